@@ -1,0 +1,44 @@
+// Addresses, parsed once at the edge into one canonical text per byte string, so that equality of text is equality of
+// bytes from there on (decisions §2; threats row 11).
+import bs58 from 'bs58'
+import type { ChainFamily } from './chain.ts'
+
+declare const brand: unique symbol
+
+/** `0x` and 40 lower-case hex digits. */
+export type EvmAddress = string & { readonly [brand]: 'EvmAddress' }
+/** Base58 of exactly 32 bytes. Base58 has one spelling per byte string, so the text is canonical. */
+export type SolanaAddress = string & { readonly [brand]: 'SolanaAddress' }
+export type WalletAddress = EvmAddress | SolanaAddress
+
+export const EVM_ZERO_ADDRESS = '0x0000000000000000000000000000000000000000' as EvmAddress
+/** Base58 of 32 zero bytes. */
+export const SOLANA_ZERO_ADDRESS = '11111111111111111111111111111111' as SolanaAddress
+
+/** True for ASCII hex digits only; written out because `/i` with `/u` also matches U+212A. */
+export const isHexDigit = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70)
+
+/** `0x`, then an even number of hex digits in any case; `0x` alone is empty bytes. */
+export const isHexBytes = (text: string): boolean => {
+  if (text.length < 2 || text.length % 2 !== 0) return false
+  if (text.charCodeAt(0) !== 48 || text.charCodeAt(1) !== 120) return false
+  for (let i = 2; i < text.length; i++) if (!isHexDigit(text.charCodeAt(i))) return false
+  return true
+}
+
+/** Null unless the text is `0x` and 40 hex digits in any case. The checksum of EIP-55 is not enforced (decisions §2). */
+export const parseEvmAddress = (text: string): EvmAddress | null =>
+  text.length === 42 && isHexBytes(text) ? (text.toLowerCase() as EvmAddress) : null
+
+/** Null unless the text is base58 that decodes to exactly 32 bytes. */
+export const parseSolanaAddress = (text: string): SolanaAddress | null => {
+  if (text.length < 32 || text.length > 44) return null
+  return bs58.decodeUnsafe(text)?.length === 32 ? (text as SolanaAddress) : null
+}
+
+/** The 32 bytes of a parsed address. */
+export const solanaAddressBytes = (address: SolanaAddress): Uint8Array => bs58.decode(address)
+
+export const parseAddress = (family: ChainFamily, text: string): WalletAddress | null =>
+  family === 'evm' ? parseEvmAddress(text) : parseSolanaAddress(text)

@@ -1,0 +1,26 @@
+// Interface A's requests after decoding: canonical, typed, complete. The wire shapes live in src/attestation/schema.ts.
+import type { WalletAddress } from './address.ts'
+import type { Chain, EvmChain } from './chain.ts'
+
+/** A decoded v2 request (spec, "Attestation request (v2)"). */
+export interface AttestationRequest {
+  readonly chain: Chain
+  readonly from: WalletAddress
+  /** Exactly one of `to` and `verificationHash` is set. */
+  readonly to: WalletAddress | null
+  readonly verificationHash: string | null
+  /** `0x` hex exactly as sent; null when left out (then `0x` is signed). */
+  readonly data: string | null
+  /** Canonical decimal; null when left out (then `0` is signed). Wei or lamports. */
+  readonly msgValue: string | null
+  readonly userIp: string | null
+}
+
+/** A decoded v1 request (spec, "Task request"). */
+export interface TaskRequest {
+  readonly chain: EvmChain
+  readonly from: WalletAddress
+  readonly to: WalletAddress
+  readonly data: string
+  readonly msgValue: string
+}

@@ -1,0 +1,74 @@
+// The chains a request may name (spec, chain table; ids from decisions §2). A deployment may add its own.
+
+export type ChainFamily = 'evm' | 'solana'
+
+export interface EvmChain {
+  readonly name: string
+  readonly family: 'evm'
+  /** EIP-155 chain id; below 2^53. */
+  readonly chainId: number
+}
+
+export interface SolanaChain {
+  readonly name: string
+  readonly family: 'solana'
+}
+
+export type Chain = EvmChain | SolanaChain
+
+const evm = (name: string, chainId: number): EvmChain => ({ name, family: 'evm', chainId })
+
+export const BUILT_IN_CHAINS: readonly Chain[] = [
+  evm('ethereum', 1),
+  evm('base', 8453),
+  evm('arbitrum', 42161),
+  evm('hyperliquid', 999),
+  evm('plume', 98866),
+  evm('bsc', 56),
+  evm('plasma', 9745),
+  evm('worldchain', 480),
+  evm('sepolia', 11155111),
+  { name: 'solana', family: 'solana' },
+  evm('megaeth', 4326),
+  evm('megaeth-testnet', 6343),
+]
+
+/** Older names that clients still send (decisions §2). */
+export const CHAIN_ALIASES: Readonly<Record<string, string>> = {
+  megaeth_testnet: 'megaeth-testnet',
+  'ethereum-mainnet': 'ethereum',
+  'ethereum-sepolia': 'sepolia',
+}
+
+export interface ChainTable {
+  readonly chains: readonly Chain[]
+  /** By the name or alias that v2 requests carry. */
+  byName(name: string): Chain | undefined
+  /** By the EIP-155 id that v1 requests carry. */
+  byId(chainId: number): EvmChain | undefined
+}
+
+/**
+ * The built-in chains and the deployment's own.
+ * @throws Error when two chains share a name or an id: a signature's meaning would depend on their order.
+ */
+export const createChainTable = (added: readonly EvmChain[] = []): ChainTable => {
+  const names = new Map<string, Chain>()
+  const ids = new Map<number, EvmChain>()
+  for (const chain of [...BUILT_IN_CHAINS, ...added]) {
+    if (names.has(chain.name) || CHAIN_ALIASES[chain.name] !== undefined) {
+      throw new Error(`chain name ${chain.name} is defined twice`)
+    }
+    names.set(chain.name, chain)
+    if (chain.family === 'evm') {
+      if (ids.has(chain.chainId)) throw new Error(`chain id ${chain.chainId} is defined twice`)
+      ids.set(chain.chainId, chain)
+    }
+  }
+  const chains = [...names.values()]
+  for (const [alias, name] of Object.entries(CHAIN_ALIASES)) {
+    const chain = names.get(name)
+    if (chain) names.set(alias, chain)
+  }
+  return { chains, byName: (name) => names.get(name), byId: (chainId) => ids.get(chainId) }
+}

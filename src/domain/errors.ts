@@ -1,0 +1,110 @@
+// What can go wrong, as callers may see it. `detail` is chosen text that reaches the caller; the cause stays inside.
+// A denial is never an error (invariant 1): it is a Verdict.
+
+/** Every stable code of the error body and the HTTP status it is answered with. Source: decisions §1, RFC 9457. */
+export const ERROR_STATUS = {
+  MALFORMED_JSON: 400,
+  DUPLICATE_KEY: 400,
+  JSON_TOO_DEEP: 400,
+  MISSING_REQUIRED_FIELD: 400,
+  INVALID_FIELD: 400,
+  AMBIGUOUS_TARGET: 400,
+  INVALID_HEADER: 400,
+  INVALID_REQUEST: 400,
+  POLICY_NOT_FOUND: 400,
+  UNSUPPORTED_CHAIN: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN_SCOPE: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  DEADLINE_EXCEEDED: 408,
+  IDEMPOTENCY_IN_FLIGHT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_MISMATCH: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  OVERLOADED: 503,
+  DEPENDENCY_UNAVAILABLE: 503,
+  SHUTTING_DOWN: 503,
+} as const
+
+export type ErrorCode = keyof typeof ERROR_STATUS
+
+export interface CountersignErrorOptions {
+  /** What really happened. For the log's error class only: its text is never sent or logged. */
+  readonly cause?: unknown
+  /** Seconds for `Retry-After`. */
+  readonly retryAfterSeconds?: number
+}
+
+/** The base of every error whose text a caller may see. */
+export class CountersignError extends Error {
+  override readonly name: string = 'CountersignError'
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, detail: string, options: CountersignErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.detail = detail
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** Spec, Errors row 2. */
+export class FieldMissingError extends CountersignError {
+  override readonly name = 'FieldMissingError'
+  constructor(field: string) {
+    super('MISSING_REQUIRED_FIELD', `Missing required field: ${field}`)
+  }
+}
+
+/** A field that is there but can't be used. `rule` says what is expected, never what was sent. */
+export class FieldInvalidError extends CountersignError {
+  override readonly name = 'FieldInvalidError'
+  constructor(field: string, rule: string) {
+    super('INVALID_FIELD', `request validation failed: ${field} ${rule}`)
+  }
+}
+
+/** Spec, Errors row 3. `value` is the chain id (v1) or the chain name (v2), cut to a readable length. */
+export class ChainUnsupportedError extends CountersignError {
+  override readonly name = 'ChainUnsupportedError'
+  constructor(value: string) {
+    super('UNSUPPORTED_CHAIN', `unsupported chain ID ${value}`)
+  }
+}
+
+/** Spec, Errors row 1: no policy for the address (or, for a project, the verification hash). */
+export class PolicyMissingError extends CountersignError {
+  override readonly name = 'PolicyMissingError'
+  constructor(kind: 'address' | 'verification hash', value: string) {
+    super('POLICY_NOT_FOUND', `request validation failed: failed to get policy ID for ${kind} ${value}`)
+  }
+}
+
+/** Spec, Errors row 5. */
+export class DeadlineExceededError extends CountersignError {
+  override readonly name = 'DeadlineExceededError'
+  constructor() {
+    super('DEADLINE_EXCEEDED', 'validation took longer than the deadline; retry with exponential backoff')
+  }
+}
+
+/** A part the answer needs is down: no verdict and no signature (decisions §2). */
+export class DependencyUnavailableError extends CountersignError {
+  override readonly name = 'DependencyUnavailableError'
+  constructor(detail: string, options: CountersignErrorOptions = {}) {
+    super('DEPENDENCY_UNAVAILABLE', detail, { retryAfterSeconds: 1, ...options })
+  }
+}
+
+/** A full queue fails at once (invariant 8). */
+export class QueueFullError extends CountersignError {
+  override readonly name = 'QueueFullError'
+  constructor(retryAfterSeconds = 1) {
+    super('OVERLOADED', 'the service is at capacity; retry with exponential backoff', { retryAfterSeconds })
+  }
+}

@@ -1,0 +1,26 @@
+// Ids are made by the service, never by the database: 16 base62 characters after a prefix that says what it names.
+import { randomBytes, randomUUID } from 'node:crypto'
+
+export const BASE62_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `length` uniformly random base62 characters (rejection sampling: 248 is the largest multiple of 62 below 256). */
+export const randomBase62 = (length: number): string => {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      if (byte < 248 && text.length < length) text += BASE62_ALPHABET[byte % 62]
+    }
+  }
+  return text
+}
+
+export type IdentifierPrefix = 'org' | 'project' | 'policy' | 'revision' | 'binding' | 'attester'
+
+/** For example `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
+export const newIdentifier = (prefix: IdentifierPrefix): string => `${prefix}_${randomBase62(16)}`
+
+/** `x-` and 32 hex digits: within the 64 bytes that the Solana program allows. */
+export const newVerificationHash = (): string => `x-${randomBytes(16).toString('hex')}`
+
+/** UUID v4 (RFC 9562). */
+export const newUuid = (): string => randomUUID()

@@ -1,0 +1,117 @@
+// What crosses between the main thread and a signing worker. Jobs and outcomes travel as one JSON text per batch: from
+// sixteen jobs on, that costs a third of a structured clone. Control messages are rare and travel as objects.
+// No key material is ever in a message (invariant 5): workers open the keystores themselves.
+import type { ErrorCode } from '../domain/errors.ts'
+import type { PolicyRevision, Target } from '../domain/target.ts'
+
+/** One request, ready to be evaluated and signed. Everything that must not differ between two tries is fixed here. */
+export interface Job {
+  readonly kind: 'attestation' | 'task'
+  /** The attestation's uuid or the task id: fixed before dispatch (invariant 3). */
+  readonly uuid: string
+  readonly targetId: string
+  readonly keyId: string
+  readonly requestId: string
+  readonly chainName: string
+  /** EIP-155 id; 0 on Solana. */
+  readonly chainId: number
+  /** Canonical addresses. `to` is the zero address for an interface-only request. */
+  readonly from: string
+  readonly to: string
+  /** Canonical decimal, wei or lamports. */
+  readonly value: string
+  /** `0x` hex, verbatim. */
+  readonly data: string
+  /** Empty when not sent. */
+  readonly userIp: string
+  /** Wall clock when the request arrived, Unix seconds. */
+  readonly requestedAtSeconds: number
+  /** v2: Unix seconds. v1: a block number or Unix seconds (decisions §3). */
+  readonly expiration: number
+  /** Absolute, on the main thread's monotonic clock, milliseconds. */
+  readonly deadlineMs: number
+}
+
+/** What became of a job. `sequence` pairs it with its job. */
+export type Outcome =
+  | {
+      readonly status: 'answered'
+      readonly sequence: number
+      readonly compliant: boolean
+      /** The deciding rule, for metrics and logs. */
+      readonly ruleId: string | null
+      /** The complete JSON response body. */
+      readonly body: string
+    }
+  | { readonly status: 'failed'; readonly sequence: number; readonly code: ErrorCode; readonly detail: string }
+  /** The worker does not hold the target or its revision (evicted): define it and send the job again. */
+  | { readonly status: 'undefined-target'; readonly sequence: number }
+
+/** The words of the shared state of one worker (Int32Array over a SharedArrayBuffer). */
+export const SHARED_LATCH = 0
+/** Low 31 bits of the sequence of the job being worked on; -1 when idle. Names the culprit after a crash. */
+export const SHARED_CURRENT = 1
+/** Grows with every job begun: a worker with jobs in flight whose heartbeat stands still is hung. */
+export const SHARED_HEARTBEAT = 2
+export const SHARED_WORDS = 4
+
+/** Values of the latch. A worker moves IDLE → COMMITTING → IDLE around each append; the pool moves IDLE → FENCED
+ * before it gives a worker's jobs to another, so an abandoned worker that wakes up can't record or answer anything. */
+export const LATCH_IDLE = 0
+export const LATCH_COMMITTING = 1
+export const LATCH_FENCED = 2
+
+/** Which attester keys a worker opens. Paths, never keys. */
+export interface AttesterReference {
+  readonly id: string
+  readonly kind: 'secp256k1' | 'ed25519'
+  /** Checksummed EVM address or base58 public key: must equal what the key derives. */
+  readonly address: string
+  readonly keystorePath: string
+  readonly status: 'active' | 'retiring'
+}
+
+export type PassphraseSource =
+  | { readonly source: 'file'; readonly path: string }
+  | { readonly source: 'environment'; readonly name: string }
+
+export interface WorkerSettings {
+  readonly slot: number
+  /** Grows with each replacement in a slot. */
+  readonly generation: number
+  readonly signer: string
+  readonly attesters: readonly AttesterReference[]
+  /** Where the worker itself reads the keystores' passphrase. */
+  readonly passphrase: PassphraseSource
+  readonly decisionsDirectory: string
+  readonly decisionsSync: boolean
+  readonly segmentMaxBytes: number
+  readonly revisionCacheSize: number
+  readonly solanaMessagePrefix: string
+  readonly shared: SharedArrayBuffer
+}
+
+export type ControlMessage =
+  | { readonly type: 'start'; readonly settings: WorkerSettings }
+  /** Answered by `clock`, so that the pool can translate deadlines into the worker's clock. */
+  | { readonly type: 'clock' }
+  | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly PolicyRevision[] }
+  | { readonly type: 'attesters'; readonly version: number; readonly attesters: readonly AttesterReference[] }
+  /** An outcome arrived after its request was answered 408: the log must say that it was withheld. */
+  | { readonly type: 'withheld'; readonly uuids: readonly string[] }
+  /** Finish, close the segment, answer `closed`. */
+  | { readonly type: 'close' }
+
+export type WorkerReport =
+  | {
+      readonly type: 'ready'
+      readonly signer: string
+      readonly evmAttesters: readonly string[]
+      readonly solanaAttesters: readonly string[]
+      readonly segmentPath: string
+    }
+  | { readonly type: 'clock'; readonly workerMs: number }
+  | { readonly type: 'attesters-loaded'; readonly version: number; readonly ok: boolean; readonly reason: string }
+  | { readonly type: 'closed' }
+  /** The worker can't start. `reason` is chosen text without secrets. */
+  | { readonly type: 'unusable'; readonly reason: string }

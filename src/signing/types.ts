@@ -1,0 +1,86 @@
+// What the rest of the house sees of signing. Private keys stay behind these interfaces.
+
+/** One secp256k1 implementation. Every one passes the same conformance suite. */
+export interface Secp256k1Backend {
+  readonly name: Secp256k1BackendName
+  /** For the log: library version or file. */
+  readonly description: string
+  /** @throws SignerUnusableError when the 32 bytes are not a valid private key. */
+  createSigner(privateKey: Uint8Array): Secp256k1Signer
+}
+
+export type Secp256k1BackendName = 'libsecp256k1' | 'secp256k1-node' | 'noble'
+
+export interface Secp256k1Signer {
+  /** 65 bytes, 0x04 first. */
+  readonly publicKey: Uint8Array
+  /**
+   * Signs a 32-byte digest: RFC 6979 nonce, low s. Writes r ‖ s ‖ v (v is 27 or 28) into `signature` (65 bytes).
+   * @throws SignerUnusableError when the library refuses.
+   */
+  sign(digest: Uint8Array, signature: Uint8Array): void
+}
+
+/** A v2 statement (decisions §2, "What EVM signs"). */
+export interface EvmStatement {
+  readonly chainId: number
+  readonly uuid: string
+  /** Canonical lower-case address. */
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  /** `0x` hex, verbatim. */
+  readonly data: string
+  readonly policy: string
+  readonly expirationSeconds: number
+}
+
+/** A v1 task (decisions §3). */
+export interface TaskStatement {
+  readonly taskId: string
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  readonly data: string
+  readonly policy: string
+  readonly quorum: number
+  /** Block number or Unix seconds. */
+  readonly expiry: number
+}
+
+/** A Solana statement (decisions §2, "What Solana signs"). */
+export interface SolanaStatement {
+  readonly uuid: string
+  /** Base58 of 32 bytes. */
+  readonly from: string
+  readonly to: string
+  readonly lamports: bigint
+  readonly data: string
+  readonly policy: string
+  readonly expirationSeconds: number
+}
+
+/** An attester key that can sign: what a worker holds for each of its keystores. */
+export interface EvmAttester {
+  readonly id: string
+  /** EIP-55 checksummed. */
+  readonly address: string
+  /** The address as a number, for v1's ascending order. */
+  readonly order: bigint
+  /** 0x-hex of the 65-byte signature over a 32-byte digest. */
+  signDigest(digest: Uint8Array): string
+}
+
+export interface SolanaAttester {
+  readonly id: string
+  /** Base58 public key. */
+  readonly address: string
+  /** 0x-hex of the 64-byte signature over a 32-byte message. */
+  signMessage(message: Uint8Array): string
+}
+
+/** The opened keys, oldest active first. Only active keys sign; retiring ones are known but no longer chosen. */
+export interface Keyring {
+  readonly evm: readonly EvmAttester[]
+  readonly solana: readonly SolanaAttester[]
+}
