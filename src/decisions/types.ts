@@ -1,8 +1,10 @@
 // The decision record (invariant 2): what was decided, on what, by which rule, and what was signed. One line of JSON.
 // It holds enough to build the answer again, so that a worker's death between record and answer loses nothing.
+import type { DecisionLogError } from './errors.ts'
 
 export interface DecisionRecord {
   readonly kind: 'attestation' | 'task'
+  /** Lower-case, 36 characters. */
   readonly uuid: string
   /** Unix milliseconds. */
   readonly at: number
@@ -34,32 +36,51 @@ export interface DecisionRecord {
   readonly policy_name: string
 }
 
-/** First line of each segment: ties it to the segment before it in the same slot. */
+/**
+ * First line of each segment: ties it to the segment before it in the same slot. The four `previous_` fields are null,
+ * null, 0 and 0 for the first of a slot.
+ */
 export interface SegmentHeader {
   readonly kind: 'segment'
   readonly version: 1
   readonly slot: string
+  /** Grows with each segment of a slot, whatever the clock does; the same as in the file name. */
+  readonly number: number
+  /** Unix milliseconds. */
   readonly at: number
-  /** File name of the segment before, and the hash of its last line; null for the first of a slot. */
+  /** File name of the segment before, and the hash of its last line that counts. */
   readonly previous_segment: string | null
   readonly previous_hash: string | null
+  /** Bytes of the segment before, up to and with the newline of its last line that counts. */
+  readonly previous_length: number
+  /** Bytes after that: what a crash or a failed write left there. They are no records and were never answered. */
+  readonly previous_torn_bytes: number
 }
 
 /** An answer that came after the 408: recorded, never sent (invariant 4). */
 export interface WithheldRecord {
   readonly kind: 'withheld'
   readonly uuid: string
+  /** Unix milliseconds. */
   readonly at: number
 }
 
+/** What follows the header in a segment. */
+export type LogRecord = DecisionRecord | WithheldRecord
+
 /** What a worker uses to append. Lines of one call reach the file together or not at all as far as a reader can tell. */
 export interface SegmentWriter {
+  /** The segment that the next append goes to unless it rotates; empty while none could be opened. */
   readonly path: string
+  /** Why the log can't be written at the moment; null when the last attempt succeeded. */
+  readonly failure: DecisionLogError | null
   /**
    * Appends records, each chained to the line before by SHA-256, and returns once the file has them
-   * (and, with sync, the disk).
+   * (and, with sync, the disk). After a failure the next call tries a new segment, so a disk that has room again
+   * heals by itself. An empty batch writes nothing and does only that.
    * @throws DecisionLogError when they can't be written: then nothing may be signed or answered.
    */
-  append(records: readonly (DecisionRecord | WithheldRecord)[]): void
+  append(records: readonly LogRecord[]): void
+  /** Appends after this throw. Never throws itself. */
   close(): void
 }

@@ -8,6 +8,8 @@ export interface AttestationRequest {
   readonly from: WalletAddress
   /** Exactly one of `to` and `verificationHash` is set. */
   readonly to: WalletAddress | null
+  /** `to` as the caller spelled it, for the text of Errors row 1 only; null with `to`. */
+  readonly toAsSent: string | null
   readonly verificationHash: string | null
   /** `0x` hex exactly as sent; null when left out (then `0x` is signed). */
   readonly data: string | null
@@ -21,6 +23,8 @@ export interface TaskRequest {
   readonly chain: EvmChain
   readonly from: WalletAddress
   readonly to: WalletAddress
+  /** `to` as the caller spelled it, for the text of Errors row 1 only. */
+  readonly toAsSent: string
   readonly data: string
   readonly msgValue: string
 }

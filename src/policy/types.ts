@@ -1,6 +1,6 @@
 // The shapes of a policy: the document people write, the facts it reads, and the compiled form that evaluates.
 // Source: decisions §4.
-import type { OptionalField } from '../domain/target.ts'
+import type { OptionalField, PolicyRevision, Target } from '../domain/target.ts'
 import type { Verdict } from '../domain/verdict.ts'
 
 export type RuleKind = 'allow' | 'deny' | 'require'
@@ -50,4 +50,20 @@ export interface CompiledPolicy {
    * @throws PolicyEvaluationError when a rule fails (overflow, a wrong type at run time): a failure, never a verdict.
    */
   evaluate(facts: RequestFacts): Verdict
+}
+
+/** A target as the store knows it. The catalog adds `requires` from the compiled revision. */
+export type TargetRecord = Omit<Target, 'requires'>
+
+/**
+ * Where the catalog loads from. Each call names one organization's row, except `loadRevision`, whose id comes only from
+ * a target already loaded for its organization. Rejects when the store is unavailable: that is never "not found".
+ */
+export interface PolicySource {
+  /** The project with this verification hash, or null when the organization has none. */
+  loadProjectTarget(organizationId: string, verificationHash: string): Promise<TargetRecord | null>
+  /** The project that this contract or program (canonical address) is bound to on this chain, or null. */
+  loadBindingTarget(organizationId: string, chainName: string, address: string): Promise<TargetRecord | null>
+  /** The immutable revision, or null when there is none of this id. */
+  loadRevision(revisionId: string): Promise<PolicyRevision | null>
 }

@@ -43,7 +43,14 @@ export type Outcome =
       /** The complete JSON response body. */
       readonly body: string
     }
-  | { readonly status: 'failed'; readonly sequence: number; readonly code: ErrorCode; readonly detail: string }
+  | {
+      readonly status: 'failed'
+      readonly sequence: number
+      readonly code: ErrorCode
+      readonly detail: string
+      /** Class name of what went wrong inside, for the log; its text never leaves the worker. */
+      readonly errorClass: string | null
+    }
   /** The worker does not hold the target or its revision (evicted): define it and send the job again. */
   | { readonly status: 'undefined-target'; readonly sequence: number }
 
@@ -60,6 +67,40 @@ export const SHARED_WORDS = 4
 export const LATCH_IDLE = 0
 export const LATCH_COMMITTING = 1
 export const LATCH_FENCED = 2
+
+/** SHARED_CURRENT between jobs. */
+export const CURRENT_NONE = -1
+
+/** Largest sequence number: it must fit SHARED_CURRENT beside CURRENT_NONE. */
+export const SEQUENCE_MASK = 0x7fffffff
+
+/** The shared state of a worker that is about to start. */
+export const createSharedState = (): SharedArrayBuffer => {
+  const shared = new SharedArrayBuffer(SHARED_WORDS * Int32Array.BYTES_PER_ELEMENT)
+  Atomics.store(new Int32Array(shared), SHARED_CURRENT, CURRENT_NONE)
+  return shared
+}
+
+/** Worker side, before an append. False: the worker is fenced and must neither record nor answer anything, ever. */
+export const beginCommit = (words: Int32Array): boolean =>
+  Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_COMMITTING) === LATCH_IDLE
+
+/** Worker side, after an append. False: the pool gave up on the worker meanwhile; nothing may be answered. */
+export const endCommit = (words: Int32Array): boolean =>
+  Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_IDLE) === LATCH_COMMITTING
+
+/**
+ * Pool side. True: the worker will never append again, so its log holds all it ever recorded. False: it was inside an
+ * append, whose outcome is unknown while its thread lives.
+ */
+export const fence = (words: Int32Array): boolean => {
+  for (;;) {
+    const seen = Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_FENCED)
+    if (seen !== LATCH_COMMITTING) return true
+    // It may leave the append between the two exchanges; then the first one is tried again.
+    if (Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_FENCED) === LATCH_COMMITTING) return false
+  }
+}
 
 /** Which attester keys a worker opens. Paths, never keys. */
 export interface AttesterReference {
@@ -96,8 +137,13 @@ export type ControlMessage =
   /** Answered by `clock`, so that the pool can translate deadlines into the worker's clock. */
   | { readonly type: 'clock' }
   | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly PolicyRevision[] }
+  /** Open these keys beside the ones in use, and answer `attesters-loaded`. */
   | { readonly type: 'attesters'; readonly version: number; readonly attesters: readonly AttesterReference[] }
-  /** An outcome arrived after its request was answered 408: the log must say that it was withheld. */
+  /** Every worker has loaded this version: sign with it from here on. */
+  | { readonly type: 'attesters-commit'; readonly version: number }
+  /** Some worker could not load this version: forget it. */
+  | { readonly type: 'attesters-discard'; readonly version: number }
+  /** An outcome arrived after its request was answered 408: the log must say so. Answered by `withheld-recorded`. */
   | { readonly type: 'withheld'; readonly uuids: readonly string[] }
   /** Finish, close the segment, answer `closed`. */
   | { readonly type: 'close' }
@@ -112,6 +158,7 @@ export type WorkerReport =
     }
   | { readonly type: 'clock'; readonly workerMs: number }
   | { readonly type: 'attesters-loaded'; readonly version: number; readonly ok: boolean; readonly reason: string }
+  | { readonly type: 'withheld-recorded'; readonly uuids: readonly string[] }
   | { readonly type: 'closed' }
   /** The worker can't start. `reason` is chosen text without secrets. */
   | { readonly type: 'unusable'; readonly reason: string }

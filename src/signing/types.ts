@@ -1,11 +1,17 @@
 // What the rest of the house sees of signing. Private keys stay behind these interfaces.
 
+/** Keccak-256 of the bytes: 32 fresh bytes. Synchronous; see keccak.ts. */
+export type Keccak256 = (bytes: Uint8Array) => Uint8Array
+
 /** One secp256k1 implementation. Every one passes the same conformance suite. */
 export interface Secp256k1Backend {
   readonly name: Secp256k1BackendName
   /** For the log: library version or file. */
   readonly description: string
-  /** @throws SignerUnusableError when the 32 bytes are not a valid private key. */
+  /**
+   * Keeps a copy of the key, so the caller may zero its own.
+   * @throws SignerUnusableError when the bytes are not 32 or not a valid private key.
+   */
   createSigner(privateKey: Uint8Array): Secp256k1Signer
 }
 
@@ -16,9 +22,11 @@ export interface Secp256k1Signer {
   readonly publicKey: Uint8Array
   /**
    * Signs a 32-byte digest: RFC 6979 nonce, low s. Writes r ‖ s ‖ v (v is 27 or 28) into `signature` (65 bytes).
-   * @throws SignerUnusableError when the library refuses.
+   * @throws SignerUnusableError when a length is wrong or the library refuses.
    */
   sign(digest: Uint8Array, signature: Uint8Array): void
+  /** Overwrites the key with zeros. The signer refuses from then on. */
+  erase(): void
 }
 
 /** A v2 statement (decisions §2, "What EVM signs"). */
@@ -60,6 +68,22 @@ export interface SolanaStatement {
   readonly expirationSeconds: number
 }
 
+/** Which keystore to open and what it must hold. The pool's `AttesterReference` has this shape. */
+export interface KeystoreReference {
+  readonly id: string
+  readonly kind: 'secp256k1' | 'ed25519'
+  /** Checksummed EVM address or base58 public key: must equal what the key derives. */
+  readonly address: string
+  readonly keystorePath: string
+  readonly status: 'active' | 'retiring'
+}
+
+/**
+ * How much work a guess at the passphrase costs. `standard` is for passphrases that people choose; `light` only for
+ * machine-made ones of 256 random bits, where no amount of guessing helps and a start should be quick.
+ */
+export type KeystoreWorkFactor = 'standard' | 'light'
+
 /** An attester key that can sign: what a worker holds for each of its keystores. */
 export interface EvmAttester {
   readonly id: string
@@ -67,7 +91,10 @@ export interface EvmAttester {
   readonly address: string
   /** The address as a number, for v1's ascending order. */
   readonly order: bigint
-  /** 0x-hex of the 65-byte signature over a 32-byte digest. */
+  /**
+   * 0x-hex of the 65-byte signature over a 32-byte digest.
+   * @throws SignerUnusableError when the digest is not 32 bytes or the keyring was erased.
+   */
   signDigest(digest: Uint8Array): string
 }
 
@@ -75,12 +102,17 @@ export interface SolanaAttester {
   readonly id: string
   /** Base58 public key. */
   readonly address: string
-  /** 0x-hex of the 64-byte signature over a 32-byte message. */
+  /**
+   * 0x-hex of the 64-byte signature over a 32-byte message.
+   * @throws SignerUnusableError when the message is not 32 bytes or the keyring was erased.
+   */
   signMessage(message: Uint8Array): string
 }
 
-/** The opened keys, oldest active first. Only active keys sign; retiring ones are known but no longer chosen. */
+/** The opened keys, oldest active first. Only active keys are opened: a retiring key signs nothing anymore. */
 export interface Keyring {
   readonly evm: readonly EvmAttester[]
   readonly solana: readonly SolanaAttester[]
+  /** Overwrites the keys where that is possible, once another keyring has taken over. Its attesters then refuse. */
+  erase(): void
 }

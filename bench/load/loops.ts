@@ -1,0 +1,179 @@
+// The two ways to send. Both keep at most one request in flight a connection, and know nothing of sockets or clocks:
+// they are told the time with each event, so tests drive them with times of their own.
+import type { FailureKind } from './plan.ts'
+import type { Recorder } from './recorder.ts'
+import type { ResponseView } from './response-parser.ts'
+import type { Schedule } from './schedule.ts'
+
+/** A connection with nothing in flight, as the loops see it. `id` is its place, 0 to connections - 1. */
+export interface Connection {
+  readonly id: number
+  send(request: Uint8Array): void
+}
+
+export interface LoadLoop {
+  /** Connected, or connected again after a failure. */
+  ready(connection: Connection, nowMs: number): void
+  answered(connection: Connection, nowMs: number, response: ResponseView): void
+  /** The connection is lost, with or without a request in flight; it becomes ready again by itself. */
+  lost(connection: Connection, nowMs: number, kind: FailureKind): void
+  /** Sends what is due. */
+  tick(nowMs: number): void
+  /** No new requests are made from here on; those already due are still sent. */
+  stop(): void
+  /** Requests sent or due that have no answer yet. */
+  outstanding(): number
+  /** Gives up on all of them. */
+  abandon(nowMs: number): void
+}
+
+export interface LoopDependencies {
+  readonly connections: number
+  readonly requests: readonly Uint8Array[]
+  readonly recorder: Recorder
+  /** Called for each answer that counts, before its bytes are gone. */
+  readonly inspect: (requestIndex: number, response: ResponseView) => void
+}
+
+const IDLE = -1
+
+/** First in, first out, with room given back as it empties. */
+const createQueue = <T>() => {
+  let items: T[] = []
+  let head = 0
+  return {
+    size: () => items.length - head,
+    push(item: T): void {
+      items.push(item)
+    },
+    shift(): T | undefined {
+      if (head === items.length) return undefined
+      const item = items[head++]
+      if (head > 1024 && head * 2 > items.length) {
+        items = items.slice(head)
+        head = 0
+      }
+      return item
+    },
+    remove(unwanted: (item: T) => boolean): void {
+      items = items.slice(head).filter((item) => !unwanted(item))
+      head = 0
+    },
+  }
+}
+
+/** What is in flight on each connection, and the turn of the next request. */
+const createFlights = ({ connections, requests, recorder, inspect }: LoopDependencies) => {
+  const dueMs = new Float64Array(connections)
+  const requestIndex = new Int32Array(connections).fill(IDLE)
+  let next = 0
+  let inFlight = 0
+
+  return {
+    send(connection: Connection, due: number): void {
+      const index = next
+      next = next + 1 === requests.length ? 0 : next + 1
+      dueMs[connection.id] = due
+      requestIndex[connection.id] = index
+      inFlight++
+      connection.send(requests[index]!)
+    },
+    land(connection: Connection, nowMs: number, response: ResponseView): void {
+      const index = requestIndex[connection.id]!
+      if (index === IDLE) return
+      requestIndex[connection.id] = IDLE
+      inFlight--
+      if (recorder.answered(dueMs[connection.id]!, nowMs, response.status)) inspect(index, response)
+    },
+    fail(id: number, nowMs: number, kind: FailureKind): void {
+      if (requestIndex[id] === IDLE) return
+      requestIndex[id] = IDLE
+      inFlight--
+      recorder.failed(dueMs[id]!, nowMs, kind)
+    },
+    count: () => inFlight,
+  }
+}
+
+/** Each connection sends its next request as soon as its last is answered. */
+export const createClosedLoop = (dependencies: LoopDependencies): LoadLoop => {
+  const flights = createFlights(dependencies)
+  let stopped = false
+  return {
+    ready(connection, nowMs) {
+      if (!stopped) flights.send(connection, nowMs)
+    },
+    answered(connection, nowMs, response) {
+      flights.land(connection, nowMs, response)
+      if (!stopped && !response.closing) flights.send(connection, nowMs)
+    },
+    lost(connection, nowMs, kind) {
+      flights.fail(connection.id, nowMs, kind)
+    },
+    tick() {
+      // Answers alone drive a closed loop.
+    },
+    stop() {
+      stopped = true
+    },
+    outstanding: flights.count,
+    abandon(nowMs) {
+      for (let id = 0; id < dependencies.connections; id++) flights.fail(id, nowMs, 'timeout')
+    },
+  }
+}
+
+export interface OpenLoopDependencies extends LoopDependencies {
+  readonly schedule: Schedule
+  readonly queueLimit: number
+}
+
+/** Requests are due by the schedule; one that finds no free connection waits its turn, and its wait counts. */
+export const createOpenLoop = (dependencies: OpenLoopDependencies): LoadLoop => {
+  const { schedule, recorder, queueLimit } = dependencies
+  const flights = createFlights(dependencies)
+  // In turn, so that every connection (and every process behind the port) gets its share.
+  const idle = createQueue<Connection>()
+  const waitingDueMs = createQueue<number>()
+  let taken = 0
+  let stopped = false
+
+  const free = (connection: Connection): void => {
+    const dueMs = waitingDueMs.shift()
+    if (dueMs === undefined) idle.push(connection)
+    else flights.send(connection, dueMs)
+  }
+
+  return {
+    ready: free,
+    answered(connection, nowMs, response) {
+      flights.land(connection, nowMs, response)
+      if (!response.closing) free(connection)
+    },
+    lost(connection, nowMs, kind) {
+      flights.fail(connection.id, nowMs, kind)
+      idle.remove(({ id }) => id === connection.id)
+    },
+    tick(nowMs) {
+      if (stopped) return
+      for (const due = schedule.dueBy(nowMs); taken < due; taken++) {
+        const dueMs = schedule.dueMs(taken)
+        recorder.takenUp(dueMs, nowMs)
+        const connection = waitingDueMs.size() === 0 ? idle.shift() : undefined
+        if (connection !== undefined) flights.send(connection, dueMs)
+        else if (waitingDueMs.size() < queueLimit) waitingDueMs.push(dueMs)
+        else recorder.failed(dueMs, nowMs, 'not-sent')
+      }
+    },
+    stop() {
+      stopped = true
+    },
+    outstanding: () => flights.count() + waitingDueMs.size(),
+    abandon(nowMs) {
+      for (let id = 0; id < dependencies.connections; id++) flights.fail(id, nowMs, 'timeout')
+      for (let dueMs = waitingDueMs.shift(); dueMs !== undefined; dueMs = waitingDueMs.shift()) {
+        recorder.failed(dueMs, nowMs, 'timeout')
+      }
+    },
+  }
+}

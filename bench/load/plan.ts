@@ -1,0 +1,112 @@
+// What a load run is asked to do and what it reports: the two messages between the bench and its generator process.
+// Times are milliseconds unless the name says otherwise; CPU is microseconds, user and system together.
+
+import type { CpuTime } from '../cpu.ts'
+
+/** Which attestation requests are sent. All bodies are made before the run, so that making them costs it nothing. */
+export interface BodyPlan {
+  /** Wallets, values and arguments are derived from this text: the same seed gives the same requests. */
+  readonly seed: string
+  /** How many different requests, sent in turn. */
+  readonly wallets: number
+  /** Chain name of the request (spec, chain table). */
+  readonly chain: string
+  /** On chain (`to`, with calldata and a value) or interface-only. */
+  readonly target: { readonly to: string } | { readonly verificationHash: string }
+}
+
+/** What an answer must be. `status` alone is for servers that attest nothing. */
+export type AnswerPlan =
+  | { readonly kind: 'status' }
+  | {
+      readonly kind: 'attestation'
+      /** Address that each sampled signature must recover to; null takes the answer's own word for it. */
+      readonly attester: string | null
+      /** One answer in so many is verified after the window. */
+      readonly sampleEvery: number
+    }
+
+export type LoadShape =
+  /** Each connection sends its next request when the last was answered: finds the peak, hides waiting. */
+  | { readonly mode: 'closed'; readonly connections: number }
+  /** Requests are due at a fixed rate whatever the server does; latency counts from the time each was due. */
+  | {
+      readonly mode: 'open'
+      readonly connections: number
+      readonly ratePerSecond: number
+      /** Requests due that found every connection busy wait in a queue of at most this length. */
+      readonly queueLimit: number
+    }
+
+export interface LoadPlan {
+  readonly name: string
+  /** Address of the endpoint, http or https, path included. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly bodies: BodyPlan
+  readonly answers: AnswerPlan
+  readonly shape: LoadShape
+  readonly warmupMs: number
+  readonly durationMs: number
+  /** How long to wait for open answers once the window is over. */
+  readonly drainMs: number
+  /** Process whose CPU time is read at both edges of the window; null for a deployment elsewhere. */
+  readonly observePid: number | null
+}
+
+/**
+ * Why a request has no answer: the connection closed under it, its answer wasn't HTTP as understood here, none came
+ * before the drain ended, or (open loop) the queue was full when it was due.
+ */
+export const FAILURE_KINDS = ['connection-closed', 'malformed', 'timeout', 'not-sent'] as const
+export type FailureKind = (typeof FAILURE_KINDS)[number]
+
+export interface LatencySummary {
+  readonly count: number
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly p99_9: number
+  readonly max: number
+  readonly mean: number
+  /** HdrHistogram V2, compressed, base64; values in microseconds. For merging and drawing. */
+  readonly histogram: string
+}
+
+export interface AnswerFindings {
+  /** Answers with status 200 whose verdict and uuid were looked at. */
+  readonly seen: number
+  /** Of those, verified in full: the signature recovers to the attester over the statement that was asked for. */
+  readonly verified: number
+  /** What was wrong, first few only; empty is good. */
+  readonly problems: readonly string[]
+}
+
+export interface LoadReport {
+  readonly name: string
+  readonly shape: LoadShape
+  /** Length of the measured window as it was. */
+  readonly windowMs: number
+  /** Answers of any status that arrived within the window. */
+  readonly completed: number
+  readonly throughputPerSecond: number
+  /** Closed loop: of answers that arrived within the window. Open loop: of requests due within it. */
+  readonly statuses: Readonly<Record<string, number>>
+  readonly failures: Readonly<Partial<Record<FailureKind, number>>>
+  /** Of 2xx answers, and of requests never answered with the time they had waited. */
+  readonly latencyMs: LatencySummary
+  /** Of other answers. */
+  readonly refusalLatencyMs: LatencySummary
+  /** Open loop: how long after each request was due the generator took note of it. Part of the latency, and none of the
+   * server's doing: where it is large, something else kept the generator from the processor. */
+  readonly generatorDelayMs: LatencySummary | null
+  readonly serverCpu: CpuTime | null
+  readonly generatorCpuMicroseconds: number
+  readonly answers: AnswerFindings
+}
+
+export type GeneratorRequest = { readonly type: 'run'; readonly plan: LoadPlan }
+export type GeneratorReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'report'; readonly report: LoadReport }
+  | { readonly type: 'failed'; readonly reason: string }

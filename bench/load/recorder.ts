@@ -1,0 +1,79 @@
+// Counts what happened in the measured window. A closed loop counts what was answered within it; an open loop counts
+// every request that was due within it, whenever its answer came, so that slow answers can't fall out of the count.
+import { createLatencyHistogram } from './histogram.ts'
+import type { FailureKind, LatencySummary } from './plan.ts'
+
+export interface Recorder {
+  /** The window opens; what came before was warm-up. */
+  open(nowMs: number): void
+  close(nowMs: number): void
+  /** Open loop: the generator took up a request that was due at `dueMs`, to send or to queue it. */
+  takenUp(dueMs: number, nowMs: number): void
+  /** `dueMs` is when it was due (open loop) or sent (closed loop). True when it counts as part of the window. */
+  answered(dueMs: number, nowMs: number, status: number): boolean
+  failed(dueMs: number, nowMs: number, kind: FailureKind): void
+  /** Answers of any status so far, the window's and others. */
+  completions(): number
+  report(): RecorderReport
+}
+
+export interface RecorderReport {
+  readonly statuses: Record<string, number>
+  readonly failures: Partial<Record<FailureKind, number>>
+  readonly latencyMs: LatencySummary
+  readonly refusalLatencyMs: LatencySummary
+  readonly generatorDelayMs: LatencySummary
+}
+
+export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
+  const latency = createLatencyHistogram()
+  const refusals = createLatencyHistogram()
+  const generatorDelay = createLatencyHistogram()
+  const statusCounts = new Uint32Array(600)
+  const failures: Partial<Record<FailureKind, number>> = {}
+  let openedMs = Number.POSITIVE_INFINITY
+  let closedMs = Number.POSITIVE_INFINITY
+  let completed = 0
+  const within = (timeMs: number): boolean => timeMs >= openedMs && timeMs < closedMs
+
+  return {
+    open(nowMs) {
+      openedMs = nowMs
+    },
+    close(nowMs) {
+      closedMs = nowMs
+    },
+    takenUp(dueMs, nowMs) {
+      if (within(dueMs)) generatorDelay.recordMs(nowMs - dueMs)
+    },
+    answered(dueMs, nowMs, status) {
+      completed++
+      if (!within(countBy === 'answer' ? nowMs : dueMs)) return false
+      statusCounts[status] = statusCounts[status]! + 1
+      if (status >= 200 && status < 300) latency.recordMs(nowMs - dueMs)
+      else refusals.recordMs(nowMs - dueMs)
+      return true
+    },
+    failed(dueMs, nowMs, kind) {
+      // A closed loop's request that never was answered belongs to the window it was sent in.
+      if (!within(countBy === 'answer' && kind !== 'timeout' ? nowMs : dueMs)) return
+      failures[kind] = (failures[kind] ?? 0) + 1
+      // Left out, the slowest requests of all would make the rest look fast.
+      if (kind === 'timeout') latency.recordMs(nowMs - dueMs)
+    },
+    completions: () => completed,
+    report() {
+      const statuses: Record<string, number> = {}
+      statusCounts.forEach((count, status) => {
+        if (count > 0) statuses[status] = count
+      })
+      return {
+        statuses,
+        failures,
+        latencyMs: latency.summary(),
+        refusalLatencyMs: refusals.summary(),
+        generatorDelayMs: generatorDelay.summary(),
+      }
+    },
+  }
+}

@@ -1,0 +1,81 @@
+// The requests of a run, whole: request line, headers and body in one buffer each, made before the first is sent.
+import { createHash } from 'node:crypto'
+import type { BodyPlan } from './plan.ts'
+
+/** What a request asked for, to check its answer against. */
+export interface AttestationBody {
+  readonly chain: string
+  readonly from: string
+  readonly to: string | null
+  readonly verificationHash: string | null
+  readonly msgValue: string
+  readonly data: string
+}
+
+export interface PreparedRequests {
+  readonly bytes: readonly Uint8Array[]
+  readonly bodies: readonly AttestationBody[]
+}
+
+/** Selector of `transfer(address,uint256)`: the call that most policies look at. */
+const TRANSFER_SELECTOR = 'a9059cbb'
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** An on-chain request carries 68 bytes of calldata and a value; an interface-only one neither. */
+export const makeBody = (plan: BodyPlan, index: number): AttestationBody => {
+  const wallet = `0x${digest(`${plan.seed} wallet ${index}`).slice(0, 40)}`
+  if ('verificationHash' in plan.target) {
+    return {
+      chain: plan.chain,
+      from: wallet,
+      to: null,
+      verificationHash: plan.target.verificationHash,
+      msgValue: '0',
+      data: '0x',
+    }
+  }
+  const random = digest(`${plan.seed} call ${index}`)
+  const recipient = random.slice(0, 40).padStart(64, '0')
+  const amount = random.slice(40, 54).padStart(64, '0')
+  return {
+    chain: plan.chain,
+    from: wallet,
+    to: plan.target.to,
+    verificationHash: null,
+    msgValue: BigInt(`0x${random.slice(54, 64)}`).toString(),
+    data: `0x${TRANSFER_SELECTOR}${recipient}${amount}`,
+  }
+}
+
+/** The JSON text of a body, as a caller would send it. */
+export const bodyText = (body: AttestationBody): string =>
+  body.to === null
+    ? JSON.stringify({ verification_hash: body.verificationHash, from: body.from, chain: body.chain })
+    : JSON.stringify({
+        to: body.to,
+        from: body.from,
+        chain: body.chain,
+        data: body.data,
+        msg_value: body.msgValue,
+      })
+
+/** HTTP/1.1 over a kept connection: no Connection header is needed (RFC 9112, section 9.3). */
+export const buildRequest = (url: URL, headers: Readonly<Record<string, string>>, body: string): Uint8Array => {
+  const lines = [`POST ${url.pathname}${url.search} HTTP/1.1`, `Host: ${url.host}`]
+  for (const [name, value] of Object.entries(headers)) {
+    if (/[\r\n]/.test(name + value)) throw new RangeError(`header ${name} has a line break`)
+    lines.push(`${name}: ${value}`)
+  }
+  lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, '', body)
+  return Buffer.from(lines.join('\r\n'))
+}
+
+export const prepareRequests = (
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  plan: BodyPlan,
+): PreparedRequests => {
+  const bodies = Array.from({ length: plan.wallets }, (_, index) => makeBody(plan, index))
+  return { bodies, bytes: bodies.map((body) => buildRequest(url, headers, bodyText(body))) }
+}

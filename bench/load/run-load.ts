@@ -1,0 +1,125 @@
+// One load run from plan to report: connect, warm up, measure, drain, verify.
+
+import { cpuBetween, processCpuTime } from '../cpu.ts'
+import { createAnswerInspector } from './answers.ts'
+import { createConnectionPool } from './connections.ts'
+import { createClosedLoop, createOpenLoop, type LoadLoop } from './loops.ts'
+import type { LoadPlan, LoadReport } from './plan.ts'
+import { createRecorder } from './recorder.ts'
+import { prepareRequests } from './requests.ts'
+import { createSchedule } from './schedule.ts'
+
+const DRAIN_CHECK_MS = 5
+
+const ownCpuMicroseconds = (): number => {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+/** Polls without a pause: a timer's millisecond would be counted as the server's latency. */
+const startTicking = (loop: LoadLoop): (() => void) => {
+  let running = true
+  const turn = (): void => {
+    if (!running) return
+    loop.tick(performance.now())
+    setImmediate(turn)
+  }
+  turn()
+  return () => {
+    running = false
+  }
+}
+
+/** Never returns early: a timer may fire up to a millisecond before its time. */
+const sleepUntil = async (timeMs: number): Promise<void> => {
+  for (let leftMs = timeMs - performance.now(); leftMs > 0; leftMs = timeMs - performance.now()) await Bun.sleep(leftMs)
+}
+
+const drain = async (loop: LoadLoop, drainMs: number): Promise<void> => {
+  const giveUpMs = performance.now() + drainMs
+  while (loop.outstanding() > 0 && performance.now() < giveUpMs) await Bun.sleep(DRAIN_CHECK_MS)
+  loop.abandon(performance.now())
+}
+
+/**
+ * Runs the plan in this process.
+ * @throws Error when the server can't be reached or not one request of the window was answered.
+ */
+export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
+  const url = new URL(plan.url)
+  const { bytes, bodies } = prepareRequests(url, plan.headers, plan.bodies)
+  const inspector = createAnswerInspector(plan.answers, bodies)
+  const recorder = createRecorder(plan.shape.mode === 'open' ? 'due' : 'answer')
+  const common = {
+    connections: plan.shape.connections,
+    requests: bytes,
+    recorder,
+    inspect: inspector.inspect,
+  }
+  const startMs = performance.now()
+  // The schedule begins once the connections are open; opening them is not the server's latency.
+  const leadMs = plan.shape.mode === 'open' ? 100 : 0
+  const opensMs = startMs + leadMs + plan.warmupMs
+  const closesMs = opensMs + plan.durationMs
+  const loop =
+    plan.shape.mode === 'open'
+      ? createOpenLoop({
+          ...common,
+          schedule: createSchedule(plan.shape.ratePerSecond, startMs + leadMs, closesMs),
+          queueLimit: plan.shape.queueLimit,
+        })
+      : createClosedLoop(common)
+  const pool = createConnectionPool(url, plan.shape.connections, loop)
+
+  const edge = () => ({
+    nowMs: performance.now(),
+    completed: recorder.completions(),
+    server: plan.observePid === null ? null : processCpuTime(plan.observePid),
+    own: ownCpuMicroseconds(),
+  })
+  let stopTicking = (): void => undefined
+  try {
+    await pool.open()
+    if (plan.shape.mode === 'open') {
+      // By the schedule and not by when this process woke up: what is due is known beforehand.
+      recorder.open(opensMs)
+      recorder.close(closesMs)
+      stopTicking = startTicking(loop)
+    }
+    await sleepUntil(opensMs)
+    const opened = edge()
+    if (plan.shape.mode === 'closed') recorder.open(opened.nowMs)
+    await sleepUntil(closesMs)
+    const closed = edge()
+    if (plan.shape.mode === 'closed') recorder.close(closed.nowMs)
+    loop.tick(closed.nowMs)
+    loop.stop()
+    stopTicking()
+    await drain(loop, plan.drainMs)
+
+    const counted = recorder.report()
+    const completed = closed.completed - opened.completed
+    const windowMs = closed.nowMs - opened.nowMs
+    if (completed === 0) {
+      throw new Error(`${plan.name}: nothing was answered (${pool.firstProblem() ?? 'no reason seen'})`)
+    }
+    return {
+      name: plan.name,
+      shape: plan.shape,
+      windowMs,
+      completed,
+      throughputPerSecond: (completed * 1000) / windowMs,
+      statuses: counted.statuses,
+      failures: counted.failures,
+      latencyMs: counted.latencyMs,
+      refusalLatencyMs: counted.refusalLatencyMs,
+      generatorDelayMs: plan.shape.mode === 'open' ? counted.generatorDelayMs : null,
+      serverCpu: cpuBetween(opened.server, closed.server),
+      generatorCpuMicroseconds: closed.own - opened.own,
+      answers: await inspector.finish(),
+    }
+  } finally {
+    stopTicking()
+    pool.close()
+  }
+}

@@ -1,0 +1,54 @@
+// Where and on what a result was measured: without it, a number means nothing.
+import { availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+
+export interface Machine {
+  readonly cpu: string
+  /** Cores this process may use. */
+  readonly cores: number
+  readonly memoryBytes: number
+  /** Operating system and kernel. */
+  readonly system: string
+  readonly architecture: string
+  /** Load average of the last minute when the run began: far from 0, neighbours were at work. */
+  readonly loadAverage: number
+}
+
+export interface Runtime {
+  readonly name: 'bun'
+  readonly version: string
+  readonly revision: string
+}
+
+export interface Commit {
+  readonly id: string
+  /** The working tree differed from it. */
+  readonly modified: boolean
+}
+
+export const readMachine = (): Machine => ({
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: availableParallelism(),
+  memoryBytes: totalmem(),
+  system: `${platform()} ${release()}`,
+  architecture: process.arch,
+  loadAverage: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+})
+
+export const readRuntime = (): Runtime => ({ name: 'bun', version: Bun.version, revision: Bun.revision })
+
+const git = (...argumentList: string[]): string | null => {
+  try {
+    const { stdout, exitCode } = Bun.spawnSync(['git', ...argumentList], { cwd: join(import.meta.dir, '..') })
+    return exitCode === 0 ? stdout.toString().trim() : null
+  } catch {
+    // No git on this machine: the result then says that its commit is unknown.
+    return null
+  }
+}
+
+/** Null outside a git checkout. */
+export const readCommit = (): Commit | null => {
+  const id = git('rev-parse', 'HEAD')
+  return id === null ? null : { id, modified: git('status', '--porcelain') !== '' }
+}

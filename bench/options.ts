@@ -1,0 +1,169 @@
+// The bench's command line: parsed and checked once. Numbers of rounds and lengths follow from --quick.
+import { parseArgs } from 'node:util'
+
+export const PARTS = ['floor', 'naive', 'service', 'stages'] as const
+export type Part = (typeof PARTS)[number]
+
+/** How long and how often; milliseconds. */
+export interface Durations {
+  readonly rounds: number
+  /** Once for each server, before the first round: compiles its hot code. */
+  readonly firstWarmupMs: number
+  /** Before each measured window. */
+  readonly warmupMs: number
+  readonly closedMs: number
+  readonly openMs: number
+  readonly stageWarmupMs: number
+  readonly stageRoundMs: number
+}
+
+export interface BenchOptions {
+  readonly parts: readonly Part[]
+  readonly json: boolean
+  readonly durations: Durations
+  readonly quick: boolean
+  readonly connections: number
+  readonly ratePerSecond: number
+  /** secp256k1 backend that the service is told to use. */
+  readonly signer: string
+  /** A running deployment instead of servers of our own. */
+  readonly deployment: Deployment | null
+}
+
+export interface Deployment {
+  readonly url: string
+  readonly key: string
+  readonly chain: string
+  readonly target: { readonly to: string } | { readonly verificationHash: string }
+}
+
+/** What is wrong with the command line, for one line on stderr. */
+export class OptionInvalidError extends Error {
+  override readonly name = 'OptionInvalidError'
+}
+
+export const USAGE = `bun run bench [options]
+
+  --quick            fewer and shorter rounds: a first impression, not a result to quote
+  --only a,b         some parts only: ${PARTS.join(', ')} (ratios need floor, naive and service)
+  --rounds N         rounds, interleaved over the parts (5; with --quick 3)
+  --connections N    connections of the load generator (64)
+  --rate N           requests per second of the open loop (1000)
+  --signer NAME      secp256k1 backend of the service: auto, libsecp256k1, secp256k1-node, noble (auto)
+  --json             print the result as JSON and nothing else
+
+Load on a deployment that already runs, instead of servers started here:
+  --url URL          its base URL, for example http://127.0.0.1:8080
+  --key KEY          an attestation key; BENCH_KEY in the environment keeps it out of the process list
+  --hash HASH        interface-only requests for this verification hash, or
+  --to ADDRESS       on-chain requests for this contract
+  --chain NAME       EVM chain of the requests (sepolia)
+
+Progress goes to stderr. bun bench/compare.ts A.json B.json compares two results.`
+
+const FULL: Durations = {
+  rounds: 5,
+  firstWarmupMs: 4_000,
+  warmupMs: 500,
+  closedMs: 4_000,
+  openMs: 10_000,
+  stageWarmupMs: 400,
+  stageRoundMs: 200,
+}
+
+const QUICK: Durations = {
+  rounds: 3,
+  firstWarmupMs: 2_000,
+  warmupMs: 300,
+  closedMs: 1_500,
+  openMs: 3_000,
+  stageWarmupMs: 250,
+  stageRoundMs: 100,
+}
+
+const wholeNumber = (name: string, text: string | undefined, fallback: number, maximum: number): number => {
+  if (text === undefined) return fallback
+  const value = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value <= maximum)) throw new OptionInvalidError(`--${name} must be a whole number from 1 to ${maximum}`)
+  return value
+}
+
+const parseParts = (text: string | undefined): readonly Part[] => {
+  if (text === undefined) return PARTS
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !PARTS.some((part) => part === name))
+  if (unknown !== undefined) throw new OptionInvalidError(`--only: no part is named ${unknown} (${PARTS.join(', ')})`)
+  return PARTS.filter((part) => names.includes(part))
+}
+
+interface DeploymentTexts {
+  readonly url?: string
+  readonly key?: string
+  readonly hash?: string
+  readonly to?: string
+  readonly chain?: string
+}
+
+const parseDeployment = (texts: DeploymentTexts): Deployment | null => {
+  const { url, key, hash, to, chain } = texts
+  if (url === undefined) {
+    const stray = Object.entries({ key, hash, to, chain }).find(([, text]) => text !== undefined)
+    if (stray !== undefined) throw new OptionInvalidError(`--${stray[0]} is for --url runs only`)
+    return null
+  }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new OptionInvalidError('--url must be an http or https URL')
+  }
+  const keyText = key ?? process.env['BENCH_KEY']
+  if (keyText === undefined || keyText === '') throw new OptionInvalidError('--url needs --key, or BENCH_KEY')
+  if ((hash === undefined) === (to === undefined)) throw new OptionInvalidError('--url needs either --hash or --to')
+  return {
+    url: url.replace(/\/+$/, ''),
+    key: keyText,
+    chain: chain ?? 'sepolia',
+    target: to === undefined ? { verificationHash: hash ?? '' } : { to },
+  }
+}
+
+/** Null when help was asked for. @throws OptionInvalidError */
+export const parseOptions = (argumentList: readonly string[]): BenchOptions | null => {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean', default: false } as const
+  const parse = () => {
+    try {
+      return parseArgs({
+        args: [...argumentList],
+        options: {
+          help: flag,
+          quick: flag,
+          json: flag,
+          only: text,
+          rounds: text,
+          connections: text,
+          rate: text,
+          signer: text,
+          url: text,
+          key: text,
+          hash: text,
+          to: text,
+          chain: text,
+        },
+      }).values
+    } catch (cause) {
+      throw new OptionInvalidError(cause instanceof Error ? cause.message : 'unreadable options')
+    }
+  }
+  const values = parse()
+  if (values.help) return null
+  const base = values.quick ? QUICK : FULL
+  return {
+    parts: parseParts(values.only),
+    json: values.json,
+    quick: values.quick,
+    durations: { ...base, rounds: wholeNumber('rounds', values.rounds, base.rounds, 100) },
+    connections: wholeNumber('connections', values.connections, 64, 10_000),
+    ratePerSecond: wholeNumber('rate', values.rate, 1_000, 1_000_000),
+    signer: values.signer ?? 'auto',
+    deployment: parseDeployment(values),
+  }
+}

@@ -1,0 +1,33 @@
+// The floor, in every round: the bare echo under the same load as the service, one bare signature of each backend, one
+// Keccak-256.
+import type { BenchContext, BenchPart } from './context.ts'
+import { createLoadMeasurer, WALLETS } from './measure-load.ts'
+import { startOwnServer } from './own-server.ts'
+import { runStageFile } from './stages.ts'
+
+/** What requests to servers of our own call: an address that means nothing. */
+export const ANY_CONTRACT = '0x4daf89a45564390fba803dc9509ea6732d0b6c42'
+
+export const createFloorPart = async (context: BenchContext): Promise<BenchPart> => {
+  const { processes, collector, progress } = context
+  const server = await startOwnServer(processes, 'echo')
+  const load = createLoadMeasurer(context, {
+    part: 'floor.echo',
+    url: `http://127.0.0.1:${server.port}/v2/attestation`,
+    headers: {},
+    bodies: { seed: 'bench', wallets: WALLETS, chain: 'sepolia', target: { to: ANY_CONTRACT } },
+    answers: { kind: 'status' },
+    pid: server.pid,
+  })
+  return {
+    name: 'floor',
+    warm: load.warm,
+    async round() {
+      await load.closed()
+      progress.step('floor signatures and Keccak')
+      for (const { name, description, median } of await runStageFile(context, 'floor', 3)) {
+        collector.add({ name: `floor.${name}`, label: description, unit: 'µs', better: 'lower' }, median)
+      }
+    },
+  }
+}

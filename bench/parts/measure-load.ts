@@ -1,0 +1,123 @@
+// Load on one server, closed and open loop, turned into measurements and findings under the part's name.
+import type { AnswerPlan, BodyPlan, LoadPlan, LoadReport, LoadShape } from '../load/plan.ts'
+import type { MeasurementDefinition, Unit } from '../result.ts'
+import type { BenchContext } from './context.ts'
+
+export interface LoadTarget {
+  /** Part of the bench: first word of the measurements' names. */
+  readonly part: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly bodies: BodyPlan
+  readonly answers: AnswerPlan
+  /** Null: its CPU can't be read from here. */
+  readonly pid: number | null
+}
+
+export interface LoadMeasurer {
+  warm(): Promise<void>
+  /** As many as the connections can do: throughput and CPU. */
+  closed(): Promise<void>
+  /** A fixed rate: latency. */
+  open(): Promise<void>
+}
+
+/** Wallets of one run: enough that nothing is answered from a cache line, few enough to be made in a moment. */
+export const WALLETS = 4_096
+const QUEUE_LIMIT = 100_000
+const DRAIN_MS = 5_000
+/** Above this share of a core the generator may be what limits a closed loop. */
+const GENERATOR_SHARE_LIMIT = 0.95
+
+const describeCounts = (counts: Readonly<Record<string, number>>, what: string): string[] =>
+  Object.entries(counts).map(([name, count]) => `${count} ${what} ${name}`)
+
+/** What makes a report doubtful. */
+export const findingsOf = (report: LoadReport): string[] => {
+  const bad = Object.fromEntries(Object.entries(report.statuses).filter(([status]) => !status.startsWith('2')))
+  const found = [
+    ...describeCounts(bad, 'answers with status'),
+    ...describeCounts(report.failures, 'requests without an answer:'),
+    ...report.answers.problems,
+  ]
+  const share = report.generatorCpuMicroseconds / 1000 / report.windowMs
+  if (report.shape.mode === 'closed' && share > GENERATOR_SHARE_LIMIT) {
+    found.push(`the generator used ${Math.round(share * 100)}% of a core: the peak may be its own`)
+  }
+  if (report.shape.mode === 'open' && report.throughputPerSecond < report.shape.ratePerSecond * 0.98) {
+    found.push(`${Math.round(report.throughputPerSecond)}/s were answered of ${report.shape.ratePerSecond}/s asked for`)
+  }
+  return found.map((finding) => `${report.name}: ${finding}`)
+}
+
+export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): LoadMeasurer => {
+  const { options, client, collector, progress } = context
+  const { durations, connections, ratePerSecond } = options
+  const closedShape: LoadShape = { mode: 'closed', connections }
+  const openShape: LoadShape = { mode: 'open', connections, ratePerSecond, queueLimit: QUEUE_LIMIT }
+
+  const run = (kind: string, shape: LoadShape, warmupMs: number, durationMs: number): Promise<LoadReport> => {
+    const name = `${target.part} ${kind}`
+    progress.step(name)
+    const plan: LoadPlan = {
+      name,
+      url: target.url,
+      headers: target.headers,
+      bodies: target.bodies,
+      answers: target.answers,
+      shape,
+      warmupMs,
+      durationMs,
+      drainMs: DRAIN_MS,
+      observePid: target.pid,
+    }
+    return client.run(plan)
+  }
+  const add = (name: string, label: string, unit: Unit, value: number): void => {
+    const definition: MeasurementDefinition = {
+      name: `${target.part}.${name}`,
+      label,
+      unit,
+      better: unit === '/s' ? 'higher' : 'lower',
+    }
+    collector.add(definition, value)
+  }
+  const addCpu = (name: string, label: string, { serverCpu, completed }: LoadReport): void => {
+    if (serverCpu === null) return
+    add(name, label, 'µs', serverCpu.total / completed)
+    if (serverCpu.mainThread !== null) {
+      add(`${name}_main`, 'of that, the main thread', 'µs', serverCpu.mainThread / completed)
+    }
+  }
+  const noteFindings = (report: LoadReport): void => {
+    for (const finding of findingsOf(report)) collector.find(finding)
+  }
+
+  return {
+    async warm() {
+      noteFindings(await run('warm-up', closedShape, 0, durations.firstWarmupMs))
+    },
+    async closed() {
+      const report = await run('closed loop', closedShape, durations.warmupMs, durations.closedMs)
+      add('closed.throughput', `throughput, closed loop, ${connections} connections`, '/s', report.throughputPerSecond)
+      addCpu('closed.cpu', 'CPU per request, closed loop', report)
+      add('closed.p50', 'p50, closed loop', 'ms', report.latencyMs.p50)
+      add('closed.p99', 'p99, closed loop', 'ms', report.latencyMs.p99)
+      noteFindings(report)
+    },
+    async open() {
+      const report = await run('open loop', openShape, durations.warmupMs, durations.openMs)
+      const { latencyMs, generatorDelayMs } = report
+      const at = `at ${ratePerSecond.toLocaleString('en-US')}/s`
+      add('open.p50', `p50 ${at}, open loop`, 'ms', latencyMs.p50)
+      add('open.p90', `p90 ${at}`, 'ms', latencyMs.p90)
+      add('open.p99', `p99 ${at}`, 'ms', latencyMs.p99)
+      add('open.p99_9', `p99.9 ${at}`, 'ms', latencyMs.p99_9)
+      add('open.max', `slowest ${at}`, 'ms', latencyMs.max)
+      if (generatorDelayMs !== null)
+        add('open.generator_p99', 'of that, the generator’s own lateness, p99', 'ms', generatorDelayMs.p99)
+      addCpu('open.cpu', `CPU per request ${at}`, report)
+      noteFindings(report)
+    },
+  }
+}

@@ -1,0 +1,57 @@
+// Runs stage files, each in a process of its own, and turns what they measured into measurements.
+import { join } from 'node:path'
+import type { HarnessOptions, StageMeasurement } from '../stages/harness.ts'
+import type { BenchContext } from './context.ts'
+
+/** In the order of a request's way. Each is bench/stages/<name>.bench.ts. */
+export const STAGE_FILES = ['request', 'pool', 'policy', 'statement', 'record'] as const
+
+/** @throws Error with the process's last words when it fails. */
+export const runStageFile = (
+  { processes, options }: BenchContext,
+  file: string,
+  rounds: number,
+): Promise<readonly StageMeasurement[]> =>
+  new Promise((resolve, reject) => {
+    const harness: HarnessOptions = {
+      warmupMs: options.durations.stageWarmupMs,
+      rounds,
+      roundMs: options.durations.stageRoundMs,
+    }
+    let measurements: readonly StageMeasurement[] | null = null
+    const managed = processes.start({
+      name: `stage ${file}`,
+      command: [process.execPath, join(import.meta.dir, '..', 'stages', 'runner.ts'), file],
+      environment: {
+        BENCH_STAGE_OPTIONS: JSON.stringify(harness),
+        // What a stage leaves behind when it is stopped goes with everything else.
+        TMPDIR: processes.temporaryFolder(),
+      },
+      onMessage: (message) => {
+        measurements = message as readonly StageMeasurement[]
+      },
+      onExit: () => {
+        if (measurements !== null) return resolve(measurements)
+        managed.output().then(
+          (output) => reject(new Error(`stage ${file} failed: ${output}`)),
+          () => reject(new Error(`stage ${file} failed`)),
+        )
+      },
+    })
+  })
+
+/** Every stage, once: each already takes several rounds of its own. */
+export const measureStages = async (context: BenchContext, signer: string): Promise<void> => {
+  for (const file of STAGE_FILES) {
+    context.progress.step(`stage ${file}`)
+    for (const { name, description, rounds } of await runStageFile(context, file, context.options.durations.rounds)) {
+      for (const value of rounds) {
+        context.collector.add({ name: `stages.${name}`, label: description, unit: 'µs', better: 'lower' }, value)
+      }
+    }
+  }
+  // The signature itself is measured with the floor, round by round.
+  for (const value of context.collector.rounds(`floor.sign.${signer}`)) {
+    context.collector.add({ name: 'stages.sign', label: `signing: ${signer}`, unit: 'µs', better: 'lower' }, value)
+  }
+}

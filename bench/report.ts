@@ -1,0 +1,91 @@
+// A result as text for people.
+import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
+
+const PART_TITLES: Readonly<Record<string, string>> = {
+  floor: 'The floor: what no attestation can do without',
+  naive: 'The naive way: Elysia, viem signing in the handler',
+  service: 'The service: key, policy and decision record, through HTTP',
+  deployment: 'The deployment',
+  stages: 'Stages, each alone in one process',
+  summary: 'Summary',
+}
+
+/** A number in its unit, three significant digits or whole. */
+export const formatValue = (value: number, unit: Unit): string => {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  const number = value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return unit === 'ratio' ? `${number}×` : unit === '/s' ? `${number}/s` : `${number} ${unit}`
+}
+
+/** Rows in columns, the first left-aligned, the others right-aligned. */
+export const formatTable = (rows: readonly (readonly string[])[]): string => {
+  const widths = rows.reduce<number[]>(
+    (known, row) => row.map((cell, column) => Math.max(known[column] ?? 0, cell.length)),
+    [],
+  )
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => `  ${line}`)
+    .join('\n')
+}
+
+const measurementRow = ({ label, median, rounds, unit }: Measurement): string[] => [
+  label,
+  formatValue(median, unit),
+  `${formatValue(Math.min(...rounds), unit)} to ${formatValue(Math.max(...rounds), unit)}`,
+]
+
+const goalRow = ({ label, value, unit, bound, limit, reached }: Goal): string[] => [
+  label,
+  formatValue(value, unit),
+  `goal ${bound} ${formatValue(limit, unit)}`,
+  reached ? 'reached' : 'not reached',
+]
+
+/** Where the service's CPU per attestation goes: the stages measured alone, and what is left over. */
+const stageShares = (measurements: readonly Measurement[]): string[] => {
+  const total = measurements.find(({ name }) => name === 'service.closed.cpu')
+  const http = measurements.find(({ name }) => name === 'floor.echo.closed.cpu')
+  const stages = measurements.filter(({ name }) => name.startsWith('stages.'))
+  if (total === undefined || stages.length === 0) return []
+  const parts = [...(http === undefined ? [] : [{ label: 'HTTP: bare echo', median: http.median }]), ...stages]
+  const rest = total.median - parts.reduce((sum, part) => sum + part.median, 0)
+  const row = (label: string, value: number): string[] => [
+    label,
+    formatValue(value, 'µs'),
+    `${Math.round((value / total.median) * 100)}%`,
+  ]
+  return [
+    '',
+    'Where the service’s CPU per attestation goes (stages measured alone; the rest is what joins them)',
+    formatTable([
+      ...parts.map(({ label, median }) => row(label, median)),
+      row('the rest: key check, decoding, headers, scheduling, garbage', rest),
+      row('service, per attestation', total.median),
+    ]),
+  ]
+}
+
+export const formatResult = (result: BenchResult): string => {
+  const { machine, runtime, commit, measurements, goals, findings } = result
+  const lines = [
+    `Machine   ${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}, load ${machine.loadAverage}`,
+    `Runtime   Bun ${runtime.version} (${runtime.revision.slice(0, 9)})`,
+    `Commit    ${commit === null ? 'unknown' : `${commit.id.slice(0, 12)}${commit.modified ? ', modified' : ''}`}`,
+    `Date      ${result.startedAt}`,
+  ]
+  const parts = [...new Set(measurements.map(({ name }) => name.split('.')[0] ?? name))]
+  for (const part of parts) {
+    const rows = measurements.filter(({ name }) => name.split('.')[0] === part).map(measurementRow)
+    lines.push('', PART_TITLES[part] ?? part, formatTable([['', 'median', 'rounds'], ...rows]))
+  }
+  lines.push(...stageShares(measurements))
+  if (goals.length > 0) lines.push('', 'Goals', formatTable(goals.map(goalRow)))
+  if (findings.length > 0) lines.push('', 'Findings', ...findings.map((finding) => `  ${finding}`))
+  return lines.join('\n')
+}

@@ -1,0 +1,133 @@
+// A result: what was measured, where, and whether the goals were reached. The JSON form is what compare.ts reads and
+// what later parts of the bench add measurements to; its names are stable.
+import type { Commit, Machine, Runtime } from './machine.ts'
+import { median } from './stages/harness.ts'
+
+export const RESULT_SCHEMA = 'countersign-bench/1'
+
+export type Unit = 'µs' | 'ms' | '/s' | 'ratio'
+
+export interface MeasurementDefinition {
+  /** Stable and dotted: part, then what: `service.closed.throughput`. */
+  readonly name: string
+  readonly label: string
+  readonly unit: Unit
+  readonly better: 'lower' | 'higher'
+}
+
+export interface Measurement extends MeasurementDefinition {
+  /** One number a round, in the order of the rounds. */
+  readonly rounds: readonly number[]
+  readonly median: number
+}
+
+export interface Goal {
+  /** Name of the measurement it is about. */
+  readonly name: string
+  readonly label: string
+  readonly unit: Unit
+  readonly bound: 'at most' | 'at least'
+  readonly limit: number
+  readonly value: number
+  readonly reached: boolean
+}
+
+export interface BenchResult {
+  readonly schema: typeof RESULT_SCHEMA
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly machine: Machine
+  readonly runtime: Runtime
+  readonly commit: Commit | null
+  /** How it was run: parts, durations, connections, rate, signer. */
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly measurements: readonly Measurement[]
+  readonly goals: readonly Goal[]
+  /** Errors by status, wrong answers, anything that makes a number doubtful. Empty is good. */
+  readonly findings: readonly string[]
+}
+
+export interface Collector {
+  /** Adds a round's value; the first call defines the measurement. */
+  add(definition: MeasurementDefinition, value: number): void
+  /** Rounds so far; empty when nothing was added under this name. */
+  rounds(name: string): readonly number[]
+  find(text: string): void
+  measurements(): Measurement[]
+  findings(): readonly string[]
+}
+
+export const createCollector = (): Collector => {
+  const definitions = new Map<string, MeasurementDefinition>()
+  const values = new Map<string, number[]>()
+  const findings: string[] = []
+  return {
+    add(definition, value) {
+      if (!Number.isFinite(value)) throw new RangeError(`${definition.name} is not a number`)
+      const rounds = values.get(definition.name) ?? []
+      rounds.push(value)
+      values.set(definition.name, rounds)
+      if (!definitions.has(definition.name)) definitions.set(definition.name, definition)
+    },
+    rounds: (name) => values.get(name) ?? [],
+    find: (text) => void findings.push(text),
+    measurements: () =>
+      [...definitions.values()].map((definition) => {
+        const rounds = values.get(definition.name)!
+        return { ...definition, rounds, median: median(rounds) }
+      }),
+    findings: () => findings,
+  }
+}
+
+/** Not a result of this bench, or of another version of it. */
+export class ResultInvalidError extends Error {
+  override readonly name = 'ResultInvalidError'
+}
+
+const UNITS: readonly string[] = ['µs', 'ms', '/s', 'ratio'] satisfies Unit[]
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMeasurement = (value: unknown): value is Measurement =>
+  isRecord(value) &&
+  typeof value['name'] === 'string' &&
+  typeof value['label'] === 'string' &&
+  UNITS.some((unit) => unit === value['unit']) &&
+  (value['better'] === 'lower' || value['better'] === 'higher') &&
+  typeof value['median'] === 'number' &&
+  Array.isArray(value['rounds']) &&
+  value['rounds'].length > 0 &&
+  value['rounds'].every((round) => typeof round === 'number')
+
+const isGoal = (value: unknown): value is Goal =>
+  isRecord(value) &&
+  typeof value['name'] === 'string' &&
+  typeof value['limit'] === 'number' &&
+  typeof value['value'] === 'number' &&
+  typeof value['reached'] === 'boolean'
+
+/** @throws ResultInvalidError naming what is wrong. */
+export const parseResult = (text: string): BenchResult => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new ResultInvalidError('not JSON')
+  }
+  if (!isRecord(value) || value['schema'] !== RESULT_SCHEMA) throw new ResultInvalidError(`not ${RESULT_SCHEMA}`)
+  for (const name of ['machine', 'runtime', 'settings']) {
+    if (!isRecord(value[name])) throw new ResultInvalidError(`${name} is missing`)
+  }
+  const lists: [string, (item: unknown) => boolean][] = [
+    ['measurements', isMeasurement],
+    ['goals', isGoal],
+    ['findings', (item) => typeof item === 'string'],
+  ]
+  for (const [name, isItem] of lists) {
+    const list = value[name]
+    if (!Array.isArray(list) || !list.every(isItem)) throw new ResultInvalidError(`${name} is missing or malformed`)
+  }
+  return value as unknown as BenchResult
+}

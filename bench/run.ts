@@ -1,0 +1,109 @@
+// The benchmark: the floor, the naive way and the service on one machine in one run, interleaved, over loopback; or
+// load alone on a deployment that runs already. `bun run bench --help` lists the options.
+
+import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../src/signing/secp256k1-backends.ts'
+import { addDerived, judgeGoals } from './goals.ts'
+import { startLoadClient } from './load/load-client.ts'
+import { readCommit, readMachine, readRuntime } from './machine.ts'
+import { type BenchOptions, OptionInvalidError, parseOptions, USAGE } from './options.ts'
+import type { BenchContext, BenchPart } from './parts/context.ts'
+import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.ts'
+import { createFloorPart } from './parts/floor.ts'
+import { createNaivePart } from './parts/naive.ts'
+import { createServicePart } from './parts/service.ts'
+import { measureStages } from './parts/stages.ts'
+import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
+import { createProgress } from './progress.ts'
+import { formatResult } from './report.ts'
+import { type BenchResult, createCollector, RESULT_SCHEMA } from './result.ts'
+
+const PART_MAKERS = { floor: createFloorPart, naive: createNaivePart, service: createServicePart } as const
+
+/** The backend the service will use, found as the service finds it. @throws OptionInvalidError */
+const resolveSigner = (name: string): string => {
+  const known = (['auto', ...SECP256K1_BACKEND_NAMES] as const).find((candidate) => candidate === name)
+  if (known === undefined) throw new OptionInvalidError(`--signer: no backend is named ${name}`)
+  return chooseSecp256k1Backend(known).backend.name
+}
+
+const makeParts = async (context: BenchContext, signer: string): Promise<BenchPart[]> => {
+  const { options, progress } = context
+  if (options.deployment !== null) {
+    progress.note(describeDeploymentRun(context, options.deployment))
+    return [createDeploymentPart(context, options.deployment)]
+  }
+  const parts: BenchPart[] = []
+  for (const [name, make] of Object.entries(PART_MAKERS)) {
+    if (options.parts.some((part) => part === name)) parts.push(await make(context, signer))
+  }
+  return parts
+}
+
+const run = async (options: BenchOptions, processes: Processes): Promise<BenchResult> => {
+  const machine = readMachine()
+  const startedAt = new Date().toISOString()
+  const signer = resolveSigner(options.signer)
+  const collector = createCollector()
+  const progress = createProgress()
+  const context: BenchContext = {
+    options,
+    processes,
+    collector,
+    progress,
+    client: await startLoadClient(processes),
+  }
+  const parts = await makeParts(context, signer)
+  for (const part of parts) await part.warm()
+  for (let round = 1; round <= (parts.length === 0 ? 0 : options.durations.rounds); round++) {
+    progress.step(`round ${round} of ${options.durations.rounds}`)
+    for (const part of parts) await part.round()
+  }
+  if (options.deployment === null && options.parts.includes('stages')) await measureStages(context, signer)
+  progress.end()
+  addDerived(collector, signer)
+  return {
+    schema: RESULT_SCHEMA,
+    startedAt,
+    machine,
+    runtime: readRuntime(),
+    commit: readCommit(),
+    settings: {
+      parts: options.deployment === null ? options.parts : ['deployment'],
+      quick: options.quick,
+      ...options.durations,
+      connections: options.connections,
+      ratePerSecond: options.ratePerSecond,
+      signer,
+      url: options.deployment?.url ?? null,
+    },
+    measurements: collector.measurements(),
+    goals: judgeGoals(collector, options.ratePerSecond),
+    findings: collector.findings(),
+  }
+}
+
+const main = async (): Promise<number> => {
+  const processes = createProcesses()
+  const signals = stopOnSignals(processes)
+  try {
+    const options = parseOptions(process.argv.slice(2))
+    if (options === null) {
+      console.log(USAGE)
+      return 0
+    }
+    const result = await run(options, processes)
+    console.log(options.json ? JSON.stringify(result, null, 1) : formatResult(result))
+    // A goal not reached is a number; an answer that was wrong is a failure.
+    return result.findings.length === 0 ? 0 : 1
+  } catch (cause) {
+    // What fails while everything is being stopped fails for that reason.
+    const interrupted = signals.exitCode()
+    if (interrupted !== null) return interrupted
+    console.error(`bench: ${cause instanceof Error ? cause.message : String(cause)}`)
+    return cause instanceof OptionInvalidError ? 2 : 1
+  } finally {
+    await processes.stopAll()
+  }
+}
+
+process.exit(await main())

@@ -1,0 +1,54 @@
+// The floor's computing part: what no attestation can do without. One Keccak-256 over a v2 statement's bytes, and one
+// bare signature of each secp256k1 backend that works here, key loaded and digest ready.
+import { loadKeccak256 } from '../../src/signing/keccak.ts'
+import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../../src/signing/secp256k1-backends.ts'
+import type { Secp256k1Backend, Secp256k1BackendName } from '../../src/signing/types.ts'
+import { benchKey } from '../servers/bench-key.ts'
+import { STATEMENT_BYTES } from './example.ts'
+import type { StageBenchmark } from './harness.ts'
+
+const keccakStage: StageBenchmark = {
+  name: 'keccak',
+  description: `Keccak-256 of ${STATEMENT_BYTES} bytes`,
+  async prepare() {
+    const keccak256 = await loadKeccak256()
+    const bytes = new Uint8Array(STATEMENT_BYTES)
+    return {
+      run(iterations) {
+        // Each input is the last digest's, so that no call can be left out.
+        for (let i = 0; i < iterations; i++) bytes.set(keccak256(bytes))
+      },
+    }
+  },
+}
+
+const loadIfUsable = (name: Secp256k1BackendName): Secp256k1Backend | null => {
+  try {
+    return chooseSecp256k1Backend(name).backend
+  } catch {
+    // Not on this machine: the stage is left out of the table.
+    return null
+  }
+}
+
+const signStage = (name: Secp256k1BackendName): StageBenchmark => ({
+  name: `sign.${name}`,
+  description: `one signature by ${name}`,
+  prepare() {
+    const backend = loadIfUsable(name)
+    if (backend === null) return null
+    const signer = backend.createSigner(benchKey('floor signer'))
+    const digest = benchKey('floor digest')
+    const signature = new Uint8Array(65)
+    return {
+      run(iterations) {
+        for (let i = 0; i < iterations; i++) {
+          signer.sign(digest, signature)
+          digest.set(signature.subarray(0, 32))
+        }
+      },
+    }
+  },
+})
+
+export const stages: readonly StageBenchmark[] = [keccakStage, ...SECP256K1_BACKEND_NAMES.map(signStage)]

@@ -1,0 +1,67 @@
+// The way to a worker and back: a batch of jobs encoded, sent, decoded, answered, sent back and decoded. The worker does
+// nothing else, and the CPU of both threads counts.
+import { decodeOutcomes, encodeJobs, type JobRow, jobRow } from '../../src/pool/wire.ts'
+import { CHAIN_ID, EXPIRATION_SECONDS, exampleAt } from './example.ts'
+import type { StageBenchmark } from './harness.ts'
+
+/** Jobs in one message, and messages under way at once: two, so that the worker never waits for the next. */
+const BATCH = 16
+const IN_FLIGHT = 2
+
+const rowOf = (sequence: number): JobRow => {
+  const { body, uuid } = exampleAt(sequence)
+  const job = {
+    kind: 'attestation',
+    uuid,
+    targetId: 'target_0123456789abcdef',
+    keyId: '0123456789ab',
+    requestId: uuid,
+    chainName: body.chain,
+    chainId: CHAIN_ID,
+    from: body.from,
+    to: body.to ?? '',
+    value: body.msgValue,
+    data: body.data,
+    userIp: '',
+    requestedAtSeconds: EXPIRATION_SECONDS - 300,
+    expiration: EXPIRATION_SECONDS,
+    deadlineMs: 25_000,
+  } as const
+  return jobRow(sequence, job, job.deadlineMs)
+}
+
+const poolStage: StageBenchmark = {
+  name: 'pool',
+  description: `pool messages: to a worker and back, ${BATCH} at a time`,
+  prepare() {
+    const worker = new Worker(new URL('./pool-echo.worker.ts', import.meta.url).href)
+    let sequence = 0
+    let toSend = 0
+    let toReceive = 0
+    let done: () => void = () => undefined
+
+    const send = (): void => {
+      toSend--
+      worker.postMessage(encodeJobs(Array.from({ length: BATCH }, () => rowOf(sequence++))))
+    }
+    worker.onmessage = (event: MessageEvent<string>) => {
+      if (decodeOutcomes(event.data).outcomes.length !== BATCH) throw new Error('a batch came back incomplete')
+      if (--toReceive === 0) done()
+      else if (toSend > 0) send()
+    }
+    return {
+      operations: BATCH,
+      run(iterations) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        done = resolve
+        toSend = iterations
+        toReceive = iterations
+        for (let i = 0; i < IN_FLIGHT && toSend > 0; i++) send()
+        return promise
+      },
+      close: () => worker.terminate(),
+    }
+  },
+}
+
+export const stages: readonly StageBenchmark[] = [poolStage]

@@ -1,0 +1,47 @@
+// The decision log: a batch of records encoded, chained and appended, and the answers built from them. No fdatasync.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { answerOf } from '../../src/decisions/answer.ts'
+import { openSegment } from '../../src/decisions/segment.ts'
+import { exampleAt, recordOf } from './example.ts'
+import type { StageBenchmark } from './harness.ts'
+
+/** Records of one append: what a worker under load takes at a time. */
+const BATCH = 16
+const SEGMENT_BYTES = 1024 * 1024 * 1024
+
+const recordStage: StageBenchmark = {
+  name: 'record',
+  description: `record: encoded, chained, appended ${BATCH} at a time; answer built`,
+  prepare() {
+    const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-record-'))
+    const clock = { unixMs: () => Date.now() }
+    const open = () => openSegment({ directory, slot: 'w00', maxBytes: SEGMENT_BYTES, sync: false, clock })
+    const remove = () => rmSync(directory, { recursive: true, force: true })
+    let writer = open()
+    let next = 0
+    return {
+      operations: BATCH,
+      // A second of records is some hundred megabytes: they go as soon as their round is over.
+      reset() {
+        writer.close()
+        remove()
+        writer = open()
+      },
+      run(iterations) {
+        for (let i = 0; i < iterations; i++) {
+          const records = Array.from({ length: BATCH }, () => recordOf(exampleAt(next++)))
+          writer.append(records)
+          for (const record of records) answerOf(record)
+        }
+      },
+      close() {
+        writer.close()
+        remove()
+      },
+    }
+  },
+}
+
+export const stages: readonly StageBenchmark[] = [recordStage]

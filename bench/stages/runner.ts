@@ -1,0 +1,30 @@
+// Runs stage files in a process of their own, so that one stage's compiled code and garbage don't colour another's:
+//   bun bench/stages/runner.ts floor policy
+// Prints a table, or, started by the bench, sends the measurements over IPC.
+import { join } from 'node:path'
+import { type HarnessOptions, measureStage, type StageBenchmark, type StageMeasurement } from './harness.ts'
+
+/** Overridden by the bench through BENCH_STAGE_OPTIONS, as JSON. */
+const BY_HAND: HarnessOptions = { warmupMs: 500, rounds: 7, roundMs: 150 }
+
+const options: HarnessOptions = { ...BY_HAND, ...JSON.parse(process.env['BENCH_STAGE_OPTIONS'] ?? '{}') }
+const measurements: StageMeasurement[] = []
+for (const file of process.argv.slice(2)) {
+  const path = join(import.meta.dir, `${file}.bench.ts`)
+  const { stages } = (await import(path)) as { readonly stages: readonly StageBenchmark[] }
+  for (const stage of stages) {
+    const measurement = await measureStage(stage, options)
+    if (measurement !== null) measurements.push(measurement)
+  }
+}
+
+if (process.send) {
+  process.send(measurements)
+} else {
+  for (const { name, description, median, minimum } of measurements) {
+    console.log(
+      `${name.padEnd(24)} ${median.toFixed(2).padStart(8)} µs  best ${minimum.toFixed(2).padStart(8)}  ${description}`,
+    )
+  }
+}
+process.exit(0)

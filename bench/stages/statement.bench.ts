@@ -1,0 +1,21 @@
+// What is signed: the v2 statement's ABI encoding and its Keccak-256.
+import { loadKeccak256 } from '../../src/signing/keccak.ts'
+import { createStatementDigester } from '../../src/signing/statement.ts'
+import { EXAMPLES, examples, statementOf } from './example.ts'
+import type { StageBenchmark } from './harness.ts'
+
+const statementStage: StageBenchmark = {
+  name: 'statement',
+  description: 'statement: ABI encoding and Keccak-256',
+  async prepare() {
+    const digest = createStatementDigester(await loadKeccak256())
+    const statements = examples.map(statementOf)
+    return {
+      run(iterations) {
+        for (let i = 0; i < iterations; i++) digest(statements[i % EXAMPLES]!)
+      },
+    }
+  },
+}
+
+export const stages: readonly StageBenchmark[] = [statementStage]

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.24;
+
+/// @title One owner, handed over in two steps
+/// @notice The new owner has to accept, so ownership can't be lost to an address that nobody controls. There is no way
+/// to give ownership up: a registry without an owner could never withdraw an attester's key.
+/// @dev ERC-7201 storage, namespace "countersign.storage.TwoStepOwner", so that it can sit behind a proxy and beside any
+/// other contract's state.
+abstract contract TwoStepOwner {
+    /// @custom:storage-location erc7201:countersign.storage.TwoStepOwner
+    struct OwnerStorage {
+        address owner;
+        address pendingOwner;
+    }
+
+    bytes32 private constant OWNER_STORAGE = 0x139b0a88fde47924e01957e5cda0bf336a7227e736df2f50e60a1edaec66f900;
+
+    event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
+    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
+
+    error CallerNotOwner(address caller);
+    error CallerNotPendingOwner(address caller);
+    error OwnerZero();
+
+    modifier onlyOwner() {
+        if (msg.sender != _ownerStorage().owner) revert CallerNotOwner(msg.sender);
+        _;
+    }
+
+    function owner() public view returns (address) {
+        return _ownerStorage().owner;
+    }
+
+    /// @notice Who may accept ownership; zero when no transfer is under way.
+    function pendingOwner() external view returns (address) {
+        return _ownerStorage().pendingOwner;
+    }
+
+    /// @notice Offers ownership. A new offer replaces the last one; the zero address withdraws it.
+    function transferOwnership(address newOwner) external onlyOwner {
+        _ownerStorage().pendingOwner = newOwner;
+        emit OwnershipTransferStarted(msg.sender, newOwner);
+    }
+
+    /// @notice Takes the ownership that was offered to the caller.
+    function acceptOwnership() external {
+        OwnerStorage storage store = _ownerStorage();
+        if (msg.sender != store.pendingOwner) revert CallerNotPendingOwner(msg.sender);
+        delete store.pendingOwner;
+        _setOwner(msg.sender);
+    }
+
+    /// @dev For constructors and initializers.
+    function _setOwner(address newOwner) internal {
+        if (newOwner == address(0)) revert OwnerZero();
+        OwnerStorage storage store = _ownerStorage();
+        emit OwnershipTransferred(store.owner, newOwner);
+        store.owner = newOwner;
+    }
+
+    function _ownerStorage() private pure returns (OwnerStorage storage store) {
+        bytes32 slot = OWNER_STORAGE;
+        assembly ("memory-safe") {
+            store.slot := slot
+        }
+    }
+}

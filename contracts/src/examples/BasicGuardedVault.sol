@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.24;
+
+import {BasicPolicyClient} from "../BasicPolicyClient.sol";
+import {Attestation} from "../IPolicyRegistry.sol";
+import {TwoStepOwner} from "../TwoStepOwner.sol";
+import {VaultLedger} from "./VaultLedger.sol";
+
+/// @title Example: a vault whose policy sees only who deposits. Withdrawing needs no attestation, so nobody is locked in
+contract BasicGuardedVault is BasicPolicyClient, VaultLedger, TwoStepOwner {
+    constructor(address initialOwner, address registry, string memory policyID) {
+        _setOwner(initialOwner);
+        _initPolicyClient(registry, policyID);
+    }
+
+    /// @param attestation for this contract and the sender; `data` and `msg_value` left out
+    function deposit(address beneficiary, Attestation calldata attestation) external payable {
+        _authorizeTransaction(attestation, msg.sender);
+        _deposit(beneficiary);
+    }
+
+    function withdraw(address receiver, uint256 amount) external {
+        _withdraw(receiver, amount);
+    }
+
+    function setPolicyID(string calldata policyID) external onlyOwner {
+        _setPolicyID(policyID);
+    }
+
+    function setRegistry(address registry) external onlyOwner {
+        _setRegistry(registry);
+    }
+}

@@ -1,0 +1,63 @@
+// The API listener: routes, and the one place where what the router itself refuses becomes an answer of ours.
+import { Elysia } from 'elysia'
+import { type AttestationEndpoints, attestationRoutes } from './attestation/routes.ts'
+import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
+import type { RequestIdSource } from './http/request-id.ts'
+import { problemResponse } from './http/response.ts'
+import { fromRouterError, MethodNotAllowedError } from './http/route-errors.ts'
+import type { ListenAddress } from './settings.ts'
+
+export interface AppOptions {
+  readonly listen: ListenAddress
+  /** Seconds that a connection may be quiet: longer than the deadline, or a slow answer would be cut off. */
+  readonly idleTimeoutSeconds: number
+  readonly endpoints: AttestationEndpoints
+  readonly operations: OperationsRoutesOptions
+  readonly requestIds: RequestIdSource
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+export interface App {
+  readonly url: string
+  /** Stops accepting, and resolves once the requests under way are answered. */
+  stop(): Promise<void>
+  /** Cuts what is left. */
+  stopNow(): Promise<void>
+}
+
+/** Path → the methods it answers. A path that is not here is 404. */
+const METHODS: Readonly<Record<string, string>> = {
+  '/v2/attestation': 'POST',
+  '/v1/task': 'POST',
+  '/livez': 'GET',
+  '/readyz': 'GET',
+  '/metrics': 'GET',
+}
+
+export const startApp = (options: AppOptions): App => {
+  const { listen, requestIds, report } = options
+  const app = new Elysia({
+    name: 'countersign',
+    serve: { idleTimeout: options.idleTimeoutSeconds, reusePort: false },
+  })
+    .onError({ as: 'global' }, ({ code, error, request }) => {
+      const requestId = requestIds(request.headers.get('x-request-id'))
+      const allow = code === 'NOT_FOUND' ? METHODS[new URL(request.url).pathname] : undefined
+      if (allow === undefined) return problemResponse(fromRouterError(code, error), requestId, { report })
+      const response = problemResponse(new MethodNotAllowedError(allow), requestId, { report })
+      response.headers.set('allow', allow)
+      return response
+    })
+    .use(attestationRoutes(options.endpoints))
+    .use(operationsRoutes(options.operations))
+    .listen({ hostname: listen.hostname, port: listen.port, reusePort: false })
+
+  const { server } = app
+  if (server === null) throw new Error('the API listener did not start')
+  const host = listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname
+  return {
+    url: `http://${host}:${server.port}`,
+    stop: () => server.stop(),
+    stopNow: () => server.stop(true),
+  }
+}

@@ -1,0 +1,60 @@
+// Decodes the body of `POST /v2/attestation` (spec A1; decisions §2). The first rule that fails is the answer, in this
+// order, so that one wrong request always reads the same text:
+//   1. `from`, then `chain`: there, and a string             4. `from` is an address of the chain's family
+//   2. exactly one of `to` and `verification_hash`           5. `to`, or `verification_hash`
+//   3. `chain` is supported                                  6. `data`, `msg_value`, `user_ip`
+// Fields that the spec does not name are ignored: live clients send some (decisions §1).
+import type { AttestationRequest } from '../domain/attestation.ts'
+import type { ChainTable } from '../domain/chain.ts'
+import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import type { JsonObject } from '../http/strict-json.ts'
+import {
+  alternativeText,
+  decodeAddress,
+  decodeData,
+  decodeValue,
+  decodeVerificationHash,
+  optionalText,
+  requireChain,
+  requireText,
+} from './schema.ts'
+import { parseUserIp } from './user-ip.ts'
+
+/** Both `to` and `verification_hash`: which policy is meant can't be told. */
+export class TargetAmbiguousError extends CountersignError {
+  override readonly name = 'TargetAmbiguousError'
+  constructor() {
+    super('AMBIGUOUS_TARGET', 'request validation failed: send either to or verification_hash, not both')
+  }
+}
+
+const decodeUserIp = (text: string): string => {
+  const address = parseUserIp(text)
+  if (address === null) throw new FieldInvalidError('user_ip', 'must be an IPv4 or IPv6 address')
+  return address
+}
+
+/**
+ * A v2 body as a complete, canonical request.
+ * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
+ */
+export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable): AttestationRequest => {
+  const fromText = requireText('from', body['from'])
+  const chainName = requireText('chain', body['chain'])
+  const toText = alternativeText('to', body['to'])
+  const hashText = alternativeText('verification_hash', body['verification_hash'])
+  if (toText === null && hashText === null) throw new FieldMissingError('to or verification_hash')
+  if (toText !== null && hashText !== null) throw new TargetAmbiguousError()
+  const chain = requireChain(chains.byName(chainName), chainName)
+  const { family } = chain
+  const from = decodeAddress('from', fromText, family)
+  const to = toText === null ? null : decodeAddress('to', toText, family)
+  const verificationHash = hashText === null ? null : decodeVerificationHash(hashText)
+  const dataText = optionalText('data', body['data'])
+  const data = dataText === null ? null : decodeData(dataText)
+  const valueText = optionalText('msg_value', body['msg_value'])
+  const msgValue = valueText === null ? null : decodeValue(valueText, family)
+  const userIpText = optionalText('user_ip', body['user_ip'])
+  const userIp = userIpText === null ? null : decodeUserIp(userIpText)
+  return { chain, from, to, toAsSent: toText, verificationHash, data, msgValue, userIp }
+}

@@ -1,0 +1,47 @@
+// When a v1 task expires (decisions §3): a block number where the chain has a block source, Unix seconds where it has
+// none or is set to seconds, since the newest public v1 contract compares with `block.timestamp`.
+import type { BlockHeightSource } from '../facts/block-height.ts'
+
+export interface TaskExpiry {
+  /**
+   * @throws DependencyUnavailableError when the chain counts in blocks and its height can't be read.
+   */
+  after(chainName: string, nowSeconds: number, lifetimeSeconds: number): Promise<number>
+}
+
+export interface BlockExpiry {
+  readonly height: BlockHeightSource
+  /** Null: as many blocks as fit into the project's attestation lifetime. */
+  readonly blocks: number | null
+  readonly blockTimeMs: number
+}
+
+/** `blockChains` has the chains that count in blocks. */
+export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>): TaskExpiry => ({
+  after: async (chainName, nowSeconds, lifetimeSeconds) => {
+    const chain = blockChains.get(chainName)
+    if (chain === undefined) return nowSeconds + lifetimeSeconds
+    const blocks = chain.blocks ?? Math.max(1, Math.ceil((lifetimeSeconds * 1000) / chain.blockTimeMs))
+    return (await chain.height.latest()) + blocks
+  },
+})
+
+/**
+ * Milliseconds between blocks, for how long a height is kept and how many blocks a lifetime is. As published by each
+ * chain (and in viem's chain definitions); a chain that is not here is taken to be as fast as the common rollups.
+ */
+export const BLOCK_TIME_MS: Readonly<Record<string, number>> = {
+  ethereum: 12_000,
+  sepolia: 12_000,
+  base: 2_000,
+  worldchain: 2_000,
+  arbitrum: 250,
+  plume: 250,
+  bsc: 750,
+  hyperliquid: 1_000,
+  plasma: 1_000,
+  megaeth: 1_000,
+  'megaeth-testnet': 1_000,
+}
+
+export const BLOCK_TIME_MS_DEFAULT = 2_000

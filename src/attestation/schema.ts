@@ -1,0 +1,134 @@
+// What each field of interface A's requests may hold (spec, "Attestation request (v2)", "Task request (v1)"; decisions
+// §2). A decoder returns the canonical value or throws the one text for that field; what was sent is never repeated,
+// except where the spec's own texts name it, and then only after it passed its rule.
+import { isHexBytes, isHexDigit, parseAddress, type WalletAddress } from '../domain/address.ts'
+import type { Chain, ChainFamily } from '../domain/chain.ts'
+import { ChainUnsupportedError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import type { JsonValue } from '../http/strict-json.ts'
+
+/** Bytes of `data` (decisions §2). */
+export const DATA_MAX_BYTES = 65_536
+/** Bytes of `verification_hash`: the Solana program's limit. */
+export const VERIFICATION_HASH_MAX_BYTES = 64
+/** Characters of an unsupported chain's name that its error repeats. */
+const CHAIN_ECHO_MAX = 64
+
+const UINT256_MAX = (2n ** 256n - 1n).toString()
+const UINT64_MAX = (2n ** 64n - 1n).toString()
+
+/**
+ * Missing, null and empty are one thing for a mandatory field: nothing was sent.
+ * @throws FieldMissingError, FieldInvalidError
+ */
+export const requireText = (field: string, value: JsonValue | undefined): string => {
+  if (typeof value === 'string' && value !== '') return value
+  if (value === undefined || value === null || value === '') throw new FieldMissingError(field)
+  throw new FieldInvalidError(field, 'must be a string')
+}
+
+/**
+ * Null when the field is missing or null. An empty text is a value here, and a wrong one: taken for "not sent" it would
+ * stand for zero (threats row 10).
+ * @throws FieldInvalidError
+ */
+export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'string') return value
+  throw new FieldInvalidError(field, 'must be a string')
+}
+
+/** One of two alternatives: an empty text is as good as none, since the other one then has to be there. */
+export const alternativeText = (field: string, value: JsonValue | undefined): string | null => {
+  if (typeof value === 'string') return value === '' ? null : value
+  if (value === undefined || value === null) return null
+  throw new FieldInvalidError(field, 'must be a string')
+}
+
+const ADDRESS_RULES: Readonly<Record<ChainFamily, string>> = {
+  evm: 'must be an EVM address: 0x and 40 hex digits',
+  solana: 'must be a Solana address: base58 of 32 bytes',
+}
+
+/** @throws FieldInvalidError also for an address of the other family */
+export const decodeAddress = (field: string, text: string, family: ChainFamily): WalletAddress => {
+  const address = parseAddress(family, text)
+  if (address === null) throw new FieldInvalidError(field, ADDRESS_RULES[family])
+  return address
+}
+
+/** `0x` hex of whole bytes, exactly as sent: it is signed verbatim. @throws FieldInvalidError */
+export const decodeData = (text: string): string => {
+  if (text.length > 2 + 2 * DATA_MAX_BYTES)
+    throw new FieldInvalidError('data', `must be at most ${DATA_MAX_BYTES} bytes`)
+  if (!isHexBytes(text)) throw new FieldInvalidError('data', 'must be 0x and an even number of hex digits')
+  return text
+}
+
+/** Decimal digits without a leading zero, or a lone `0`. */
+export const isCanonicalDecimal = (text: string): boolean => {
+  if (text.length === 0) return false
+  if (text.charCodeAt(0) === 48) return text.length === 1
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    if (character < 48 || character > 57) return false
+  }
+  return true
+}
+
+/** Compares canonical decimals of any length: a longer one is larger, equal lengths compare as text. */
+export const isDecimalAtMost = (text: string, maximum: string): boolean =>
+  text.length < maximum.length || (text.length === maximum.length && text <= maximum)
+
+/** A hex quantity as decimal, or null. BigInt alone would take "0x", spaces and signs for numbers. */
+const decimalOfHex = (text: string): string | null => {
+  if (text.length < 3 || text.length > 66) return null
+  if (text.charCodeAt(0) !== 48 || text.charCodeAt(1) !== 120) return null
+  for (let i = 2; i < text.length; i++) if (!isHexDigit(text.charCodeAt(i))) return null
+  return BigInt(text).toString()
+}
+
+/** Canonical decimal of a native amount: below 2^256 wei, below 2^64 lamports. @throws FieldInvalidError */
+export const decodeValue = (text: string, family: ChainFamily): string => {
+  const maximum = family === 'evm' ? UINT256_MAX : UINT64_MAX
+  const decimal = text.length <= UINT256_MAX.length && isCanonicalDecimal(text) ? text : decimalOfHex(text)
+  if (decimal === null || !isDecimalAtMost(decimal, maximum)) {
+    const bits = family === 'evm' ? 256 : 64
+    throw new FieldInvalidError('msg_value', `must be a whole number below 2^${bits} as a decimal string`)
+  }
+  return decimal
+}
+
+/** 1 to 64 visible ASCII characters. Whether a project has it is asked later. @throws FieldInvalidError */
+export const decodeVerificationHash = (text: string): string => {
+  let valid = text.length <= VERIFICATION_HASH_MAX_BYTES
+  for (let i = 0; valid && i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    valid = character >= 0x21 && character <= 0x7e
+  }
+  if (!valid) {
+    throw new FieldInvalidError(
+      'verification_hash',
+      `must be 1 to ${VERIFICATION_HASH_MAX_BYTES} visible ASCII characters`,
+    )
+  }
+  return text
+}
+
+/** The chain's name in the text of Errors row 3: printable ASCII only, cut to a readable length. */
+export const printableChainName = (name: string): string => {
+  let printable = ''
+  for (let i = 0; i < name.length && printable.length < CHAIN_ECHO_MAX; i++) {
+    const character = name.charCodeAt(i)
+    if (character >= 0x20 && character <= 0x7e) printable += name[i]
+  }
+  return printable
+}
+
+/** Largest value of `chain_id` that is a uint64 (spec, "Task request"). */
+export const isUint64 = (decimal: string): boolean => isDecimalAtMost(decimal, UINT64_MAX)
+
+/** @throws ChainUnsupportedError */
+export const requireChain = (chain: Chain | undefined, name: string): Chain => {
+  if (chain === undefined) throw new ChainUnsupportedError(printableChainName(name))
+  return chain
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bun
+// `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
+// 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong.
+import { existsSync } from 'node:fs'
+import { type Config, loadConfig } from '../config.ts'
+import { type DataFolder, dataFolderAt } from '../data-folder.ts'
+import { CountersignError } from '../domain/errors.ts'
+import { systemClock } from '../domain/time.ts'
+import { preparePassphrase } from '../passphrase.ts'
+import { describeSettings, SettingInvalidError } from '../settings.ts'
+import { StoreUnusableError } from '../store/errors.ts'
+import { openStore, type Store } from '../store/store.ts'
+import { runAttester } from './attester.ts'
+import { runDecisions } from './decisions.ts'
+import { runKeys } from './keys.ts'
+import type { CommandOutput } from './output.ts'
+import { runPolicy } from './policy.ts'
+import { runProject } from './project.ts'
+import { splitSettingFlags } from './setting-flags.ts'
+
+const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FILE] …
+
+  keys        issue, list, regenerate and revoke API keys
+  attester    add, import, list and retire the keys that sign
+  policy      check, apply, list and show policies
+  project     list, create, change and bind projects
+  decisions   follow and verify the decision log
+  settings    list every setting of the service with its default
+
+VERB --help says more. Changes are live in a running service within a second.
+`
+
+const output: CommandOutput = {
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+}
+
+/** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
+const openExistingStore = async (folder: DataFolder): Promise<Store> => {
+  if (!existsSync(folder.database)) {
+    throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
+  }
+  return openStore({ path: folder.database, clock: systemClock })
+}
+
+const runWithStore = async (folder: DataFolder, run: (store: Store) => Promise<number>): Promise<number> => {
+  const store = await openExistingStore(folder)
+  try {
+    return await run(store)
+  } finally {
+    await store.close()
+  }
+}
+
+const runVerb = async (verb: string, commandArguments: string[], config: Config): Promise<number> => {
+  const folder = dataFolderAt(config.dataDir)
+  const open = (): Promise<Store> => openExistingStore(folder)
+  switch (verb) {
+    case 'keys':
+      return runWithStore(folder, (store) => runKeys(commandArguments, { store, clock: systemClock, ...output }))
+    case 'attester':
+      return runAttester(commandArguments, {
+        output,
+        folder,
+        passphrase: () => preparePassphrase(config, folder),
+        openStore: open,
+      })
+    case 'policy':
+      return runPolicy(commandArguments, output, open)
+    case 'project':
+      return runProject(commandArguments, { output, chains: config.chains, openStore: open })
+    case 'decisions':
+      return runDecisions(commandArguments, { dataDirectory: config.dataDir, ...output })
+    default:
+      output.stderr(`unknown verb ${verb}\n${USAGE}`)
+      return 2
+  }
+}
+
+const main = async (commandLine: readonly string[]): Promise<number> => {
+  const [verb, ...rest] = commandLine
+  if (verb === undefined || verb === '--help' || verb === '-h') {
+    output.stdout(USAGE)
+    return verb === undefined ? 2 : 0
+  }
+  if (verb === 'settings') {
+    output.stdout(`${describeSettings()}\n`)
+    return 0
+  }
+  try {
+    const { settings, others } = splitSettingFlags(rest)
+    return await runVerb(verb, others, loadConfig({ arguments: settings, environment: process.env }))
+  } catch (error) {
+    if (error instanceof SettingInvalidError) {
+      output.stderr(`${error.message}\n`)
+      return 2
+    }
+    if (error instanceof StoreUnusableError || error instanceof CountersignError) {
+      output.stderr(`${error.detail}\n`)
+      return 1
+    }
+    throw error
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2))

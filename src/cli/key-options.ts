@@ -1,0 +1,71 @@
+// The values on a `countersign keys` command line, parsed. None of the messages repeats what was typed: it may be a key.
+import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT, isApiKeyId } from '../domain/api-key.ts'
+import { UsageError } from './output.ts'
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const LONGEST_SECONDS = 10 * 365 * 86_400
+const LONGEST_NAME = 100
+
+/** Seconds of `0`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
+export const parseDuration = (text: string, flag: string): number => {
+  if (text === '0') return 0
+  const match = /^([0-9]{1,9})([smhd])$/.exec(text)
+  const seconds = match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? Number.NaN)
+  if (!(seconds <= LONGEST_SECONDS)) {
+    throw new UsageError(`${flag} must be a duration of at most ten years, for example 24h or 30d`)
+  }
+  return seconds
+}
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
+
+/** Unix seconds of an ISO 8601 date or time with its zone, or of a duration from now. @throws UsageError */
+export const parseExpiry = (text: string, nowSeconds: number): number => {
+  const atSeconds = ISO_TIME.test(text)
+    ? Math.floor(Date.parse(text) / 1000)
+    : nowSeconds + parseDuration(text, '--expires')
+  if (!(atSeconds > nowSeconds)) throw new UsageError('--expires must be in the future')
+  return atSeconds
+}
+
+const parseCount = (text: string, flag: string): number => {
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new UsageError(`${flag} must be a whole number from 1 to 999999999`)
+  return Number(text)
+}
+
+/** The limit, or null for none. A burst that is not given is twice the rate. @throws UsageError */
+export const parseRateLimit = (
+  rate: string | undefined,
+  burst: string | undefined,
+  none: boolean,
+): ApiKeyRateLimit | null => {
+  if (none) {
+    if (rate !== undefined || burst !== undefined) {
+      throw new UsageError('--no-rate-limit excludes --rate and --burst')
+    }
+    return null
+  }
+  const requestsPerSecond = rate === undefined ? DEFAULT_RATE_LIMIT.requestsPerSecond : parseCount(rate, '--rate')
+  return { requestsPerSecond, burst: burst === undefined ? requestsPerSecond * 2 : parseCount(burst, '--burst') }
+}
+
+/** Controls, format characters (they can reverse what follows) and separators: what could steer a terminal. */
+export const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** The name, fit to be printed. @throws UsageError */
+export const parseName = (text: string): string => {
+  if (text.length > LONGEST_NAME || STEERING.test(text)) {
+    throw new UsageError(`--name must be at most ${LONGEST_NAME} characters without control characters`)
+  }
+  return text
+}
+
+/** The one key id of the command. @throws UsageError */
+export const parseKeyId = (positionals: readonly string[]): string => {
+  const [text] = positionals
+  // The text is not repeated: it may be a whole key.
+  if (positionals.length !== 1 || text === undefined || !isApiKeyId(text)) {
+    throw new UsageError('give one KEYID: the 12 characters after the key’s prefix, not the key itself')
+  }
+  return text
+}

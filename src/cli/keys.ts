@@ -1,0 +1,220 @@
+// `countersign keys …`: issue, list, regenerate and revoke API keys. The key itself is written once, to stdout, by issue
+// and regenerate; nothing else that a command prints holds one. Source: decisions §1, "Keys".
+import {
+  type ApiKeyKind,
+  type ApiKeyRateLimit,
+  type ApiKeyRecord,
+  apiKeyStatus,
+  DEFAULT_RATE_LIMIT,
+} from '../domain/api-key.ts'
+import type { Clock } from '../domain/time.ts'
+import type { IssuedApiKey } from '../store/api-keys.ts'
+import type { Store } from '../store/store.ts'
+import { parseDuration, parseExpiry, parseKeyId, parseName, parseRateLimit, STEERING } from './key-options.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  type ParsedCommand,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+} from './output.ts'
+
+export interface KeysIo extends CommandOutput {
+  readonly store: Pick<Store, 'organizations' | 'apiKeys'>
+  readonly clock: Clock
+}
+
+export const KEYS_HELP = `Usage: countersign keys <command>
+
+  issue --org ORG --kind attestation|identity|admin
+        [--name TEXT] [--expires 30d|2027-01-31|2027-01-31T12:00:00Z] [--test]
+        [--rate REQUESTS_PER_SECOND] [--burst REQUESTS] [--no-rate-limit]
+      Makes a key and prints it, once. ${DEFAULT_RATE_LIMIT.requestsPerSecond} requests/s with bursts of ${DEFAULT_RATE_LIMIT.burst} unless stated.
+  list [--org ORG]
+      Lists keys, never the keys themselves.
+  regenerate KEYID [--overlap 24h]
+      Makes a key in place of another, which keeps working for the overlap (0: not at all).
+  revoke KEYID
+      Ends a key within a second, for good.
+
+ORG is an organization's short name or id; KEYID the 12 characters after the key's prefix.
+Durations: 90s, 15m, 24h, 30d. With --json each command prints one JSON value.
+
+Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
+`
+
+const KINDS: readonly string[] = ['attestation', 'identity', 'admin'] satisfies ApiKeyKind[]
+const DEFAULT_OVERLAP = '24h'
+
+const timeText = (seconds: number | null, otherwise: string): string =>
+  seconds === null ? otherwise : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+
+/** A name may come from elsewhere than this command. */
+const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
+
+const rateText = (limit: ApiKeyRateLimit | null): string =>
+  limit === null ? 'no limit' : `${limit.requestsPerSecond}/s, burst ${limit.burst}`
+
+const describe = (key: ApiKeyRecord, nowSeconds: number) => ({
+  keyId: key.keyId,
+  organizationId: key.organizationId,
+  kind: key.kind,
+  environment: key.environment,
+  status: apiKeyStatus(key, nowSeconds),
+  name: key.name,
+  scopes: key.scopes,
+  createdAt: timeText(key.createdAtSeconds, ''),
+  expiresAt: key.expiresAtSeconds === null ? null : timeText(key.expiresAtSeconds, ''),
+  revokedAt: key.revokedAtSeconds === null ? null : timeText(key.revokedAtSeconds, ''),
+  lastUsedAt: key.lastUsedAtSeconds === null ? null : timeText(key.lastUsedAtSeconds, ''),
+  replacedByKeyId: key.replacedByKeyId,
+  rateLimit: key.rateLimit,
+})
+
+const OPTIONS = {
+  org: { type: 'string' },
+  kind: { type: 'string' },
+  name: { type: 'string' },
+  expires: { type: 'string' },
+  rate: { type: 'string' },
+  burst: { type: 'string' },
+  'no-rate-limit': { type: 'boolean' },
+  test: { type: 'boolean' },
+  overlap: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** Which options each command takes, besides --json and --help. */
+const COMMAND_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  issue: ['org', 'kind', 'name', 'expires', 'rate', 'burst', 'no-rate-limit', 'test'],
+  list: ['org'],
+  regenerate: ['overlap'],
+  revoke: [],
+}
+
+const findOrganization = async (io: KeysIo, name: string) => {
+  const organization = await io.store.organizations.find(name)
+  if (organization === null) throw new CommandFailedError(`there is no organization ${JSON.stringify(name)}`)
+  return organization
+}
+
+/** The key alone goes to stdout, so that it can be piped; what there is to say about it goes to stderr. */
+const printNewKey = (io: KeysIo, json: boolean, issued: IssuedApiKey, previous: ApiKeyRecord | null): void => {
+  const { text, record } = issued
+  if (json) {
+    const nowSeconds = io.clock.unixSeconds()
+    const replaced = previous === null ? {} : { previous: describe(previous, nowSeconds) }
+    io.stdout(`${JSON.stringify({ key: text, ...describe(record, nowSeconds), ...replaced })}\n`)
+    return
+  }
+  io.stdout(`${text}\n`)
+  const expiry = timeText(record.expiresAtSeconds, 'never')
+  io.stderr(`key id ${record.keyId}; expires: ${expiry}; rate limit: ${rateText(record.rateLimit)}\n`)
+  if (previous !== null) {
+    io.stderr(`${previous.keyId} works until: ${timeText(previous.expiresAtSeconds, 'never')}\n`)
+  }
+  io.stderr('The key is not kept and not shown again.\n')
+}
+
+const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
+  if (command.positionals.length > 1) throw new UsageError('issue takes options only')
+  const kind = command.required('kind')
+  if (!KINDS.includes(kind)) throw new UsageError(`--kind must be one of ${KINDS.join(', ')}`)
+  const expires = command.text('expires')
+  const settings = {
+    kind: kind as ApiKeyKind,
+    environment: command.flag('test') ? ('test' as const) : ('live' as const),
+    name: parseName(command.text('name') ?? ''),
+    expiresAtSeconds: expires === undefined ? null : parseExpiry(expires, io.clock.unixSeconds()),
+    rateLimit: parseRateLimit(command.text('rate'), command.text('burst'), command.flag('no-rate-limit')),
+  }
+  const organization = await findOrganization(io, command.required('org'))
+  const issued = await io.store.apiKeys.issue({ organizationId: organization.id, ...settings })
+  printNewKey(io, command.flag('json'), issued, null)
+}
+
+const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
+  if (command.positionals.length > 1) throw new UsageError('list takes options only')
+  const nowSeconds = io.clock.unixSeconds()
+  const wanted = command.text('org')
+  const organizations =
+    wanted === undefined ? await io.store.organizations.list() : [await findOrganization(io, wanted)]
+  const keys = []
+  for (const organization of organizations) {
+    for (const key of await io.store.apiKeys.list(organization.id)) {
+      keys.push({ ...describe(key, nowSeconds), organization: organization.slug })
+    }
+  }
+  if (command.flag('json')) {
+    io.stdout(`${JSON.stringify(keys)}\n`)
+    return
+  }
+  const rows = keys.map((key) => [
+    ...[key.keyId, key.organization, key.kind, key.environment, key.status, key.createdAt],
+    ...[key.expiresAt ?? 'never', key.lastUsedAt ?? 'never', rateText(key.rateLimit), printable(key.name)],
+  ])
+  const header = ['KEY ID', 'ORG', 'KIND', 'ENV', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED', 'RATE LIMIT', 'NAME']
+  io.stdout(formatTable([header, ...rows]))
+}
+
+/** The command line is the deployment's own administration, so the key id alone says whose key it is. */
+const organizationOf = async (io: KeysIo, keyId: string): Promise<string> => {
+  const key = await io.store.apiKeys.findForAuthentication(keyId)
+  if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
+  return key.organizationId
+}
+
+const regenerate = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
+  const keyId = parseKeyId(command.positionals.slice(1))
+  const overlapSeconds = parseDuration(command.text('overlap') ?? DEFAULT_OVERLAP, '--overlap')
+  const result = await io.store.apiKeys.regenerate(await organizationOf(io, keyId), keyId, overlapSeconds)
+  if (result.status === 'already-regenerated') {
+    throw new CommandFailedError(`key ${keyId} was regenerated before: regenerate ${result.replacedByKeyId}`)
+  }
+  if (result.status !== 'regenerated') throw new CommandFailedError(`key ${keyId} is ${result.status}`)
+  printNewKey(io, command.flag('json'), result, result.previous)
+}
+
+const revoke = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
+  const keyId = parseKeyId(command.positionals.slice(1))
+  const key = await io.store.apiKeys.revoke(await organizationOf(io, keyId), keyId)
+  if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
+  const revoked = describe(key, io.clock.unixSeconds())
+  io.stdout(command.flag('json') ? `${JSON.stringify(revoked)}\n` : `revoked ${keyId} at ${revoked.revokedAt}\n`)
+}
+
+const COMMANDS: Readonly<Record<string, (command: ParsedCommand, io: KeysIo) => Promise<void>>> = {
+  issue,
+  list,
+  regenerate,
+  revoke,
+}
+
+/**
+ * Runs one `keys` command. Answers the exit code: 0 done, 1 it can't be done, 2 the call is wrong.
+ * @param commandArguments what follows `keys`.
+ * @throws StoreUnavailableError
+ */
+export const runKeys = (commandArguments: readonly string[], io: KeysIo): Promise<number> =>
+  runToExitCode(io, KEYS_HELP, async () => {
+    const command = parseCommand(commandArguments, OPTIONS)
+    if (command.flag('help')) {
+      io.stdout(KEYS_HELP)
+      return 0
+    }
+    const name = command.positionals[0] ?? ''
+    const perform = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+    if (perform === undefined) throw new UsageError('give one of issue, list, regenerate, revoke')
+    const allowed = COMMAND_OPTIONS[name] ?? []
+    for (const option of Object.keys(OPTIONS)) {
+      const given = command.text(option) !== undefined || command.flag(option)
+      if (given && option !== 'json' && !allowed.includes(option)) {
+        throw new UsageError(`${name} does not take --${option}`)
+      }
+    }
+    await perform(command, io)
+    return 0
+  })

@@ -1,0 +1,93 @@
+// What every verb prints with, and how it ends: 0 done, 1 a problem was found, 2 the call is wrong.
+import { parseArgs } from 'node:util'
+
+export interface CommandOutput {
+  readonly stdout: (text: string) => void
+  readonly stderr: (text: string) => void
+}
+
+/** The call is wrong; `message` is one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The call is right and can't be carried out; `message` is one line. */
+export class CommandFailedError extends Error {
+  override readonly name = 'CommandFailedError'
+}
+
+type OptionTypes = Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>
+
+export interface ParsedCommand {
+  readonly positionals: readonly string[]
+  /** The option's text; undefined when it was not given. */
+  text(name: string): string | undefined
+  /** @throws UsageError when it was not given. */
+  required(name: string): string
+  flag(name: string): boolean
+}
+
+/** @throws UsageError for an unknown option or a missing value. */
+export const parseCommand = (commandArguments: readonly string[], options: OptionTypes): ParsedCommand => {
+  let parsed: { values: Record<string, unknown>; positionals: string[] }
+  try {
+    parsed = parseArgs({ args: [...commandArguments], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'unreadable arguments')
+  }
+  const { values, positionals } = parsed
+  const text = (name: string): string | undefined => {
+    const value = values[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  return {
+    positionals,
+    text,
+    required: (name) => {
+      const value = text(name)
+      if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
+      return value
+    },
+    flag: (name) => values[name] === true,
+  }
+}
+
+/** Columns padded to their widest cell, without trailing blanks. */
+export const formatTable = (rows: readonly (readonly string[])[]): string => {
+  const widths = rows.reduce<number[]>((known, row) => {
+    row.forEach((cell, column) => {
+      known[column] = Math.max(known[column] ?? 0, cell.length)
+    })
+    return known
+  }, [])
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+/** Runs a verb's body; its errors become one line and an exit code. */
+export const runToExitCode = async (
+  output: CommandOutput,
+  usage: string,
+  body: () => Promise<number> | number,
+): Promise<number> => {
+  try {
+    return await body()
+  } catch (error) {
+    if (error instanceof UsageError) {
+      output.stderr(`${error.message}\n${usage}`)
+      return 2
+    }
+    if (error instanceof CommandFailedError) {
+      output.stderr(`${error.message}\n`)
+      return 1
+    }
+    throw error
+  }
+}

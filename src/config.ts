@@ -1,0 +1,202 @@
+// Flags, then COUNTERSIGN_* variables, then one optional file, resolved once into a frozen value. Anything unknown,
+// malformed or out of range stops the start with one line; a secret's value is never part of that line.
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse as parseYaml } from 'yaml'
+import { type ChainSettings, parseChainSettings, parseRpcUrl } from './chain-settings.ts'
+import { type ChainTable, createChainTable } from './domain/chain.ts'
+import { SETTINGS, SettingInvalidError, type SettingKey, variableOf } from './settings.ts'
+
+type Values = { readonly [Key in SettingKey]: ReturnType<(typeof SETTINGS)[Key]['parse']> }
+
+export interface Config extends Omit<Values, 'config' | 'passphrase'> {
+  /** Absolute. */
+  readonly dataDir: string
+  /** Where the passphrase is to be read; null: the data folder's own file. Never the passphrase itself. */
+  readonly passphrase: { source: 'environment'; name: string } | { source: 'file'; path: string } | null
+  readonly chains: ChainTable
+  readonly chainSettings: ReadonlyMap<string, ChainSettings>
+}
+
+export interface ConfigInput {
+  readonly arguments: readonly string[]
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+type Texts = Map<SettingKey, { text: string; origin: string }>
+
+const KEYS = Object.keys(SETTINGS) as SettingKey[]
+const keyByName = new Map<string, SettingKey>(KEYS.map((key) => [SETTINGS[key].name, key]))
+
+/** `--name value`, `--name=value`; a boolean may stand alone. */
+const readFlags = (argumentList: readonly string[]): Texts => {
+  const texts: Texts = new Map()
+  for (let index = 0; index < argumentList.length; index++) {
+    const argument = argumentList[index] ?? ''
+    const match = /^--([a-z0-9-]+)(?:=(.*))?$/s.exec(argument)
+    const key = match?.[1] === undefined ? undefined : keyByName.get(match[1])
+    if (key === undefined) throw new SettingInvalidError(`unknown flag ${argument.split('=')[0]}; --help lists them`)
+    const definition = SETTINGS[key]
+    if ('secret' in definition && definition.secret) {
+      throw new SettingInvalidError(
+        `--${definition.name} is a secret: set ${variableOf(definition.name)} or ${variableOf(definition.name)}_FILE`,
+      )
+    }
+    let text = match?.[2]
+    if (text === undefined) {
+      const next = argumentList[index + 1]
+      if (next !== undefined && !next.startsWith('--')) {
+        text = next
+        index += 1
+      } else if (key === 'decisionsSync') {
+        text = 'true'
+      } else {
+        throw new SettingInvalidError(`--${definition.name} needs a value`)
+      }
+    }
+    if (texts.has(key)) throw new SettingInvalidError(`--${definition.name} is given twice`)
+    texts.set(key, { text, origin: `--${definition.name}` })
+  }
+  return texts
+}
+
+const readFile = (path: string, what: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new SettingInvalidError(`${what} can't be read: ${path}`)
+  }
+}
+
+interface FileSettings {
+  readonly texts: Texts
+  readonly chains: unknown
+}
+
+const readConfigFile = (path: string): FileSettings => {
+  let document: unknown
+  try {
+    document = parseYaml(readFile(path, 'config file'))
+  } catch (error) {
+    if (error instanceof SettingInvalidError) throw error
+    throw new SettingInvalidError(`config file ${path} is not valid YAML or JSON`)
+  }
+  if (document === null || typeof document !== 'object' || Array.isArray(document)) {
+    throw new SettingInvalidError(`config file ${path} must be a mapping`)
+  }
+  const texts: Texts = new Map()
+  let chains: unknown
+  for (const [name, value] of Object.entries(document)) {
+    if (name === 'chains') {
+      chains = value
+      continue
+    }
+    const key = keyByName.get(name)
+    if (key === undefined || key === 'config' || key === 'passphrase') {
+      throw new SettingInvalidError(`config file ${path}: unknown setting ${name}`)
+    }
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+      throw new SettingInvalidError(`config file ${path}: ${name} must be a single value`)
+    }
+    texts.set(key, { text: String(value), origin: `${name} in ${path}` })
+  }
+  return { texts, chains }
+}
+
+interface EnvironmentSettings {
+  readonly texts: Texts
+  /** Chain name in upper snake case → URL. */
+  readonly rpcUrls: ReadonlyMap<string, string>
+  readonly passphraseFile: string | undefined
+}
+
+const readEnvironment = (environment: ConfigInput['environment']): EnvironmentSettings => {
+  const texts: Texts = new Map()
+  const rpcUrls = new Map<string, string>()
+  let passphraseFile: string | undefined
+  const byVariable = new Map<string, SettingKey>(KEYS.map((key) => [variableOf(SETTINGS[key].name), key]))
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith('COUNTERSIGN_') || value === undefined) continue
+    const rpc = /^COUNTERSIGN_RPC_([A-Z0-9_]+?)(_FILE)?$/.exec(name)
+    if (rpc?.[1] !== undefined) {
+      rpcUrls.set(rpc[1], rpc[2] === undefined ? value : readFile(value, name).trim())
+      continue
+    }
+    if (name === 'COUNTERSIGN_PASSPHRASE_FILE') {
+      passphraseFile = resolve(parseWith(name, value, SETTINGS.dataDir.parse))
+      continue
+    }
+    const key = byVariable.get(name)
+    if (key === undefined) throw new SettingInvalidError(`unknown setting ${name}; --help lists them`)
+    texts.set(key, { text: value, origin: name })
+  }
+  return { texts, rpcUrls, passphraseFile }
+}
+
+const parseWith = <Value>(origin: string, text: string, parse: (text: string) => Value): Value => {
+  try {
+    return parse(text)
+  } catch (error) {
+    throw new SettingInvalidError(`${origin} ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+const resolveChains = (fileChains: unknown, rpcUrls: ReadonlyMap<string, string>) => {
+  const { added, settings } = parseChainSettings(fileChains)
+  const table = parseWith('config file, chains:', '', () => createChainTable(added))
+  const byVariable = new Map(table.chains.map((chain) => [chain.name.replaceAll('-', '_').toUpperCase(), chain.name]))
+  for (const [variable, url] of rpcUrls) {
+    const name = byVariable.get(variable)
+    if (name === undefined) throw new SettingInvalidError(`COUNTERSIGN_RPC_${variable} names no known chain`)
+    const rpcUrl = parseWith(`COUNTERSIGN_RPC_${variable}`, url, parseRpcUrl)
+    settings.set(name, { ...settings.get(name), rpcUrls: [rpcUrl] })
+  }
+  return { chains: table, chainSettings: settings }
+}
+
+/**
+ * @throws SettingInvalidError with one line for the person who starts the service.
+ */
+export const loadConfig = (input: ConfigInput): Config => {
+  const flags = readFlags(input.arguments)
+  const environment = readEnvironment(input.environment)
+  const configPath = (flags.get('config') ?? environment.texts.get('config'))?.text
+  const file: FileSettings = configPath ? readConfigFile(configPath) : { texts: new Map(), chains: undefined }
+
+  const value = <Key extends SettingKey>(key: Key): Values[Key] => {
+    const found = flags.get(key) ?? environment.texts.get(key) ?? file.texts.get(key)
+    const definition = SETTINGS[key]
+    const parse = definition.parse as (text: string) => Values[Key]
+    return parseWith(found?.origin ?? definition.name, found?.text ?? definition.defaultText, parse)
+  }
+
+  const passphraseVariable = environment.texts.get('passphrase')
+  if (passphraseVariable !== undefined && environment.passphraseFile !== undefined) {
+    throw new SettingInvalidError('set COUNTERSIGN_PASSPHRASE or COUNTERSIGN_PASSPHRASE_FILE, not both')
+  }
+  if (passphraseVariable?.text === '') throw new SettingInvalidError('COUNTERSIGN_PASSPHRASE is empty')
+
+  return Object.freeze({
+    dataDir: resolve(value('dataDir')),
+    apiListen: value('apiListen'),
+    portalListen: value('portalListen'),
+    dashboardListen: value('dashboardListen'),
+    workers: value('workers'),
+    deadlineMs: value('deadlineMs'),
+    queueLimit: value('queueLimit'),
+    hangMs: value('hangMs'),
+    signer: value('signer'),
+    decisionsSync: value('decisionsSync'),
+    decisionsSegmentBytes: value('decisionsSegmentBytes'),
+    policyCacheSize: value('policyCacheSize'),
+    solanaMessagePrefix: value('solanaMessagePrefix'),
+    logLevel: value('logLevel'),
+    passphrase:
+      environment.passphraseFile !== undefined
+        ? ({ source: 'file', path: environment.passphraseFile } as const)
+        : passphraseVariable !== undefined
+          ? ({ source: 'environment', name: 'COUNTERSIGN_PASSPHRASE' } as const)
+          : null,
+    ...resolveChains(file.chains, environment.rpcUrls),
+  })
+}

@@ -1,0 +1,31 @@
+// Where everything lives inside the data folder. One place, so that the server and the commands agree.
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface DataFolder {
+  readonly root: string
+  readonly database: string
+  readonly keystores: string
+  /** Made by the first start when no passphrase is configured. */
+  readonly passphrase: string
+  readonly decisions: string
+  readonly quickstart: string
+}
+
+export const dataFolderAt = (root: string): DataFolder => ({
+  root,
+  database: join(root, 'countersign.db'),
+  keystores: join(root, 'keystores'),
+  passphrase: join(root, 'secrets', 'passphrase'),
+  decisions: join(root, 'decisions'),
+  quickstart: join(root, 'quickstart.env'),
+})
+
+/** Makes the folders for their owner only. */
+export const makeDataFolder = (folder: DataFolder): void => {
+  for (const path of [folder.root, folder.keystores, folder.decisions, join(folder.root, 'secrets')]) {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  }
+  // Only what this service made: the root may be a mount point or a folder with a mode of its owner's choice.
+  for (const path of [folder.keystores, folder.decisions, join(folder.root, 'secrets')]) chmodSync(path, 0o700)
+}

@@ -1,0 +1,131 @@
+// Reading a slot from its newest line to its oldest, across segments, in constant memory. Only whole lines count: bytes
+// after the last newline are a torn tail, and bytes after the length that a segment's successor acknowledges were never
+// answered. The writer uses it to find the line it chains to, recovery and tail to find the newest records.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { DecisionLineMalformedError, SegmentCutError } from './errors.ts'
+import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
+import { listSegments, type SegmentName } from './segment-name.ts'
+import type { SegmentHeader } from './types.ts'
+
+const CHUNK_BYTES = 65_536
+const NEWLINE = 10
+
+/** Reads exactly `length` bytes at `position`. */
+const readFully = (descriptor: number, into: Buffer, length: number, position: number): void => {
+  for (let done = 0; done < length; ) {
+    const count = readSync(descriptor, into, done, length - done, position + done)
+    if (count === 0) throw new SegmentCutError()
+    done += count
+  }
+}
+
+/** Bytes up to and with the last newline before `end`: the part of a file that holds whole lines. */
+export const wholeLength = (descriptor: number, end: number): number => {
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(end, 1)))
+  for (let from = end; from > 0; ) {
+    const length = Math.min(chunk.length, from)
+    from -= length
+    readFully(descriptor, chunk, length, from)
+    const found = chunk.subarray(0, length).lastIndexOf(NEWLINE)
+    if (found >= 0) return from + found + 1
+  }
+  return 0
+}
+
+export interface BackwardLine {
+  readonly segment: SegmentName
+  /** Without the newline. Valid until the next line is asked for. */
+  readonly bytes: Buffer
+  /** Where the line begins in its segment; 0 is the header. */
+  readonly start: number
+}
+
+/**
+ * Lines of an open file that end at or before `end` (a line boundary), last one first.
+ * @throws DecisionLineMalformedError for a line over MAX_LINE_BYTES.
+ */
+function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes: Buffer; start: number }> {
+  let held = Buffer.alloc(0)
+  let heldStart = end
+  // `lineEnd` is the offset in `held` of the newline that closes the line being looked for.
+  let lineEnd = -1
+  while (heldStart > 0 || lineEnd >= 0) {
+    const newline = lineEnd > 0 ? held.lastIndexOf(NEWLINE, lineEnd - 1) : -1
+    if (newline >= 0 || (heldStart === 0 && lineEnd >= 0)) {
+      yield { bytes: held.subarray(newline + 1, lineEnd), start: heldStart + newline + 1 }
+      lineEnd = newline
+      continue
+    }
+    const keep = lineEnd >= 0 ? lineEnd + 1 : 0
+    if (keep > MAX_LINE_BYTES + 1) throw new DecisionLineMalformedError('a line is longer than the log allows')
+    const length = Math.min(CHUNK_BYTES, heldStart)
+    const grown = Buffer.allocUnsafe(length + keep)
+    held.copy(grown, length, 0, keep)
+    heldStart -= length
+    readFully(descriptor, grown, length, heldStart)
+    held = grown
+    lineEnd = grown.length - 1
+  }
+}
+
+/** Where a reader of a slot begins: a segment and a line boundary in it. */
+export interface SlotPosition {
+  readonly segment: SegmentName
+  /** Bytes of whole lines. */
+  readonly end: number
+  /** Bytes after them. */
+  readonly tornBytes: number
+}
+
+/** The newest segment of a slot that holds a whole line; null when there is none. Also the newest name of all. */
+export const findSlotEnd = (
+  slotDirectory: string,
+): { readonly newest: SegmentName | null; readonly position: SlotPosition | null } => {
+  const segments = listSegments(slotDirectory)
+  const newest = segments.at(-1) ?? null
+  for (const segment of segments.reverse()) {
+    const descriptor = openSync(join(slotDirectory, segment.name), 'r')
+    try {
+      const size = fstatSync(descriptor).size
+      const end = wholeLength(descriptor, size)
+      // A file without one whole line was born in a crash: nothing was ever chained to it.
+      if (end > 0) return { newest, position: { segment, end, tornBytes: size - end } }
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+  return { newest, position: null }
+}
+
+const readHeader = (line: Buffer): SegmentHeader | null => {
+  try {
+    return parseHeaderLine(line.toString('utf8'))
+  } catch (error) {
+    if (error instanceof DecisionLineMalformedError) return null
+    throw error
+  }
+}
+
+/**
+ * Every line of a slot from `from` back to the first, headers included. Stop reading it at any time: files are closed.
+ * @throws DecisionLineMalformedError for a line over MAX_LINE_BYTES; system errors as they are.
+ */
+export function* slotLinesBackwards(slotDirectory: string, from: SlotPosition): Generator<BackwardLine> {
+  const segments = listSegments(slotDirectory).filter((segment) => segment.number <= from.segment.number)
+  let successor: SegmentHeader | null = null
+  for (const segment of segments.reverse()) {
+    const descriptor = openSync(join(slotDirectory, segment.name), 'r')
+    try {
+      let end = segment.name === from.segment.name ? from.end : fstatSync(descriptor).size
+      if (successor?.previous_segment === segment.name) end = Math.min(end, successor.previous_length)
+      for (const line of fileLinesBackwards(descriptor, wholeLength(descriptor, end))) {
+        // Taken before yielding: the consumer may hold the line no longer than that.
+        if (line.start === 0) successor = readHeader(line.bytes)
+        yield { segment, bytes: line.bytes, start: line.start }
+      }
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// Reading a segment from its first line to its last, in constant memory.
+import { open } from 'node:fs/promises'
+import { DecisionLineMalformedError } from './errors.ts'
+import { MAX_LINE_BYTES } from './record.ts'
+
+const CHUNK_BYTES = 1_048_576
+const NEWLINE = 10
+
+/**
+ * Hands every whole line among the first `end` bytes of a file to `onLine`, without its newline; the bytes are valid
+ * during the call only. `onChunk` learns how many bytes were read each time. Returns the bytes of whole lines.
+ * @throws DecisionLineMalformedError for a line over MAX_LINE_BYTES; system errors as they are.
+ */
+export const forEachLine = async (
+  path: string,
+  end: number,
+  onLine: (line: Buffer) => void,
+  onChunk: (bytes: number) => void,
+): Promise<number> => {
+  const file = await open(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES + MAX_LINE_BYTES + 1)
+    let held = 0
+    let position = 0
+    while (position < end) {
+      const { bytesRead } = await file.read(buffer, held, Math.min(CHUNK_BYTES, end - position), position)
+      if (bytesRead === 0) break
+      position += bytesRead
+      const filled = held + bytesRead
+      let lineStart = 0
+      for (;;) {
+        const newline = buffer.subarray(0, filled).indexOf(NEWLINE, Math.max(lineStart, held))
+        if (newline < 0) break
+        onLine(buffer.subarray(lineStart, newline))
+        lineStart = newline + 1
+        held = 0
+      }
+      buffer.copyWithin(0, lineStart, filled)
+      held = filled - lineStart
+      if (held > MAX_LINE_BYTES) throw new DecisionLineMalformedError('a line is longer than the log allows')
+      onChunk(bytesRead)
+    }
+    return position - held
+  } finally {
+    await file.close()
+  }
+}

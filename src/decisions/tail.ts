@@ -1,0 +1,99 @@
+// The newest records of all slots, merged by time, for people and for `decisions tail`. Reads only.
+import { join } from 'node:path'
+import { type BackwardLine, findSlotEnd, slotLinesBackwards } from './backwards.ts'
+import { DecisionLineMalformedError } from './errors.ts'
+import { parseRecordLine } from './record.ts'
+import { listSlots, type SegmentName } from './segment-name.ts'
+import type { LogRecord } from './types.ts'
+
+export interface TailEntry {
+  readonly slot: string
+  /** File name. */
+  readonly segment: string
+  readonly record: LogRecord
+  /** The line as it is in the file, without the newline. */
+  readonly line: string
+}
+
+/** Where a follower goes on in a slot: bytes of a segment that were read. */
+export interface FollowPosition {
+  readonly segment: SegmentName
+  readonly offset: number
+}
+
+export interface Tail {
+  /** Oldest first. */
+  readonly entries: readonly TailEntry[]
+  /** By slot: follow from here to miss nothing and repeat nothing. */
+  readonly position: ReadonlyMap<string, FollowPosition>
+  /** Lines that could not be read; `decisions verify` says which. */
+  readonly unreadable: number
+}
+
+/** Null when the bytes are not a record's line. */
+export const readEntry = (slot: string, segment: string, bytes: Buffer): TailEntry | null => {
+  const line = bytes.toString('utf8')
+  try {
+    return { slot, segment, record: parseRecordLine(line).record, line }
+  } catch (error) {
+    if (error instanceof DecisionLineMalformedError) return null
+    throw error
+  }
+}
+
+interface SlotCursor {
+  readonly slot: string
+  readonly lines: Generator<BackwardLine>
+  /** The newest entry of the slot that was not taken yet. */
+  next: TailEntry | null
+}
+
+/**
+ * The last `count` records across slots. A slot whose lines are out of order (its clock was set back) keeps its own
+ * order. Memory: `count` records and one chunk a slot.
+ * @throws DecisionDirectoryMissingError
+ */
+export const readTail = (directory: string, count: number): Tail => {
+  const position = new Map<string, FollowPosition>()
+  const cursors: SlotCursor[] = []
+  let unreadable = 0
+
+  const advance = (cursor: SlotCursor): void => {
+    cursor.next = null
+    while (cursor.next === null) {
+      const step = cursor.lines.next()
+      if (step.done === true) return
+      if (step.value.start === 0) continue
+      cursor.next = readEntry(cursor.slot, step.value.segment.name, step.value.bytes)
+      if (cursor.next === null) unreadable++
+    }
+  }
+
+  try {
+    for (const slot of listSlots(directory)) {
+      const slotDirectory = join(directory, slot)
+      const { position: end } = findSlotEnd(slotDirectory)
+      if (end === null) continue
+      position.set(slot, { segment: end.segment, offset: end.end })
+      const cursor: SlotCursor = { slot, lines: slotLinesBackwards(slotDirectory, end), next: null }
+      cursors.push(cursor)
+      if (count > 0) advance(cursor)
+    }
+    const entries: TailEntry[] = []
+    while (entries.length < count) {
+      let newest: SlotCursor | null = null
+      for (const cursor of cursors) {
+        if (cursor.next !== null && (newest?.next == null || cursor.next.record.at > newest.next.record.at)) {
+          newest = cursor
+        }
+      }
+      if (newest?.next == null) break
+      entries.push(newest.next)
+      advance(newest)
+    }
+    return { entries: entries.reverse(), position, unreadable }
+  } finally {
+    // A generator that is left holds its file open.
+    for (const cursor of cursors) cursor.lines.return(undefined)
+  }
+}

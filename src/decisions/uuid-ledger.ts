@@ -1,0 +1,126 @@
+// An exact set of uuids in bounded memory, for proving that none occurs twice among more records than fit.
+//
+// Method: uuids are spread over 2^32 by a hash. The ledger answers for a range of hashes, at first for all of them.
+// When it is full it halves its range and forgets what lies outside. The caller then goes through the same uuids again
+// for the ranges left over: as many passes as needed, each exact for its range, none larger than the limit.
+
+/** Entries that fit before the ledger halves its range: 34 bytes each, so 143 MB, and twice that while it halves. */
+export const LEDGER_MAX_UUIDS = 4_194_304
+
+const HASHES = 2 ** 32
+const FIRST_SLOTS = 4_096
+
+export type UuidUse = 'decision' | 'withheld'
+const FLAGS = { decision: 1, withheld: 2 } as const
+
+export interface UuidLedger {
+  /**
+   * Notes a use of a uuid (36 characters, hex and dashes). True when the same uuid was noted for the same use before;
+   * a uuid may be used once as a decision and once as withheld. False also for a uuid outside the range.
+   */
+  add(uuid: string, use: UuidUse): boolean
+  /** Forgets everything and moves to the range after this one; false when all hashes have been covered. */
+  nextRange(): boolean
+}
+
+const hexValue = (code: number): number => (code <= 57 ? code - 48 : (code | 32) - 87)
+
+/** Mixes a word into a hash (the finalizer of MurmurHash3): uuids of one maker may share most of their bits. */
+const mix = (hash: number, word: number): number => {
+  let mixed = Math.imul(hash ^ word, 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
+}
+
+export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedger => {
+  let slots = FIRST_SLOTS
+  let words = new Uint32Array(slots * 4)
+  let flags = new Uint8Array(slots)
+  let count = 0
+  let rangeStart = 0
+  let rangeWidth = HASHES
+  const key = new Uint32Array(4)
+
+  const parse = (uuid: string): void => {
+    let word = 0
+    let digits = 0
+    for (let i = 0; i < 36; i++) {
+      const code = uuid.charCodeAt(i)
+      if (code === 45) continue
+      word = (word << 4) | hexValue(code)
+      if (++digits % 8 === 0) {
+        key[digits / 8 - 1] = word
+        word = 0
+      }
+    }
+  }
+
+  const hashAt = (from: Uint32Array, offset: number): number => {
+    let hash = 0x9e3779b9
+    for (let i = 0; i < 4; i++) hash = mix(hash, from[offset + i] as number)
+    return hash >>> 0
+  }
+
+  const inRange = (hash: number): boolean => hash >= rangeStart && hash < rangeStart + rangeWidth
+
+  /** The slot that holds the key at `offset`, or the free one where it belongs. Ranges cut the high bits of a hash. */
+  const find = (from: Uint32Array, offset: number, hash: number): number => {
+    for (let slot = hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
+      if (flags[slot] === 0) return slot
+      let same = true
+      for (let i = 0; i < 4 && same; i++) same = words[slot * 4 + i] === from[offset + i]
+      if (same) return slot
+    }
+  }
+
+  const put = (from: Uint32Array, offset: number, hash: number, flag: number): void => {
+    const slot = find(from, offset, hash)
+    if (flags[slot] === 0) {
+      for (let i = 0; i < 4; i++) words[slot * 4 + i] = from[offset + i] as number
+      count++
+    }
+    flags[slot] = (flags[slot] as number) | flag
+  }
+
+  const rebuild = (newSlots: number): void => {
+    const oldWords = words
+    const oldFlags = flags
+    slots = newSlots
+    words = new Uint32Array(slots * 4)
+    flags = new Uint8Array(slots)
+    count = 0
+    for (let slot = 0; slot < oldFlags.length; slot++) {
+      const flag = oldFlags[slot] as number
+      if (flag === 0) continue
+      const hash = hashAt(oldWords, slot * 4)
+      if (inRange(hash)) put(oldWords, slot * 4, hash, flag)
+    }
+  }
+
+  return {
+    add: (uuid, use) => {
+      parse(uuid)
+      const hash = hashAt(key, 0)
+      if (!inRange(hash)) return false
+      const seen = flags[find(key, 0, hash)] as number
+      if ((seen & FLAGS[use]) !== 0) return true
+      put(key, 0, hash, FLAGS[use])
+      while (count > maxUuids && rangeWidth > 1) {
+        rangeWidth /= 2
+        rebuild(slots)
+      }
+      if (count * 2 > slots) rebuild(slots * 2)
+      return false
+    },
+    nextRange: () => {
+      rangeStart += rangeWidth
+      if (rangeStart >= HASHES) return false
+      // Where the last range had room to spare, the next may be wider; at worst it halves again.
+      if (count * 2 <= maxUuids) rangeWidth *= 2
+      rangeWidth = Math.min(rangeWidth, HASHES - rangeStart)
+      flags.fill(0)
+      count = 0
+      return true
+    },
+  }
+}

@@ -1,0 +1,174 @@
+// The whole log, line by line: every hash, every tie between segments, every line's shape, every uuid once. Constant
+// memory whatever the size. What a hash chain can't show: that the newest lines of a slot were cut off, or its newest
+// line changed; whoever needs that notes `lastHash` elsewhere from time to time.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { DecisionLineMalformedError } from './errors.ts'
+import { forEachLine } from './forwards.ts'
+import { parseHeaderLine, peekUuid } from './record.ts'
+import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
+import type { SegmentHeader } from './types.ts'
+import { createUuidLedger, LEDGER_MAX_UUIDS, type UuidLedger } from './uuid-ledger.ts'
+import {
+  countedBytes,
+  emptySegmentReport,
+  type SegmentInChain,
+  type SegmentProblem,
+  type SegmentReport,
+  verifySegment,
+} from './verify-segment.ts'
+
+export interface VerifyProgress {
+  /** 1 checks everything; later passes look for uuids that did not fit into memory before. */
+  readonly pass: number
+  readonly bytesRead: number
+  /** Of this pass. */
+  readonly bytesTotal: number
+}
+
+export interface VerifyOptions {
+  readonly onProgress?: (progress: VerifyProgress) => void
+  /** Uuids held in memory at once; see uuid-ledger.ts. */
+  readonly maxUuids?: number
+}
+
+export interface VerifyReport {
+  readonly ok: boolean
+  /** By slot, oldest first. */
+  readonly segments: readonly SegmentReport[]
+  readonly bytes: number
+  readonly decisions: number
+  readonly withheld: number
+  readonly passes: number
+}
+
+const HEADER_MAX_BYTES = 4_096
+
+const repeatedUuid = (uuid: string): string => `uuid ${uuid} is recorded a second time`
+
+interface SegmentStart {
+  readonly segment: SegmentName
+  readonly bytes: number
+  /** False when the file has no newline within the length of a header and is no longer than that. */
+  readonly hasLine: boolean
+  readonly header: SegmentHeader | null
+  readonly headerProblem: string | null
+}
+
+const readStart = (path: string, segment: SegmentName): SegmentStart => {
+  const descriptor = openSync(path, 'r')
+  try {
+    const bytes = fstatSync(descriptor).size
+    const start = Buffer.alloc(Math.min(bytes, HEADER_MAX_BYTES))
+    const count = readSync(descriptor, start, 0, start.length, 0)
+    const newline = start.subarray(0, count).indexOf(10)
+    if (newline < 0) {
+      const hasLine = bytes > HEADER_MAX_BYTES
+      return { segment, bytes, hasLine, header: null, headerProblem: 'the first line is no header' }
+    }
+    try {
+      const header = parseHeaderLine(start.toString('utf8', 0, newline))
+      return { segment, bytes, hasLine: true, header, headerProblem: null }
+    } catch (error) {
+      if (!(error instanceof DecisionLineMalformedError)) throw error
+      return { segment, bytes, hasLine: true, header: null, headerProblem: `header: ${error.detail}` }
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The segments of a slot as a chain, and those that hold no line. */
+const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; empty: SegmentStart[] } => {
+  const starts = listSegments(join(directory, slot)).map((segment) =>
+    readStart(join(directory, slot, segment.name), segment),
+  )
+  const filled = starts.filter((start) => start.hasLine)
+  const empty = starts.filter((start) => !start.hasLine)
+  const emptyNames = new Set(empty.map((start) => start.segment.name))
+  const chain = filled.map((start, index) => ({
+    slot,
+    ...start,
+    successor: filled[index + 1]?.header ?? null,
+    previousIsEmpty: emptyNames.has(start.header?.previous_segment ?? ''),
+  }))
+  return { chain, empty }
+}
+
+/** A later pass over a segment: the first uuid of the ledger's range that was there before. */
+const findRepeatedUuid = async (
+  directory: string,
+  chained: SegmentInChain,
+  ledger: UuidLedger,
+  onChunk: (bytes: number) => void,
+): Promise<SegmentProblem | null> => {
+  let problem: SegmentProblem | null = null
+  let line = 0
+  const onLine = (bytes: Buffer): void => {
+    line++
+    const peeked = peekUuid(bytes)
+    if (peeked === null) return
+    const repeated = ledger.add(peeked.uuid, peeked.kind === 'withheld' ? 'withheld' : 'decision')
+    if (repeated) problem ??= { line, detail: repeatedUuid(peeked.uuid) }
+  }
+  await forEachLine(join(directory, chained.slot, chained.segment.name), countedBytes(chained), onLine, onChunk)
+  return problem
+}
+
+/**
+ * Verifies every segment of every slot. Problems are data in the report; a log being written may be verified.
+ * @throws DecisionDirectoryMissingError
+ */
+export const verifyDecisions = async (directory: string, options: VerifyOptions = {}): Promise<VerifyReport> => {
+  const { onProgress = () => undefined, maxUuids = LEDGER_MAX_UUIDS } = options
+  const slots = listSlots(directory).map((slot) => ({ slot, ...readSlot(directory, slot) }))
+  const bytesTotal = slots.flatMap(({ chain }) => chain).reduce((sum, chained) => sum + countedBytes(chained), 0)
+  const ledger = createUuidLedger(maxUuids)
+  const reports = new Map<SegmentInChain, SegmentReport>()
+  const counts = { decision: 0, withheld: 0 }
+  let pass = 1
+  let bytesRead = 0
+  const onChunk = (bytes: number): void => {
+    bytesRead += bytes
+    onProgress({ pass, bytesRead, bytesTotal })
+  }
+
+  for (const { chain } of slots) {
+    let before: SegmentReport | null = null
+    for (const chained of chain) {
+      const onRecord = (record: { kind: string; uuid: string }): string | null => {
+        const use = record.kind === 'withheld' ? 'withheld' : 'decision'
+        counts[use]++
+        return ledger.add(record.uuid, use) ? repeatedUuid(record.uuid) : null
+      }
+      before = await verifySegment(directory, chained, before, { onRecord, onChunk })
+      reports.set(chained, before)
+    }
+  }
+
+  while (ledger.nextRange()) {
+    pass++
+    bytesRead = 0
+    for (const { chain } of slots) {
+      for (const chained of chain) {
+        const report = reports.get(chained) as SegmentReport
+        const problem = await findRepeatedUuid(directory, chained, ledger, onChunk)
+        if (problem !== null && report.problem === null) reports.set(chained, { ...report, ok: false, problem })
+      }
+    }
+  }
+
+  const segments = slots.flatMap(({ slot, chain, empty }) => [
+    ...chain.map((chained) => reports.get(chained) as SegmentReport),
+    ...empty.map((start) => emptySegmentReport(slot, start.segment.name, start.bytes)),
+  ])
+  segments.sort((a, b) => (a.slot === b.slot ? (a.name < b.name ? -1 : 1) : a.slot < b.slot ? -1 : 1))
+  return {
+    ok: segments.every((segment) => segment.ok),
+    segments,
+    bytes: segments.reduce((sum, segment) => sum + segment.bytes, 0),
+    decisions: counts.decision,
+    withheld: counts.withheld,
+    passes: pass,
+  }
+}

@@ -1,0 +1,158 @@
+// API keys: their text, their checksum, their hash, and when one is usable. A key is shown once; only its id and SHA-256
+// are kept. Source: decisions §1, "Keys".
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { BASE62_ALPHABET, randomBase62 } from './identifier.ts'
+
+export type ApiKeyKind = 'attestation' | 'identity' | 'admin'
+export type ApiKeyEnvironment = 'live' | 'test'
+export type ApiKeyScope = 'attestation' | 'identity' | 'admin'
+
+/** What a key of each kind may be used for. A right key without the scope is answered 403. */
+export const SCOPES_BY_KIND: Readonly<Record<ApiKeyKind, readonly ApiKeyScope[]>> = {
+  attestation: ['attestation'],
+  identity: ['identity'],
+  admin: ['admin'],
+}
+
+export interface ParsedApiKey {
+  readonly kind: ApiKeyKind
+  readonly environment: ApiKeyEnvironment
+  readonly keyId: string
+}
+
+/** Token bucket of one key. */
+export interface ApiKeyRateLimit {
+  readonly requestsPerSecond: number
+  readonly burst: number
+}
+
+/** A new key's rate limit (decisions §1, "Rate limit"). */
+export const DEFAULT_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 1_000, burst: 2_000 }
+
+/** What is known of a key, without anything that could stand in for it. */
+export interface ApiKeyRecord {
+  readonly keyId: string
+  readonly organizationId: string
+  readonly kind: ApiKeyKind
+  readonly environment: ApiKeyEnvironment
+  readonly scopes: readonly ApiKeyScope[]
+  readonly name: string
+  readonly createdAtSeconds: number
+  /** The first second in which the key no longer works; null when it doesn't expire. */
+  readonly expiresAtSeconds: number | null
+  readonly revokedAtSeconds: number | null
+  /** Within a few seconds; null when never used. */
+  readonly lastUsedAtSeconds: number | null
+  /** The key that regenerating made; null when it was not regenerated. */
+  readonly replacedByKeyId: string | null
+  /** Null: no limit. */
+  readonly rateLimit: ApiKeyRateLimit | null
+}
+
+/** A record with what is needed to recognise its key. Stays inside the process: never listed, logged or answered. */
+export interface ApiKeyCredential extends ApiKeyRecord {
+  /** SHA-256 of the key's text, 32 bytes. */
+  readonly hash: Uint8Array
+}
+
+const KIND_LETTERS: Readonly<Record<ApiKeyKind, string>> = { attestation: 'csa', identity: 'csi', admin: 'csm' }
+const KINDS = Object.keys(KIND_LETTERS) as ApiKeyKind[]
+const ENVIRONMENTS: readonly ApiKeyEnvironment[] = ['live', 'test']
+
+const PREFIX_LENGTH = 9
+const KEY_ID_LENGTH = 12
+/** 62^43 is just above 2^256. */
+const SECRET_LENGTH = 43
+/** 62^6 is above 2^32. */
+const CHECKSUM_LENGTH = 6
+const BODY_LENGTH = PREFIX_LENGTH + KEY_ID_LENGTH + SECRET_LENGTH
+export const API_KEY_LENGTH = BODY_LENGTH + CHECKSUM_LENGTH
+
+const prefixOf = (kind: ApiKeyKind, environment: ApiKeyEnvironment): string => `${KIND_LETTERS[kind]}_${environment}_`
+
+const PREFIXES = new Map(
+  KINDS.flatMap((kind) =>
+    ENVIRONMENTS.map((environment) => [prefixOf(kind, environment), { kind, environment }] as const),
+  ),
+)
+
+/** Char code → base62 digit, -1 for every other code below 128. */
+const DIGITS = new Int8Array(128).fill(-1)
+for (const [digit, character] of [...BASE62_ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = digit
+
+const digitAt = (text: string, index: number): number => {
+  const code = text.charCodeAt(index)
+  return code < 128 ? DIGITS[code]! : -1
+}
+
+const toFixedBase62 = (value: bigint, length: number): string => {
+  let rest = value
+  let text = ''
+  for (let position = 0; position < length; position++) {
+    text = BASE62_ALPHABET[Number(rest % 62n)] + text
+    rest /= 62n
+  }
+  return text
+}
+
+export interface MintedApiKey extends ParsedApiKey {
+  /** The key itself: for the one who asked for it, once. */
+  readonly text: string
+}
+
+/** A new key: prefix, 12 characters of id, 32 random bytes as 43 base62 characters, CRC-32 of all that as 6. */
+export const mintApiKey = (kind: ApiKeyKind, environment: ApiKeyEnvironment): MintedApiKey => {
+  const keyId = randomBase62(KEY_ID_LENGTH)
+  const secret = toFixedBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH)
+  const body = prefixOf(kind, environment) + keyId + secret
+  const text = body + toFixedBase62(BigInt(Bun.hash.crc32(body)), CHECKSUM_LENGTH)
+  return { kind, environment, keyId, text }
+}
+
+/**
+ * The parts of a well-formed key, or null. A CRC finds every typing mistake of one character, so most wrong keys are
+ * refused without a look-up; it proves nothing about who sent the key.
+ */
+export const parseApiKey = (text: string): ParsedApiKey | null => {
+  if (text.length !== API_KEY_LENGTH) return null
+  const prefix = PREFIXES.get(text.slice(0, PREFIX_LENGTH))
+  if (prefix === undefined) return null
+  for (let index = PREFIX_LENGTH; index < BODY_LENGTH; index++) if (digitAt(text, index) < 0) return null
+  let checksum = 0
+  for (let index = BODY_LENGTH; index < API_KEY_LENGTH; index++) {
+    const digit = digitAt(text, index)
+    if (digit < 0) return null
+    checksum = checksum * 62 + digit
+  }
+  if (Bun.hash.crc32(text.slice(0, BODY_LENGTH)) !== checksum) return null
+  const keyId = text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH)
+  return { kind: prefix.kind, environment: prefix.environment, keyId }
+}
+
+/** True for a text of the shape of a key id: 12 base62 characters. */
+export const isApiKeyId = (text: string): boolean => {
+  if (text.length !== KEY_ID_LENGTH) return false
+  for (let index = 0; index < KEY_ID_LENGTH; index++) if (digitAt(text, index) < 0) return false
+  return true
+}
+
+/** SHA-256 of the key's text: 32 bytes. The secret has 256 random bits, so no slow hash is needed. */
+export const hashApiKey = (text: string): Uint8Array => {
+  const hash = new Uint8Array(32)
+  Bun.SHA256.hash(text, hash)
+  return hash
+}
+
+/** Compares in constant time (threats row 21). On an unknown key id, compare with any 32 bytes all the same. */
+export const matchesApiKey = (text: string, hash: Uint8Array): boolean => timingSafeEqual(hashApiKey(text), hash)
+
+export type ApiKeyStatus = 'active' | 'expired' | 'revoked'
+
+/** Whether a key works at this moment. Only `active` does. */
+export const apiKeyStatus = (
+  key: Pick<ApiKeyRecord, 'expiresAtSeconds' | 'revokedAtSeconds'>,
+  nowSeconds: number,
+): ApiKeyStatus => {
+  if (key.revokedAtSeconds !== null) return 'revoked'
+  return key.expiresAtSeconds !== null && nowSeconds >= key.expiresAtSeconds ? 'expired' : 'active'
+}

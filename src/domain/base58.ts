@@ -1,0 +1,57 @@
+// Base58 in the Bitcoin alphabet, as Solana writes its 32-byte keys. A full decoder costs microseconds per address, since
+// it allocates and works byte by byte; to know that a text is one of 32 bytes, only the size of its number matters.
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** Char code → digit, 255 for every other code below 128. */
+const DIGITS = new Uint8Array(128).fill(255)
+for (const [digit, character] of [...ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = digit
+
+const BYTES = 32
+/** 44 digits are below 2^258. */
+const LENGTH_MAX = 44
+const LIMB = 2 ** 24
+const LIMB_COUNT = 11
+/** Four digits at a time: a limb times 58^4 stays below 2^48, where doubles are exact. */
+const GROUP = 4
+/** The number, in base 2^24, least significant limb first. Reused: nothing here waits. */
+const limbs = new Float64Array(LIMB_COUNT)
+
+/** limbs × factor + addend, over the limbs in use; answers how many are in use now. */
+const multiplyAdd = (used: number, factor: number, addend: number): number => {
+  let carry = addend
+  for (let i = 0; i < used; i++) {
+    const product = limbs[i]! * factor + carry
+    carry = Math.floor(product / LIMB)
+    limbs[i] = product - carry * LIMB
+  }
+  if (carry === 0) return used
+  limbs[used] = carry
+  return used + 1
+}
+
+/** True for base58 that decodes to exactly 32 bytes. Each leading `1` is a zero byte. */
+export const isBase58Of32Bytes = (text: string): boolean => {
+  if (text.length < BYTES || text.length > LENGTH_MAX) return false
+  let zeros = 0
+  while (zeros < text.length && text.charCodeAt(zeros) === 49) zeros++
+  let used = 0
+  let group = 0
+  let factor = 1
+  for (let i = zeros; i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    const digit = character < 128 ? DIGITS[character]! : 255
+    if (digit === 255) return false
+    group = group * 58 + digit
+    factor *= 58
+    if ((i - zeros) % GROUP === GROUP - 1) {
+      used = multiplyAdd(used, factor, group)
+      group = 0
+      factor = 1
+    }
+  }
+  if (factor > 1) used = multiplyAdd(used, factor, group)
+  const top = used === 0 ? 0 : limbs[used - 1]!
+  const topBytes = top >= 65_536 ? 3 : top >= 256 ? 2 : top > 0 ? 1 : 0
+  return zeros + (used === 0 ? 0 : (used - 1) * 3 + topBytes) === BYTES
+}

@@ -1,0 +1,15 @@
+// The credential of an `Authorization: Bearer` header (RFC 6750 §2.1), read strictly.
+
+/**
+ * The token, or null for anything that is not the scheme in any case, one space, and a token of visible ASCII. Two
+ * headers arrive joined by a comma and are refused here too.
+ */
+export const parseBearer = (header: string | null): string | null => {
+  if (header === null || header.length < 8 || header.length > 512) return null
+  if (header.charCodeAt(6) !== 32 || header.slice(0, 6).toLowerCase() !== 'bearer') return null
+  for (let i = 7; i < header.length; i++) {
+    const character = header.charCodeAt(i)
+    if (character < 0x21 || character > 0x7e || character === 44) return null
+  }
+  return header.slice(7)
+}

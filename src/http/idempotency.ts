@@ -1,0 +1,183 @@
+// The HTTP half of idempotency (decisions §1; invariant 3): a request with an Idempotency-Key claims a uuid before it is
+// dispatched, and a retry gets the stored answer, a refusal, or the same uuid again, so it can't yield a second
+// attestation. Without the header none of this costs anything.
+import { CountersignError } from '../domain/errors.ts'
+import type { Clock } from '../domain/time.ts'
+import { isVisibleAscii } from './request-id.ts'
+
+/** The right to answer for an idempotency key, until it expires. Handed back to `complete` or `release`. */
+export interface HeldClaim {
+  /** Sign with this uuid and no other. */
+  readonly uuid: string
+}
+
+export interface StoredAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export type ClaimOutcome<Claim extends HeldClaim> =
+  | { readonly outcome: 'claimed'; readonly claim: Claim }
+  /** An earlier request let its claim expire unanswered; its uuid, which may have been signed, is used again. */
+  | { readonly outcome: 'taken-over'; readonly claim: Claim }
+  | { readonly outcome: 'in-flight' }
+  | { readonly outcome: 'mismatch' }
+  | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredAnswer }
+
+/** Where claims live. `Claim` is the store's own type. */
+export interface IdempotencyStore<Claim extends HeldClaim> {
+  claim(
+    organizationId: string,
+    keyId: string,
+    idempotencyKey: string,
+    bodyHash: Uint8Array,
+    uuid: string,
+    claimExpiresAtSeconds: number,
+  ): Promise<ClaimOutcome<Claim>>
+  /** The answer that stands: this one, or an earlier one. Null when the claim is no longer held. */
+  complete(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
+  /** Lets a retry start afresh, with a uuid of its own. */
+  release(claim: Claim): Promise<boolean>
+}
+
+/** Not 1 to 255 visible ASCII characters. Two headers arrive joined by a comma and a space, and fail here as well. */
+export class IdempotencyKeyInvalidError extends CountersignError {
+  override readonly name = 'IdempotencyKeyInvalidError'
+  constructor() {
+    super('INVALID_HEADER', 'the Idempotency-Key header must be 1 to 255 visible ASCII characters')
+  }
+}
+
+/** A request with this key is being answered, or was cut off and may still have been signed. */
+export class IdempotencyTwinInFlightError extends CountersignError {
+  override readonly name = 'IdempotencyTwinInFlightError'
+  constructor() {
+    super('IDEMPOTENCY_IN_FLIGHT', 'a request with this Idempotency-Key is in flight; retry later', {
+      retryAfterSeconds: 1,
+    })
+  }
+}
+
+/** The key was used with another body or on another route. */
+export class IdempotencyKeyReusedError extends CountersignError {
+  override readonly name = 'IdempotencyKeyReusedError'
+  constructor() {
+    super('IDEMPOTENCY_MISMATCH', 'this Idempotency-Key was used with another request')
+  }
+}
+
+export interface IdempotentRequest {
+  readonly organizationId: string
+  readonly keyId: string
+  /** The Idempotency-Key header. */
+  readonly header: string | null
+  /** Part of what must be the same in a retry. */
+  readonly route: string
+  /** The body as received, byte for byte. */
+  readonly body: string
+  /** For a first try; a retry is given the first one's. */
+  readonly uuid: string
+}
+
+/** What the work answers: a complete body, and how long what it grants lives. */
+export interface FreshAnswer {
+  readonly body: string
+  /** 200 unless stated. */
+  readonly status?: number
+  /** The answer is repeated for this long: at least the attestation's lifetime. */
+  readonly keepSeconds: number
+}
+
+export interface IdempotentAnswer extends StoredAnswer {
+  /** True for the answer of an earlier request. */
+  readonly replayed: boolean
+}
+
+export interface IdempotencyDependencies<Claim extends HeldClaim> {
+  readonly store: IdempotencyStore<Claim>
+  readonly clock: Clock
+  /** How long a claim is held unanswered: longer than a request's deadline. */
+  readonly claimSeconds: number
+  /** Told of a store that failed after the work was done: the answer is not affected. */
+  report(error: unknown): void
+}
+
+/** Beyond an attestation's last second: clocks differ, and Solana's program allows 30 s of drift (decisions §2). */
+const KEEP_SLACK_SECONDS = 60
+
+/**
+ * Whether the work may have got as far as a signature before it failed. A refusal did not: it is an answer. A full queue
+ * did not either. Past the deadline, or with a part failing, nobody can say: the uuid must then be used again.
+ */
+export const mayHaveSigned = (error: unknown): boolean =>
+  !(error instanceof CountersignError) ||
+  error.code === 'DEADLINE_EXCEEDED' ||
+  error.code === 'INTERNAL' ||
+  error.code === 'DEPENDENCY_UNAVAILABLE' ||
+  error.code === 'SHUTTING_DOWN'
+
+export const createIdempotencyGuard = <Claim extends HeldClaim>({
+  store,
+  clock,
+  claimSeconds,
+  report,
+}: IdempotencyDependencies<Claim>) => {
+  const finish = async (claim: Claim, fresh: FreshAnswer): Promise<IdempotentAnswer> => {
+    const answer = { status: fresh.status ?? 200, body: fresh.body }
+    let standing: StoredAnswer | null
+    try {
+      standing = await store.complete(claim, answer, clock.unixSeconds() + fresh.keepSeconds + KEEP_SLACK_SECONDS)
+    } catch (error) {
+      // The answer is signed and recorded. A retry finds the claim expired and gets the same uuid.
+      report(error)
+      return { ...answer, replayed: false }
+    }
+    // Another request holds the claim now, and its answer will be the one that stands.
+    if (standing === null) throw new IdempotencyTwinInFlightError()
+    return { ...standing, replayed: standing.body !== answer.body }
+  }
+
+  const release = async (claim: Claim): Promise<void> => {
+    try {
+      await store.release(claim)
+    } catch (error) {
+      // It expires by itself.
+      report(error)
+    }
+  }
+
+  /**
+   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign.
+   * @throws IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422, what the
+   * store's claim throws, and what `work` throws
+   */
+  return async (
+    request: IdempotentRequest,
+    work: (uuid: string) => Promise<FreshAnswer>,
+  ): Promise<IdempotentAnswer> => {
+    const { organizationId, keyId, header, route, body, uuid } = request
+    if (header === null) {
+      const fresh = await work(uuid)
+      return { status: fresh.status ?? 200, body: fresh.body, replayed: false }
+    }
+    if (!isVisibleAscii(header, 255)) throw new IdempotencyKeyInvalidError()
+    const bodyHash = new Uint8Array(32)
+    Bun.SHA256.hash(`${route}\n${body}`, bodyHash)
+    const expiresAtSeconds = clock.unixSeconds() + claimSeconds
+    const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds)
+    if (found.outcome === 'completed') return { ...found.response, replayed: true }
+    if (found.outcome === 'in-flight') throw new IdempotencyTwinInFlightError()
+    if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
+    let fresh: FreshAnswer
+    try {
+      fresh = await work(found.claim.uuid)
+    } catch (error) {
+      // A claim that was taken over is never released: its first holder may have signed, whatever became of this try.
+      if (found.outcome === 'claimed' && !mayHaveSigned(error)) await release(found.claim)
+      throw error
+    }
+    return finish(found.claim, fresh)
+  }
+}
+
+export type IdempotencyGuard = ReturnType<typeof createIdempotencyGuard>

@@ -1,0 +1,108 @@
+// Reads the body of a JSON request once: exact content type, a hard size limit, valid UTF-8. Source: decisions §1;
+// threats row 12. Never buffers more than the limit plus one chunk, whatever Content-Length says or leaves out.
+import { CountersignError } from '../domain/errors.ts'
+import { JsonMalformedError } from './strict-json.ts'
+
+/** 256 KiB (decisions §1). */
+export const JSON_BODY_MAX_BYTES = 262_144
+
+export interface JsonBodyOptions {
+  readonly maxBytes?: number
+}
+
+/** Not JSON by its content type, or compressed. */
+export class MediaTypeUnsupportedError extends CountersignError {
+  override readonly name = 'MediaTypeUnsupportedError'
+  constructor(detail: string) {
+    super('UNSUPPORTED_MEDIA_TYPE', detail)
+  }
+}
+
+/** The body is over the limit. */
+export class BodyTooLargeError extends CountersignError {
+  override readonly name = 'BodyTooLargeError'
+  constructor(maxBytes: number) {
+    super('PAYLOAD_TOO_LARGE', `the request body is over ${maxBytes} bytes`)
+  }
+}
+
+/** The client went away, or the connection broke, before the body was complete. Nobody reads the answer. */
+export class BodyIncompleteError extends CountersignError {
+  override readonly name = 'BodyIncompleteError'
+  constructor(cause: unknown) {
+    super('INVALID_REQUEST', 'the request body could not be read', { cause })
+  }
+}
+
+// The mark is kept, so that the parser refuses it: stripping it would hide bytes from whoever hashes the text.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const decodeUtf8 = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch (error) {
+    throw new JsonMalformedError(error)
+  }
+}
+
+/** `application/json`, alone or with the one parameter `charset=utf-8`, in any case (RFC 8259 §11, RFC 9110 §8.3.1). */
+export const isJsonContentType = (header: string): boolean => {
+  if (header === 'application/json') return true
+  const parts = header.toLowerCase().split(';')
+  if (parts.length > 2 || parts[0]?.trim() !== 'application/json') return false
+  const parameter = parts[1]?.trim()
+  return parameter === undefined || parameter === 'charset=utf-8' || parameter === 'charset="utf-8"'
+}
+
+/** Chunked, or of unknown length: collected up to the limit, then dropped. */
+const readChunks = async (body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> => {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      size += value.byteLength
+      if (size > maxBytes) break
+      chunks.push(value)
+    }
+  } catch (error) {
+    throw new BodyIncompleteError(error)
+  }
+  if (size > maxBytes) {
+    await reader.cancel()
+    throw new BodyTooLargeError(maxBytes)
+  }
+  return decodeUtf8(Buffer.concat(chunks, size))
+}
+
+const throwIncomplete = (error: unknown): never => {
+  throw new BodyIncompleteError(error)
+}
+
+/**
+ * The request's body as text, ready for parseStrictJson. Throws at once for what the headers give away, without reading.
+ * Puts no time limit on a slow body: run it inside a deadline.
+ * @throws MediaTypeUnsupportedError 415, BodyTooLargeError 413, JsonMalformedError 400 for invalid UTF-8,
+ * BodyIncompleteError when the client went away
+ */
+export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES }: JsonBodyOptions = {}) => {
+  const headers = request.headers
+  const contentType = headers.get('content-type')
+  if (contentType === null || !isJsonContentType(contentType)) {
+    throw new MediaTypeUnsupportedError('the content type must be application/json')
+  }
+  const contentEncoding = headers.get('content-encoding')
+  if (contentEncoding !== null && contentEncoding.toLowerCase() !== 'identity') {
+    throw new MediaTypeUnsupportedError('the request body must not be compressed')
+  }
+  const contentLength = headers.get('content-length')
+  if (contentLength === null) {
+    const body = request.body
+    return body === null ? Promise.resolve('') : readChunks(body, maxBytes)
+  }
+  // Bun frames the body by this header and refuses one that is not digits, or comes with Transfer-Encoding, by itself.
+  if (!(Number(contentLength) <= maxBytes)) throw new BodyTooLargeError(maxBytes)
+  return request.bytes().then(decodeUtf8, throwIncomplete)
+}

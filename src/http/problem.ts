@@ -1,0 +1,83 @@
+// The one mapper from errors to answers: an RFC 9457 problem of chosen texts (decisions §1). An error that is not ours
+// becomes a fixed text; what it says goes to `report` and nowhere else.
+import { CountersignError, ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
+
+/** The body of every answer other than 2xx. `message` and `error` repeat `detail`: existing clients read one of them. */
+export interface ProblemBody {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: ErrorCode
+  readonly request_id: string
+  readonly message: string
+  readonly error: string
+}
+
+export interface Problem {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly detail: string
+  readonly retryAfterSeconds: number | null
+}
+
+const TITLES: Readonly<Record<ErrorCode, string>> = {
+  MALFORMED_JSON: 'Malformed JSON',
+  DUPLICATE_KEY: 'Duplicate JSON key',
+  JSON_TOO_DEEP: 'JSON nested too deep',
+  MISSING_REQUIRED_FIELD: 'Missing required field',
+  INVALID_FIELD: 'Invalid field',
+  AMBIGUOUS_TARGET: 'Ambiguous target',
+  INVALID_HEADER: 'Invalid header',
+  INVALID_REQUEST: 'Invalid request',
+  POLICY_NOT_FOUND: 'Policy not found',
+  UNSUPPORTED_CHAIN: 'Unsupported chain',
+  UNAUTHENTICATED: 'Unauthenticated',
+  FORBIDDEN_SCOPE: 'Forbidden',
+  NOT_FOUND: 'Not found',
+  METHOD_NOT_ALLOWED: 'Method not allowed',
+  DEADLINE_EXCEEDED: 'Deadline exceeded',
+  IDEMPOTENCY_IN_FLIGHT: 'Request in flight',
+  PAYLOAD_TOO_LARGE: 'Payload too large',
+  UNSUPPORTED_MEDIA_TYPE: 'Unsupported media type',
+  IDEMPOTENCY_MISMATCH: 'Idempotency key used with another request',
+  RATE_LIMITED: 'Too many requests',
+  INTERNAL: 'Internal error',
+  OVERLOADED: 'Overloaded',
+  DEPENDENCY_UNAVAILABLE: 'Dependency unavailable',
+  SHUTTING_DOWN: 'Shutting down',
+}
+
+/** A name, not an address: it resolves nowhere and so outlives any host (RFC 9457 §3.1.1). */
+export const problemType = (code: ErrorCode): string =>
+  `urn:countersign:problem:${code.toLowerCase().replaceAll('_', '-')}`
+
+/** Says nothing of what happened: that is in the log, under the request id. */
+const INTERNAL_DETAIL = 'an internal error occurred; the request id names it in the log'
+const RETRY_AFTER_SECONDS = 1
+
+/** The public face of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off. */
+export const toProblem = (error: unknown): Problem => {
+  if (!(error instanceof CountersignError)) {
+    return { code: 'INTERNAL', status: ERROR_STATUS.INTERNAL, detail: INTERNAL_DETAIL, retryAfterSeconds: null }
+  }
+  const status = ERROR_STATUS[error.code]
+  const backsOff = status === 429 || status === 503
+  return {
+    code: error.code,
+    status,
+    detail: error.detail,
+    retryAfterSeconds: error.retryAfterSeconds ?? (backsOff ? RETRY_AFTER_SECONDS : null),
+  }
+}
+
+export const problemBody = (problem: Problem, requestId: string): ProblemBody => ({
+  type: problemType(problem.code),
+  title: TITLES[problem.code],
+  status: problem.status,
+  detail: problem.detail,
+  code: problem.code,
+  request_id: requestId,
+  message: problem.detail,
+  error: problem.detail,
+})

@@ -1,0 +1,64 @@
+// Builds the answers. Headers are the dearest part of a small response, so each one here is needed: the type, the
+// request id, no storing of what was said to one caller, no guessing of another type; rate limits only where one applies.
+import { problemBody, toProblem } from './problem.ts'
+import { RateExceededError, type RateLimitState } from './rate-limit.ts'
+import { MethodNotAllowedError } from './route-errors.ts'
+
+/** The challenge of a 401, which RFC 9110 §11.6.1 asks for. `ApiKey` stands for the `x-api-key` header. */
+export const API_KEY_CHALLENGE = 'ApiKey realm="countersign"'
+export const BEARER_CHALLENGE = 'Bearer realm="countersign"'
+
+const setRateLimit = (headers: Record<string, string>, state: RateLimitState): void => {
+  headers['ratelimit-limit'] = String(state.limit)
+  headers['ratelimit-remaining'] = String(state.remaining)
+  headers['ratelimit-reset'] = String(state.resetSeconds)
+}
+
+export interface JsonResponseOptions {
+  readonly rateLimit?: RateLimitState | null
+  /** 200 unless stated. */
+  readonly status?: number
+  /** The stored answer of an earlier request with the same idempotency key. */
+  readonly replayed?: boolean
+}
+
+/** A success whose body is complete JSON text. */
+export const jsonResponse = (body: string, requestId: string, options?: JsonResponseOptions): Response => {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  }
+  if (options === undefined) return new Response(body, { headers })
+  const { rateLimit, status = 200, replayed = false } = options
+  if (rateLimit !== undefined && rateLimit !== null) setRateLimit(headers, rateLimit)
+  if (replayed) headers['idempotency-replayed'] = 'true'
+  return new Response(body, { status, headers })
+}
+
+export interface ProblemResponseOptions {
+  /** Told of every error that is not an answer by design (500), with the request id. Must not throw. */
+  report?(error: unknown, requestId: string): void
+  /** `WWW-Authenticate` of a 401; API_KEY_CHALLENGE unless stated. */
+  readonly challenge?: string
+  readonly rateLimit?: RateLimitState | null
+}
+
+/** The answer to any thrown value (RFC 9457). */
+export const problemResponse = (error: unknown, requestId: string, options: ProblemResponseOptions = {}): Response => {
+  const problem = toProblem(error)
+  if (problem.code === 'INTERNAL') options.report?.(error, requestId)
+  const headers: Record<string, string> = {
+    'content-type': 'application/problem+json',
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  }
+  const rateLimit = error instanceof RateExceededError ? error.state : options.rateLimit
+  if (rateLimit !== undefined && rateLimit !== null) setRateLimit(headers, rateLimit)
+  if (problem.retryAfterSeconds !== null) headers['retry-after'] = String(Math.ceil(problem.retryAfterSeconds))
+  if (error instanceof MethodNotAllowedError) headers['allow'] = error.allow
+  if (problem.status === 401) headers['www-authenticate'] = options.challenge ?? API_KEY_CHALLENGE
+  return new Response(JSON.stringify(problemBody(problem, requestId)), { status: problem.status, headers })
+}

@@ -1,0 +1,40 @@
+// What the router itself refuses, as errors of ours: without this Elysia answers in its own words and shapes.
+import { CountersignError } from '../domain/errors.ts'
+import { JsonMalformedError } from './strict-json.ts'
+
+/** No such path. */
+export class RouteNotFoundError extends CountersignError {
+  override readonly name = 'RouteNotFoundError'
+  constructor() {
+    super('NOT_FOUND', 'there is nothing at this path')
+  }
+}
+
+/** The path exists, not with this method. `allow` is the value of the Allow header (RFC 9110 §15.5.6). */
+export class MethodNotAllowedError extends CountersignError {
+  override readonly name = 'MethodNotAllowedError'
+  readonly allow: string
+  constructor(allow: string) {
+    super('METHOD_NOT_ALLOWED', `this path answers ${allow} only`)
+    this.allow = allow
+  }
+}
+
+/** Anything the router's own validation refuses. Its text would repeat the input. */
+export class RequestRefusedError extends CountersignError {
+  override readonly name = 'RequestRefusedError'
+  constructor(cause: unknown) {
+    super('INVALID_REQUEST', 'the request is not valid', { cause })
+  }
+}
+
+/** An error as Elysia's `onError` hands it over (`code`, `error`), as one that `toProblem` knows. */
+export const fromRouterError = (code: string | number, error: unknown): unknown => {
+  if (error instanceof CountersignError) return error
+  if (code === 'NOT_FOUND') return new RouteNotFoundError()
+  if (code === 'PARSE') return new JsonMalformedError(error)
+  if (code === 'VALIDATION' || code === 'INVALID_COOKIE_SIGNATURE' || code === 'INVALID_FILE_TYPE') {
+    return new RequestRefusedError(error)
+  }
+  return error
+}

@@ -1,0 +1,150 @@
+// Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): what two readers could understand differently is refused.
+// A linear scan counts the members that were written and the parsed value shows how many survived: fewer means that a
+// key came twice, however it was spelled. Nothing is decoded twice, so this costs about as much as JSON.parse itself.
+import { CountersignError } from '../domain/errors.ts'
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined
+}
+
+/** Levels of arrays and objects that a document may have (decisions §1). */
+export const JSON_DEPTH_MAX = 16
+
+const QUOTE = 34
+const COLON = 58
+const BACKSLASH = 92
+const BRACKET_OPEN = 91
+const BRACKET_CLOSE = 93
+const BRACE_OPEN = 123
+const BRACE_CLOSE = 125
+
+/** A text that is not JSON, or not well-formed Unicode. Neither the text nor the parser's message is repeated. */
+export class JsonMalformedError extends CountersignError {
+  override readonly name = 'JsonMalformedError'
+  constructor(cause?: unknown) {
+    super('MALFORMED_JSON', 'the request body is not valid JSON', { cause })
+  }
+}
+
+/** One object names a key twice, so that two readers could see different requests. */
+export class JsonKeyDuplicateError extends CountersignError {
+  override readonly name = 'JsonKeyDuplicateError'
+  constructor() {
+    super('DUPLICATE_KEY', 'the request body has a duplicate key')
+  }
+}
+
+/** Deeper than JSON_DEPTH_MAX. */
+export class JsonTooDeepError extends CountersignError {
+  override readonly name = 'JsonTooDeepError'
+  constructor() {
+    super('JSON_TOO_DEEP', `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`)
+  }
+}
+
+/** Valid JSON of a shape that no request has: the root is not an object, or a key is `__proto__`. */
+export class JsonShapeError extends CountersignError {
+  override readonly name = 'JsonShapeError'
+  constructor(detail: string) {
+    super('INVALID_REQUEST', detail)
+  }
+}
+
+/** The index of the quote that ends the string begun before `start`, or the text's length when there is none. */
+const endOfEscapedString = (text: string, start: number): number => {
+  let i = start
+  for (; i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    if (character === QUOTE) return i
+    if (character === BACKSLASH) i++
+  }
+  return text.length
+}
+
+/**
+ * The number of members in all objects of the text, if the text is JSON: outside strings, JSON has colons nowhere else.
+ * Runs before the parser, so that no nesting reaches it that could exhaust its stack.
+ */
+const countMembersWritten = (text: string, firstEscape: number): number => {
+  let members = 0
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    if (character === QUOTE) {
+      // Native search jumps over long strings; only strings from the first backslash on have to be walked.
+      const end = text.indexOf('"', i + 1)
+      if (end === -1) break
+      i = firstEscape === -1 || end < firstEscape ? end : endOfEscapedString(text, i + 1)
+    } else if (character === COLON) {
+      members++
+    } else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
+      if (++depth > JSON_DEPTH_MAX) throw new JsonTooDeepError()
+    } else if (character === BRACE_CLOSE || character === BRACKET_CLOSE) {
+      depth--
+    }
+  }
+  return members
+}
+
+const countMembersParsed = (value: object): number => {
+  let members = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null) members += countMembersParsed(item)
+    return members
+  }
+  for (const key in value) {
+    if (key === '__proto__') throw new JsonShapeError('the request body has a key that is not allowed')
+    members++
+    const item = (value as Record<string, unknown>)[key]
+    if (typeof item === 'object' && item !== null) members += countMembersParsed(item)
+  }
+  return members
+}
+
+/** Refuses lone surrogates, which only an escape can bring in: they have no UTF-8 form, so no two parts agree on them. */
+const checkWellFormed = (value: unknown): void => {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw new JsonMalformedError()
+  } else if (Array.isArray(value)) {
+    for (const item of value) checkWellFormed(item)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      if (!key.isWellFormed()) throw new JsonMalformedError()
+      checkWellFormed(item)
+    }
+  }
+}
+
+/**
+ * Parses JSON as JSON.parse does, numbers included (beyond 2^53 they are rounded, beyond 1.8e308 Infinity: fields that
+ * need more are strings), and refuses what is ambiguous: duplicate keys compared after decoding, a byte order mark, lone
+ * surrogates, `__proto__` as a key, nesting over 16 levels.
+ * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
+ */
+export const parseStrictJson = (text: string): JsonValue => {
+  const firstEscape = text.indexOf('\\')
+  const written = countMembersWritten(text, firstEscape)
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new JsonMalformedError(error)
+  }
+  const parsed = typeof value === 'object' && value !== null ? countMembersParsed(value) : 0
+  if (parsed !== written) throw new JsonKeyDuplicateError()
+  if (firstEscape !== -1) checkWellFormed(value)
+  return value
+}
+
+/**
+ * The same for a request body, whose root is an object.
+ * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
+ */
+export const parseStrictJsonObject = (text: string): JsonObject => {
+  const value = parseStrictJson(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JsonShapeError('the request body must be a JSON object')
+  }
+  return value as JsonObject
+}

@@ -1,0 +1,64 @@
+// `bun start`: reads the settings, starts the service, prints how to use it, and stops it on a signal.
+import { bannerText } from './banner.ts'
+import { loadConfig } from './config.ts'
+import { CountersignError } from './domain/errors.ts'
+import { PolicyInvalidError } from './policy/errors.ts'
+import { WorkersUnusableError } from './pool/supervisor.ts'
+import { startService } from './service.ts'
+import { describeSettings, SettingInvalidError } from './settings.ts'
+import { StoreUnusableError } from './store/errors.ts'
+import { createLogger } from './telemetry/log.ts'
+
+const USAGE = `Usage: bun start [--SETTING VALUE …]
+
+Starts Countersign. Flags come first, then COUNTERSIGN_* variables, then the config file.
+
+${describeSettings()}
+
+Other commands: bun run countersign --help
+`
+
+/** Why the start failed, in one line for whoever started it; null for a fault of ours. */
+const explain = (error: unknown): string | null => {
+  if (error instanceof SettingInvalidError || error instanceof PolicyInvalidError) return error.message
+  if (error instanceof StoreUnusableError || error instanceof WorkersUnusableError) return error.detail
+  if (error instanceof CountersignError) return error.detail
+  const code = (error as { code?: unknown } | null)?.code
+  if (code === 'EADDRINUSE') return 'the address of --api-listen is in use: stop the other process or choose another'
+  if (typeof code === 'string' && error instanceof Error) return error.message
+  return null
+}
+
+const start = async (): Promise<void> => {
+  const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
+  const log = createLogger({ level: config.logLevel })
+  const service = await startService(config, log)
+
+  let stopping = false
+  const stop = async (signal: string): Promise<void> => {
+    // A second signal means now.
+    if (stopping) process.exit(1)
+    stopping = true
+    log.info('stopping', { signal })
+    await service.stop()
+    log.info('stopped')
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+
+  process.stdout.write(bannerText(service, config))
+  log.info('ready', { url: service.url, signer: service.signer, workers: config.workers })
+}
+
+if (process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) {
+  process.stdout.write(USAGE)
+} else {
+  try {
+    await start()
+  } catch (error) {
+    const reason = explain(error)
+    if (reason === null) throw error
+    process.stderr.write(`countersign: ${reason}\n`)
+    process.exit(2)
+  }
+}

@@ -1,0 +1,185 @@
+// The worst case of one evaluation of an expression, known when the policy is saved: sizes are all static, so a policy
+// that could hold a worker is refused instead of being interrupted (threats row 13). Short cuts of `&&` and `||` are not
+// counted on. One step is about one visit of a simple node, some 20 ns where this was measured.
+import { FACTS } from './facts.ts'
+import type { ExpressionIssue } from './inspect.ts'
+import { isPermittedType } from './language.ts'
+import { childrenOf, foldList, isConstant, type SyntaxNode } from './syntax.ts'
+
+/** `elements` bounds a list, `chars` a string or the strings of a list, in UTF-16 code units. */
+interface Estimate {
+  readonly steps: number
+  readonly elements: number
+  readonly chars: number
+}
+
+/**
+ * An operation of the library that may fail makes an error with a stack and a marked-up copy of the expression, and
+ * `||`, `&&`, `exists` and `all` may discard it and go on: that is what a hostile expression would do all day.
+ */
+const failureSteps = (node: SyntaxNode): number => 300 + Math.ceil(node.input.length / 4)
+/** The same for uint256, whose errors are made in advance: throwing and catching alone. */
+const CHEAP_FAILURE_STEPS = 200
+const CALL_STEPS = 4
+const SELECTION_STEPS = 3
+const TIME_STEPS = 20
+/** Per member of a list: the library looks up each member's type anew. */
+const TIME_IN_STEPS = 6
+/** Comparing runs over many characters at once; size() visits code point after code point. */
+const CHARS_PER_STEP = 32
+const COUNTED_CHAR_STEPS = 0.5
+
+const NOTHING: Estimate = { steps: 0, elements: 0, chars: 0 }
+
+interface Loop {
+  readonly variable: string
+  readonly range: Estimate
+}
+
+class Estimator {
+  readonly issues: ExpressionIssue[] = []
+
+  private refuse(node: SyntaxNode, message: string): void {
+    this.issues.push({ at: node.pos, message })
+  }
+
+  estimate(node: SyntaxNode, loop: Loop | null): Estimate {
+    const type = node.checkedType
+    // The type decides what an operation costs; a node without one must not slip through.
+    if (type === undefined || !isPermittedType(type)) {
+      this.refuse(node, `a value of type ${type?.name ?? 'unknown'} is not part of the policy language`)
+      return NOTHING
+    }
+    if (isConstant(node)) {
+      const value = node.op === 'value' ? node.args : null
+      return { steps: 1, elements: 0, chars: typeof value === 'string' ? value.length : 0 }
+    }
+    switch (node.op) {
+      case 'id':
+        return { steps: 1, elements: 0, chars: loop?.variable === node.args ? loop.range.chars : 0 }
+      case '.':
+        return this.estimateSelection(node)
+      case 'list':
+        return this.estimateList(node, loop)
+      case 'call':
+        return this.estimateCall(node, loop)
+      case 'rcall':
+        return this.estimateMethod(node, loop)
+      case '?:':
+        return this.sum(1, childrenOf(node), loop)
+      case '!_':
+      case '-_':
+        return this.sum(1, childrenOf(node), loop)
+      case '&&':
+      case '||':
+        return { ...this.sum(1, childrenOf(node), loop), elements: 0, chars: 0 }
+      case '[]':
+        return { ...this.sum(failureSteps(node), childrenOf(node), loop), elements: 0 }
+      default:
+        return this.estimateOperator(node, loop)
+    }
+  }
+
+  /** The steps of all parts, and the largest of their bounds. */
+  private sum(steps: number, nodes: readonly SyntaxNode[], loop: Loop | null): Estimate {
+    let { elements, chars } = NOTHING
+    let total = steps
+    for (const node of nodes) {
+      const part = this.estimate(node, loop)
+      total += part.steps
+      elements = Math.max(elements, part.elements)
+      chars = Math.max(chars, part.chars)
+    }
+    return { steps: total, elements, chars }
+  }
+
+  private estimateSelection(node: SyntaxNode): Estimate {
+    const [root, field] = node.args as [SyntaxNode, string]
+    const maxLength = root.op === 'id' ? FACTS[root.args]?.fields[field]?.maxLength : undefined
+    return { steps: SELECTION_STEPS, elements: 0, chars: maxLength ?? 0 }
+  }
+
+  /** What is no literal: size() and uint256() of an expression. */
+  private estimateCall(node: SyntaxNode, loop: Loop | null): Estimate {
+    const { steps, chars } = this.sum(CALL_STEPS, childrenOf(node), loop)
+    const [name] = node.args as [string, SyntaxNode[]]
+    const work = name === 'size' ? chars * COUNTED_CHAR_STEPS : CHEAP_FAILURE_STEPS
+    return { steps: steps + work, elements: 0, chars: 0 }
+  }
+
+  private estimateList(node: SyntaxNode, loop: Loop | null): Estimate {
+    const elements = node.args as SyntaxNode[]
+    const parts = this.sum(1, elements, loop)
+    foldList(node)
+    return { steps: isConstant(node) ? 1 : parts.steps, elements: elements.length, chars: parts.chars }
+  }
+
+  private estimateMethod(node: SyntaxNode, loop: Loop | null): Estimate {
+    const [name, receiver, parameters] = node.args as [string, SyntaxNode, SyntaxNode[]]
+    const target = this.estimate(receiver, loop)
+    const [variable, ...bodies] = parameters
+    if (variable?.op === 'id' && bodies.length > 0) {
+      const inner = { variable: variable.args, range: target }
+      const each = bodies.map((body) => this.estimate(body, inner))
+      const steps = each.reduce((total, body) => total + body.steps, CALL_STEPS)
+      const chars = name === 'map' ? (each.at(-1)?.chars ?? 0) : target.chars
+      return { steps: target.steps + CALL_STEPS + target.elements * steps, elements: target.elements, chars }
+    }
+    const others = this.sum(CALL_STEPS, parameters, loop)
+    const steps = target.steps + others.steps + methodWork(name, target.chars, others.chars)
+    return { steps, elements: 0, chars: 0 }
+  }
+
+  private estimateOperator(node: SyntaxNode, loop: Loop | null): Estimate {
+    const [leftNode, rightNode] = node.args as [SyntaxNode, SyntaxNode]
+    const left = this.estimate(leftNode, loop)
+    const right = this.estimate(rightNode, loop)
+    const type = leftNode.checkedType?.name
+    if (node.op === '+' && (type === 'string' || leftNode.checkedType?.kind === 'list')) {
+      this.refuse(node, 'joining texts or lists with + is not part of the policy language')
+    }
+    const each = 1 + Math.min(left.chars, right.chars) / CHARS_PER_STEP
+    const steps = left.steps + right.steps + Math.ceil(this.operatorSteps(node, left, right) + each)
+    return { steps, elements: 0, chars: 0 }
+  }
+
+  private uint256Steps(node: SyntaxNode): number {
+    for (const side of childrenOf(node)) {
+      if (isNegativeLiteral(side)) this.refuse(side, 'a uint256 is never negative')
+    }
+    // Only an int that is not known yet can turn out negative in a comparison.
+    const mayFail = childrenOf(node).some((side) => side.checkedType?.name === 'int' && side.op !== 'value')
+    return mayFail || isArithmetic(node.op) ? CHEAP_FAILURE_STEPS : 1
+  }
+
+  private operatorSteps(node: SyntaxNode, left: Estimate, right: Estimate): number {
+    const [leftNode, rightNode] = node.args as [SyntaxNode, SyntaxNode]
+    const types = [leftNode.checkedType?.name ?? '', rightNode.checkedType?.name ?? '']
+    const chars = 1 + Math.min(left.chars, right.chars) / CHARS_PER_STEP
+    if (node.op === 'in') return right.elements * (isTime(types[0]!) ? TIME_IN_STEPS : 1 + chars)
+    if (leftNode.checkedType?.kind === 'list') return Math.min(left.elements, right.elements) * (4 + chars)
+    if (types.includes('uint256')) return this.uint256Steps(node)
+    if (types.some(isTime)) return TIME_STEPS
+    return isArithmetic(node.op) ? failureSteps(node) : 0
+  }
+}
+
+const methodWork = (name: string, chars: number, otherChars: number): number => {
+  if (name === 'size') return chars * COUNTED_CHAR_STEPS
+  // Searching one text in another is quadratic at its worst.
+  return Math.ceil((name === 'contains' ? chars * (1 + otherChars) : chars) / CHARS_PER_STEP)
+}
+
+const isNegativeLiteral = (node: SyntaxNode): boolean =>
+  node.op === '-_' && (node.args as SyntaxNode).op === 'value' && (node.args as SyntaxNode).args !== 0n
+
+const isTime = (type: string): boolean => type.startsWith('google.protobuf.')
+
+const isArithmetic = (operator: string): boolean => ['+', '-', '*', '/', '%'].includes(operator)
+
+/** The steps of a type-checked expression at its worst, and what of it no policy may use. Folds constant lists. */
+export const estimateExpression = (root: SyntaxNode): { steps: number; issues: readonly ExpressionIssue[] } => {
+  const estimator = new Estimator()
+  const { steps } = estimator.estimate(root, null)
+  return { steps: Math.ceil(steps), issues: estimator.issues }
+}

@@ -1,0 +1,85 @@
+// What can be wrong with a policy: its text (an author's mistake, with every place named) or one evaluation of it.
+// An evaluation that fails is never a verdict (invariant 1).
+import { CountersignError } from '../domain/errors.ts'
+
+/** One mistake in a policy's text. Lines and columns count from 1; a column counts UTF-16 code units. */
+export interface PolicyIssue {
+  readonly line: number
+  readonly column: number
+  /** One sentence in plain words. */
+  readonly message: string
+  /** JSON pointer (RFC 6901) to the place in the document, for example `/rules/2/deny`; empty for the whole. */
+  readonly pointer: string
+}
+
+/** No more than this many are reported: an author mends them in turns. */
+const MAX_ISSUES = 100
+/** A longer line is shown as a window around the column. */
+const MAX_EXCERPT = 120
+
+const excerpt = (sourceLine: string, column: number): string => {
+  const from = column > MAX_EXCERPT - 20 ? column - (MAX_EXCERPT - 40) : 0
+  const shown = sourceLine.slice(from, from + MAX_EXCERPT)
+  // Tabs are kept in the padding so that the caret stands under the column whatever width a tab has.
+  const padding = sourceLine.slice(from, Math.max(from, column - 1)).replace(/[^\t]/g, ' ')
+  return `${shown}\n${padding}^`
+}
+
+const render = (source: string, issues: readonly PolicyIssue[]): string => {
+  const lines = source.split(/\r?\n/)
+  return issues
+    .map(({ line, column, message, pointer }) => {
+      const head = `${line}:${column} ${pointer === '' ? '' : `${pointer} `}${message}`
+      const sourceLine = lines[line - 1]
+      if (sourceLine === undefined || sourceLine.trim() === '') return head
+      return `${head}\n${excerpt(sourceLine, column).replace(/^/gm, '    ')}`
+    })
+    .join('\n')
+}
+
+const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line || a.column - b.column
+
+/**
+ * A policy that can't be saved. `issues` names every mistake in reading order; `message` shows each with its source line
+ * and a caret. `detail` holds no part of the source, since it may reach other readers than the author.
+ */
+export class PolicyInvalidError extends CountersignError {
+  override readonly name = 'PolicyInvalidError'
+  readonly issues: readonly PolicyIssue[]
+
+  constructor(source: string, issues: readonly PolicyIssue[]) {
+    super('INVALID_REQUEST', `the policy has ${issues.length === 1 ? '1 mistake' : `${issues.length} mistakes`}`)
+    this.issues = [...issues].sort(inReadingOrder).slice(0, MAX_ISSUES)
+    this.message = render(source, this.issues)
+  }
+}
+
+/**
+ * A rule could not be evaluated: arithmetic out of range, division by zero, an index past the end. The request fails;
+ * the policy's author has to mend the rule. The cause stays inside.
+ */
+export class PolicyEvaluationError extends CountersignError {
+  override readonly name = 'PolicyEvaluationError'
+  /** The rule that failed, for the log and for metrics. */
+  readonly ruleId: string
+
+  constructor(ruleId: string, cause: unknown) {
+    super('INTERNAL', 'the policy could not be evaluated for this request', { cause })
+    this.ruleId = ruleId
+  }
+}
+
+/**
+ * A stored revision that can't be evaluated: it is missing, was altered, or does not compile any more. No verdict and no
+ * signature until someone mends it.
+ */
+export class PolicyUnusableError extends CountersignError {
+  override readonly name = 'PolicyUnusableError'
+
+  constructor(cause: unknown) {
+    super('DEPENDENCY_UNAVAILABLE', 'the policy of this project can not be used at the moment', {
+      cause,
+      retryAfterSeconds: 5,
+    })
+  }
+}

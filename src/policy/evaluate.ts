@@ -1,0 +1,60 @@
+// Rules in order, the first decisive one wins (decisions §4): `allow` true ends compliant, `deny` true and `require`
+// false end non-compliant, and when none decides, the document's default does. A rule that fails is an error, never a
+// verdict (invariant 1).
+//
+// Failing inside a rule follows CEL: `a || b` is true when either is true, though the other fails, and `a && b` is false
+// when either is false; so are `exists` and `all` over a list. A failure that the rest does not outweigh ends the rule.
+import type { Verdict } from '../domain/verdict.ts'
+import { PolicyEvaluationError } from './errors.ts'
+import type { CompiledExpression } from './expression.ts'
+import { createFactsContext } from './facts.ts'
+import type { PolicyDocument, PolicyRule, RequestFacts } from './types.ts'
+
+export interface EvaluableRule {
+  readonly rule: PolicyRule
+  readonly evaluate: CompiledExpression['evaluate']
+}
+
+/** A rule's value that decides, and the verdict it then gives: made once, for a verdict is the same each time. */
+const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolean; verdict: Verdict } => {
+  if (kind === 'allow') return { decisive: true, verdict: Object.freeze({ compliant: true, ruleId: id }) }
+  const words = { ...(code === null ? {} : { code }), ...(message === null ? {} : { message }) }
+  return { decisive: kind === 'deny', verdict: Object.freeze({ compliant: false, ruleId: id, ...words }) }
+}
+
+/**
+ * The function that evaluates a policy. It is synchronous and keeps nothing of a request.
+ * @throws PolicyEvaluationError from the returned function, naming the rule that failed.
+ */
+export const createEvaluator = (
+  rules: readonly EvaluableRule[],
+  fallback: PolicyDocument['default'],
+): ((facts: RequestFacts) => Verdict) => {
+  const steps = rules.map(({ rule, evaluate }) => ({ id: rule.id, evaluate, ...decisionOf(rule) }))
+  const defaultVerdict: Verdict = Object.freeze({ compliant: fallback === 'allow', ruleId: null })
+  const context = createFactsContext()
+
+  const firstDecision = (): Verdict => {
+    for (const { id, evaluate, decisive, verdict } of steps) {
+      let value: unknown
+      try {
+        value = evaluate(context.variables)
+      } catch (error) {
+        throw new PolicyEvaluationError(id, error)
+      }
+      if (value === decisive) return verdict
+      // The type check makes this unreachable; a verdict must not rest on that alone.
+      if (typeof value !== 'boolean') throw new PolicyEvaluationError(id, 'the rule yields no boolean')
+    }
+    return defaultVerdict
+  }
+
+  return (facts) => {
+    context.bind(facts)
+    try {
+      return firstDecision()
+    } finally {
+      context.release()
+    }
+  }
+}

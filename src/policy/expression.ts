@@ -1,0 +1,79 @@
+// One expression: parsed, held against the language, type-checked and weighed, once. What comes out only evaluates.
+import { TypeError as CelTypeError, type Environment, ParseError } from '@marcbachmann/cel-js'
+import type { OptionalField } from '../domain/target.ts'
+import { estimateExpression } from './cost.ts'
+import { createPolicyEnvironment } from './environment.ts'
+import { type ExpressionIssue, inspectExpression } from './inspect.ts'
+import { POLICY_LIMITS } from './limits.ts'
+import type { SyntaxNode } from './syntax.ts'
+
+export interface CompiledExpression {
+  /** Yields a boolean; throws when an operation fails and no `||` or `&&` makes up for it. */
+  readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown
+  readonly requires: ReadonlySet<OptionalField>
+  readonly nodes: number
+  /** Worst case of one evaluation (see cost.ts). */
+  readonly steps: number
+}
+
+/** What is wrong with an expression; never empty. */
+export interface RefusedExpression {
+  readonly issues: readonly ExpressionIssue[]
+}
+
+let sharedEnvironment: Environment | null = null
+
+const HINTS: readonly { readonly types: readonly string[]; readonly hint: string }[] = [
+  { types: ['address', 'string'], hint: 'write an address as address("…")' },
+  { types: ['uint256', 'string'], hint: 'write a large number as uint256("…") or an amount as ether("…")' },
+  { types: ['google.protobuf.Timestamp', 'string'], hint: 'write a time as timestamp("…")' },
+]
+
+const LIMIT_WORDS: Readonly<Record<string, string>> = {
+  maxAstNodes: `an expression has at most ${POLICY_LIMITS.expressionNodes} parts`,
+  maxDepth: 'the expression is nested too deeply',
+  maxListElements: `a list has at most ${POLICY_LIMITS.listElements} elements`,
+  maxCallArguments: `a call has at most ${POLICY_LIMITS.callArguments} arguments`,
+}
+
+/** The library's words, with the way out where people are known to stumble. */
+const explain = (summary: string): string => {
+  if (summary.endsWith('EOF')) return 'the expression ends too early'
+  const limit = Object.entries(LIMIT_WORDS).find(([name]) => summary.startsWith(`Exceeded ${name}`))
+  if (limit !== undefined) return limit[1]
+  if (!summary.startsWith('no such overload')) return summary
+  const found = HINTS.find(({ types }) => types.every((type) => summary.includes(type)))
+  return found === undefined ? summary : `${summary}: ${found.hint}`
+}
+
+const refusalOf = (error: unknown): RefusedExpression => {
+  if (error instanceof ParseError || error instanceof CelTypeError) {
+    return { issues: [{ at: error.range?.start ?? 0, message: explain(error.summary) }] }
+  }
+  // The parser recurses natively on prefix operators, which its own depth limit does not count.
+  if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }] }
+  throw error
+}
+
+/**
+ * Compiles one expression of type bool. `text` is within the length limit.
+ * @returns What is wrong with it instead, when anything is.
+ */
+export const compileExpression = (text: string): CompiledExpression | RefusedExpression => {
+  sharedEnvironment ??= createPolicyEnvironment()
+  try {
+    const parsed = sharedEnvironment.parse(text)
+    const root = parsed.ast as SyntaxNode
+    const { issues, requires, nodes } = inspectExpression(root)
+    if (issues.length > 0) return { issues }
+    const check = parsed.check()
+    if (!check.valid) return refusalOf(check.error)
+    if (check.type !== 'bool')
+      return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }] }
+    const estimate = estimateExpression(root)
+    if (estimate.issues.length > 0) return { issues: estimate.issues }
+    return { evaluate: parsed, requires, nodes, steps: estimate.steps }
+  } catch (error) {
+    return refusalOf(error)
+  }
+}

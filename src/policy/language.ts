@@ -1,0 +1,70 @@
+// Which part of CEL a policy may use: what is on the lists below and nothing else. Left out is what can hang or grow
+// (regex, string and list concatenation, nested loops, JSON), what depends on the machine (time zones), and what no fact
+// needs (floating point, bytes, maps, null, dyn). inspect.ts and cost.ts refuse the rest when a policy is saved.
+import { AMOUNT_UNITS } from './literals.ts'
+import type { CheckedType } from './syntax.ts'
+
+/** Functions of one literal, which is read while the expression is parsed (environment.ts). */
+export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
+
+export const FUNCTIONS: ReadonlySet<string> = new Set(['size', 'timestamp', 'duration', ...LITERAL_FUNCTIONS])
+
+/** Methods with a variable and expressions over each element of a list, with the arguments they may have. */
+export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
+  ['all', [2]],
+  ['exists', [2]],
+  ['exists_one', [2]],
+  ['filter', [2]],
+  ['map', [2, 3]],
+])
+
+/** Of timestamps (in UTC) and, in part, of durations. getDayOfYear would depend on the machine's time zone. */
+export const TIME_METHODS: ReadonlySet<string> = new Set([
+  'getFullYear',
+  'getMonth',
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getHours',
+  'getMinutes',
+  'getSeconds',
+  'getMilliseconds',
+])
+
+export const METHODS: ReadonlySet<string> = new Set([
+  ...LOOPS.keys(),
+  ...TIME_METHODS,
+  'size',
+  'startsWith',
+  'endsWith',
+  'contains',
+])
+
+/** Why a name that CEL has is missing, for those who look for it. */
+const REASONS: Readonly<Record<string, string>> = {
+  matches: 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains',
+  has: 'has() is not needed: every fact is always there',
+  bind: 'cel.bind is not part of the policy language',
+  getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
+}
+
+export const refusedName = (name: string, what: string, known: Iterable<string>): string =>
+  Object.hasOwn(REASONS, name)
+    ? REASONS[name]!
+    : `"${name.slice(0, 64)}" is not a ${what} of policies; there are: ${[...known].join(', ')}`
+
+const VALUE_TYPES: ReadonlySet<string> = new Set([
+  'bool',
+  'int',
+  'string',
+  'address',
+  'uint256',
+  'google.protobuf.Timestamp',
+  'google.protobuf.Duration',
+])
+
+/** Values, and lists of them. Lists of lists would let the cost of a loop escape its estimate. */
+export const isPermittedType = (type: CheckedType): boolean =>
+  !type.hasDynType &&
+  !type.hasPlaceholderType &&
+  (VALUE_TYPES.has(type.name) || (type.kind === 'list' && VALUE_TYPES.has(type.valueType?.name ?? '')))

@@ -1,0 +1,60 @@
+// Revisions on the main thread: immutable, so never stale; kept within a budget of bytes; compiled once each to learn
+// which request fields they require.
+import { LRUCache } from 'lru-cache'
+import type { OptionalField, PolicyRevision } from '../domain/target.ts'
+import type { Clock } from '../domain/time.ts'
+import { compileRevision } from './revision.ts'
+import { createSharedLoads } from './shared-loads.ts'
+import type { PolicySource } from './types.ts'
+
+/** A loaded revision. `failure` stands in for `requires` when it can't be used, so that it is compiled only once. */
+export type LoadedRevision =
+  | { readonly revision: PolicyRevision; readonly requires: readonly OptionalField[] }
+  | { readonly revision: PolicyRevision; readonly failure: unknown }
+
+export interface RevisionCache {
+  /** The revision if it is at hand; asking keeps it there. */
+  peek(revisionId: string): LoadedRevision | undefined
+  /** Null when the store has none; that is not remembered. Rejects when the store is unavailable. */
+  load(revisionId: string): Promise<LoadedRevision | null>
+  clear(): void
+}
+
+export interface RevisionCacheOptions {
+  readonly source: Pick<PolicySource, 'loadRevision'>
+  readonly clock: Clock
+  /** Characters of source kept in all. */
+  readonly maxCharacters: number
+  readonly joinWithinMs: number
+}
+
+const examine = (revision: PolicyRevision): LoadedRevision => {
+  try {
+    return { revision, requires: compileRevision(revision).requires }
+  } catch (failure) {
+    return { revision, failure }
+  }
+}
+
+export const createRevisionCache = (options: RevisionCacheOptions): RevisionCache => {
+  const cache = new LRUCache<string, LoadedRevision>({
+    maxSize: options.maxCharacters,
+    // What surrounds a text weighs too: many tiny revisions must not escape the budget.
+    sizeCalculation: ({ revision }) => revision.source.length + 1024,
+  })
+  const loads = createSharedLoads<LoadedRevision | null>(options.clock, options.joinWithinMs)
+
+  const fetchRevision = async (revisionId: string): Promise<LoadedRevision | null> => {
+    const revision = await options.source.loadRevision(revisionId)
+    if (revision === null) return null
+    const loaded = examine(revision)
+    cache.set(revisionId, loaded)
+    return loaded
+  }
+
+  return {
+    peek: (revisionId) => cache.get(revisionId),
+    load: (revisionId) => loads.join(revisionId, 0, () => fetchRevision(revisionId)),
+    clear: () => cache.clear(),
+  }
+}

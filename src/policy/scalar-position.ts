@@ -1,0 +1,77 @@
+// Where a character of a scalar's value stands in the YAML text, through indentation, folding and escapes. It is used
+// to put a caret under a mistake inside an expression. Source: YAML 1.2.2, chapters 7.3 and 8.1.
+import type { ScalarNode } from './yaml-tree.ts'
+
+const isWhitespace = (character: string | undefined): boolean =>
+  character === ' ' || character === '\t' || character === '\n' || character === '\r'
+
+/** Code units after the backslash of a double-quoted escape: `\x41`, `\u0041`, `\U00000041`, else one. */
+const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 3, u: 5, U: 9 }
+
+/** A piece of the source: how long it is there, and how many characters of the value it stands for. */
+interface Piece {
+  readonly sourceLength: number
+  readonly valueLength: number
+}
+
+/** White space inside a flow scalar: one line end is folded into a space, n of them stand for n - 1. */
+const readWhitespace = (source: string, at: number, end: number, isJoined: boolean): Piece => {
+  let to = at
+  let lineEnds = 0
+  while (to < end && isWhitespace(source[to])) if (source[to++] === '\n') lineEnds++
+  if (lineEnds === 0) return { sourceLength: 1, valueLength: 1 }
+  return { sourceLength: to - at, valueLength: lineEnds === 1 && !isJoined ? 1 : lineEnds - 1 }
+}
+
+const readEscape = (source: string, at: number, end: number): Piece => {
+  const indicator = source[at + 1] ?? ''
+  if (indicator === '\n' || indicator === '\r') {
+    // A backslash at the end of a line joins it with the next.
+    const { sourceLength, valueLength } = readWhitespace(source, at + 1, end, true)
+    return { sourceLength: sourceLength + 1, valueLength }
+  }
+  const sourceLength = 1 + (ESCAPE_LENGTHS[indicator] ?? 1)
+  // Beyond the basic plane a character is a pair of code units.
+  const isPair = indicator === 'U' && Number.parseInt(source.slice(at + 2, at + 10), 16) > 0xffff
+  return { sourceLength, valueLength: isPair ? 2 : 1 }
+}
+
+const offsetInFlow = (source: string, { style, start, end: after }: ScalarNode, index: number): number => {
+  const isQuoted = style !== 'plain'
+  const end = isQuoted ? after - 1 : after
+  let at = isQuoted ? start + 1 : start
+  let reached = 0
+  while (at < end) {
+    let piece: Piece = { sourceLength: 1, valueLength: 1 }
+    if (isWhitespace(source[at])) piece = readWhitespace(source, at, end, false)
+    else if (style === 'double' && source[at] === '\\') piece = readEscape(source, at, end)
+    else if (style === 'single' && source[at] === "'") piece = { sourceLength: 2, valueLength: 1 }
+    reached += piece.valueLength
+    if (index < reached) return at
+    at += piece.sourceLength
+  }
+  return end
+}
+
+/**
+ * A block scalar has no escapes, so what is not white space appears in the same order in both texts; white space may be
+ * off by the width of an indentation.
+ */
+const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index: number): number => {
+  const headerEnd = source.indexOf('\n', scalar.start)
+  let at = headerEnd === -1 ? scalar.end : headerEnd + 1
+  let end = scalar.end
+  while (end > at && isWhitespace(source[end - 1])) end--
+  for (let i = 0; at < end; i++) {
+    if (!isWhitespace(value[i])) while (at < end && isWhitespace(source[at])) at++
+    if (i >= index) break
+    if (!isWhitespace(value[i]) || isWhitespace(source[at])) at++
+  }
+  return Math.min(at, end)
+}
+
+/** The offset in `source` of the value's character at `index`; the scalar's end when the index is past the value. */
+export const offsetInSource = (source: string, scalar: ScalarNode, index: number): number =>
+  scalar.style === 'block'
+    ? offsetInBlock(source, scalar, typeof scalar.value === 'string' ? scalar.value : '', index)
+    : offsetInFlow(source, scalar, index)

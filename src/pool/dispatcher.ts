@@ -1,0 +1,121 @@
+// Hands queued jobs to the least-loaded workers. Jobs of one turn of the event loop go out together, one message a worker;
+// a job that has already cost a worker goes out alone, to a worker that holds nothing else.
+import { type CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
+import type { Clock } from '../domain/time.ts'
+import type { Entry } from './entry.ts'
+import type { PoolLimits } from './limits.ts'
+import type { JobQueue } from './queue.ts'
+import type { Timers } from './timers.ts'
+import type { WorkerHandle } from './worker-handle.ts'
+
+export interface Dispatcher {
+  /** Dispatches at the end of this turn. */
+  schedule(): void
+  /** Dispatches now. */
+  dispatch(): void
+  /** For a job that may have killed a worker. */
+  enqueueAlone(entry: Entry): void
+  /** The worker has answered the entry, or was lost with it: if it was alone there, others may follow. */
+  release(entry: Entry): void
+}
+
+export interface DispatcherOptions {
+  readonly queue: JobQueue
+  readonly handles: readonly WorkerHandle[]
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly limits: PoolLimits
+  /** A job's deadline passed while it waited. */
+  readonly onExpired: (entry: Entry) => void
+  readonly onFailed: (entry: Entry, error: CountersignError) => void
+  readonly onDispatched: (entry: Entry) => void
+}
+
+export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
+  const { queue, handles, clock, timers, limits } = options
+  let scheduled = false
+  const suspects: Entry[] = []
+  /** The suspect that is out, or about to go out, and the worker kept free for it. */
+  let reserved: WorkerHandle | null = null
+  let suspectOut: Entry | null = null
+
+  const leastLoaded = (): WorkerHandle | null => {
+    let best: WorkerHandle | null = null
+    let load = limits.maxInFlight
+    for (const handle of handles) {
+      if (handle.state !== 'live' || handle === reserved || handle.inFlight.size >= load) continue
+      best = handle
+      load = handle.inFlight.size
+    }
+    return best
+  }
+
+  const assign = (handle: WorkerHandle, entry: Entry, nowMs: number): boolean => {
+    if (entry.job.deadlineMs <= nowMs) {
+      options.onExpired(entry)
+      return false
+    }
+    if (!handle.assign(entry, nowMs)) {
+      options.onFailed(entry, new DependencyUnavailableError('the policy could not be loaded'))
+      return false
+    }
+    options.onDispatched(entry)
+    return true
+  }
+
+  /** One suspect at a time: the others keep their workers. */
+  const dispatchSuspect = (nowMs: number): void => {
+    if (suspectOut !== null) return
+    while (suspects[0]?.settled) suspects.shift()
+    const suspect = suspects[0]
+    if (suspect === undefined) {
+      reserved = null
+      return
+    }
+    // An idle worker, if there is one; else the first choice gets no more jobs until it is idle.
+    const idle = handles.find((handle) => handle.state === 'live' && handle.inFlight.size === 0)
+    if (reserved?.state !== 'live') reserved = null
+    reserved = idle ?? reserved ?? leastLoaded()
+    if (reserved === null || reserved.inFlight.size > 0) return
+    suspects.shift()
+    if (assign(reserved, suspect, nowMs)) {
+      suspectOut = suspect
+      reserved.flush()
+    } else {
+      reserved = null
+    }
+  }
+
+  const dispatch = (): void => {
+    if (queue.size === 0 && suspects.length === 0 && reserved === null) return
+    const nowMs = clock.monotonicMs()
+    dispatchSuspect(nowMs)
+    while (queue.size > 0) {
+      const handle = leastLoaded()
+      if (handle === null) break
+      const entry = queue.shift()
+      if (entry !== null) assign(handle, entry, nowMs)
+    }
+    for (const handle of handles) handle.flush()
+  }
+
+  return {
+    dispatch,
+    schedule: () => {
+      if (scheduled) return
+      scheduled = true
+      timers.endOfTurn(() => {
+        scheduled = false
+        dispatch()
+      })
+    },
+    enqueueAlone: (entry) => {
+      suspects.push(entry)
+    },
+    release: (entry) => {
+      if (entry !== suspectOut) return
+      suspectOut = null
+      reserved = null
+    },
+  }
+}

@@ -1,0 +1,311 @@
+// The main-thread half of signing: a bounded queue in front of worker threads that evaluate, sign and record. A job is
+// settled exactly once and within its deadline (invariant 4), keeps its uuid through every try (invariant 3), and is
+// refused at once when the queue is full (invariant 8).
+import {
+  CountersignError,
+  DeadlineExceededError,
+  DependencyUnavailableError,
+  QueueFullError,
+} from '../domain/errors.ts'
+import type { PolicyRevision, Target } from '../domain/target.ts'
+import type { Clock } from '../domain/time.ts'
+import { createAttesterRotation } from './attester-rotation.ts'
+import { createDeadlineList } from './deadlines.ts'
+import { createDispatcher } from './dispatcher.ts'
+import { createEntry, type Entry, type PoolAnswer } from './entry.ts'
+import type { PoolEventListener } from './events.ts'
+import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
+import { createLostJobs } from './lost-jobs.ts'
+import {
+  type AttesterReference,
+  type Job,
+  type Outcome,
+  SEQUENCE_MASK,
+  type WorkerReport,
+  type WorkerSettings,
+} from './protocol.ts'
+import { createJobQueue } from './queue.ts'
+import type { RecoverDecisions } from './recovery.ts'
+import { createPoolStatistics, type PoolStats, predictWaitMs } from './statistics.ts'
+import { createSupervisor } from './supervisor.ts'
+import { systemTimers, type Timers } from './timers.ts'
+import type { OutcomeBatch } from './wire.ts'
+import { createWithheldLedger } from './withheld.ts'
+import type { WorkerHandle, WorkerPort } from './worker-handle.ts'
+
+export interface PoolOptions {
+  readonly workers: number
+  /** Makes a thread that runs workers/attest.worker.ts. */
+  readonly spawn: () => WorkerPort
+  readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
+  /** Jobs waiting for a worker; one more is refused. */
+  readonly queueLimit: number
+  readonly recover: RecoverDecisions
+  readonly definitions: { revision(revisionId: string): PolicyRevision | undefined }
+  readonly clock: Clock
+  readonly timers?: Timers
+  readonly limits?: Partial<PoolLimits>
+  readonly onEvent?: PoolEventListener
+}
+
+export interface Pool {
+  /** @throws WorkersUnusableError when a worker can't start (passphrase, keys, log folder): the service can't either. */
+  start(): Promise<void>
+  /**
+   * Evaluates and signs.
+   * @throws DeadlineExceededError at the job's deadline, whatever its worker does.
+   * @throws QueueFullError at once when the queue is full.
+   * @throws DependencyUnavailableError when the policy can't be evaluated, keys are missing, the log can't be written or
+   *   the workers fail.
+   * @throws CountersignError SHUTTING_DOWN once the pool drains; INTERNAL when the job keeps ending its workers.
+   */
+  submit(job: Job, target: Target): Promise<PoolAnswer>
+  /** Grows at once; shrinks by letting workers finish what they hold. */
+  resize(workers: number): void
+  /**
+   * Makes every worker sign with these keys, or none of them.
+   * @throws AttestersUnusableError when a worker can't load them: all keep the keys they have.
+   */
+  updateAttesters(attesters: readonly AttesterReference[]): Promise<void>
+  stats(): PoolStats
+  /** Takes no more jobs and waits for those it has; what is left after `timeoutMs` fails. True: nothing was left. */
+  drain(timeoutMs: number): Promise<boolean>
+  /** Ends the workers. Jobs still there fail. */
+  close(): Promise<void>
+}
+
+const shuttingDown = (): CountersignError =>
+  new CountersignError('SHUTTING_DOWN', 'the service is stopping; retry', { retryAfterSeconds: 1 })
+
+export const createPool = (options: PoolOptions): Pool => {
+  const { clock, timers = systemTimers, onEvent = () => undefined } = options
+  const limits: PoolLimits = { ...DEFAULT_POOL_LIMITS, ...options.limits }
+  const statistics = createPoolStatistics()
+  const queue = createJobQueue()
+  let sequence = 0
+  let accepting = true
+  let onDrained: (() => void) | null = null
+
+  const settle = (entry: Entry): void => {
+    entry.settled = true
+    deadlines.remove(entry)
+    queue.drop(entry)
+    if (deadlines.size === 0) onDrained?.()
+  }
+
+  const fail = (entry: Entry, error: CountersignError): void => {
+    if (entry.settled) return
+    statistics.failed += 1
+    settle(entry)
+    entry.reject(error)
+  }
+
+  const expire = (entry: Entry): void => {
+    if (entry.settled) return
+    statistics.expired += 1
+    settle(entry)
+    entry.reject(new DeadlineExceededError())
+  }
+
+  /** False: too late, so the answer must be withheld. */
+  const answer = (entry: Entry, poolAnswer: PoolAnswer): boolean => {
+    if (entry.settled) return false
+    if (entry.job.deadlineMs <= clock.monotonicMs()) {
+      expire(entry)
+      return false
+    }
+    statistics.answered += 1
+    settle(entry)
+    entry.resolve(poolAnswer)
+    return true
+  }
+
+  const withhold = (uuids: readonly string[]): void => {
+    onEvent({ type: 'withheld', uuids })
+    withheld.withhold(uuids)
+  }
+
+  /** False: an answer that came too late. */
+  const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
+    if (outcome.status === 'answered') return answer(entry, outcome)
+    if (entry.settled) return true
+    if (outcome.status === 'undefined-target') {
+      handle.forgetTarget(entry)
+      entry.redefinitions += 1
+      if (entry.redefinitions <= limits.maxRedefinitions) queue.pushHead(entry)
+      else fail(entry, new DependencyUnavailableError('the policy could not be loaded'))
+    } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
+      // A worker's clock may run ahead of ours by its handshake's error, so the deadline's own timer answers 408.
+      const { requestId, uuid } = entry.job
+      if (outcome.errorClass !== null) {
+        onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })
+      }
+      const retryAfterSeconds = outcome.code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
+      fail(entry, new CountersignError(outcome.code, outcome.detail, retryAfterSeconds))
+    }
+    return true
+  }
+
+  const takeBatch = (handle: WorkerHandle, batch: OutcomeBatch): void => {
+    const nowMs = clock.monotonicMs()
+    statistics.recordBatch(batch.busyMs, batch.outcomes.length)
+    const late: string[] = []
+    for (const outcome of batch.outcomes) {
+      const entry = handle.inFlight.get(outcome.sequence)
+      if (entry === undefined) continue
+      handle.inFlight.delete(outcome.sequence)
+      dispatcher.release(entry)
+      statistics.recordRun(nowMs - entry.dispatchedMs)
+      if (!takeOutcome(handle, entry, outcome)) late.push(entry.job.uuid)
+    }
+    if (late.length > 0) withhold(late)
+    dispatcher.dispatch()
+    supervisor.settle(handle)
+  }
+
+  const takeReport = (handle: WorkerHandle, report: WorkerReport): void => {
+    if (report.type === 'attesters-loaded') rotation.report(handle, report)
+    else if (report.type === 'withheld-recorded') withheld.confirm(handle, report.uuids)
+  }
+
+  const takeLive = (handle: WorkerHandle): void => {
+    // The keys changed while it started.
+    if (handle.attestersVersion !== rotation.version) {
+      supervisor.giveUp(handle, 'start')
+      return
+    }
+    rotation.join(handle)
+    withheld.flush()
+    dispatcher.dispatch()
+  }
+
+  const deadlines = createDeadlineList(clock, timers, expire)
+  const supervisor = createSupervisor({
+    spawn: options.spawn,
+    settings: () => ({ ...options.settings, attesters: rotation.attesters }),
+    attestersVersion: () => rotation.version,
+    revision: (revisionId) => options.definitions.revision(revisionId),
+    clock,
+    timers,
+    limits,
+    onEvent,
+    onLive: takeLive,
+    onOutcomes: takeBatch,
+    onReport: takeReport,
+    onLost: (lost) => {
+      rotation.leave(lost.handle)
+      withheld.reclaim(lost.handle)
+      for (const entry of lost.handle.inFlight.values()) dispatcher.release(entry)
+      void takeLostJobs(lost)
+    },
+    onGone: (handle) => {
+      rotation.leave(handle)
+      withheld.reclaim(handle)
+    },
+  })
+  const { handles } = supervisor
+  const withheld = createWithheldLedger(handles)
+  const rotation = createAttesterRotation({
+    initial: options.settings.attesters,
+    handles,
+    timers,
+    timeoutMs: limits.attestersTimeoutMs,
+  })
+  const dispatcher = createDispatcher({
+    queue,
+    handles,
+    clock,
+    timers,
+    limits,
+    onExpired: expire,
+    onFailed: fail,
+    onDispatched: (entry) => statistics.recordWait(entry.dispatchedMs - entry.enqueuedMs),
+  })
+  const takeLostJobs = createLostJobs({
+    recover: options.recover,
+    limits,
+    timers,
+    onEvent,
+    answer,
+    fail,
+    withhold,
+    dispatchAlone: dispatcher.enqueueAlone,
+    dispatchAgain: (entries) => {
+      for (let index = entries.length - 1; index >= 0; index--) {
+        const entry = entries[index]
+        if (entry !== undefined && !entry.settled) queue.pushHead(entry)
+      }
+      dispatcher.dispatch()
+    },
+  })
+
+  const failAll = (): void => {
+    for (const entry of deadlines.takeAll()) fail(entry, shuttingDown())
+  }
+
+  return {
+    start: () => supervisor.start(options.workers),
+    submit: (job, target) => {
+      if (!accepting) return Promise.reject(shuttingDown())
+      if (queue.size >= options.queueLimit) {
+        statistics.refused += 1
+        return Promise.reject(new QueueFullError())
+      }
+      const nowMs = clock.monotonicMs()
+      if (job.deadlineMs <= nowMs) {
+        statistics.expired += 1
+        return Promise.reject(new DeadlineExceededError())
+      }
+      sequence = (sequence + 1) & SEQUENCE_MASK
+      const { entry, promise } = createEntry(job, target, sequence, nowMs)
+      deadlines.add(entry)
+      queue.pushTail(entry)
+      dispatcher.schedule()
+      return promise
+    },
+    resize: supervisor.resize,
+    updateAttesters: rotation.update,
+    stats: () => {
+      const live = handles.filter((handle) => handle.state === 'live')
+      let inFlight = 0
+      for (const handle of handles) inFlight += handle.inFlight.size
+      return {
+        workers: live.length,
+        busy: live.filter((handle) => handle.inFlight.size > 0).length,
+        wanted: supervisor.wanted,
+        abandoned: supervisor.abandoned,
+        queued: queue.size,
+        queueLimit: options.queueLimit,
+        inFlight,
+        pending: deadlines.size,
+        restarts: { ...supervisor.restarts },
+        answered: statistics.answered,
+        refused: statistics.refused,
+        expired: statistics.expired,
+        failed: statistics.failed,
+        withheld: withheld.count,
+        ...statistics.histograms(),
+        meanServiceMs: statistics.meanServiceMs,
+        predictedWaitMs: predictWaitMs(queue.size, statistics.meanServiceMs, live.length),
+      }
+    },
+    drain: async (timeoutMs) => {
+      accepting = false
+      if (deadlines.size === 0) return true
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const cancel = timers.after(timeoutMs, () => resolve(false))
+      onDrained = () => resolve(true)
+      const drained = await promise
+      cancel()
+      onDrained = null
+      if (!drained) failAll()
+      return drained
+    },
+    close: async () => {
+      accepting = false
+      failAll()
+      await supervisor.close()
+      deadlines.stop()
+    },
+  }
+}

@@ -1,0 +1,79 @@
+// Jobs waiting for a worker, oldest first, in a ring. A job settled while it waits (its deadline passed) is only counted
+// out: it is skipped later, and the head is kept clean so that settled jobs don't pile up while no worker takes any.
+import type { Entry } from './entry.ts'
+
+export interface JobQueue {
+  /** Jobs that wait and are not settled. */
+  readonly size: number
+  pushTail(entry: Entry): void
+  /** For a job that has waited already. */
+  pushHead(entry: Entry): void
+  /** The oldest job that is not settled, taken out. */
+  shift(): Entry | null
+  /** A queued entry was settled: count it out. */
+  drop(entry: Entry): void
+}
+
+export const createJobQueue = (): JobQueue => {
+  let slots: (Entry | null)[] = new Array(64).fill(null)
+  let mask = slots.length - 1
+  let head = 0
+  let used = 0
+  let size = 0
+
+  const grow = (): void => {
+    const larger: (Entry | null)[] = new Array(slots.length * 2).fill(null)
+    for (let index = 0; index < used; index++) larger[index] = slots[(head + index) & mask] ?? null
+    slots = larger
+    mask = slots.length - 1
+    head = 0
+  }
+
+  const takeHead = (): Entry | null => {
+    const entry = slots[head] ?? null
+    slots[head] = null
+    head = (head + 1) & mask
+    used -= 1
+    return entry
+  }
+
+  const enter = (entry: Entry): void => {
+    used += 1
+    size += 1
+    entry.queued = true
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    pushTail: (entry) => {
+      if (used === slots.length) grow()
+      slots[(head + used) & mask] = entry
+      enter(entry)
+    },
+    pushHead: (entry) => {
+      if (used === slots.length) grow()
+      head = (head - 1) & mask
+      slots[head] = entry
+      enter(entry)
+    },
+    shift: () => {
+      while (used > 0) {
+        const entry = takeHead()
+        if (entry?.queued) {
+          entry.queued = false
+          size -= 1
+          return entry
+        }
+      }
+      return null
+    },
+    drop: (entry) => {
+      if (!entry.queued) return
+      entry.queued = false
+      size -= 1
+      while (used > 0 && slots[head]?.queued !== true) takeHead()
+    },
+  }
+}

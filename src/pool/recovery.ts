@@ -1,0 +1,62 @@
+// What becomes of the jobs that a lost worker held. What its log holds was decided and is answered from there, never
+// signed again (invariant 3); the rest is tried again, unless it is the likely cause or nobody knows what was recorded.
+import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
+import type { Entry, PoolAnswer } from './entry.ts'
+import type { PoolLimits } from './limits.ts'
+
+export interface LostLog {
+  readonly slot: number
+  readonly generation: number
+  /** The segment the worker had open when it became ready; later ones of the slot follow it. Null: it never had one. */
+  readonly segmentPath: string | null
+  readonly uuids: readonly string[]
+}
+
+/**
+ * Reads what a lost worker had recorded of these uuids: the answers, byte for byte as the worker would have sent them.
+ * @throws when the log can't be read: then none of the jobs may be signed again.
+ */
+export type RecoverDecisions = (
+  log: LostLog,
+) => ReadonlyMap<string, PoolAnswer> | Promise<ReadonlyMap<string, PoolAnswer>>
+
+export type Fate =
+  | { readonly action: 'answer'; readonly answer: PoolAnswer }
+  /** Already answered 408; it is recorded, or may be, so the log must say that the answer was kept back. */
+  | { readonly action: 'withhold' }
+  | { readonly action: 'nothing' }
+  | { readonly action: 'dispatch' }
+  /** It was being worked on when the worker went: it gets one more worker, to itself. */
+  | { readonly action: 'dispatch-alone' }
+  | { readonly action: 'fail'; readonly error: CountersignError; readonly withhold: boolean }
+
+export interface LossContext {
+  /** Null: the log could not be read. */
+  readonly recovered: ReadonlyMap<string, PoolAnswer> | null
+  readonly culprit: Entry | null
+  /** False: an append may still be under way. */
+  readonly logIsFinal: boolean
+  readonly limits: PoolLimits
+}
+
+const unknownRecord = (): CountersignError =>
+  new DependencyUnavailableError('the decision log of a lost worker is unreadable')
+
+/** Counts the loss against the entry and says what happens to it. */
+export const decideFate = (entry: Entry, { recovered, culprit, logIsFinal, limits }: LossContext): Fate => {
+  const answer = recovered?.get(entry.job.uuid)
+  const unknown = recovered === null || (answer === undefined && !logIsFinal)
+  if (entry.settled) return { action: answer !== undefined || unknown ? 'withhold' : 'nothing' }
+  if (answer !== undefined) return { action: 'answer', answer }
+  if (unknown) return { action: 'fail', error: unknownRecord(), withhold: true }
+  entry.losses += 1
+  if (entry === culprit) {
+    entry.kills += 1
+    if (entry.kills < limits.maxKills) return { action: 'dispatch-alone' }
+    const error = new CountersignError('INTERNAL', 'the request could not be processed')
+    return { action: 'fail', error, withhold: false }
+  }
+  if (entry.losses < limits.maxLosses) return { action: 'dispatch' }
+  const error = new DependencyUnavailableError('the signing workers failed')
+  return { action: 'fail', error, withhold: false }
+}

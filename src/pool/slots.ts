@@ -1,0 +1,68 @@
+// The places that workers run in. A slot's number names its decision log segments, so a number goes to a new worker only
+// once the thread that had it is known to be gone.
+import type { PoolLimits } from './limits.ts'
+import type { WorkerHandle } from './worker-handle.ts'
+
+export interface Slot {
+  readonly number: number
+  handle: WorkerHandle | null
+  /** No worker is to follow the one that is in it. */
+  retiring: boolean
+  /** Workers in a row that came to nothing: they ended before they answered anything. */
+  failures: number
+  /** Cancels the start that is waiting or the timeout of the one under way. */
+  cancelTimer: () => void
+}
+
+export interface Slots {
+  readonly all: ReadonlySet<Slot>
+  add(): Slot
+  /** Its number may be used again. */
+  remove(slot: Slot): void
+  /** Its thread is stuck: the number is never used again, and a slot with a new one takes its place. */
+  abandon(slot: Slot): Slot
+  of(handle: WorkerHandle): Slot | undefined
+  nextGeneration(): number
+}
+
+const nothing = (): void => undefined
+
+export const createSlots = (): Slots => {
+  const all = new Set<Slot>()
+  const taken = new Set<number>()
+  let generation = 0
+
+  const add = (): Slot => {
+    let number = 0
+    while (taken.has(number)) number += 1
+    taken.add(number)
+    const slot: Slot = { number, handle: null, retiring: false, failures: 0, cancelTimer: nothing }
+    all.add(slot)
+    return slot
+  }
+
+  return {
+    all,
+    add,
+    remove: (slot) => {
+      all.delete(slot)
+      taken.delete(slot.number)
+    },
+    abandon: (slot) => {
+      all.delete(slot)
+      const successor = add()
+      successor.retiring = slot.retiring
+      successor.failures = slot.failures
+      return successor
+    },
+    of: (handle) => {
+      for (const slot of all) if (slot.handle === handle) return slot
+      return undefined
+    },
+    nextGeneration: () => generation++,
+  }
+}
+
+/** Milliseconds before the next start: none for the first two failures in a row, then doubling. */
+export const restartDelayMs = (failures: number, limits: PoolLimits): number =>
+  failures <= 1 ? 0 : Math.min(limits.restartBackoffMs * 2 ** (failures - 2), limits.restartBackoffMaxMs)

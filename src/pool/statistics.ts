@@ -1,0 +1,76 @@
+// The pool's counters and its forecast: how long a job submitted now would wait.
+import type { LossCause } from './events.ts'
+import { createHistogram, type HistogramSnapshot } from './histogram.ts'
+
+export interface PoolStats {
+  /** Workers that take jobs, those among them that hold some, and how many were asked for. */
+  readonly workers: number
+  readonly busy: number
+  readonly wanted: number
+  /** Threads that were given up and that native code keeps alive. */
+  readonly abandoned: number
+  readonly queued: number
+  readonly queueLimit: number
+  readonly inFlight: number
+  /** Jobs not settled, wherever they are. */
+  readonly pending: number
+  readonly restarts: Readonly<Record<LossCause, number>>
+  readonly answered: number
+  readonly refused: number
+  readonly expired: number
+  readonly failed: number
+  /** Answers that came after their 408 and were kept back. */
+  readonly withheld: number
+  /** From submission to dispatch. */
+  readonly wait: HistogramSnapshot
+  /** From dispatch to the worker's answer. */
+  readonly run: HistogramSnapshot
+  /** A worker's own time per job, averaged over about the last hundred batches. */
+  readonly meanServiceMs: number
+  /** Queue depth × mean service time / workers. Infinity without a worker. */
+  readonly predictedWaitMs: number
+}
+
+/** Weight of a new batch in the moving average. */
+const SERVICE_WEIGHT = 0.02
+
+export interface PoolStatistics {
+  answered: number
+  refused: number
+  expired: number
+  failed: number
+  recordWait(durationMs: number): void
+  recordRun(durationMs: number): void
+  recordBatch(busyMs: number, jobs: number): void
+  readonly meanServiceMs: number
+  histograms(): { readonly wait: HistogramSnapshot; readonly run: HistogramSnapshot }
+}
+
+export const createPoolStatistics = (): PoolStatistics => {
+  const wait = createHistogram()
+  const run = createHistogram()
+  let meanServiceMs = 0
+  return {
+    answered: 0,
+    refused: 0,
+    expired: 0,
+    failed: 0,
+    recordWait: wait.record,
+    recordRun: run.record,
+    recordBatch: (busyMs, jobs) => {
+      if (jobs === 0) return
+      const serviceMs = busyMs / jobs
+      meanServiceMs = meanServiceMs === 0 ? serviceMs : meanServiceMs + (serviceMs - meanServiceMs) * SERVICE_WEIGHT
+    },
+    get meanServiceMs() {
+      return meanServiceMs
+    },
+    histograms: () => ({ wait: wait.snapshot(), run: run.snapshot() }),
+  }
+}
+
+/** Milliseconds that a job submitted now would wait for a worker. */
+export const predictWaitMs = (queued: number, meanServiceMs: number, workers: number): number => {
+  if (queued === 0 && workers > 0) return 0
+  return workers === 0 ? Number.POSITIVE_INFINITY : (queued * meanServiceMs) / workers
+}

@@ -1,0 +1,21 @@
+// The pool's two needs of the event loop besides the clock, injected so that tests turn time by hand.
+
+export interface Timers {
+  /** Calls back once, `delayMs` from now or later. The returned function cancels. */
+  after(delayMs: number, callback: () => void): () => void
+  /** Calls back once this turn of the event loop has handled everything that is readable. */
+  endOfTurn(callback: () => void): void
+}
+
+export const systemTimers: Timers = {
+  after: (delayMs, callback) => {
+    const timer = setTimeout(callback, Math.max(1, Math.ceil(delayMs)))
+    // A pool that waits keeps no process alive by itself; the listeners and the workers do.
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+  // Not queueMicrotask: Bun drains microtasks between two requests of one turn, so nothing would be batched.
+  endOfTurn: (callback) => {
+    setImmediate(callback)
+  },
+}

@@ -1,0 +1,134 @@
+// How batches are written: one text each way, since a text crosses threads for a third of what a structured clone costs.
+// Jobs are one JSON array of rows. Outcomes are a JSON line of rows, then one line a response body, verbatim: a body is
+// JSON already and holds no raw line break, so it need not be escaped and parsed again.
+import type { ErrorCode } from '../domain/errors.ts'
+import type { Job, Outcome } from './protocol.ts'
+
+/** A job on its way to a worker. Its `deadlineMs` is on the worker's own clock here. */
+export interface DispatchedJob extends Job {
+  readonly sequence: number
+}
+
+/** What a worker hands back for one batch. */
+export interface OutcomeBatch {
+  /** How long the worker was busy with the batch, the append included. */
+  readonly busyMs: number
+  readonly outcomes: readonly Outcome[]
+}
+
+/** A text that is not what the other side writes: the worker that sent it can't be trusted with another job. */
+export class WireFormatError extends Error {
+  override readonly name = 'WireFormatError'
+}
+
+export type JobRow = readonly [
+  sequence: number,
+  kind: 0 | 1,
+  uuid: string,
+  targetId: string,
+  keyId: string,
+  requestId: string,
+  chainName: string,
+  chainId: number,
+  from: string,
+  to: string,
+  value: string,
+  data: string,
+  userIp: string,
+  requestedAtSeconds: number,
+  expiration: number,
+  workerDeadlineMs: number,
+]
+
+/** @param workerDeadlineMs the job's deadline on the worker's clock. */
+export const jobRow = (sequence: number, job: Job, workerDeadlineMs: number): JobRow => [
+  sequence,
+  job.kind === 'task' ? 1 : 0,
+  job.uuid,
+  job.targetId,
+  job.keyId,
+  job.requestId,
+  job.chainName,
+  job.chainId,
+  job.from,
+  job.to,
+  job.value,
+  job.data,
+  job.userIp,
+  job.requestedAtSeconds,
+  job.expiration,
+  workerDeadlineMs,
+]
+
+export const encodeJobs = (rows: readonly JobRow[]): string => JSON.stringify(rows)
+
+/** @throws SyntaxError when the text is not JSON: only the pool writes it, so that is a broken process. */
+export const decodeJobs = (text: string): DispatchedJob[] => {
+  const rows = JSON.parse(text) as JobRow[]
+  return rows.map((row) => ({
+    sequence: row[0],
+    kind: row[1] === 1 ? 'task' : 'attestation',
+    uuid: row[2],
+    targetId: row[3],
+    keyId: row[4],
+    requestId: row[5],
+    chainName: row[6],
+    chainId: row[7],
+    from: row[8],
+    to: row[9],
+    value: row[10],
+    data: row[11],
+    userIp: row[12],
+    requestedAtSeconds: row[13],
+    expiration: row[14],
+    deadlineMs: row[15],
+  }))
+}
+
+const ANSWERED = 0
+const FAILED = 1
+const UNDEFINED_TARGET = 2
+
+type OutcomeRow =
+  | readonly [sequence: number, status: typeof ANSWERED, compliant: 0 | 1, ruleId: string | null]
+  | readonly [sequence: number, status: typeof FAILED, code: ErrorCode, detail: string, errorClass: string | null]
+  | readonly [sequence: number, status: typeof UNDEFINED_TARGET]
+
+export const encodeOutcomes = (batch: OutcomeBatch): string => {
+  const rows: OutcomeRow[] = []
+  let bodies = ''
+  for (const outcome of batch.outcomes) {
+    if (outcome.status === 'answered') {
+      rows.push([outcome.sequence, ANSWERED, outcome.compliant ? 1 : 0, outcome.ruleId])
+      bodies += `\n${outcome.body}`
+    } else if (outcome.status === 'failed') {
+      rows.push([outcome.sequence, FAILED, outcome.code, outcome.detail, outcome.errorClass])
+    } else {
+      rows.push([outcome.sequence, UNDEFINED_TARGET])
+    }
+  }
+  return JSON.stringify([batch.busyMs, rows]) + bodies
+}
+
+/**
+ * @throws WireFormatError when bodies and answers don't pair up: a body must never reach another request.
+ * @throws SyntaxError when the first line is not JSON.
+ */
+export const decodeOutcomes = (text: string): OutcomeBatch => {
+  const lines = text.split('\n')
+  const [busyMs, rows] = JSON.parse(lines[0] ?? '') as [number, OutcomeRow[]]
+  let line = 0
+  const outcomes = rows.map((row): Outcome => {
+    const sequence = row[0]
+    if (row[1] === ANSWERED) {
+      line += 1
+      const body = lines[line]
+      if (body === undefined) throw new WireFormatError('an answer has no body')
+      return { status: 'answered', sequence, compliant: row[2] === 1, ruleId: row[3], body }
+    }
+    if (row[1] === FAILED) return { status: 'failed', sequence, code: row[2], detail: row[3], errorClass: row[4] }
+    return { status: 'undefined-target', sequence }
+  })
+  if (line !== lines.length - 1) throw new WireFormatError('there are more bodies than answers')
+  return { busyMs, outcomes }
+}

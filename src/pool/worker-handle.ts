@@ -1,0 +1,228 @@
+// One worker thread as the main thread sees it: what it was sent, what it knows, how its clock relates to ours. It decides
+// nothing: the supervisor reads it to judge the thread, the pool to pick one.
+import type { PolicyRevision } from '../domain/target.ts'
+import type { Clock } from '../domain/time.ts'
+import type { Entry } from './entry.ts'
+import {
+  type ControlMessage,
+  CURRENT_NONE,
+  createSharedState,
+  fence,
+  LATCH_FENCED,
+  SHARED_CURRENT,
+  SHARED_HEARTBEAT,
+  SHARED_LATCH,
+  type WorkerReport,
+  type WorkerSettings,
+} from './protocol.ts'
+import { decodeOutcomes, encodeJobs, type JobRow, jobRow, type OutcomeBatch } from './wire.ts'
+
+/** The part of a Worker that the pool uses. Bun's Worker is one. */
+export interface WorkerPort {
+  postMessage(message: unknown): void
+  terminate(): void
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(type: 'close' | 'error' | 'messageerror', listener: () => void): void
+}
+
+export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
+
+/** starting → live → draining → closing → gone, and lost from anywhere: fenced, its jobs taken away. */
+export type WorkerState = 'starting' | 'live' | 'draining' | 'closing' | 'lost' | 'gone'
+
+export interface WorkerHandleOptions {
+  readonly slot: number
+  readonly generation: number
+  /** Everything but the shared state, which the handle makes. */
+  readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
+  readonly spawn: () => WorkerPort
+  readonly clock: Clock
+  readonly maxBatch: number
+  readonly revision: (revisionId: string) => PolicyRevision | undefined
+  readonly on: {
+    /** Started, and its clock is known: jobs may be sent. */
+    readonly live: (handle: WorkerHandle) => void
+    readonly outcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
+    readonly report: (handle: WorkerHandle, report: WorkerReport) => void
+    /** It sent what no worker of ours sends. */
+    readonly garbled: (handle: WorkerHandle) => void
+    /** The thread is gone. */
+    readonly closed: (handle: WorkerHandle) => void
+  }
+}
+
+export interface WorkerHandle {
+  readonly slot: number
+  readonly generation: number
+  /** Jobs sent and not answered by the worker, by sequence; also those whose request was answered 408 meanwhile. */
+  readonly inFlight: Map<number, Entry>
+  /** Uuids it was told to record as withheld and has not confirmed. */
+  readonly withheld: Set<string>
+  state: WorkerState
+  ready: ReadyReport | null
+  /** When it last gave a sign of life, or was given work while idle. */
+  lastProgressMs: number
+  /** It has answered at least one batch: what killed it came later than its start. */
+  proven: boolean
+  /** Version of the attester keys it signs with. */
+  attestersVersion: number
+  /** The thread is gone, not only given up. */
+  threadGone: boolean
+  /** Puts a job in the next message. False: its policy revision can't be had. */
+  assign(entry: Entry, nowMs: number): boolean
+  /** Sends what was assigned, `maxBatch` jobs a message. */
+  flush(): void
+  control(message: ControlMessage): void
+  /** The worker no longer holds this target: send it again. */
+  forgetTarget(entry: Entry): void
+  heartbeat(): number
+  /** Sequence of the job it is working on, or CURRENT_NONE. */
+  current(): number
+  latch(): number
+  /** See protocol.ts. With a thread that is gone, the latch is closed whatever it says. */
+  fence(): boolean
+  terminate(): void
+}
+
+/** Handshakes at start. Each gives an upper bound of the clocks' difference; the least of them is used. */
+const CLOCK_ROUNDS = 3
+
+/** @throws whatever `spawn` throws. */
+export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle => {
+  const { slot, generation, clock, on } = options
+  const shared = createSharedState()
+  const words = new Int32Array(shared)
+  const knownTargets = new Set<string>()
+  const knownRevisions = new Set<string>()
+  const knownLimit = options.settings.revisionCacheSize
+  let outbox: JobRow[] = []
+  let clockRounds = 0
+  /** Main clock minus worker clock, never too small: the worker never believes it has more time than it has. */
+  let clockOffsetMs = Number.POSITIVE_INFINITY
+
+  const port = options.spawn()
+
+  const control = (message: ControlMessage): void => port.postMessage(message)
+
+  const askClock = (): void => control({ type: 'clock' })
+
+  const takeClock = (workerMs: number): void => {
+    clockOffsetMs = Math.min(clockOffsetMs, clock.monotonicMs() - workerMs)
+    clockRounds += 1
+    if (clockRounds < CLOCK_ROUNDS) {
+      askClock()
+      return
+    }
+    handle.state = 'live'
+    on.live(handle)
+  }
+
+  const takeReport = (report: WorkerReport): void => {
+    if (report.type === 'ready' && handle.state === 'starting') {
+      handle.ready = report
+      askClock()
+    } else if (report.type === 'clock' && handle.state === 'starting') {
+      takeClock(report.workerMs)
+    } else {
+      on.report(handle, report)
+    }
+  }
+
+  const takeOutcomes = (text: string): void => {
+    let batch: OutcomeBatch
+    try {
+      batch = decodeOutcomes(text)
+    } catch {
+      // The text may hold answers, so nothing of it is passed on.
+      on.garbled(handle)
+      return
+    }
+    handle.proven = true
+    on.outcomes(handle, batch)
+  }
+
+  const define = (entry: Entry): boolean => {
+    const { target } = entry
+    if (knownTargets.has(target.id)) return true
+    const revisions: PolicyRevision[] = []
+    if (!knownRevisions.has(target.revisionId)) {
+      const revision = options.revision(target.revisionId)
+      if (revision === undefined) return false
+      revisions.push(revision)
+    }
+    // Forgetting what was sent costs a second definition; remembering it all would cost memory without bound.
+    if (knownTargets.size >= knownLimit) knownTargets.clear()
+    if (knownRevisions.size >= knownLimit) knownRevisions.clear()
+    knownTargets.add(target.id)
+    knownRevisions.add(target.revisionId)
+    control({ type: 'define', targets: [target], revisions })
+    return true
+  }
+
+  const handle: WorkerHandle = {
+    slot,
+    generation,
+    inFlight: new Map(),
+    withheld: new Set(),
+    state: 'starting',
+    ready: null,
+    lastProgressMs: clock.monotonicMs(),
+    proven: false,
+    attestersVersion: 0,
+    threadGone: false,
+    assign: (entry, nowMs) => {
+      if (!define(entry)) return false
+      if (handle.inFlight.size === 0) handle.lastProgressMs = nowMs
+      handle.inFlight.set(entry.sequence, entry)
+      entry.dispatchedMs = nowMs
+      outbox.push(jobRow(entry.sequence, entry.job, entry.job.deadlineMs - clockOffsetMs))
+      return true
+    },
+    flush: () => {
+      if (outbox.length === 0) return
+      const rows = outbox
+      outbox = []
+      for (let start = 0; start < rows.length; start += options.maxBatch) {
+        port.postMessage(encodeJobs(rows.slice(start, start + options.maxBatch)))
+      }
+    },
+    control,
+    forgetTarget: ({ target }) => {
+      knownTargets.delete(target.id)
+      knownRevisions.delete(target.revisionId)
+    },
+    heartbeat: () => Atomics.load(words, SHARED_HEARTBEAT),
+    current: () => Atomics.load(words, SHARED_CURRENT),
+    latch: () => Atomics.load(words, SHARED_LATCH),
+    fence: () => {
+      if (!handle.threadGone) return fence(words)
+      Atomics.store(words, SHARED_LATCH, LATCH_FENCED)
+      return true
+    },
+    terminate: () => port.terminate(),
+  }
+
+  port.addEventListener('message', ({ data }) => {
+    // A given-up worker may have answers on the way: what it recorded has been read from its log already.
+    if (handle.state === 'lost' || handle.state === 'gone') return
+    handle.lastProgressMs = clock.monotonicMs()
+    if (typeof data === 'string') takeOutcomes(data)
+    else takeReport(data as WorkerReport)
+  })
+  // The event's text quotes source code, so it is dropped; `close` always follows, and that one counts.
+  port.addEventListener('error', () => undefined)
+  port.addEventListener('messageerror', () => on.garbled(handle))
+  port.addEventListener('close', () => {
+    if (handle.threadGone) return
+    handle.threadGone = true
+    on.closed(handle)
+  })
+  control({ type: 'start', settings: { ...options.settings, slot, generation, shared } })
+  return handle
+}
+
+/** The job that was being worked on, by its sequence. */
+export const culpritOf = (handle: WorkerHandle): Entry | null => {
+  const current = handle.current()
+  return current === CURRENT_NONE ? null : (handle.inFlight.get(current) ?? null)
+}

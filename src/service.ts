@@ -1,0 +1,258 @@
+// The composition root: opens what there is, wires it in the order of the house, and takes it down in reverse.
+import { version as VERSION } from '../package.json'
+import { type App, startApp } from './app.ts'
+import { createAttest } from './attestation/attest.ts'
+import { decodeAttestationRequest } from './attestation/decode-attestation.ts'
+import { decodeTaskRequest } from './attestation/decode-task.ts'
+import { createEndpoint, type EndpointDependencies } from './attestation/endpoint.ts'
+import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT, type BlockExpiry, createTaskExpiry } from './attestation/expiry.ts'
+import { createEvaluateTask } from './attestation/task.ts'
+import type { Config } from './config.ts'
+import { dataFolderAt, makeDataFolder } from './data-folder.ts'
+import { systemClock } from './domain/time.ts'
+import { createBlockHeightSource } from './facts/block-height.ts'
+import { type Authenticator, createAuthenticator } from './http/authenticate.ts'
+import { createDeadlines } from './http/deadline.ts'
+import { createIdempotencyGuard } from './http/idempotency.ts'
+import type { ReadinessCheck } from './http/operations.ts'
+import { createRateLimiter } from './http/rate-limit.ts'
+import { createRequestIds } from './http/request-id.ts'
+import { preparePassphrase, readPassphrase } from './passphrase.ts'
+import { type Catalog, createCatalog } from './policy/catalog.ts'
+import type { Pool } from './pool/pool.ts'
+import { prepareQuickstart, type Quickstart } from './quickstart.ts'
+import type { ListenAddress } from './settings.ts'
+import { createSigningPool, readAttesters } from './signing-pool.ts'
+import { type ChangeFeed, createChangeFeed } from './store/change-feed.ts'
+import { openStore, type Store } from './store/store.ts'
+import type { Logger } from './telemetry/log.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+
+export interface Service {
+  readonly url: string
+  readonly signer: string
+  readonly quickstart: Quickstart
+  /** Answers what is under way, then closes everything. */
+  stop(): Promise<void>
+}
+
+/** An RPC that takes longer than this is asked no more; the deadline of a request may be shorter. */
+const RPC_TIMEOUT_MS = 5_000
+/** A claim outlives the deadline by this much, so that its holder can't sign any more when it is taken over. */
+const CLAIM_SLACK_SECONDS = 5
+const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
+
+const clock = systemClock
+
+const urlOf = ({ hostname, port }: ListenAddress): string =>
+  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+
+const createExpiry = (config: Config) => {
+  const blockChains = new Map<string, BlockExpiry>()
+  for (const [chainName, settings] of config.chainSettings) {
+    if (settings.rpcUrls === undefined || settings.expiryUnit === 'seconds') continue
+    const blockTimeMs = settings.blockTimeMs ?? BLOCK_TIME_MS[chainName] ?? BLOCK_TIME_MS_DEFAULT
+    blockChains.set(chainName, {
+      height: createBlockHeightSource({
+        chainName,
+        rpcUrls: settings.rpcUrls,
+        blockTimeMs,
+        timeoutMs: RPC_TIMEOUT_MS,
+        clock,
+      }),
+      blocks: settings.expiryBlocks ?? null,
+      blockTimeMs,
+    })
+  }
+  return createTaskExpiry(blockChains)
+}
+
+interface Caches {
+  readonly catalog: Catalog
+  readonly authenticator: Authenticator
+  readonly reloadAttesters: () => void
+}
+
+/** What anyone changes is live here within a poll of the feed: nothing else invalidates a cache. */
+const followChanges = (store: Store, log: Logger, { catalog, authenticator, reloadAttesters }: Caches): ChangeFeed =>
+  createChangeFeed(store.database, {
+    clock,
+    onChange: (change) => {
+      if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
+      else if (change.topic === 'attester') reloadAttesters()
+      else catalog.invalidate(change)
+    },
+    onResync: () => {
+      authenticator.clear()
+      catalog.clear()
+      reloadAttesters()
+    },
+    onError: (error) => log.warn('the change feed could not be read', { error }),
+  })
+
+/** Loads attester changes one after another; a set that can't be loaded leaves the keys that sign as they are. */
+const createAttesterReloader = (store: Store, pool: Pool, folder: ReturnType<typeof dataFolderAt>, log: Logger) => {
+  let last: Promise<void> = Promise.resolve()
+  const reload = async (): Promise<void> => {
+    try {
+      const attesters = await readAttesters(store, folder)
+      await pool.updateAttesters(attesters)
+      const active = attesters.filter(({ status }) => status === 'active').map(({ address }) => address)
+      log.info('attesters changed', { active })
+    } catch (error) {
+      log.error('the changed attesters can not be used; the keys in use stay', { error })
+    }
+  }
+  return (): void => {
+    last = last.then(reload)
+  }
+}
+
+const createReadiness =
+  (store: Store, pool: Pool, feed: ChangeFeed, isStopping: () => boolean) => async (): Promise<ReadinessCheck[]> => {
+    const writable = await store.checkWritable().then(
+      () => true,
+      () => false,
+    )
+    const { workers } = pool.stats()
+    return [
+      { name: 'store', ok: writable },
+      { name: 'changes', ok: feed.healthy() },
+      { name: 'workers', ok: workers > 0 },
+      { name: 'accepting', ok: !isStopping() },
+    ]
+  }
+
+/**
+ * Starts everything.
+ * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
+ */
+export const startService = async (config: Config, log: Logger): Promise<Service> => {
+  const folder = dataFolderAt(config.dataDir)
+  makeDataFolder(folder)
+  const passphrase = preparePassphrase(config, folder)
+  const store = await openStore({ path: folder.database, clock })
+  const closers: (() => Promise<void>)[] = [() => store.close()]
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.reverse()) await close()
+  }
+  try {
+    const quickstart = await prepareQuickstart({
+      store,
+      folder,
+      chains: config.chains,
+      urls: {
+        api: urlOf(config.apiListen),
+        portal: urlOf(config.portalListen),
+        dashboard: urlOf(config.dashboardListen),
+      },
+      passphrase: readPassphrase(passphrase.source),
+      workFactor: passphrase.workFactor,
+    })
+    const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
+    const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
+    const { pool, signer } = createSigningPool({
+      config,
+      folder,
+      passphrase: passphrase.source,
+      attesters: await readAttesters(store, folder),
+      catalog,
+      clock,
+      log,
+    })
+    const feed = followChanges(store, log, {
+      catalog,
+      authenticator,
+      reloadAttesters: createAttesterReloader(store, pool, folder, log),
+    })
+    await feed.start()
+    closers.push(() => feed.stop())
+    await pool.start()
+    closers.push(() => pool.close())
+    store.upkeep.start({
+      takeUses: authenticator.takeUses,
+      onError: (error) => log.warn('a chore of the store failed', { error }),
+    })
+
+    const report = (error: unknown, requestId: string): void => log.error('a request failed', { requestId, error })
+    const deadlines = createDeadlines({
+      clock,
+      durationMs: config.deadlineMs,
+      reportLate: (error) => {
+        metrics.recordLateOutcome()
+        if (error !== undefined) log.debug('work failed after its deadline', { error })
+      },
+    })
+    const metrics = createMetrics({
+      chains: config.chains.chains.map(({ name }) => name),
+      build: { version: VERSION, runtime: Bun.version, signer: signer() },
+      pool: pool.stats,
+      activeRequests: deadlines.active,
+      changeFeedAgeSeconds: feed.ageSeconds,
+      logLinesDropped: log.dropped,
+    })
+    closers.push(async () => metrics.stop())
+    const requestIds = createRequestIds()
+    let stopping = false
+    const shared: EndpointDependencies = {
+      authenticator,
+      limiter: createRateLimiter({ clock }),
+      deadlines,
+      idempotent: createIdempotencyGuard({
+        store: store.idempotency,
+        clock,
+        claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
+        report: (error) => {
+          metrics.recordIdempotencyFailure()
+          log.warn('an idempotency key could not be stored', { error })
+        },
+      }),
+      requestIds,
+      monotonicMs: clock.monotonicMs,
+      metrics,
+      report,
+    }
+    const app: App = startApp({
+      listen: config.apiListen,
+      idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
+      endpoints: {
+        attestation: createEndpoint(shared, {
+          kind: 'attestation',
+          route: '/v2/attestation',
+          decode: (body) => decodeAttestationRequest(body, config.chains),
+          perform: createAttest({ catalog, pool, clock }),
+        }),
+        task: createEndpoint(shared, {
+          kind: 'task',
+          route: '/v1/task',
+          decode: (body) => decodeTaskRequest(body, config.chains),
+          perform: createEvaluateTask({ catalog, pool, clock, expiry: createExpiry(config) }),
+        }),
+      },
+      operations: {
+        readiness: createReadiness(store, pool, feed, () => stopping),
+        describe: () => ({ version: VERSION, signer: signer(), workers: pool.stats().workers }),
+        requestIds,
+        metrics: async () => ({ contentType: metrics.contentType, body: await metrics.expose() }),
+      },
+      requestIds,
+      report,
+    })
+    return {
+      url: app.url,
+      signer: signer(),
+      quickstart,
+      stop: async () => {
+        stopping = true
+        const stopped = app.stop()
+        await pool.drain(config.deadlineMs)
+        await stopped
+        deadlines.stop()
+        await closeAll()
+      },
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}

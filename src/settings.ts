@@ -1,0 +1,192 @@
+// Every setting, once: its flag, its variable, its default, its check and its help line. Resolution is in config.ts.
+import { cpus } from 'node:os'
+
+/** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
+export class SettingInvalidError extends Error {
+  override readonly name = 'SettingInvalidError'
+}
+
+export interface Setting<Value> {
+  /** The flag without dashes and the key in the config file: `api-listen`. */
+  readonly name: string
+  readonly description: string
+  readonly defaultText: string
+  /** Secrets may come from a file named by `<VARIABLE>_FILE`, never from a flag, and are never printed. */
+  readonly secret?: boolean
+  /** @throws Error whose message says what is expected. */
+  readonly parse: (text: string) => Value
+}
+
+/** `COUNTERSIGN_API_LISTEN` for `api-listen`. */
+export const variableOf = (name: string): string => `COUNTERSIGN_${name.replaceAll('-', '_').toUpperCase()}`
+
+export interface ListenAddress {
+  readonly hostname: string
+  readonly port: number
+}
+
+/** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
+export const parseListen = (text: string): ListenAddress => {
+  const split = text.lastIndexOf(':')
+  const host = text.slice(0, split)
+  const portText = text.slice(split + 1)
+  const port = Number(portText)
+  if (split < 0 || !/^[0-9]{1,5}$/.test(portText) || port > 65535) throw new Error('must be host:port or :port')
+  if (host === '') return { hostname: '127.0.0.1', port }
+  if (host.startsWith('[') && host.endsWith(']')) return { hostname: host.slice(1, -1), port }
+  if (!/^[A-Za-z0-9.-]+$/.test(host)) throw new Error('must be host:port, [ipv6]:port or :port')
+  return { hostname: host, port }
+}
+
+export const parseInteger =
+  (minimum: number, maximum: number) =>
+  (text: string): number => {
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= minimum && value <= maximum)) throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
+    return value
+  }
+
+const parseBoolean = (text: string): boolean => {
+  if (text === 'true' || text === '1' || text === '') return true
+  if (text === 'false' || text === '0') return false
+  throw new Error('must be true or false')
+}
+
+const parseChoice =
+  <Choice extends string>(...choices: Choice[]) =>
+  (text: string): Choice => {
+    const found = choices.find((choice) => choice === text)
+    if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`)
+    return found
+  }
+
+const parsePath = (text: string): string => {
+  if (text === '' || text.includes('\0')) throw new Error('must be a path')
+  return text
+}
+
+const parseWorkers = (text: string): number =>
+  // One thread decodes and answers, the others evaluate and sign; more signing threads than cores only queue.
+  text === 'auto' ? Math.max(1, Math.min(cpus().length - 1, 16)) : parseInteger(1, 64)(text)
+
+const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition
+
+export const SETTINGS = {
+  config: setting({
+    name: 'config',
+    description: 'Config file (YAML or JSON): these names as keys, and `chains`',
+    defaultText: '',
+    parse: (text) => text,
+  }),
+  dataDir: setting({
+    name: 'data-dir',
+    description: 'Folder for the database, keystores and decision log; made on the first start',
+    defaultText: './data',
+    parse: parsePath,
+  }),
+  apiListen: setting({
+    name: 'api-listen',
+    description: 'Address of the attestation and identity APIs',
+    defaultText: '127.0.0.1:8080',
+    parse: parseListen,
+  }),
+  portalListen: setting({
+    name: 'portal-listen',
+    description: 'Address of the hosted verification page',
+    defaultText: '127.0.0.1:8081',
+    parse: parseListen,
+  }),
+  dashboardListen: setting({
+    name: 'dashboard-listen',
+    description: 'Address of the dashboard and admin API',
+    defaultText: '127.0.0.1:8082',
+    parse: parseListen,
+  }),
+  workers: setting({
+    name: 'workers',
+    description: 'Signing workers: auto (cores less one), or 1 to 64',
+    defaultText: 'auto',
+    parse: parseWorkers,
+  }),
+  deadlineMs: setting({
+    name: 'deadline-ms',
+    description: 'Answer 408 after this many milliseconds (100 to 120000)',
+    defaultText: '25000',
+    parse: parseInteger(100, 120_000),
+  }),
+  queueLimit: setting({
+    name: 'queue-limit',
+    description: 'Requests waiting for a worker before further ones are refused with 503 (1 to 1000000)',
+    defaultText: '10000',
+    parse: parseInteger(1, 1_000_000),
+  }),
+  hangMs: setting({
+    name: 'hang-ms',
+    description: 'Replace a busy worker that made no progress for this long (100 to 60000)',
+    defaultText: '2000',
+    parse: parseInteger(100, 60_000),
+  }),
+  signer: setting({
+    name: 'signer',
+    description: 'secp256k1 backend: auto, libsecp256k1, secp256k1-node or noble',
+    defaultText: 'auto',
+    parse: parseChoice('auto', 'libsecp256k1', 'secp256k1-node', 'noble'),
+  }),
+  passphrase: setting({
+    name: 'passphrase',
+    description: 'Passphrase of the attester keystores; without it the first start makes one in the data folder',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  decisionsSync: setting({
+    name: 'decisions-sync',
+    description: 'Flush the decision log to the disk (fdatasync) before answering',
+    defaultText: 'false',
+    parse: parseBoolean,
+  }),
+  decisionsSegmentBytes: setting({
+    name: 'decisions-segment-bytes',
+    description: 'Start a new decision log segment after this many bytes (65536 to 10737418240)',
+    defaultText: '268435456',
+    parse: parseInteger(65_536, 10_737_418_240),
+  }),
+  policyCacheSize: setting({
+    name: 'policy-cache-size',
+    description: 'Projects, bindings and policy revisions kept in memory (16 to 1000000)',
+    defaultText: '20000',
+    parse: parseInteger(16, 1_000_000),
+  }),
+  solanaMessagePrefix: setting({
+    name: 'solana-message-prefix',
+    description:
+      'First bytes of the Solana statement (1 to 64 ASCII characters); the deployed program expects the default',
+    defaultText: 'predicate_solana_attestation',
+    parse: (text) => {
+      if (!/^[\x21-\x7e]{1,64}$/.test(text)) throw new Error('must be 1 to 64 visible ASCII characters')
+      return text
+    },
+  }),
+  logLevel: setting({
+    name: 'log-level',
+    description: 'debug, info, warn or error',
+    defaultText: 'info',
+    parse: parseChoice('debug', 'info', 'warn', 'error'),
+  }),
+} as const
+
+export type SettingKey = keyof typeof SETTINGS
+
+/** The text of `--help`: one line a setting. */
+export const describeSettings = (): string => {
+  const lines = Object.values(SETTINGS).map((entry) => {
+    const how =
+      entry.secret === true ? `${variableOf(entry.name)}[_FILE]` : `--${entry.name}, ${variableOf(entry.name)}`
+    const byDefault = entry.defaultText === '' ? '' : ` (default ${entry.defaultText})`
+    return `  ${how}\n      ${entry.description}${byDefault}`
+  })
+  lines.push(
+    '  COUNTERSIGN_RPC_<CHAIN>[_FILE]\n      RPC URL of a chain, for example COUNTERSIGN_RPC_BASE: https, or http to loopback',
+  )
+  return lines.join('\n')
+}

@@ -1,0 +1,102 @@
+// The pool as this service runs it: which keys, where the log goes, how a dead worker's log is read, what is logged.
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import type { DataFolder } from './data-folder.ts'
+import { answerOf } from './decisions/answer.ts'
+import { recoverDecisions } from './decisions/recover.ts'
+import { slotName } from './decisions/segment-name.ts'
+import type { Clock } from './domain/time.ts'
+import type { Catalog } from './policy/catalog.ts'
+import type { PoolEvent } from './pool/events.ts'
+import { createPool, type Pool } from './pool/pool.ts'
+import type { AttesterReference, PassphraseSource } from './pool/protocol.ts'
+import type { Store } from './store/store.ts'
+import type { Logger } from './telemetry/log.ts'
+
+export interface SigningPoolDependencies {
+  readonly config: Config
+  readonly folder: DataFolder
+  readonly passphrase: PassphraseSource
+  readonly attesters: readonly AttesterReference[]
+  readonly catalog: Catalog
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What workers may load, oldest first. Retired attesters are left out. */
+export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
+  (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
+    status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: join(folder.keystores, keystoreFile) }],
+  )
+
+const logEvent = (log: Logger, event: PoolEvent): void => {
+  switch (event.type) {
+    case 'worker-ready': {
+      const { slot, generation, report } = event
+      log.info('worker ready', { slot, generation, signer: report.signer })
+      break
+    }
+    case 'jobs-recovered':
+      log.info('jobs of a lost worker recovered', { ...event, type: undefined })
+      break
+    case 'withheld':
+      log.warn('answers withheld after their deadline', { count: event.uuids.length })
+      break
+    case 'worker-lost':
+      log.error('worker lost', { ...event, type: undefined })
+      break
+    case 'worker-unusable':
+      log.error('worker unusable', { ...event, type: undefined })
+      break
+    case 'recovery-failed':
+      log.error('the decision log of a lost worker can not be read', { ...event, type: undefined })
+      break
+    case 'job-failed':
+      log.error('a request could not be evaluated', { ...event, type: undefined })
+      break
+  }
+}
+
+export interface SigningPool {
+  /** Not started yet. */
+  readonly pool: Pool
+  /** The backend that the workers chose; empty before the first is ready. */
+  readonly signer: () => string
+}
+
+export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
+  const { config, folder, catalog, clock, log } = dependencies
+  let signer = ''
+  const pool = createPool({
+    workers: config.workers,
+    spawn: () => new Worker(new URL('../workers/attest.worker.ts', import.meta.url).href),
+    settings: {
+      signer: config.signer,
+      attesters: dependencies.attesters,
+      passphrase: dependencies.passphrase,
+      decisionsDirectory: folder.decisions,
+      decisionsSync: config.decisionsSync,
+      segmentMaxBytes: config.decisionsSegmentBytes,
+      revisionCacheSize: config.policyCacheSize,
+      solanaMessagePrefix: config.solanaMessagePrefix,
+    },
+    queueLimit: config.queueLimit,
+    recover: ({ slot, uuids }) => {
+      const records = recoverDecisions(join(folder.decisions, slotName(slot)), uuids, { sync: config.decisionsSync })
+      return new Map(
+        [...records].map(([uuid, record]) => [
+          uuid,
+          { compliant: record.compliant, ruleId: record.rule, body: answerOf(record) },
+        ]),
+      )
+    },
+    definitions: { revision: (revisionId) => catalog.cachedRevision(revisionId) },
+    clock,
+    limits: { hangMs: config.hangMs },
+    onEvent: (event) => {
+      if (event.type === 'worker-ready') signer = event.report.signer
+      logEvent(log, event)
+    },
+  })
+  return { pool, signer: () => signer }
+}

@@ -1,0 +1,93 @@
+// Makes and imports attester keys: into a keystore under the deployment's passphrase, checked before it is kept. Used
+// by the command line and the first run, never by a signing thread.
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import bs58 from 'bs58'
+import { evmAddressOf } from './address.ts'
+import { createEd25519Signer } from './ed25519.ts'
+import { KeystoreExistsError, KeystoreInvalidError } from './errors.ts'
+import { decryptKeystorePkcs8, encryptKeystorePkcs8 } from './keystore-pkcs8.ts'
+import { decryptKeystoreV3, encryptKeystoreV3 } from './keystore-v3.ts'
+import { makePrivateDirectory, writePrivateFile } from './private-file.ts'
+import { type ParsedPrivateKey, type PrivateKeySource, parsePrivateKey } from './private-key-text.ts'
+import type { KeystoreWorkFactor } from './types.ts'
+
+/** Where a keystore goes and how it is locked. */
+export interface KeystoreDestination {
+  /** Made with mode 0700 where it is missing. */
+  readonly directory: string
+  /** The deployment's passphrase; not empty. */
+  readonly passphrase: string
+  readonly workFactor: KeystoreWorkFactor
+}
+
+export interface AttesterKeystore {
+  readonly kind: 'secp256k1' | 'ed25519'
+  /** Checksummed EVM address or base58 public key. */
+  readonly address: string
+  /** Absolute. */
+  readonly path: string
+}
+
+const addressOf = ({ kind, privateKey }: ParsedPrivateKey): string =>
+  kind === 'secp256k1'
+    ? evmAddressOf(secp256k1.getPublicKey(privateKey, false))
+    : bs58.encode(createEd25519Signer(privateKey).publicKey)
+
+const encrypt = ({ kind, privateKey }: ParsedPrivateKey, address: string, destination: KeystoreDestination) => {
+  const { passphrase, workFactor } = destination
+  return kind === 'secp256k1'
+    ? encryptKeystoreV3({ privateKey, address, passphrase, workFactor })
+    : encryptKeystorePkcs8({ seed: privateKey, passphrase, workFactor })
+}
+
+/** Opens what is about to be written: a keystore that does not open would be a lost key. */
+const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: string): Promise<void> => {
+  const opened =
+    key.kind === 'secp256k1'
+      ? (await decryptKeystoreV3(text, passphrase)).privateKey
+      : await decryptKeystorePkcs8(text, passphrase)
+  const same = Buffer.compare(opened, key.privateKey) === 0
+  opened.fill(0)
+  if (!same) throw new KeystoreInvalidError('the new keystore does not open to its key; nothing was written')
+}
+
+const store = async (key: ParsedPrivateKey, destination: KeystoreDestination): Promise<AttesterKeystore> => {
+  try {
+    if (destination.passphrase.length === 0) throw new KeystoreInvalidError('the passphrase is empty')
+    const address = addressOf(key)
+    const extension = key.kind === 'secp256k1' ? 'json' : 'pem'
+    const path = resolve(join(destination.directory, `${key.kind}-${address}.${extension}`))
+    if (existsSync(path)) throw new KeystoreExistsError(`a keystore for ${address} already exists at ${path}`)
+    const text = await encrypt(key, address, destination)
+    await requireOpens(text, key, destination.passphrase)
+    await makePrivateDirectory(destination.directory)
+    await writePrivateFile(path, text)
+    return { kind: key.kind, address, path }
+  } finally {
+    key.privateKey.fill(0)
+  }
+}
+
+/**
+ * Generates a key and writes its keystore.
+ * @throws KeystoreInvalidError when the passphrase is empty.
+ */
+export const createAttesterKeystore = (
+  options: KeystoreDestination & { readonly kind: 'secp256k1' | 'ed25519' },
+): Promise<AttesterKeystore> => {
+  const privateKey = options.kind === 'secp256k1' ? secp256k1.utils.randomSecretKey() : Uint8Array.from(randomBytes(32))
+  return store({ kind: options.kind, privateKey }, options)
+}
+
+/**
+ * Encrypts an existing key with the deployment's passphrase and writes its keystore.
+ * @throws PrivateKeyInvalidError when the source is not a key of its format.
+ * @throws KeystoreLockedError or KeystoreInvalidError when a v3 keystore can't be opened.
+ * @throws KeystoreExistsError when the key is already there.
+ */
+export const importAttesterKey = async (
+  options: KeystoreDestination & { readonly source: PrivateKeySource },
+): Promise<AttesterKeystore> => store(await parsePrivateKey(options.source), options)

@@ -1,0 +1,74 @@
+// Keys from passphrases, off the calling thread (Bun runs both functions on its pool), so that a worker goes on signing
+// while it opens a keystore. Limits on what a file may ask for are here, because a keystore is input like any other.
+// Source: RFC 7914 (scrypt), RFC 8018 (PBKDF2), OWASP password storage cheat sheet (iterations).
+import { pbkdf2, scrypt } from 'node:crypto'
+import { scryptAsync } from '@noble/hashes/scrypt.js'
+import { KeystoreInvalidError } from './errors.ts'
+import type { KeystoreWorkFactor } from './types.ts'
+
+export interface ScryptParameters {
+  readonly n: number
+  readonly r: number
+  readonly p: number
+}
+
+/** What keystores are written with. `standard` takes 256 MiB and about a second, `light` 4 MiB. */
+export const SCRYPT_PARAMETERS: Readonly<Record<KeystoreWorkFactor, ScryptParameters>> = {
+  standard: { n: 262_144, r: 8, p: 1 },
+  light: { n: 4_096, r: 8, p: 6 },
+}
+
+export const PBKDF2_ITERATIONS: Readonly<Record<KeystoreWorkFactor, number>> = { standard: 600_000, light: 10_000 }
+
+/** Twice what `standard` takes. */
+const MAX_SCRYPT_BYTES = 512 * 1024 * 1024
+/** Eight times the work of `standard`. */
+const MAX_SCRYPT_WORK = 2 ** 24
+const MAX_PBKDF2_ITERATIONS = 10_000_000
+
+const isPositiveInteger = (value: number): boolean => Number.isSafeInteger(value) && value > 0
+
+/**
+ * @throws KeystoreInvalidError when the parameters are impossible or ask for more than 512 MiB or eight times the work
+ * of `standard`.
+ */
+export const deriveByScrypt = async (
+  passphrase: string,
+  salt: Uint8Array,
+  { n, r, p }: ScryptParameters,
+  byteCount: number,
+): Promise<Uint8Array> => {
+  const possible = isPositiveInteger(n) && isPositiveInteger(r) && isPositiveInteger(p) && n > 1
+  if (!possible || !Number.isInteger(Math.log2(n))) throw new KeystoreInvalidError('its scrypt parameters are invalid')
+  const memory = 128 * r * (n + p + 2)
+  if (memory > MAX_SCRYPT_BYTES || n * r * p > MAX_SCRYPT_WORK) {
+    throw new KeystoreInvalidError('its scrypt parameters ask for more memory or work than is allowed')
+  }
+  // RFC 7914 wants n below 2^(16 r), and the native function insists. Keystores with a larger n exist, an example of the
+  // standard among them; noble derives them in slices of the calling thread's time.
+  if (Math.log2(n) >= 16 * r) return scryptAsync(passphrase, salt, { N: n, r, p, dkLen: byteCount })
+  return new Promise((resolve, reject) => {
+    scrypt(passphrase, salt, byteCount, { N: n, r, p, maxmem: MAX_SCRYPT_BYTES + 1024 }, (error, key) => {
+      if (error) reject(new KeystoreInvalidError('its scrypt parameters are invalid'))
+      else resolve(key)
+    })
+  })
+}
+
+/** @throws KeystoreInvalidError when the number of iterations is not 1 to ten million. */
+export const deriveByPbkdf2 = async (
+  passphrase: string,
+  salt: Uint8Array,
+  iterations: number,
+  byteCount: number,
+): Promise<Uint8Array> => {
+  if (!isPositiveInteger(iterations) || iterations > MAX_PBKDF2_ITERATIONS) {
+    throw new KeystoreInvalidError('its number of PBKDF2 iterations is invalid or more than is allowed')
+  }
+  return new Promise((resolve, reject) => {
+    pbkdf2(passphrase, salt, iterations, byteCount, 'sha256', (error, key) => {
+      if (error) reject(new KeystoreInvalidError('its PBKDF2 parameters are invalid'))
+      else resolve(key)
+    })
+  })
+}

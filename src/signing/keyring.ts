@@ -1,0 +1,120 @@
+// Opens the attester keys for a signing thread. This is where private keys live (invariant 5): inside the closures
+// below, out of reach of JSON, inspection and every caller. An address is derived from its key, never believed.
+import { readFile } from 'node:fs/promises'
+import bs58 from 'bs58'
+import { evmAddressOf } from './address.ts'
+import { createEd25519Signer } from './ed25519.ts'
+import { AttesterMismatchError, KeystoreInvalidError, SignerUnusableError, SigningError } from './errors.ts'
+import { decryptKeystorePkcs8 } from './keystore-pkcs8.ts'
+import { decryptKeystoreV3 } from './keystore-v3.ts'
+import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester } from './types.ts'
+
+/** An attester and the means to overwrite its key. */
+interface Opened<Attester> {
+  readonly attester: Attester
+  erase(): void
+}
+
+const readKeystore = async (reference: KeystoreReference): Promise<string> => {
+  try {
+    return await readFile(reference.keystorePath, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new KeystoreInvalidError(`it can't be read (${code})`)
+  }
+}
+
+const requireAddress = (reference: KeystoreReference, derived: string): void => {
+  if (derived === reference.address) return
+  throw new AttesterMismatchError(`it holds the key of ${derived}, not of ${reference.address}`)
+}
+
+const openEvmAttester = async (
+  reference: KeystoreReference,
+  passphrase: string,
+  backend: Secp256k1Backend,
+): Promise<Opened<EvmAttester>> => {
+  const { privateKey } = await decryptKeystoreV3(await readKeystore(reference), passphrase)
+  try {
+    const signer = backend.createSigner(privateKey)
+    const address = evmAddressOf(signer.publicKey)
+    requireAddress(reference, address)
+    const signature = Buffer.alloc(65)
+    const attester = {
+      id: reference.id,
+      address,
+      order: BigInt(address),
+      signDigest: (digest: Uint8Array) => {
+        signer.sign(digest, signature)
+        return `0x${signature.toHex()}`
+      },
+      // A bigint has no JSON form, so the order is left out.
+      toJSON: () => ({ id: reference.id, address }),
+    }
+    return { attester, erase: () => signer.erase() }
+  } finally {
+    privateKey.fill(0)
+  }
+}
+
+const openSolanaAttester = async (
+  reference: KeystoreReference,
+  passphrase: string,
+): Promise<Opened<SolanaAttester>> => {
+  const seed = await decryptKeystorePkcs8(await readKeystore(reference), passphrase)
+  try {
+    const signer = createEd25519Signer(seed)
+    const address = bs58.encode(signer.publicKey)
+    requireAddress(reference, address)
+    const attester = {
+      id: reference.id,
+      address,
+      signMessage: (message: Uint8Array) => {
+        if (message.length !== 32) throw new SignerUnusableError('a message is not 32 bytes')
+        return `0x${signer.sign(message).toHex()}`
+      },
+      toJSON: () => ({ id: reference.id, address }),
+    }
+    return { attester, erase: () => signer.erase() }
+  } finally {
+    seed.fill(0)
+  }
+}
+
+/** The same kind of error, saying whose keystore it is about. */
+const withAttester = (error: unknown, reference: KeystoreReference): unknown => {
+  if (!(error instanceof SigningError)) return error
+  const Kind = error.constructor as new (detail: string) => SigningError
+  return new Kind(`keystore ${reference.keystorePath} of attester ${reference.id}: ${error.detail}`)
+}
+
+/**
+ * Opens the active references in their order, one after another: each may take 256 MiB while its key is derived.
+ * Nothing is opened of a retiring one.
+ * @throws KeystoreLockedError when the passphrase is wrong.
+ * @throws KeystoreInvalidError when a file can't be read or used.
+ * @throws AttesterMismatchError when a key is not its reference's.
+ * @throws SignerUnusableError when the backend refuses a key.
+ */
+export const openKeyring = async (
+  references: readonly KeystoreReference[],
+  passphrase: string,
+  backend: Secp256k1Backend,
+): Promise<Keyring> => {
+  const evm: Opened<EvmAttester>[] = []
+  const solana: Opened<SolanaAttester>[] = []
+  const erase = (): void => {
+    for (const opened of [...evm, ...solana]) opened.erase()
+  }
+  for (const reference of references) {
+    if (reference.status !== 'active') continue
+    try {
+      if (reference.kind === 'secp256k1') evm.push(await openEvmAttester(reference, passphrase, backend))
+      else solana.push(await openSolanaAttester(reference, passphrase))
+    } catch (error) {
+      erase()
+      throw withAttester(error, reference)
+    }
+  }
+  return { evm: evm.map(({ attester }) => attester), solana: solana.map(({ attester }) => attester), erase }
+}

@@ -1,0 +1,79 @@
+// Chooses the secp256k1 backend: the fastest that works here, or the one that was named. None is trusted before it has
+// made the same signatures as @noble/curves, which itself must first make a published one.
+import { createHash } from 'node:crypto'
+import { SignerUnusableError, SigningError } from './errors.ts'
+import { loadNobleSecp256k1 } from './secp256k1-noble.ts'
+import { loadNodeSecp256k1 } from './secp256k1-node.ts'
+import { loadSystemSecp256k1 } from './secp256k1-system.ts'
+import type { Secp256k1Backend, Secp256k1BackendName } from './types.ts'
+
+/** Fastest first: the order in which `auto` tries them. */
+export const SECP256K1_BACKEND_NAMES: readonly Secp256k1BackendName[] = ['libsecp256k1', 'secp256k1-node', 'noble']
+
+/** Each throws SignerUnusableError where its backend can't be had. */
+export type Secp256k1Loaders = Readonly<Record<Secp256k1BackendName, () => Secp256k1Backend>>
+
+const LOADERS: Secp256k1Loaders = {
+  libsecp256k1: () => loadSystemSecp256k1(),
+  'secp256k1-node': () => loadNodeSecp256k1(),
+  noble: loadNobleSecp256k1,
+}
+
+export interface BackendChoice {
+  readonly backend: Secp256k1Backend
+  /** The faster ones that did not work, for the log. */
+  readonly skipped: readonly { readonly name: Secp256k1BackendName; readonly reason: string }[]
+}
+
+const SELF_TEST_ROUNDS = 4
+// RFC 6979's method on secp256k1, key 1, SHA-256 of "Satoshi Nakamoto": see test/vectors/README.md.
+const KNOWN_SIGNATURE =
+  '934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d82442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5'
+
+const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest()
+
+const signatureBy = (backend: Secp256k1Backend, key: Uint8Array, digest: Uint8Array): Uint8Array => {
+  const signer = backend.createSigner(key)
+  const signature = new Uint8Array(65)
+  signer.sign(digest, signature)
+  return Buffer.concat([signer.publicKey, signature])
+}
+
+/** @throws SignerUnusableError when the backend's keys or signatures are not what they must be. */
+const selfTest = (backend: Secp256k1Backend): void => {
+  const keyOne = Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? 1 : 0))
+  const known = signatureBy(backend, keyOne, sha256('Satoshi Nakamoto')).subarray(65, 129)
+  if (known.toHex() !== KNOWN_SIGNATURE) throw new SignerUnusableError('it makes wrong signatures')
+  if (backend.name === 'noble') return
+  const oracle = loadNobleSecp256k1()
+  for (let round = 0; round < SELF_TEST_ROUNDS; round++) {
+    const key = sha256(`countersign self-test key ${round}`)
+    const digest = sha256(`countersign self-test digest ${round}`)
+    if (Buffer.compare(signatureBy(backend, key, digest), signatureBy(oracle, key, digest)) !== 0) {
+      throw new SignerUnusableError('its signatures differ from those of @noble/curves')
+    }
+  }
+}
+
+/**
+ * The first backend of SECP256K1_BACKEND_NAMES that works, or the named one.
+ * @throws SignerUnusableError when the named one does not work, or none does.
+ */
+export const chooseSecp256k1Backend = (
+  name: 'auto' | Secp256k1BackendName,
+  loaders: Secp256k1Loaders = LOADERS,
+): BackendChoice => {
+  const skipped: { name: Secp256k1BackendName; reason: string }[] = []
+  for (const candidate of name === 'auto' ? SECP256K1_BACKEND_NAMES : [name]) {
+    try {
+      const backend = loaders[candidate]()
+      selfTest(backend)
+      return { backend, skipped }
+    } catch (error) {
+      const reason = error instanceof SigningError ? error.detail : 'it failed its self-test'
+      skipped.push({ name: candidate, reason })
+    }
+  }
+  const reasons = skipped.map(({ name, reason }) => `${name}: ${reason}`).join('; ')
+  throw new SignerUnusableError(`the signing backend is not usable here: ${reasons}`)
+}

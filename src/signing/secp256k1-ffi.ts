@@ -1,0 +1,104 @@
+// libsecp256k1 through bun:ffi, wherever a file with its symbols is. The library signs in constant time, with the nonce
+// of RFC 6979 and always with low s. A worker that is terminated in the middle of a call takes nothing else with it.
+// Source: secp256k1.h and secp256k1_recovery.h of bitcoin-core/secp256k1.
+import { dlopen } from 'bun:ffi'
+import { randomBytes } from 'node:crypto'
+import { SignerUnusableError } from './errors.ts'
+import type { Secp256k1Backend, Secp256k1BackendName } from './types.ts'
+
+/** Both flags: libraries before 0.2 need them, later ones take any of these as "a context". */
+const CONTEXT_SIGN_AND_VERIFY = 0x301
+const UNCOMPRESSED = 0x002
+const OPAQUE_SIGNATURE_BYTES = 65
+
+const CORE_SYMBOLS = {
+  secp256k1_context_create: { args: ['u32'], returns: 'ptr' },
+  secp256k1_context_randomize: { args: ['ptr', 'ptr'], returns: 'i32' },
+  secp256k1_ec_seckey_verify: { args: ['ptr', 'ptr'], returns: 'i32' },
+  secp256k1_ec_pubkey_create: { args: ['ptr', 'ptr', 'ptr'], returns: 'i32' },
+  secp256k1_ec_pubkey_serialize: { args: ['ptr', 'ptr', 'ptr', 'ptr', 'u32'], returns: 'i32' },
+} as const
+
+const SYMBOLS = {
+  ...CORE_SYMBOLS,
+  secp256k1_ecdsa_sign_recoverable: { args: ['ptr', 'ptr', 'ptr', 'ptr', 'ptr', 'ptr'], returns: 'i32' },
+  secp256k1_ecdsa_recoverable_signature_serialize_compact: { args: ['ptr', 'ptr', 'ptr', 'ptr'], returns: 'i32' },
+} as const
+
+const open = (path: string) => dlopen(path, SYMBOLS).symbols
+
+/** Why a file that exists could not be opened. */
+const refusalReason = (path: string): string => {
+  try {
+    dlopen(path, CORE_SYMBOLS).close()
+    return `${path} was built without the recovery module`
+  } catch {
+    return `${path} is not a usable libsecp256k1`
+  }
+}
+
+const openOrRefuse = (path: string): ReturnType<typeof open> => {
+  try {
+    return open(path)
+  } catch {
+    throw new SignerUnusableError(refusalReason(path))
+  }
+}
+
+export interface FfiBackendOptions {
+  readonly name: Secp256k1BackendName
+  readonly description: string
+  /** Absolute: Bun looks a bare name up in the working directory too, so a file planted there would be given the keys. */
+  readonly path: string
+}
+
+/** @throws SignerUnusableError when the file is not libsecp256k1, or lacks the recovery module. */
+export const createFfiBackend = ({ name, description, path }: FfiBackendOptions): Secp256k1Backend => {
+  const library = openOrRefuse(path)
+  const context = library.secp256k1_context_create(CONTEXT_SIGN_AND_VERIFY)
+  // Blinds the secret scalar in every multiplication, against leaks through power or timing.
+  const seed = randomBytes(32)
+  if (!context || library.secp256k1_context_randomize(context, seed) !== 1) {
+    throw new SignerUnusableError(`${path} made no context`)
+  }
+  seed.fill(0)
+
+  const publicKeyOf = (key: Uint8Array): Uint8Array => {
+    const opaque = new Uint8Array(64)
+    const publicKey = new Uint8Array(65)
+    const length = new BigUint64Array([65n])
+    const made =
+      library.secp256k1_ec_seckey_verify(context, key) === 1 &&
+      library.secp256k1_ec_pubkey_create(context, opaque, key) === 1 &&
+      library.secp256k1_ec_pubkey_serialize(context, publicKey, length, opaque, UNCOMPRESSED) === 1
+    if (!made) throw new SignerUnusableError('not a valid secp256k1 private key')
+    return publicKey
+  }
+
+  return {
+    name,
+    description,
+    createSigner: (privateKey) => {
+      // Every pointer below is to a buffer whose length was checked: the library itself can't check.
+      if (privateKey.length !== 32) throw new SignerUnusableError('a private key is not 32 bytes')
+      const publicKey = publicKeyOf(privateKey)
+      const key = Uint8Array.from(privateKey)
+      const opaque = new Uint8Array(OPAQUE_SIGNATURE_BYTES)
+      const recoveryId = new Int32Array(1)
+      return {
+        publicKey,
+        sign: (digest, signature) => {
+          if (digest.length !== 32 || signature.length !== 65) {
+            throw new SignerUnusableError('a digest is not 32 bytes or a signature not 65')
+          }
+          if (library.secp256k1_ecdsa_sign_recoverable(context, opaque, digest, key, null, null) !== 1) {
+            throw new SignerUnusableError('libsecp256k1 refused to sign')
+          }
+          library.secp256k1_ecdsa_recoverable_signature_serialize_compact(context, signature, recoveryId, opaque)
+          signature[64] = 27 + recoveryId[0]!
+        },
+        erase: () => void key.fill(0),
+      }
+    },
+  }
+}

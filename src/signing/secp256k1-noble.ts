@@ -1,0 +1,37 @@
+// secp256k1 by @noble/curves: JavaScript, so it works everywhere, is several times slower, and is not constant in time
+// as native code can be. It is also the oracle that the other backends are tested against.
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { SignerUnusableError } from './errors.ts'
+import type { Secp256k1Backend } from './types.ts'
+
+// Noble's defaults hash with SHA-256 first and leave the recovery byte out.
+const SIGN_OPTIONS = { prehash: false, format: 'recovered', lowS: true } as const
+
+export const loadNobleSecp256k1 = (): Secp256k1Backend => ({
+  name: 'noble',
+  description: '@noble/curves',
+  createSigner: (privateKey) => {
+    if (privateKey.length !== 32 || !secp256k1.utils.isValidSecretKey(privateKey)) {
+      throw new SignerUnusableError('not a valid secp256k1 private key')
+    }
+    const publicKey = secp256k1.getPublicKey(privateKey, false)
+    const key = Uint8Array.from(privateKey)
+    return {
+      publicKey,
+      sign: (digest, signature) => {
+        if (digest.length !== 32 || signature.length !== 65) {
+          throw new SignerUnusableError('a digest is not 32 bytes or a signature not 65')
+        }
+        try {
+          const recovered = secp256k1.sign(digest, key, SIGN_OPTIONS)
+          // Noble puts the recovery id first; the contracts want it last.
+          signature.set(recovered.subarray(1))
+          signature[64] = 27 + recovered[0]!
+        } catch {
+          throw new SignerUnusableError('@noble/curves refused to sign')
+        }
+      },
+      erase: () => void key.fill(0),
+    }
+  },
+})

@@ -1,0 +1,85 @@
+// secp256k1 by the npm package `secp256k1`: libsecp256k1 prebuilt as a Node addon, for machines without the system's
+// library. Only its `bindings` entry, which throws where no prebuilt fits: the package's default entry would quietly
+// fall back to JavaScript that is neither fast nor constant in time.
+// Its libsecp256k1 predates 0.2 and does not reduce a digest before it derives the nonce. For a digest not below the
+// curve's order, one in 2^128, the signature is valid and deterministic but not RFC 6979's.
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { SignerUnusableError, SigningError } from './errors.ts'
+import { createFfiBackend } from './secp256k1-ffi.ts'
+import type { Secp256k1Backend } from './types.ts'
+
+type Bindings = typeof import('secp256k1')
+
+interface Addon {
+  readonly bindings: Bindings
+  /** The addon's file. */
+  readonly path: string
+}
+
+const loadAddon = (): Addon => {
+  try {
+    const require = createRequire(import.meta.url)
+    const manifest = require.resolve('secp256k1/package.json')
+    const prebuilt = createRequire(manifest)('node-gyp-build') as { path(directory: string): string }
+    return { bindings: require('secp256k1/bindings') as Bindings, path: prebuilt.path(dirname(manifest)) }
+  } catch {
+    throw new SignerUnusableError(`the npm package secp256k1 has no prebuilt for ${process.platform} ${process.arch}`)
+  }
+}
+
+const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
+  const seed = randomBytes(32)
+  // Blinds the secret scalar in every multiplication, against leaks through power or timing.
+  bindings.contextRandomize(seed)
+  seed.fill(0)
+
+  return {
+    name: 'secp256k1-node',
+    description: 'npm secp256k1, prebuilt, by Node-API',
+    createSigner: (privateKey) => {
+      if (privateKey.length !== 32 || !bindings.privateKeyVerify(privateKey)) {
+        throw new SignerUnusableError('not a valid secp256k1 private key')
+      }
+      const publicKey = Uint8Array.from(bindings.publicKeyCreate(privateKey, false))
+      const key = Uint8Array.from(privateKey)
+      const compact = new Uint8Array(64)
+      return {
+        publicKey,
+        sign: (digest, signature) => {
+          if (digest.length !== 32 || signature.length !== 65) {
+            throw new SignerUnusableError('a digest is not 32 bytes or a signature not 65')
+          }
+          try {
+            const { recid } = bindings.ecdsaSign(digest, key, {}, compact)
+            signature.set(compact)
+            signature[64] = 27 + recid
+          } catch {
+            throw new SignerUnusableError('the npm package secp256k1 refused to sign')
+          }
+        },
+        erase: () => void key.fill(0),
+      }
+    },
+  }
+}
+
+/**
+ * The addon's library, called through bun:ffi where its file exports the symbols, as it does on Linux. Through Node-API,
+ * a worker terminated in the middle of a call aborts the whole process (seen on Bun 1.4.4: an uncaught Napi::Error), so
+ * that way is only the last resort. The addon is always loaded as one first: opened by bun:ffi alone, it could no longer
+ * be loaded as an addon by anyone.
+ * @param access `node-api` forces that way; for tests.
+ * @throws SignerUnusableError when no prebuilt fits this machine.
+ */
+export const loadNodeSecp256k1 = (access: 'ffi' | 'node-api' = 'ffi'): Secp256k1Backend => {
+  const { bindings, path } = loadAddon()
+  if (access === 'node-api') return createNodeApiBackend(bindings)
+  try {
+    return createFfiBackend({ name: 'secp256k1-node', description: 'npm secp256k1, prebuilt, by bun:ffi', path })
+  } catch (error) {
+    if (!(error instanceof SigningError)) throw error
+    return createNodeApiBackend(bindings)
+  }
+}

@@ -1,0 +1,204 @@
+// API keys as stored: id and SHA-256, never the key. Issuing and regenerating answer the key itself, once.
+// Source: decisions §1, "Keys".
+import {
+  type ApiKeyCredential,
+  type ApiKeyEnvironment,
+  type ApiKeyKind,
+  type ApiKeyRateLimit,
+  type ApiKeyRecord,
+  type ApiKeyScope,
+  apiKeyStatus,
+  hashApiKey,
+  mintApiKey,
+  SCOPES_BY_KIND,
+} from '../domain/api-key.ts'
+import { recordChange } from './changes.ts'
+import type { Statements, Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface NewApiKey {
+  readonly organizationId: string
+  readonly kind: ApiKeyKind
+  readonly environment: ApiKeyEnvironment
+  readonly name: string
+  /** Null: does not expire. */
+  readonly expiresAtSeconds: number | null
+  /** Null: no limit. */
+  readonly rateLimit: ApiKeyRateLimit | null
+}
+
+export interface IssuedApiKey {
+  readonly record: ApiKeyRecord
+  /** The key itself. Kept nowhere: show it to whoever asked, once. */
+  readonly text: string
+}
+
+export type RegenerateResult =
+  /** `previous` is the old key as it is now, with its new expiry. */
+  | (IssuedApiKey & { readonly status: 'regenerated'; readonly previous: ApiKeyRecord })
+  | { readonly status: 'unknown' | 'revoked' }
+  /** It already has a successor: regenerate that one. */
+  | { readonly status: 'already-regenerated'; readonly replacedByKeyId: string }
+
+interface ApiKeyRow {
+  readonly key_id: string
+  readonly organization_id: string
+  readonly kind: ApiKeyKind
+  readonly environment: ApiKeyEnvironment
+  readonly scopes: string
+  readonly name: string
+  readonly created_at_seconds: number
+  readonly expires_at_seconds: number | null
+  readonly revoked_at_seconds: number | null
+  readonly last_used_at_seconds: number | null
+  readonly replaced_by_key_id: string | null
+  readonly requests_per_second: number | null
+  readonly burst: number | null
+}
+
+const COLUMNS = `key_id, organization_id, kind, environment, scopes, name, created_at_seconds, expires_at_seconds,
+  revoked_at_seconds, last_used_at_seconds, replaced_by_key_id, requests_per_second, burst`
+
+const toRecord = (row: ApiKeyRow): ApiKeyRecord => ({
+  keyId: row.key_id,
+  organizationId: row.organization_id,
+  kind: row.kind,
+  environment: row.environment,
+  scopes: row.scopes.split(' ') as ApiKeyScope[],
+  name: row.name,
+  createdAtSeconds: row.created_at_seconds,
+  expiresAtSeconds: row.expires_at_seconds,
+  revokedAtSeconds: row.revoked_at_seconds,
+  lastUsedAtSeconds: row.last_used_at_seconds,
+  replacedByKeyId: row.replaced_by_key_id,
+  rateLimit:
+    row.requests_per_second === null || row.burst === null
+      ? null
+      : { requestsPerSecond: row.requests_per_second, burst: row.burst },
+})
+
+const findOwn = async (statements: Statements, organizationId: string, keyId: string): Promise<ApiKeyRecord | null> => {
+  const [row] = await statements.query<ApiKeyRow>(
+    `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = ? AND key_id = ?`,
+    [organizationId, keyId],
+  )
+  return row === undefined ? null : toRecord(row)
+}
+
+const announce = (transaction: Transaction, key: ApiKeyRecord, nowSeconds: number): Promise<void> =>
+  recordChange(transaction, { topic: 'api-key', subjectId: key.keyId, organizationId: key.organizationId }, nowSeconds)
+
+const insert = async (transaction: Transaction, input: NewApiKey, nowSeconds: number): Promise<IssuedApiKey> => {
+  const minted = mintApiKey(input.kind, input.environment)
+  const record: ApiKeyRecord = {
+    ...input,
+    keyId: minted.keyId,
+    scopes: SCOPES_BY_KIND[input.kind],
+    createdAtSeconds: nowSeconds,
+    revokedAtSeconds: null,
+    lastUsedAtSeconds: null,
+    replacedByKeyId: null,
+  }
+  await transaction.execute(
+    `INSERT INTO api_keys (${COLUMNS}, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?)`,
+    [
+      record.keyId,
+      record.organizationId,
+      record.kind,
+      record.environment,
+      record.scopes.join(' '),
+      record.name,
+      record.createdAtSeconds,
+      record.expiresAtSeconds,
+      record.rateLimit?.requestsPerSecond ?? null,
+      record.rateLimit?.burst ?? null,
+      hashApiKey(minted.text),
+    ],
+  )
+  await announce(transaction, record, nowSeconds)
+  return { record, text: minted.text }
+}
+
+export const createApiKeyTable = (scope: TableScope) => ({
+  /** @throws ConstraintViolatedError when there is no such organization. */
+  issue: (input: NewApiKey): Promise<IssuedApiKey> =>
+    scope.write((transaction) => insert(transaction, input, scope.nowSeconds())),
+
+  /** One key of an organization; null for another's. */
+  find: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
+    findOwn(scope.statements, organizationId, keyId),
+
+  /** An organization's keys, oldest first, revoked and expired ones included. */
+  list: async (organizationId: string): Promise<readonly ApiKeyRecord[]> =>
+    (
+      await scope.statements.query<ApiKeyRow>(
+        `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = ? ORDER BY created_at_seconds, key_id`,
+        [organizationId],
+      )
+    ).map(toRecord),
+
+  /**
+   * By key id alone: who sends a key is not known before it is found. For authentication and the deployment's own
+   * administration. The caller still compares the hash and asks `apiKeyStatus`.
+   */
+  findForAuthentication: async (keyId: string): Promise<ApiKeyCredential | null> => {
+    const [row] = await scope.statements.query<ApiKeyRow & { hash: Uint8Array }>(
+      `SELECT ${COLUMNS}, hash FROM api_keys WHERE key_id = ?`,
+      [keyId],
+    )
+    return row === undefined ? null : { ...toRecord(row), hash: row.hash }
+  },
+
+  /**
+   * A new key with the old one's kind, name, limit and length of life. The old one works for `overlapSeconds` more, or
+   * until its own expiry if that comes first; 0 ends it now.
+   */
+  regenerate: (organizationId: string, keyId: string, overlapSeconds: number): Promise<RegenerateResult> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const old = await findOwn(transaction, organizationId, keyId)
+      if (old === null) return { status: 'unknown' }
+      if (apiKeyStatus(old, nowSeconds) === 'revoked') return { status: 'revoked' }
+      if (old.replacedByKeyId !== null) {
+        return { status: 'already-regenerated', replacedByKeyId: old.replacedByKeyId }
+      }
+      const lifeSeconds = old.expiresAtSeconds === null ? null : old.expiresAtSeconds - old.createdAtSeconds
+      const issued = await insert(
+        transaction,
+        {
+          organizationId,
+          kind: old.kind,
+          environment: old.environment,
+          name: old.name,
+          expiresAtSeconds: lifeSeconds === null ? null : nowSeconds + lifeSeconds,
+          rateLimit: old.rateLimit,
+        },
+        nowSeconds,
+      )
+      const expiresAtSeconds = Math.min(old.expiresAtSeconds ?? Number.MAX_SAFE_INTEGER, nowSeconds + overlapSeconds)
+      const replacedByKeyId = issued.record.keyId
+      await transaction.execute(
+        'UPDATE api_keys SET expires_at_seconds = ?, replaced_by_key_id = ? WHERE organization_id = ? AND key_id = ?',
+        [expiresAtSeconds, replacedByKeyId, organizationId, keyId],
+      )
+      await announce(transaction, old, nowSeconds)
+      return { status: 'regenerated', ...issued, previous: { ...old, expiresAtSeconds, replacedByKeyId } }
+    }),
+
+  /** The revoked key, or null when the organization has none of that id. Revoking again keeps the first time. */
+  revoke: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const key = await findOwn(transaction, organizationId, keyId)
+      if (key === null || key.revokedAtSeconds !== null) return key
+      await transaction.execute('UPDATE api_keys SET revoked_at_seconds = ? WHERE organization_id = ? AND key_id = ?', [
+        nowSeconds,
+        organizationId,
+        keyId,
+      ])
+      await announce(transaction, key, nowSeconds)
+      return { ...key, revokedAtSeconds: nowSeconds }
+    }),
+})
+
+export type ApiKeyTable = ReturnType<typeof createApiKeyTable>

@@ -1,0 +1,105 @@
+// Which project a contract or program belongs to, by chain and canonical address. Two organizations may bind the same
+// address; each sees its own binding only. Source: decisions §4, "Project".
+import { newIdentifier } from '../domain/identifier.ts'
+import { recordChange } from './changes.ts'
+import type { Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface Binding {
+  readonly id: string
+  readonly organizationId: string
+  readonly projectId: string
+  readonly chainName: string
+  /** Canonical (see domain/address.ts): the caller has parsed it. */
+  readonly address: string
+  readonly createdAtSeconds: number
+}
+
+interface BindingRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly project_id: string
+  readonly chain_name: string
+  readonly address: string
+  readonly created_at_seconds: number
+}
+
+const COLUMNS = 'id, organization_id, project_id, chain_name, address, created_at_seconds'
+
+const toBinding = (row: BindingRow): Binding => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  chainName: row.chain_name,
+  address: row.address,
+  createdAtSeconds: row.created_at_seconds,
+})
+
+/** The subject of a binding's change: what caches look it up by. */
+export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
+
+export const createBindingTable = (scope: TableScope) => {
+  const announce = (transaction: Transaction, binding: Omit<Binding, 'id' | 'projectId' | 'createdAtSeconds'>) =>
+    recordChange(
+      transaction,
+      {
+        topic: 'binding',
+        subjectId: bindingSubject(binding.chainName, binding.address),
+        organizationId: binding.organizationId,
+      },
+      scope.nowSeconds(),
+    )
+
+  return {
+    /**
+     * @throws ConstraintViolatedError when the organization has bound the address on that chain already (remove that
+     * binding first), or the project is not the organization's.
+     */
+    create: (input: Omit<Binding, 'id' | 'createdAtSeconds'>): Promise<Binding> =>
+      scope.write(async (transaction) => {
+        const binding: Binding = { ...input, id: newIdentifier('binding'), createdAtSeconds: scope.nowSeconds() }
+        await transaction.execute(`INSERT INTO bindings (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`, [
+          binding.id,
+          binding.organizationId,
+          binding.projectId,
+          binding.chainName,
+          binding.address,
+          binding.createdAtSeconds,
+        ])
+        await announce(transaction, binding)
+        return binding
+      }),
+
+    findByAddress: async (organizationId: string, chainName: string, address: string): Promise<Binding | null> => {
+      const [row] = await scope.statements.query<BindingRow>(
+        `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND chain_name = ? AND address = ?`,
+        [organizationId, chainName, address],
+      )
+      return row === undefined ? null : toBinding(row)
+    },
+
+    /** By chain and address. */
+    list: async (organizationId: string, projectId: string): Promise<readonly Binding[]> =>
+      (
+        await scope.statements.query<BindingRow>(
+          `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND project_id = ? ORDER BY chain_name, address`,
+          [organizationId, projectId],
+        )
+      ).map(toBinding),
+
+    /** What was removed; null when the organization has no such binding. */
+    remove: (organizationId: string, bindingId: string): Promise<Binding | null> =>
+      scope.write(async (transaction) => {
+        const [row] = await transaction.query<BindingRow>(
+          `DELETE FROM bindings WHERE organization_id = ? AND id = ? RETURNING ${COLUMNS}`,
+          [organizationId, bindingId],
+        )
+        if (row === undefined) return null
+        const binding = toBinding(row)
+        await announce(transaction, binding)
+        return binding
+      }),
+  }
+}
+
+export type BindingTable = ReturnType<typeof createBindingTable>

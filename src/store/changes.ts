@@ -1,0 +1,70 @@
+// What was written that others hold in caches. Each row is part of the transaction that made the change, so it is seen
+// exactly when the change is (invariant 7). Read by change-feed.ts.
+import type { Statements, Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export type ChangeTopic = 'organization' | 'api-key' | 'project' | 'policy' | 'binding' | 'attester'
+
+export interface Change {
+  /** Rises by one with every change, in the order of commits. */
+  readonly sequence: number
+  readonly topic: ChangeTopic
+  /** The id of what changed. For a binding: `<chain name>/<address>`, by which it is looked up. */
+  readonly subjectId: string
+  /** Null for what belongs to the deployment. */
+  readonly organizationId: string | null
+}
+
+/** Adds a row to the transaction that makes the change. */
+export const recordChange = async (
+  transaction: Transaction,
+  change: Omit<Change, 'sequence'>,
+  nowSeconds: number,
+): Promise<void> => {
+  // The row lock of the counter is held until the commit, so sequences become visible in their order.
+  const [counter] = await transaction.query<{ value: number }>(
+    "UPDATE counters SET value = value + 1 WHERE name = 'changes' RETURNING value",
+  )
+  await transaction.execute(
+    'INSERT INTO changes (sequence, topic, subject_id, organization_id, created_at_seconds) VALUES (?, ?, ?, ?, ?)',
+    [counter?.value ?? null, change.topic, change.subjectId, change.organizationId, nowSeconds],
+  )
+}
+
+/** The sequence of the newest change; 0 before the first. */
+export const readLastSequence = async (statements: Statements): Promise<number> => {
+  const [counter] = await statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'changes'")
+  return counter?.value ?? 0
+}
+
+/** Changes after a sequence, oldest first. */
+export const readChanges = async (
+  statements: Statements,
+  afterSequence: number,
+  limit: number,
+): Promise<readonly Change[]> =>
+  (
+    await statements.query<{
+      sequence: number
+      topic: ChangeTopic
+      subject_id: string
+      organization_id: string | null
+    }>(
+      'SELECT sequence, topic, subject_id, organization_id FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?',
+      [afterSequence, limit],
+    )
+  ).map((row) => ({
+    sequence: row.sequence,
+    topic: row.topic,
+    subjectId: row.subject_id,
+    organizationId: row.organization_id,
+  }))
+
+/** Long enough that only a reader that was suspended misses rows; it notices, and starts afresh. */
+const KEEP_SECONDS = 3_600
+
+/** Deletes rows that every reader has had ample time to read. */
+export const trimChanges = (scope: TableScope): Promise<number> =>
+  scope.write((transaction) =>
+    transaction.execute('DELETE FROM changes WHERE created_at_seconds < ?', [scope.nowSeconds() - KEEP_SECONDS]),
+  )

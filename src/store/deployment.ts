@@ -1,0 +1,37 @@
+// The deployment's own few values: its id, when it was made, whether the first run is done. Belongs to no organization.
+import { newUuid } from '../domain/identifier.ts'
+import type { TableScope } from './table-scope.ts'
+
+export const createDeploymentTable = (scope: TableScope) => {
+  const read = async (name: string): Promise<string | null> => {
+    const [row] = await scope.statements.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [name])
+    return row?.value ?? null
+  }
+
+  /** Keeps the first value ever set for the name; false when there was one already. */
+  const setOnce = (name: string, value: string): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute('INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING', [
+          name,
+          value,
+        ])) === 1,
+    )
+
+  return {
+    read,
+    setOnce,
+
+    /** Makes the id and the time of creation on the first start, and answers the id. */
+    ensureIdentity: async (): Promise<string> => {
+      const known = await read('deployment_id')
+      if (known !== null) return known
+      const fresh = newUuid()
+      const first = await setOnce('deployment_id', fresh)
+      if (first) await setOnce('created_at_seconds', String(scope.nowSeconds()))
+      return first ? fresh : ((await read('deployment_id')) ?? fresh)
+    },
+  }
+}
+
+export type DeploymentTable = ReturnType<typeof createDeploymentTable>

@@ -1,0 +1,84 @@
+// Organizations: the tenants. Every other row but the deployment's own belongs to one (invariant 6).
+import { FieldInvalidError } from '../domain/errors.ts'
+import { newIdentifier } from '../domain/identifier.ts'
+import { recordChange } from './changes.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface Organization {
+  readonly id: string
+  /** Short name for the command line, unique in the deployment. */
+  readonly slug: string
+  readonly name: string
+  readonly version: number
+  readonly createdAtSeconds: number
+}
+
+interface OrganizationRow {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly version: number
+  readonly created_at_seconds: number
+}
+
+/** Never looks like an id, so that either may be given where an organization is asked for. */
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+const SLUG_RULE = 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen'
+
+const COLUMNS = 'id, slug, name, version, created_at_seconds'
+
+const toOrganization = (row: OrganizationRow): Organization => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  version: row.version,
+  createdAtSeconds: row.created_at_seconds,
+})
+
+/** The deployment's own administration: these functions are for the command line and deployment admins. */
+export const createOrganizationTable = (scope: TableScope) => ({
+  /** @throws FieldInvalidError for a malformed slug, ConstraintViolatedError when it is taken. */
+  create: (input: { readonly slug: string; readonly name: string }): Promise<Organization> =>
+    scope.write(async (transaction) => {
+      if (!SLUG.test(input.slug)) throw new FieldInvalidError('slug', SLUG_RULE)
+      const organization: Organization = {
+        id: newIdentifier('org'),
+        slug: input.slug,
+        name: input.name,
+        version: 1,
+        createdAtSeconds: scope.nowSeconds(),
+      }
+      await transaction.execute(`INSERT INTO organizations (${COLUMNS}) VALUES (?, ?, ?, ?, ?)`, [
+        organization.id,
+        organization.slug,
+        organization.name,
+        organization.version,
+        organization.createdAtSeconds,
+      ])
+      await recordChange(
+        transaction,
+        { topic: 'organization', subjectId: organization.id, organizationId: organization.id },
+        organization.createdAtSeconds,
+      )
+      return organization
+    }),
+
+  /** By id or by slug; null when there is none. */
+  find: async (idOrSlug: string): Promise<Organization | null> => {
+    const [row] = await scope.statements.query<OrganizationRow>(
+      `SELECT ${COLUMNS} FROM organizations WHERE id = ? OR slug = ?`,
+      [idOrSlug, idOrSlug],
+    )
+    return row === undefined ? null : toOrganization(row)
+  },
+
+  /** Oldest first. */
+  list: async (): Promise<readonly Organization[]> =>
+    (
+      await scope.statements.query<OrganizationRow>(
+        `SELECT ${COLUMNS} FROM organizations ORDER BY created_at_seconds, id`,
+      )
+    ).map(toOrganization),
+})
+
+export type OrganizationTable = ReturnType<typeof createOrganizationTable>

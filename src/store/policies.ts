@@ -1,0 +1,210 @@
+// Policies and their revisions. A revision is never changed or deleted: decisions name it for as long as they are kept.
+// Source: decisions §4, "Policy".
+import { createHash } from 'node:crypto'
+import { newIdentifier } from '../domain/identifier.ts'
+import type { PolicyRevision } from '../domain/target.ts'
+import { recordChange } from './changes.ts'
+import type { Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface Policy {
+  readonly id: string
+  readonly organizationId: string
+  /** Display name: `policy_name` of the answer. */
+  readonly name: string
+  /** Null until a revision is activated; then the policy's projects can be attested for. */
+  readonly activeRevisionId: string | null
+  /** How many revisions were saved. */
+  readonly revisionCount: number
+  /** Rises when the name or the active revision changes. */
+  readonly version: number
+  readonly createdAtSeconds: number
+}
+
+export interface StoredRevision extends PolicyRevision {
+  readonly organizationId: string
+  /** v1: how many attester keys sign; read from the document when it was saved. */
+  readonly quorum: number
+  readonly createdAtSeconds: number
+}
+
+interface PolicyRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly name: string
+  readonly active_revision_id: string | null
+  readonly revision_count: number
+  readonly version: number
+  readonly created_at_seconds: number
+}
+
+export interface RevisionRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly policy_id: string
+  readonly number: number
+  readonly source: string
+  readonly content_hash: string
+  readonly quorum: number
+  readonly created_at_seconds: number
+}
+
+const POLICY_COLUMNS = 'id, organization_id, name, active_revision_id, revision_count, version, created_at_seconds'
+export const REVISION_COLUMNS =
+  'id, organization_id, policy_id, number, source, content_hash, quorum, created_at_seconds'
+
+const toPolicy = (row: PolicyRow): Policy => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  name: row.name,
+  activeRevisionId: row.active_revision_id,
+  revisionCount: row.revision_count,
+  version: row.version,
+  createdAtSeconds: row.created_at_seconds,
+})
+
+export const toRevision = (row: RevisionRow): StoredRevision => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  policyId: row.policy_id,
+  number: row.number,
+  source: row.source,
+  contentHash: row.content_hash,
+  quorum: row.quorum,
+  createdAtSeconds: row.created_at_seconds,
+})
+
+export const createPolicyTable = (scope: TableScope) => {
+  const announce = (transaction: Transaction, organizationId: string, policyId: string): Promise<void> =>
+    recordChange(transaction, { topic: 'policy', subjectId: policyId, organizationId }, scope.nowSeconds())
+
+  /** Runs an UPDATE … RETURNING of one policy and records the change; null when it matched none. */
+  const update = (organizationId: string, policyId: string, sql: string, parameters: readonly string[]) =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<PolicyRow>(`${sql} RETURNING ${POLICY_COLUMNS}`, parameters)
+      if (row === undefined) return null
+      await announce(transaction, organizationId, policyId)
+      return toPolicy(row)
+    })
+
+  return {
+    /** A policy without revisions. @throws ConstraintViolatedError when there is no such organization. */
+    create: (input: { readonly organizationId: string; readonly name: string }): Promise<Policy> =>
+      scope.write(async (transaction) => {
+        const policy: Policy = {
+          id: newIdentifier('policy'),
+          organizationId: input.organizationId,
+          name: input.name,
+          activeRevisionId: null,
+          revisionCount: 0,
+          version: 1,
+          createdAtSeconds: scope.nowSeconds(),
+        }
+        await transaction.execute(`INSERT INTO policies (${POLICY_COLUMNS}) VALUES (?, ?, ?, NULL, 0, 1, ?)`, [
+          policy.id,
+          policy.organizationId,
+          policy.name,
+          policy.createdAtSeconds,
+        ])
+        await announce(transaction, policy.organizationId, policy.id)
+        return policy
+      }),
+
+    find: async (organizationId: string, policyId: string): Promise<Policy | null> => {
+      const [row] = await scope.statements.query<PolicyRow>(
+        `SELECT ${POLICY_COLUMNS} FROM policies WHERE organization_id = ? AND id = ?`,
+        [organizationId, policyId],
+      )
+      return row === undefined ? null : toPolicy(row)
+    },
+
+    /** Oldest first. */
+    list: async (organizationId: string): Promise<readonly Policy[]> =>
+      (
+        await scope.statements.query<PolicyRow>(
+          `SELECT ${POLICY_COLUMNS} FROM policies WHERE organization_id = ? ORDER BY created_at_seconds, id`,
+          [organizationId],
+        )
+      ).map(toPolicy),
+
+    rename: (organizationId: string, policyId: string, name: string): Promise<Policy | null> =>
+      update(
+        organizationId,
+        policyId,
+        'UPDATE policies SET name = ?, version = version + 1 WHERE organization_id = ? AND id = ?',
+        [name, organizationId, policyId],
+      ),
+
+    /**
+     * Keeps a document as the policy's next revision, not yet active; null when the organization has no such policy.
+     * The caller has compiled it: the store does not read documents.
+     */
+    saveRevision: (input: {
+      readonly organizationId: string
+      readonly policyId: string
+      readonly source: string
+      readonly quorum: number
+    }): Promise<StoredRevision | null> =>
+      scope.write(async (transaction) => {
+        // Counting in the policy's row makes two savers take turns.
+        const [counted] = await transaction.query<{ revision_count: number }>(
+          `UPDATE policies SET revision_count = revision_count + 1 WHERE organization_id = ? AND id = ?
+           RETURNING revision_count`,
+          [input.organizationId, input.policyId],
+        )
+        if (counted === undefined) return null
+        const revision: StoredRevision = {
+          ...input,
+          id: newIdentifier('revision'),
+          number: counted.revision_count,
+          contentHash: createHash('sha256').update(input.source).digest('hex'),
+          createdAtSeconds: scope.nowSeconds(),
+        }
+        await transaction.execute(
+          `INSERT INTO policy_revisions (${REVISION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+          [
+            revision.id,
+            revision.organizationId,
+            revision.policyId,
+            revision.number,
+            revision.source,
+            revision.contentHash,
+            revision.quorum,
+            revision.createdAtSeconds,
+          ],
+        )
+        return revision
+      }),
+
+    /** Makes a revision the one that decides; null when the organization has no such policy or it no such revision. */
+    activateRevision: (organizationId: string, policyId: string, revisionId: string): Promise<Policy | null> =>
+      update(
+        organizationId,
+        policyId,
+        `UPDATE policies SET active_revision_id = ?, version = version + 1
+         WHERE organization_id = ? AND id = ?
+           AND EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ? AND policy_id = policies.id)`,
+        [revisionId, organizationId, policyId, revisionId],
+      ),
+
+    findRevision: async (organizationId: string, revisionId: string): Promise<StoredRevision | null> => {
+      const [row] = await scope.statements.query<RevisionRow>(
+        `SELECT ${REVISION_COLUMNS} FROM policy_revisions WHERE organization_id = ? AND id = ?`,
+        [organizationId, revisionId],
+      )
+      return row === undefined ? null : toRevision(row)
+    },
+
+    /** Newest first. */
+    listRevisions: async (organizationId: string, policyId: string): Promise<readonly StoredRevision[]> =>
+      (
+        await scope.statements.query<RevisionRow>(
+          `SELECT ${REVISION_COLUMNS} FROM policy_revisions WHERE organization_id = ? AND policy_id = ?
+           ORDER BY number DESC`,
+          [organizationId, policyId],
+        )
+      ).map(toRevision),
+  }
+}
+
+export type PolicyTable = ReturnType<typeof createPolicyTable>

@@ -1,0 +1,69 @@
+// Where the policy catalog loads targets and revisions from: one look-up each, the organization always named.
+import type { PolicyRevision } from '../domain/target.ts'
+import type { PolicySource, TargetRecord } from '../policy/types.ts'
+import type { Statements } from './database.ts'
+import { REVISION_COLUMNS, type RevisionRow, toRevision } from './policies.ts'
+
+interface TargetRow {
+  readonly organization_id: string
+  readonly project_id: string
+  readonly project_version: number
+  readonly verification_hash: string
+  readonly lifetime_seconds: number
+  readonly policy_id: string
+  readonly policy_name: string
+  readonly policy_version: number
+  readonly revision_id: string
+  readonly quorum: number
+}
+
+/** The joins name the organization again, so that a row of another's could not slip in. */
+const TARGET_COLUMNS = `
+  projects.organization_id, projects.id AS project_id, projects.version AS project_version,
+  projects.verification_hash, projects.lifetime_seconds, policies.id AS policy_id, policies.name AS policy_name,
+  policies.version AS policy_version, policy_revisions.id AS revision_id, policy_revisions.quorum`
+const POLICY_JOINS = `
+  JOIN policies ON policies.organization_id = projects.organization_id AND policies.id = projects.policy_id
+  JOIN policy_revisions ON policy_revisions.organization_id = policies.organization_id
+    AND policy_revisions.policy_id = policies.id AND policy_revisions.id = policies.active_revision_id`
+
+const BY_PROJECT = `SELECT ${TARGET_COLUMNS} FROM projects ${POLICY_JOINS}
+  WHERE projects.organization_id = ? AND projects.verification_hash = ?`
+const BY_BINDING = `SELECT ${TARGET_COLUMNS} FROM bindings
+  JOIN projects ON projects.organization_id = bindings.organization_id AND projects.id = bindings.project_id
+  ${POLICY_JOINS}
+  WHERE bindings.organization_id = ? AND bindings.chain_name = ? AND bindings.address = ?`
+
+const toTarget = (row: TargetRow): TargetRecord => ({
+  id: `${row.project_id}:${row.project_version}:${row.revision_id}:${row.policy_version}`,
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  verificationHash: row.verification_hash,
+  policyId: row.policy_id,
+  policyName: row.policy_name,
+  revisionId: row.revision_id,
+  quorum: row.quorum,
+  lifetimeSeconds: row.lifetime_seconds,
+})
+
+/** A project whose policy has no active revision is not found: there is nothing to decide by. */
+export const createPolicySource = (statements: Statements): PolicySource => {
+  const findTarget = async (sql: string, parameters: readonly string[]): Promise<TargetRecord | null> => {
+    const [row] = await statements.query<TargetRow>(sql, parameters)
+    return row === undefined ? null : toTarget(row)
+  }
+  return {
+    loadProjectTarget: (organizationId, verificationHash) => findTarget(BY_PROJECT, [organizationId, verificationHash]),
+    loadBindingTarget: (organizationId, chainName, address) =>
+      findTarget(BY_BINDING, [organizationId, chainName, address]),
+    loadRevision: async (revisionId): Promise<PolicyRevision | null> => {
+      const [row] = await statements.query<RevisionRow>(
+        `SELECT ${REVISION_COLUMNS} FROM policy_revisions WHERE id = ?`,
+        [revisionId],
+      )
+      if (row === undefined) return null
+      const { id, policyId, number, source, contentHash } = toRevision(row)
+      return { id, policyId, number, source, contentHash }
+    },
+  }
+}

@@ -1,0 +1,127 @@
+// Projects: what an organization attests for. A project's verification hash is what is signed. Source: decisions §4.
+import { newIdentifier, newVerificationHash } from '../domain/identifier.ts'
+import { recordChange } from './changes.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface Project {
+  readonly id: string
+  readonly organizationId: string
+  readonly name: string
+  /** Unique in the deployment; at most 64 bytes. */
+  readonly verificationHash: string
+  readonly policyId: string
+  /** How long its attestations are valid: 10 to 3,600 s. */
+  readonly lifetimeSeconds: number
+  /** Rises with every change of the project. */
+  readonly version: number
+  readonly createdAtSeconds: number
+}
+
+/** An attestation's lifetime unless a project sets its own (decisions §2). */
+export const DEFAULT_LIFETIME_SECONDS = 300
+
+export interface ProjectChanges {
+  readonly name?: string
+  readonly policyId?: string
+  readonly lifetimeSeconds?: number
+}
+
+interface ProjectRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly name: string
+  readonly verification_hash: string
+  readonly policy_id: string
+  readonly lifetime_seconds: number
+  readonly version: number
+  readonly created_at_seconds: number
+}
+
+const COLUMNS = 'id, organization_id, name, verification_hash, policy_id, lifetime_seconds, version, created_at_seconds'
+
+const toProject = (row: ProjectRow): Project => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  name: row.name,
+  verificationHash: row.verification_hash,
+  policyId: row.policy_id,
+  lifetimeSeconds: row.lifetime_seconds,
+  version: row.version,
+  createdAtSeconds: row.created_at_seconds,
+})
+
+export const createProjectTable = (scope: TableScope) => ({
+  /**
+   * @throws ConstraintViolatedError when the policy is not the organization's, the lifetime is out of range, or the
+   * hash is taken by anyone in the deployment.
+   */
+  create: (input: {
+    readonly organizationId: string
+    readonly name: string
+    readonly policyId: string
+    readonly lifetimeSeconds?: number
+    /** Made here unless given; give one only to keep a hash that contracts already carry. */
+    readonly verificationHash?: string
+  }): Promise<Project> =>
+    scope.write(async (transaction) => {
+      const project: Project = {
+        id: newIdentifier('project'),
+        organizationId: input.organizationId,
+        name: input.name,
+        verificationHash: input.verificationHash ?? newVerificationHash(),
+        policyId: input.policyId,
+        lifetimeSeconds: input.lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS,
+        version: 1,
+        createdAtSeconds: scope.nowSeconds(),
+      }
+      await transaction.execute(`INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, [
+        project.id,
+        project.organizationId,
+        project.name,
+        project.verificationHash,
+        project.policyId,
+        project.lifetimeSeconds,
+        project.version,
+        project.createdAtSeconds,
+      ])
+      await recordChange(
+        transaction,
+        { topic: 'project', subjectId: project.id, organizationId: project.organizationId },
+        project.createdAtSeconds,
+      )
+      return project
+    }),
+
+  find: async (organizationId: string, projectId: string): Promise<Project | null> => {
+    const [row] = await scope.statements.query<ProjectRow>(
+      `SELECT ${COLUMNS} FROM projects WHERE organization_id = ? AND id = ?`,
+      [organizationId, projectId],
+    )
+    return row === undefined ? null : toProject(row)
+  },
+
+  /** Oldest first. */
+  list: async (organizationId: string): Promise<readonly Project[]> =>
+    (
+      await scope.statements.query<ProjectRow>(
+        `SELECT ${COLUMNS} FROM projects WHERE organization_id = ? ORDER BY created_at_seconds, id`,
+        [organizationId],
+      )
+    ).map(toProject),
+
+  /** What is left out stays as it is. Null when the organization has no such project. @throws as `create` does. */
+  update: (organizationId: string, projectId: string, changes: ProjectChanges): Promise<Project | null> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<ProjectRow>(
+        `UPDATE projects SET name = COALESCE(?, name), policy_id = COALESCE(?, policy_id),
+           lifetime_seconds = COALESCE(?, lifetime_seconds), version = version + 1
+         WHERE organization_id = ? AND id = ? RETURNING ${COLUMNS}`,
+        [changes.name ?? null, changes.policyId ?? null, changes.lifetimeSeconds ?? null, organizationId, projectId],
+      )
+      if (row === undefined) return null
+      await recordChange(transaction, { topic: 'project', subjectId: projectId, organizationId }, scope.nowSeconds())
+      return toProject(row)
+    }),
+})
+
+export type ProjectTable = ReturnType<typeof createProjectTable>

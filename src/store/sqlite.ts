@@ -1,0 +1,192 @@
+// The database over one SQLite file: one writer whose transactions queue, one reader beside it. No acknowledged write is
+// lost to kill -9 (the log is in the operating system by then), nor, unless the caller allows it, to a power cut.
+// Source: https://sqlite.org/wal.html, https://sqlite.org/pragma.html#pragma_synchronous.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
+import type { Clock } from '../domain/time.ts'
+import type { Database, SqlParameter, Transaction, TransactionOptions } from './database.ts'
+import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from './errors.ts'
+import { createSerialQueue } from './serial-queue.ts'
+import { isBusy, openSqliteConnection, type SqliteConnection, toStoreError } from './sqlite-connection.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  readonly clock: Clock
+  /** How long a call waits for its turn and for another process's lock, milliseconds. */
+  readonly lockLimitMs?: number
+  /** How long one transaction's work may take before it is rolled back, milliseconds. */
+  readonly transactionLimitMs?: number
+  /** How many transactions may wait before the next is refused at once. */
+  readonly maximumQueued?: number
+  /** Resolves after that many milliseconds; replaced in tests. */
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+const FIRST_RETRY_MS = 2
+const LONGEST_RETRY_MS = 50
+
+const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
+
+/** Creates the file for its owner alone, or takes everyone else's access away. */
+const protectFile = (path: string): void => {
+  try {
+    closeSync(openSync(path, 'a', 0o600))
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  } catch (error) {
+    throw new StoreUnusableError(`the store ${path} can't be created or made private to its owner`, error)
+  }
+}
+
+/**
+ * Opens the file, made if missing, mode 0600.
+ * @throws StoreUnusableError when it is no database or can't be opened.
+ */
+export const openSqliteDatabase = async (options: SqliteOptions): Promise<Database> => {
+  const {
+    path,
+    clock,
+    lockLimitMs = 3_000,
+    transactionLimitMs = 10_000,
+    maximumQueued = 10_000,
+    wait = sleep,
+  } = options
+
+  /** Tries again while another process holds the lock, leaving the thread free in between. */
+  const retryWhileLocked = async <Result>(attempt: () => Result, deadlineMs: number): Promise<Result> => {
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        return attempt()
+      } catch (error) {
+        if (!isBusy(error) || clock.monotonicMs() + delayMs > deadlineMs) throw toStoreError(error)
+      }
+      // Spread out, so that two processes waiting for each other don't keep meeting.
+      await wait(delayMs * (0.5 + Math.random() / 2))
+    }
+  }
+
+  const open = async (readOnly: boolean): Promise<SqliteConnection> => {
+    try {
+      return await retryWhileLocked(() => openSqliteConnection(path, readOnly), clock.monotonicMs() + lockLimitMs)
+    } catch (error) {
+      throw new StoreUnusableError(`the store ${path} can't be opened: it is locked, damaged or not a database`, error)
+    }
+  }
+
+  protectFile(path)
+  const writer = await open(false)
+  const reader = await open(true)
+  const enqueue = createSerialQueue(clock.monotonicMs)
+  const inside = new AsyncLocalStorage<{ open: boolean }>()
+  let waiting = 0
+  let closed = false
+  let writerSurvives: TransactionOptions['survives']
+
+  const requireUsable = (): void => {
+    if (closed) throw new StoreUnavailableError(new Error('the database is closed'))
+    if (inside.getStore()?.open) throw new TransactionMisuseError('inside a transaction only its handle may be used')
+  }
+
+  /** Answers the error to throw: the one that ended the transaction, or worse. */
+  const rollBack = (reason: unknown): unknown => {
+    try {
+      // SQLite has rolled back by itself after some failures, for example of the disk.
+      if (writer.inTransaction) writer.run('ROLLBACK')
+      return reason
+    } catch (error) {
+      return new StoreUnavailableError(new AggregateError([reason, error]))
+    }
+  }
+
+  const begin = (survives: 'power-loss' | 'process-crash'): void => {
+    // A rollback that failed earlier must not make this transaction part of the old one.
+    if (writer.inTransaction) writer.run('ROLLBACK')
+    if (writerSurvives !== survives) {
+      writer.run(survives === 'power-loss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
+      writerSurvives = survives
+    }
+    // IMMEDIATE takes the write lock now; a deferred transaction could fail half-way through its work.
+    writer.run('BEGIN IMMEDIATE')
+  }
+
+  const runTransaction = async <Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+    survives: 'power-loss' | 'process-crash',
+    deadlineMs: number,
+  ): Promise<Result> => {
+    await retryWhileLocked(() => begin(survives), deadlineMs)
+    const state = { open: true }
+    let failure: unknown
+    const run = <Value>(statement: () => Value): Value => {
+      if (!state.open) throw new TransactionMisuseError('the transaction has ended')
+      try {
+        return statement()
+      } catch (error) {
+        failure = toStoreError(error)
+        throw failure
+      }
+    }
+    const handle: Transaction = {
+      kind: 'transaction',
+      query: async <Row>(sql: string, parameters?: readonly SqlParameter[]) =>
+        run(() => writer.all<Row>(sql, parameters)),
+      execute: async (sql, parameters) => run(() => writer.run(sql, parameters)),
+    }
+    const limit = Promise.withResolvers<never>()
+    const timer = setTimeout(
+      () => limit.reject(new StoreUnavailableError(new Error('the transaction took too long'))),
+      transactionLimitMs,
+    )
+    try {
+      const result = await Promise.race([inside.run(state, () => work(handle)), limit.promise])
+      // As in PostgreSQL: once a statement has failed, nothing of the transaction is kept, caught or not.
+      if (failure !== undefined) throw failure
+      state.open = false
+      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)
+      return result
+    } catch (error) {
+      state.open = false
+      throw rollBack(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const transaction: Database['transaction'] = async (work, { survives = 'power-loss' } = {}) => {
+    requireUsable()
+    if (waiting >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
+    const deadlineMs = clock.monotonicMs() + lockLimitMs
+    waiting++
+    try {
+      return await enqueue(() => {
+        if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))
+        return runTransaction(work, survives, deadlineMs)
+      })
+    } finally {
+      waiting--
+    }
+  }
+
+  const query = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+    requireUsable()
+    return retryWhileLocked(() => reader.all<Row>(sql, parameters), clock.monotonicMs() + lockLimitMs)
+  }
+
+  return {
+    kind: 'database',
+    schemaWords: { integer: 'INTEGER', bytes: 'BLOB', tableEnd: ' STRICT' },
+    query,
+    transaction,
+    execute: (sql, parameters, settings) => transaction((handle) => handle.execute(sql, parameters), settings),
+    // Differs for the reader whenever another connection, here or in another process, has committed.
+    commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
+    close: async () => {
+      if (closed) return
+      requireUsable()
+      closed = true
+      await enqueue(async () => {
+        reader.close()
+        writer.close()
+      })
+    },
+  }
+}

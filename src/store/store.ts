@@ -1,0 +1,114 @@
+// The store as the rest of the house sees it: opened, migrated, one object of table functions, and a way to run several
+// of them as one transaction.
+import type { Clock } from '../domain/time.ts'
+import type { PolicySource } from '../policy/types.ts'
+import { createApiKeyTable } from './api-keys.ts'
+import { createAttesterTable } from './attesters.ts'
+import { createBindingTable } from './bindings.ts'
+import type { Database, TransactionOptions } from './database.ts'
+import { createDeploymentTable } from './deployment.ts'
+import { createIdempotencyTable } from './idempotency.ts'
+import { createLastUsedWriter } from './last-used.ts'
+import { migrate } from './migrations.ts'
+import { createOrganizationTable } from './organizations.ts'
+import { createPolicyTable } from './policies.ts'
+import { createPolicySource } from './policy-source.ts'
+import { createProjectTable } from './projects.ts'
+import { openSqliteDatabase, type SqliteOptions } from './sqlite.ts'
+import { databaseScope, type TableScope, transactionScope } from './table-scope.ts'
+import { createUpkeep, type Upkeep } from './upkeep.ts'
+
+const createTables = (scope: TableScope) => ({
+  deployment: createDeploymentTable(scope),
+  organizations: createOrganizationTable(scope),
+  apiKeys: createApiKeyTable(scope),
+  projects: createProjectTable(scope),
+  policies: createPolicyTable(scope),
+  bindings: createBindingTable(scope),
+  attesters: createAttesterTable(scope),
+  idempotency: createIdempotencyTable(scope),
+})
+
+/** One object per table family; each function is atomic by itself. */
+export type Tables = ReturnType<typeof createTables>
+
+export interface Store extends Tables {
+  /** For the change feed. */
+  readonly database: Database
+  /** Made on the first start; the same ever after. */
+  readonly deploymentId: string
+  readonly policySource: PolicySource
+  /**
+   * Runs table functions as one transaction: all of it is stored, or nothing. Inside, use only the tables handed in.
+   * @throws what `work` throws, after rolling back.
+   */
+  transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
+  /**
+   * Resolves when a write reached the file within the last second. For `/readyz`.
+   * @throws StoreUnavailableError when it can't be written.
+   */
+  checkWritable(): Promise<void>
+  /** Writes uses of keys in batches and deletes what is past its time. For servers to start; commands don't need it. */
+  readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
+  /** Writes what is batched, waits for what was asked for, and closes. Safe to call twice. */
+  close(): Promise<void>
+}
+
+const WRITE_CHECK_VALID_MS = 1_000
+
+/** One write a second at most, however often it is asked for: `/readyz` is open to anyone. */
+const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void>) => {
+  let lastWriteMs = Number.NEGATIVE_INFINITY
+  let checking: Promise<void> | undefined
+  const check = async (): Promise<void> => {
+    await database.execute(
+      `INSERT INTO deployment (name, value) VALUES ('last_write_check_seconds', ?)
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      [String(clock.unixSeconds())],
+      { survives: 'process-crash' },
+    )
+    lastWriteMs = clock.monotonicMs()
+  }
+  return async () => {
+    if (clock.monotonicMs() - lastWriteMs < WRITE_CHECK_VALID_MS) return
+    checking ??= check().finally(() => {
+      checking = undefined
+    })
+    await checking
+  }
+}
+
+/**
+ * Opens the store, makes the file if it is missing, and brings its tables up to date.
+ * @throws StoreUnusableError, with one line for the operator, when it can't be used as it is; StoreUnavailableError when
+ * tables are missing and the file stays locked.
+ */
+export const openStore = async (options: SqliteOptions): Promise<Store> => {
+  const { clock } = options
+  const database = await openSqliteDatabase(options)
+  try {
+    await migrate(database, clock.unixSeconds())
+    const scope = databaseScope(database, clock)
+    const tables = createTables(scope)
+    const deploymentId = await tables.deployment.ensureIdentity()
+    const lastUsed = createLastUsedWriter(database)
+    const upkeep = createUpkeep({ scope, lastUsed, idempotency: tables.idempotency })
+    return {
+      ...tables,
+      database,
+      deploymentId,
+      policySource: createPolicySource(database),
+      transaction: (work, settings) =>
+        database.transaction((transaction) => work(createTables(transactionScope(transaction, clock))), settings),
+      checkWritable: createWriteCheck(database, clock),
+      upkeep,
+      close: async () => {
+        await upkeep.stop()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}

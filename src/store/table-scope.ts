@@ -1,0 +1,23 @@
+// Where a table's functions run: each write in a transaction of its own, or all of them in one that is already open.
+import type { Clock } from '../domain/time.ts'
+import type { Database, Statements, Transaction, TransactionOptions } from './database.ts'
+
+export interface TableScope {
+  readonly statements: Statements
+  write<Result>(work: (transaction: Transaction) => Promise<Result>, options?: TransactionOptions): Promise<Result>
+  nowSeconds(): number
+}
+
+/** Each write commits by itself. */
+export const databaseScope = (database: Database, clock: Clock): TableScope => ({
+  statements: database,
+  write: (work, options) => database.transaction(work, options),
+  nowSeconds: clock.unixSeconds,
+})
+
+/** Writes become part of the transaction, and reads see them. */
+export const transactionScope = (transaction: Transaction, clock: Clock): TableScope => ({
+  statements: transaction,
+  write: (work) => work(transaction),
+  nowSeconds: clock.unixSeconds,
+})

@@ -1,0 +1,88 @@
+// The store's own chores in a running server: writing what is batched, deleting what is past its time.
+import { trimChanges } from './changes.ts'
+import type { IdempotencyTable } from './idempotency.ts'
+import type { LastUsedWriter } from './last-used.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface UpkeepOptions {
+  /** Key id → Unix seconds of the last use, for the keys used since the last call. */
+  takeUses(): ReadonlyMap<string, number>
+  /** Hears of each chore that failed; it is tried again at its next turn. */
+  onError(error: unknown): void
+  /** How often uses are written. */
+  readonly flushIntervalMs?: number
+  /** How often old rows are deleted. */
+  readonly sweepIntervalMs?: number
+}
+
+export interface UpkeepDependencies {
+  readonly scope: TableScope
+  readonly lastUsed: LastUsedWriter
+  readonly idempotency: Pick<IdempotencyTable, 'sweep'>
+}
+
+export interface Upkeep {
+  start(options: UpkeepOptions): void
+  /** Writes what is batched now. Rejects when it can't. */
+  flush(): Promise<void>
+  /** Deletes what is past its time now. Rejects when it can't. */
+  sweep(): Promise<void>
+  /** Stops, after one last flush if it was started. */
+  stop(): Promise<void>
+}
+
+export const createUpkeep = ({ scope, lastUsed, idempotency }: UpkeepDependencies): Upkeep => {
+  const timers: ReturnType<typeof setInterval>[] = []
+  const underWay = new Set<Promise<void>>()
+  let settings: UpkeepOptions | undefined
+
+  const flush = async (): Promise<void> => {
+    if (settings !== undefined) await lastUsed.write(settings.takeUses())
+  }
+
+  const sweep = async (): Promise<void> => {
+    await trimChanges(scope)
+    // A batch at a time, each its own transaction, so that requests get their turn in between.
+    while ((await idempotency.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  const perform = async (chore: () => Promise<void>): Promise<void> => {
+    try {
+      await chore()
+    } catch (error) {
+      settings?.onError(error)
+    }
+  }
+
+  const every = (intervalMs: number, chore: () => Promise<void>): void => {
+    let current: Promise<void> | undefined
+    const timer = setInterval(() => {
+      // A slow turn is not joined by the next one.
+      if (current !== undefined) return
+      const turn = perform(chore).finally(() => {
+        current = undefined
+        underWay.delete(turn)
+      })
+      current = turn
+      underWay.add(turn)
+    }, intervalMs)
+    timer.unref()
+    timers.push(timer)
+  }
+
+  return {
+    start: (options) => {
+      if (settings !== undefined) return
+      settings = options
+      every(options.flushIntervalMs ?? 5_000, flush)
+      every(options.sweepIntervalMs ?? 60_000, sweep)
+    },
+    flush,
+    sweep,
+    stop: async () => {
+      for (const timer of timers.splice(0)) clearInterval(timer)
+      await Promise.all(underWay)
+      await perform(flush)
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// Reads our own counters at the scrape and hands them to prom-client, which writes the Prometheus text. Counting stays
+// an addition on the hot path: prom-client's own counters hash their labels at each increment.
+import { type Metric, Registry } from 'prom-client'
+import type { DurationSnapshot } from './duration-histogram.ts'
+import type { MetricDefinition } from './metric-table.ts'
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+  /** For the parts of a histogram. */
+  readonly metricName?: string
+}
+
+const seconds = (milliseconds: number): number => milliseconds / 1000
+
+/** A histogram's snapshot as the cumulative buckets, sum and count of the text format, in seconds. */
+export const histogramSamples = (
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  { boundsMs, counts, count, sumMs }: DurationSnapshot,
+): readonly Sample[] => {
+  const samples: Sample[] = []
+  let cumulative = 0
+  for (let bucket = 0; bucket < boundsMs.length; bucket++) {
+    cumulative += counts[bucket] ?? 0
+    const le = String(seconds(boundsMs[bucket] ?? 0))
+    samples.push({ labels: { ...labels, le }, value: cumulative, metricName: `${name}_bucket` })
+  }
+  samples.push({ labels: { ...labels, le: '+Inf' }, value: count, metricName: `${name}_bucket` })
+  samples.push({ labels, value: seconds(sumMs), metricName: `${name}_sum` })
+  samples.push({ labels, value: count, metricName: `${name}_count` })
+  return samples
+}
+
+export interface Exposition {
+  readonly contentType: string
+  /** Adds a metric whose samples are read at each scrape. One with no samples is still announced. */
+  add(definition: MetricDefinition, collect: () => readonly Sample[]): void
+  /** The text of a scrape. */
+  text(): Promise<string>
+}
+
+export const createExposition = (): Exposition => {
+  const registry = new Registry()
+  return {
+    contentType: registry.contentType,
+    add: ({ name, help, type }, collect) => {
+      // What the registry uses of a metric: its name, and `get` at the scrape (prom-client 15.1, lib/registry.js).
+      const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: collect() }) }
+      registry.registerMetric(metric as unknown as Metric)
+    },
+    text: () => registry.metrics(),
+  }
+}

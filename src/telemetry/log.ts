@@ -1,0 +1,74 @@
+// One line of JSON per event: `time`, `level`, `message`, then fields in snake case. The message is a constant text;
+// what varies goes into fields, where it is redacted and cut. Logging never throws and never stops a request.
+import { loggable } from './loggable.ts'
+import { isSecretName, REDACTED, redactText } from './redact.ts'
+import { createLineWriter } from './standard-error.ts'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export type LogFields = Readonly<Record<string, unknown>>
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** A logger whose lines also carry these fields. */
+  with(fields: LogFields): Logger
+  /** Lines that could not be written since the start, over all loggers of one root. */
+  dropped(): number
+}
+
+export interface LoggerOptions {
+  /** The least severe level that is written. `info` unless stated. */
+  readonly level?: LogLevel
+  /** Takes a line with its line feed; false when it did not. Standard error unless stated. */
+  readonly write?: (line: string) => unknown
+  /** Unix milliseconds. */
+  readonly now?: () => number
+}
+
+/** Names that the line itself uses. A field of that name gets an underscore. */
+const RESERVED = new Set(['time', 'level', 'message'])
+
+const encodeFields = (fields: LogFields): string => {
+  let text = ''
+  for (const name of Object.keys(fields)) {
+    if (fields[name] === undefined) continue
+    const value = isSecretName(name) ? REDACTED : loggable(fields[name])
+    text += `,${JSON.stringify(RESERVED.has(name) ? `${name}_` : redactText(name))}:${JSON.stringify(value)}`
+  }
+  return text
+}
+
+export const createLogger = (options: LoggerOptions = {}): Logger => {
+  const { level: least = 'info', now = Date.now } = options
+  const write = options.write ?? createLineWriter()
+  const threshold = LOG_LEVELS.indexOf(least)
+  let dropped = 0
+
+  const create = (inherited: LogFields): Logger => {
+    const log = (level: LogLevel, message: string, fields: LogFields | undefined): void => {
+      if (LOG_LEVELS.indexOf(level) < threshold) return
+      try {
+        const time = new Date(now()).toISOString()
+        const encoded = encodeFields(fields === undefined ? inherited : { ...inherited, ...fields })
+        const text = JSON.stringify(redactText(message))
+        if (write(`{"time":"${time}","level":"${level}","message":${text}${encoded}}\n`) === false) dropped += 1
+      } catch {
+        // There is no better place to say so than the count.
+        dropped += 1
+      }
+    }
+    return {
+      debug: (message, fields) => log('debug', message, fields),
+      info: (message, fields) => log('info', message, fields),
+      warn: (message, fields) => log('warn', message, fields),
+      error: (message, fields) => log('error', message, fields),
+      with: (fields) => create({ ...inherited, ...fields }),
+      dropped: () => dropped,
+    }
+  }
+  return create({})
+}

@@ -1,0 +1,99 @@
+// Turns any value into plain JSON that is safe to print: redacted, cut to size, and without ever throwing, whatever the
+// value does when it is looked at. An error becomes its class, its code and where it came from: its message may hold
+// input, and is left out unless it is one of our chosen texts.
+import { CountersignError } from '../domain/errors.ts'
+import { isSecretName, REDACTED, redactText } from './redact.ts'
+
+export type Loggable = null | boolean | number | string | Loggable[] | { [field: string]: Loggable }
+
+const DEPTH_MAX = 6
+const ITEMS_MAX = 64
+const TEXT_MAX = 4_096
+/** A longer text is a document, and no document is printed. */
+const TEXT_SCANNED_MAX = 65_536
+const FRAMES_MAX = 8
+const UNREADABLE = '[unreadable]'
+
+const cutText = (text: string): string => {
+  if (text.length > TEXT_SCANNED_MAX) return `[${text.length} characters]`
+  // Redacted before it is cut, so that no cut leaves half a key.
+  const redacted = redactText(text)
+  return redacted.length > TEXT_MAX ? `${redacted.slice(0, TEXT_MAX)}…` : redacted
+}
+
+/** The lines of a stack that name a place, without the message before them, which may have any number of lines. */
+const framesOf = (error: Error): string[] => {
+  const stack = String(error.stack ?? '')
+  const message = String(error.message)
+  return stack
+    .slice(Math.max(0, stack.indexOf(message)) + message.length)
+    .split('\n')
+    .filter((line) => line.startsWith('    at ') && line.length < 300)
+    .slice(0, FRAMES_MAX)
+    .map((line) => redactText(line.slice(7)))
+}
+
+const loggableError = (error: Error, depth: number): Loggable => {
+  const described: { [field: string]: Loggable } = { class: cutText(String(error.name)) }
+  if ('code' in error && typeof error.code === 'string') described['code'] = cutText(error.code)
+  if (error instanceof CountersignError) described['detail'] = cutText(error.detail)
+  described['frames'] = framesOf(error)
+  if (error.cause !== undefined && error.cause !== null) {
+    // A cause that is not an error may be anything, input included: its type has to do.
+    described['cause'] = error.cause instanceof Error ? loggable(error.cause, depth + 1) : typeof error.cause
+  }
+  return described
+}
+
+/** Bytes as an array of numbers, as a Solana command line key pair is written. */
+const isByteArray = (value: readonly unknown[]): boolean =>
+  value.length >= 32 && value.every((item) => typeof item === 'number' && item >= 0 && item <= 255)
+
+const loggableObject = (value: object, depth: number): Loggable => {
+  if (value instanceof Error) return loggableError(value, depth)
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+  if (Array.isArray(value)) {
+    if (isByteArray(value)) return `[${value.length} bytes]`
+    const items = value.slice(0, ITEMS_MAX).map((item) => loggable(item, depth + 1))
+    if (value.length > ITEMS_MAX) items.push(`… ${value.length - ITEMS_MAX} more`)
+    return items
+  }
+  if (value instanceof Map || value instanceof Set) return `[${value.size} entries]`
+  const fields: { [field: string]: Loggable } = {}
+  for (const name of Object.keys(value).slice(0, ITEMS_MAX)) {
+    const safeName = cutText(name)
+    // Defined, not assigned: `__proto__` is a name like any other here.
+    Object.defineProperty(fields, safeName, {
+      value: isSecretName(name) ? REDACTED : loggable((value as Record<string, unknown>)[name], depth + 1),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+  }
+  return fields
+}
+
+/** Never throws. */
+export const loggable = (value: unknown, depth = 0): Loggable => {
+  try {
+    switch (typeof value) {
+      case 'string':
+        return cutText(value)
+      case 'number':
+        return Number.isFinite(value) ? value : String(value)
+      case 'boolean':
+        return value
+      case 'bigint':
+        return cutText(value.toString())
+      case 'object':
+        if (value === null) return null
+        return depth >= DEPTH_MAX ? '[…]' : loggableObject(value, depth)
+      default:
+        return value === undefined ? null : `[${typeof value}]`
+    }
+  } catch {
+    // A getter or proxy that throws. What it threw is as unknown as the value.
+    return UNREADABLE
+  }
+}

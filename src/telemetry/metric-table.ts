@@ -1,0 +1,101 @@
+// Every metric that is exposed, with its labels: the one place that says what there is. Names follow OpenTelemetry's
+// semantic conventions where they define one, written the Prometheus way (dots as underscores, unit as suffix, `_total`
+// on counters); the rest begins with `countersign_`. Label values come from closed sets, so their number is bounded.
+
+export interface MetricDefinition {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  /** Label → its values. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly help: string
+}
+
+const define = (
+  name: string,
+  type: MetricDefinition['type'],
+  help: string,
+  labels: Readonly<Record<string, string>> = {},
+): MetricDefinition => ({ name, type, labels, help })
+
+const LOSS_CAUSE = { cause: 'crash, hang, start' }
+
+export const METRICS = {
+  requestDuration: define(
+    'http_server_request_duration_seconds',
+    'histogram',
+    'Time from the arrival of a request to its answer.',
+    {
+      http_request_method: 'of the route',
+      http_route: 'the routes served, or other',
+      http_response_status_code: 'the statuses answered, or other',
+    },
+  ),
+  activeRequests: define('http_server_active_requests', 'gauge', 'Requests that wait for their answer.'),
+  errors: define('countersign_errors_total', 'counter', 'Answers with an error, by the code of their body.', {
+    code: 'the codes of the error body',
+  }),
+  decisions: define('countersign_decisions_total', 'counter', 'Verdicts answered.', {
+    kind: 'attestation, task',
+    chain: 'the chain table, or other',
+    verdict: 'compliant, denied',
+  }),
+  lateOutcomes: define(
+    'countersign_late_outcomes_total',
+    'counter',
+    'Work that finished after its request was answered 408. Its result was dropped.',
+  ),
+  decisionLogFailures: define(
+    'countersign_decision_log_failures_total',
+    'counter',
+    'Batches that the decision log did not take, and that were therefore not signed.',
+  ),
+  idempotencyFailures: define(
+    'countersign_idempotency_failures_total',
+    'counter',
+    'Answers whose idempotency key could not be completed or released in the store.',
+  ),
+  logLinesDropped: define('countersign_log_lines_dropped_total', 'counter', 'Log lines that could not be written.'),
+  poolWait: define(
+    'countersign_pool_wait_duration_seconds',
+    'histogram',
+    'Time of a job in the queue, from submission to dispatch.',
+  ),
+  poolRun: define(
+    'countersign_pool_run_duration_seconds',
+    'histogram',
+    'Time of a job at its worker, from dispatch to answer.',
+  ),
+  poolJobs: define('countersign_pool_jobs_total', 'counter', 'Jobs settled.', {
+    outcome: 'answered, refused, expired, failed, withheld',
+  }),
+  poolQueued: define('countersign_pool_queued_jobs', 'gauge', 'Jobs in the queue.'),
+  poolQueueLimit: define('countersign_pool_queue_limit_jobs', 'gauge', 'Jobs that the queue takes before it refuses.'),
+  poolInFlight: define('countersign_pool_in_flight_jobs', 'gauge', 'Jobs at the workers.'),
+  workers: define('countersign_workers', 'gauge', 'Signing workers.', { state: 'live, busy, wanted, abandoned' }),
+  workerLosses: define('countersign_worker_losses_total', 'counter', 'Workers lost and replaced.', LOSS_CAUSE),
+  changeFeedAge: define(
+    'countersign_change_feed_age_seconds',
+    'gauge',
+    'Time since changed keys, policies and bindings were last read from the store.',
+  ),
+  eventLoopDelay: define(
+    'nodejs_eventloop_delay_seconds',
+    'gauge',
+    'How late the main thread came to its timers since the last scrape.',
+    { statistic: 'mean, p50, p99, max' },
+  ),
+  cpuTime: define('process_cpu_time_seconds_total', 'counter', 'CPU time of the process, workers included.', {
+    cpu_mode: 'user, system',
+  }),
+  memory: define('process_memory_usage_bytes', 'gauge', 'Resident memory of the process.'),
+  heap: define('countersign_heap_used_bytes', 'gauge', 'JavaScript heap of the main thread.'),
+  descriptors: define('process_open_file_descriptor_count', 'gauge', 'Open file descriptors. Linux only.'),
+  uptime: define('process_uptime_seconds', 'gauge', 'Time since the process started.'),
+  build: define('countersign_build_info', 'gauge', 'Always 1: what runs here.', {
+    version: 'of this service',
+    runtime: 'of Bun',
+    signer: 'the signing backend chosen at the start',
+  }),
+} as const satisfies Readonly<Record<string, MetricDefinition>>
+
+export type MetricKey = keyof typeof METRICS

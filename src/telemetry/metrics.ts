@@ -1,0 +1,164 @@
+// The service's metrics: cheap counters that requests add to, and what is asked of other parts at each scrape. Every
+// label value is from a set that is known at the start: nothing that a caller sends becomes one.
+import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
+import type { DurationSnapshot } from './duration-histogram.ts'
+import { createExposition, histogramSamples, type Sample } from './exposition.ts'
+import { METRICS } from './metric-table.ts'
+import { addProcessMetrics } from './process-metrics.ts'
+import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
+
+export type DecisionKind = 'attestation' | 'task'
+
+/** What the pool tells of itself (a part of its own statistics). */
+export interface PoolMetrics {
+  readonly workers: number
+  readonly busy: number
+  readonly wanted: number
+  readonly abandoned: number
+  readonly queued: number
+  readonly queueLimit: number
+  readonly inFlight: number
+  readonly restarts: Readonly<Record<'crash' | 'hang' | 'start', number>>
+  readonly answered: number
+  readonly refused: number
+  readonly expired: number
+  readonly failed: number
+  readonly withheld: number
+  readonly wait: DurationSnapshot
+  readonly run: DurationSnapshot
+}
+
+export interface MetricsOptions {
+  /** Names of the chain table; any other is counted as `other`. */
+  readonly chains: readonly string[]
+  readonly build: { readonly version: string; readonly runtime: string; readonly signer: string }
+  /** Asked at each scrape. One that is left out has no samples. */
+  readonly pool?: () => PoolMetrics
+  readonly activeRequests?: () => number
+  /** Seconds; null before the first read. */
+  readonly changeFeedAgeSeconds?: () => number | null
+  readonly logLinesDropped?: () => number
+}
+
+export interface Metrics {
+  /** Of the `/metrics` answer. */
+  readonly contentType: string
+  /** For a route that is served; the same route twice shares its counts. What no route serves is `other`. */
+  route(method: string, route: string): RouteRecorder
+  recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
+  recordError(code: ErrorCode): void
+  recordLateOutcome(): void
+  recordDecisionLogFailure(): void
+  recordIdempotencyFailure(): void
+  /** The text of a scrape. */
+  expose(): Promise<string>
+  /** Stops watching the event loop. */
+  stop(): void
+}
+
+const OTHER = 'other'
+
+const createDecisions = (chainNames: readonly string[]) => {
+  const chains = [...new Set([...chainNames, OTHER])]
+  const indexOf = new Map(chains.map((chain, index) => [chain, index]))
+  // Per kind: denied and compliant, chain by chain.
+  const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
+  return {
+    record: (kind: DecisionKind, chainName: string, compliant: boolean): void => {
+      const chain = indexOf.get(chainName) ?? chains.length - 1
+      const at = 2 * chain + (compliant ? 1 : 0)
+      counts[kind][at] = counts[kind][at]! + 1
+    },
+    samples: (): readonly Sample[] =>
+      (['attestation', 'task'] as const).flatMap((kind) =>
+        [...counts[kind]].flatMap((value, at) => {
+          // A combination that never occurred has no series: a v1 task on Solana never will.
+          if (value === 0) return []
+          const labels = { kind, chain: chains[at >> 1] ?? OTHER, verdict: at % 2 === 1 ? 'compliant' : 'denied' }
+          return [{ labels, value }]
+        }),
+      ),
+  }
+}
+
+const labelled = (label: string, values: Readonly<Record<string, number>>): readonly Sample[] =>
+  Object.entries(values).map(([value, count]) => ({ labels: { [label]: value }, value: count }))
+
+export const createMetrics = (options: MetricsOptions): Metrics => {
+  const exposition = createExposition()
+  const routes = createRouteMetrics()
+  const decisions = createDecisions(options.chains)
+  const errors = Object.fromEntries(Object.keys(ERROR_STATUS).map((code) => [code, 0])) as Record<ErrorCode, number>
+  const totals = { late: 0, decisionLog: 0, idempotency: 0 }
+
+  const one = (value: number | null | undefined): readonly Sample[] =>
+    value === null || value === undefined ? [] : [{ labels: {}, value }]
+  const ofPool = (read: (pool: PoolMetrics) => readonly Sample[]) => (): readonly Sample[] =>
+    options.pool === undefined ? [] : read(options.pool())
+
+  exposition.add(METRICS.requestDuration, routes.samples)
+  exposition.add(METRICS.activeRequests, () => one(options.activeRequests?.()))
+  exposition.add(METRICS.errors, () => labelled('code', errors))
+  exposition.add(METRICS.decisions, decisions.samples)
+  exposition.add(METRICS.lateOutcomes, () => one(totals.late))
+  exposition.add(METRICS.decisionLogFailures, () => one(totals.decisionLog))
+  exposition.add(METRICS.idempotencyFailures, () => one(totals.idempotency))
+  exposition.add(METRICS.logLinesDropped, () => one(options.logLinesDropped?.()))
+  exposition.add(
+    METRICS.poolWait,
+    ofPool((pool) => histogramSamples(METRICS.poolWait.name, {}, pool.wait)),
+  )
+  exposition.add(
+    METRICS.poolRun,
+    ofPool((pool) => histogramSamples(METRICS.poolRun.name, {}, pool.run)),
+  )
+  exposition.add(
+    METRICS.poolJobs,
+    ofPool(({ answered, refused, expired, failed, withheld }) =>
+      labelled('outcome', { answered, refused, expired, failed, withheld }),
+    ),
+  )
+  exposition.add(
+    METRICS.poolQueued,
+    ofPool((pool) => one(pool.queued)),
+  )
+  exposition.add(
+    METRICS.poolQueueLimit,
+    ofPool((pool) => one(pool.queueLimit)),
+  )
+  exposition.add(
+    METRICS.poolInFlight,
+    ofPool((pool) => one(pool.inFlight)),
+  )
+  exposition.add(
+    METRICS.workers,
+    ofPool(({ workers, busy, wanted, abandoned }) => labelled('state', { live: workers, busy, wanted, abandoned })),
+  )
+  exposition.add(
+    METRICS.workerLosses,
+    ofPool((pool) => labelled('cause', pool.restarts)),
+  )
+  exposition.add(METRICS.changeFeedAge, () => one(options.changeFeedAgeSeconds?.()))
+  exposition.add(METRICS.build, () => [{ labels: options.build, value: 1 }])
+  const stopProcessMetrics = addProcessMetrics(exposition)
+
+  return {
+    contentType: exposition.contentType,
+    route: routes.recorder,
+    recordDecision: decisions.record,
+    recordError: (code) => {
+      errors[code] += 1
+    },
+    recordLateOutcome: () => {
+      totals.late += 1
+    },
+    recordDecisionLogFailure: () => {
+      totals.decisionLog += 1
+    },
+    recordIdempotencyFailure: () => {
+      totals.idempotency += 1
+    },
+    expose: exposition.text,
+    stop: stopProcessMetrics,
+  }
+}

@@ -1,0 +1,91 @@
+// Keeps secrets out of whatever is printed (invariant 5; threats row 21): by the name of the field, and by the look of
+// the text wherever it stands. Hand-written scans: a regular expression that gives up would let a secret through.
+
+/** Field names whose values are never printed, in lower case without `_` and `-`. Also as the end of a longer name. */
+const SECRET_NAMES = [
+  'apikey',
+  'authorization',
+  'cookie',
+  'password',
+  'passphrase',
+  'secret',
+  'token',
+  'privatekey',
+  'secretkey',
+  'seed',
+  'mnemonic',
+  'keystore',
+]
+
+export const REDACTED = '[redacted]'
+
+/** Whether a field of this name holds a secret, for example `x-api-key` or `signerPassphrase`. */
+export const isSecretName = (name: string): boolean => {
+  const plain = name.toLowerCase().replaceAll('_', '').replaceAll('-', '')
+  return SECRET_NAMES.some((secret) => plain.endsWith(secret) || plain.endsWith(`${secret}s`))
+}
+
+const isWordCharacter = (character: number): boolean =>
+  (character >= 48 && character <= 57) ||
+  (character >= 65 && character <= 90) ||
+  (character >= 97 && character <= 122) ||
+  character === 95
+
+const API_KEY_MARKS = ['_live_', '_test_']
+const KIND_LETTERS = 'aim'
+
+/** `cs`, one of `aim`, `_live_` or `_test_`, anywhere in the word: an API key, whole, cut or glued to something. */
+const hasApiKey = (word: string): boolean =>
+  API_KEY_MARKS.some((mark) => {
+    for (let at = word.indexOf(mark); at !== -1; at = word.indexOf(mark, at + 1)) {
+      if (at >= 3 && word.startsWith('cs', at - 3) && KIND_LETTERS.includes(word[at - 1] ?? '?')) return true
+    }
+    return false
+  })
+
+const isHex = (word: string, start: number): boolean => {
+  for (let i = start; i < word.length; i++) {
+    const character = word.charCodeAt(i) | 32
+    if (!((character >= 48 && character <= 57) || (character >= 97 && character <= 102))) return false
+  }
+  return true
+}
+
+/**
+ * 32 or 64 bytes as hex: a secp256k1 key, an Ed25519 seed or key pair. Digests look the same and are lost with them:
+ * whoever wants one in the log cuts it.
+ */
+const isHexKey = (word: string): boolean => {
+  const start = word.startsWith('0x') || word.startsWith('0X') ? 2 : 0
+  const digits = word.length - start
+  return (digits === 64 || digits === 128) && isHex(word, start)
+}
+
+/** 64 bytes as base58: a Solana key pair. 0, O, I, l and _ are not in its alphabet. */
+const isBase58KeyPair = (word: string): boolean => {
+  if (word.length < 86 || word.length > 88) return false
+  for (const character of word) if ('0OIl_'.includes(character)) return false
+  return true
+}
+
+const isSecretWord = (word: string): boolean => hasApiKey(word) || isHexKey(word) || isBase58KeyPair(word)
+
+/** `csa_live_` is the shortest word that can give something away. */
+const SECRET_LENGTH_MIN = 9
+
+/** The text with every word that looks like a key replaced. A PEM block with a private key is replaced as a whole. */
+export const redactText = (text: string): string => {
+  if (text.includes('PRIVATE KEY')) return REDACTED
+  let result = ''
+  let kept = 0
+  for (let start = 0; start < text.length; ) {
+    let end = start
+    while (end < text.length && isWordCharacter(text.charCodeAt(end))) end++
+    if (end - start >= SECRET_LENGTH_MIN && isSecretWord(text.slice(start, end))) {
+      result += text.slice(kept, start) + REDACTED
+      kept = end
+    }
+    start = end + 1
+  }
+  return kept === 0 ? text : result + text.slice(kept)
+}

@@ -1,0 +1,55 @@
+// Duration and number of the answers of each route, by status. The set of routes is what the application registers.
+import { createDurationHistogram, type DurationHistogram } from './duration-histogram.ts'
+import { histogramSamples, type Sample } from './exposition.ts'
+import { METRICS } from './metric-table.ts'
+
+/** Counts one answer. */
+export type RouteRecorder = (status: number, durationMs: number) => void
+
+const OTHER = 'other'
+
+const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 100 && status <= 599
+
+/** One histogram for each route and status that occurred. */
+export const createRouteMetrics = () => {
+  const recorders = new Map<string, RouteRecorder>()
+  const series: { readonly labels: Readonly<Record<string, string>>; readonly histogram: DurationHistogram }[] = []
+
+  const createRecorder = (method: string, route: string): RouteRecorder => {
+    const byStatus = new Map<number, DurationHistogram>()
+    return (status, durationMs) => {
+      const known = isStatus(status) ? status : 0
+      let histogram = byStatus.get(known)
+      if (histogram === undefined) {
+        histogram = createDurationHistogram()
+        byStatus.set(known, histogram)
+        series.push({
+          labels: {
+            http_request_method: method,
+            http_route: route,
+            http_response_status_code: known === 0 ? OTHER : String(known),
+          },
+          histogram,
+        })
+      }
+      histogram.record(durationMs)
+    }
+  }
+
+  return {
+    /** The same route twice shares its counts. */
+    recorder: (method: string, route: string): RouteRecorder => {
+      const name = `${method} ${route}`
+      let recorder = recorders.get(name)
+      if (recorder === undefined) {
+        recorder = createRecorder(method, route)
+        recorders.set(name, recorder)
+      }
+      return recorder
+    },
+    samples: (): readonly Sample[] =>
+      series.flatMap(({ labels, histogram }) =>
+        histogramSamples(METRICS.requestDuration.name, labels, histogram.snapshot()),
+      ),
+  }
+}

@@ -1,0 +1,30 @@
+// Writes log lines to standard error so that neither a reader who left nor one who stalls can harm the service: a
+// broken pipe is counted instead of ending the process, and what piles up in memory is bounded.
+
+/** Characters waiting in memory for a reader that stalls. */
+const PENDING_MAX = 1_048_576
+
+/** The part of a Node stream that is used. Bun's `writableLength` stays 0, so what waits is counted here. */
+export interface LineStream {
+  /** False when the line waits in memory. */
+  write(line: string): boolean
+  on(event: 'error' | 'drain', listener: () => void): unknown
+}
+
+/** @returns a function that answers false for a line that was not taken. */
+export const createLineWriter = (stream: LineStream = process.stderr): ((line: string) => boolean) => {
+  let broken = false
+  let pending = 0
+  // Without a listener, EPIPE would be an uncaught error.
+  stream.on('error', () => {
+    broken = true
+  })
+  stream.on('drain', () => {
+    pending = 0
+  })
+  return (line) => {
+    if (broken || pending > PENDING_MAX) return false
+    if (!stream.write(line)) pending += line.length
+    return true
+  }
+}

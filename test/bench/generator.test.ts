@@ -1,0 +1,79 @@
+// The generator's own process against a tiny echo server: everything asked for is sent, answered and counted.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type LoadClient, startLoadClient } from '../../bench/load/load-client.ts'
+import type { LoadPlan, LoadShape } from '../../bench/load/plan.ts'
+import { createProcesses } from '../../bench/processes.ts'
+
+const processes = createProcesses()
+let client: LoadClient
+const wallets = new Set<string>()
+let requests = 0
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    requests++
+    const { from } = (await request.json()) as { readonly from: string }
+    wallets.add(from)
+    return new URL(request.url).pathname === '/busy'
+      ? Response.json({ from }, { status: 503 })
+      : Response.json({ from, key: request.headers.get('x-api-key') })
+  },
+})
+
+beforeAll(async () => {
+  client = await startLoadClient(processes)
+})
+
+afterAll(async () => {
+  await processes.stopAll()
+  await server.stop(true)
+})
+
+const plan = (shape: LoadShape, changes: Partial<LoadPlan> = {}): LoadPlan => ({
+  name: 'test',
+  url: `http://127.0.0.1:${server.port}/`,
+  headers: { 'x-api-key': 'k' },
+  bodies: { seed: 'test', wallets: 20, chain: 'base', target: { verificationHash: 'x-1' } },
+  answers: { kind: 'status' },
+  shape,
+  warmupMs: 0,
+  durationMs: 100,
+  drainMs: 5_000,
+  observePid: process.pid,
+  ...changes,
+})
+
+test('open loop: 200 requests in 100 ms, none lost', async () => {
+  requests = 0
+  const report = await client.run(plan({ mode: 'open', connections: 4, ratePerSecond: 2_000, queueLimit: 1_000 }))
+  expect(requests).toBe(200)
+  expect(report.statuses).toEqual({ '200': 200 })
+  expect(report.failures).toEqual({})
+  expect(report.latencyMs.count).toBe(200)
+  expect(wallets.size).toBe(20)
+  expect(report.serverCpu).not.toBeNull()
+})
+
+test('closed loop: counts answers by status', async () => {
+  const url = `http://127.0.0.1:${server.port}/busy`
+  const report = await client.run(plan({ mode: 'closed', connections: 3 }, { url }))
+  expect(Object.keys(report.statuses)).toEqual(['503'])
+  expect(report.refusalLatencyMs.count).toBe(report.statuses['503'] ?? 0)
+  expect(report.latencyMs.count).toBe(0)
+})
+
+test('answers that attest nothing are found out', async () => {
+  const answers = { kind: 'attestation', attester: null, sampleEvery: 1_000 } as const
+  const report = await client.run(plan({ mode: 'closed', connections: 1 }, { answers }))
+  expect(report.answers.verified).toBe(0)
+  expect(report.answers.problems.length).toBeGreaterThan(0)
+})
+
+test('a server that is not there is an error that names it', async () => {
+  const free = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const url = `http://127.0.0.1:${free.port}/`
+  free.stop(true)
+  await expect(client.run(plan({ mode: 'closed', connections: 2 }, { url }))).rejects.toThrow(new URL(url).host)
+})

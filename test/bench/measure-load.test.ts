@@ -1,0 +1,132 @@
+// What a load report becomes: measurements under the names that the goals look for, and findings for all that is wrong.
+import { describe, expect, test } from 'bun:test'
+import { addDerived, judgeGoals } from '../../bench/goals.ts'
+import type { LoadPlan, LoadReport } from '../../bench/load/plan.ts'
+import { parseOptions } from '../../bench/options.ts'
+import type { BenchContext } from '../../bench/parts/context.ts'
+import { createLoadMeasurer, findingsOf } from '../../bench/parts/measure-load.ts'
+import { createProcesses } from '../../bench/processes.ts'
+import { createCollector } from '../../bench/result.ts'
+
+const latency = { count: 10, p50: 0.5, p90: 1, p99: 2, p99_9: 3, max: 4, mean: 0.6, histogram: '' }
+
+const reportOf = (plan: LoadPlan, changes: Partial<LoadReport> = {}): LoadReport => ({
+  name: plan.name,
+  shape: plan.shape,
+  windowMs: 1_000,
+  completed: 1_000,
+  throughputPerSecond: 1_000,
+  statuses: { '200': 1_000 },
+  failures: {},
+  latencyMs: latency,
+  refusalLatencyMs: latency,
+  generatorDelayMs: plan.shape.mode === 'open' ? latency : null,
+  serverCpu: plan.observePid === null ? null : { total: 50_000, mainThread: 20_000 },
+  generatorCpuMicroseconds: 10_000,
+  answers: { seen: 1_000, verified: 1, problems: [] },
+  ...changes,
+})
+
+const createContext = () => {
+  const plans: LoadPlan[] = []
+  const context: BenchContext = {
+    options: parseOptions(['--quick'])!,
+    processes: createProcesses(),
+    collector: createCollector(),
+    progress: { step: () => undefined, note: () => undefined, end: () => undefined },
+    client: {
+      run: async (plan) => {
+        plans.push(plan)
+        return reportOf(plan)
+      },
+    },
+  }
+  const measurer = (part: string, pid: number | null = 1) =>
+    createLoadMeasurer(context, {
+      part,
+      url: 'http://127.0.0.1:1/',
+      headers: {},
+      bodies: { seed: 's', wallets: 1, chain: 'base', target: { verificationHash: 'x' } },
+      answers: { kind: 'status' },
+      pid,
+    })
+  return { context, plans, measurer }
+}
+
+describe('measured load', () => {
+  test('gives every goal its measurement', async () => {
+    const { context, measurer } = createContext()
+    for (const part of ['floor.echo', 'naive', 'service']) await measurer(part).closed()
+    await measurer('service').open()
+    for (const name of ['floor.sign.noble', 'floor.keccak']) {
+      context.collector.add({ name, label: name, unit: 'µs', better: 'lower' }, 25)
+    }
+    addDerived(context.collector, 'noble')
+    const goals = judgeGoals(context.collector, 1_000)
+    expect(goals.map(({ name, value }) => [name, value])).toEqual([
+      ['summary.cpu_over_floor', 0.5],
+      ['summary.throughput_over_naive', 1],
+      ['service.open.p50', 0.5],
+      ['service.open.p99', 2],
+    ])
+  })
+
+  test('warming up measures nothing', async () => {
+    const { context, plans, measurer } = createContext()
+    await measurer('naive').warm()
+    expect(plans).toHaveLength(1)
+    expect(context.collector.measurements()).toEqual([])
+  })
+
+  test('no CPU is made up for a deployment elsewhere', async () => {
+    const { context, measurer } = createContext()
+    await measurer('deployment', null).closed()
+    expect(context.collector.rounds('deployment.closed.throughput')).toHaveLength(1)
+    expect(context.collector.rounds('deployment.closed.cpu')).toEqual([])
+  })
+})
+
+describe('findings', () => {
+  const closed: LoadPlan = {
+    name: 'service closed loop',
+    url: '',
+    headers: {},
+    bodies: { seed: '', wallets: 1, chain: '', target: { to: '' } },
+    answers: { kind: 'status' },
+    shape: { mode: 'closed', connections: 1 },
+    warmupMs: 0,
+    durationMs: 0,
+    drainMs: 0,
+    observePid: null,
+  }
+  const open: LoadPlan = {
+    ...closed,
+    shape: { mode: 'open', connections: 1, ratePerSecond: 1_000, queueLimit: 1 },
+  }
+
+  test('a clean report has none', () => {
+    expect(findingsOf(reportOf(closed))).toEqual([])
+    expect(findingsOf(reportOf(open))).toEqual([])
+  })
+
+  test.each([
+    ['errors by status', reportOf(closed, { statuses: { '200': 9, '503': 3 } }), '3 answers with status 503'],
+    [
+      'requests without an answer',
+      reportOf(open, { failures: { timeout: 2 } }),
+      '2 requests without an answer: timeout',
+    ],
+    [
+      'wrong answers',
+      reportOf(closed, { answers: { seen: 1, verified: 0, problems: ['signed by another attester'] } }),
+      'signed by another attester',
+    ],
+    ['a generator at its limit', reportOf(closed, { generatorCpuMicroseconds: 990_000 }), 'generator used 99%'],
+    ['a rate that was not reached', reportOf(open, { throughputPerSecond: 800 }), '800/s were answered of 1000/s'],
+  ])('%s', (_what, report, text) => {
+    const findings = findingsOf(report)
+    expect(findings).toHaveLength(1)
+    expect(findings[0]).toStartWith('service closed loop: ')
+    expect(findings[0]).toContain(text)
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { OptionInvalidError, PARTS, parseOptions } from '../../bench/options.ts'
+
+describe('bench options', () => {
+  test('defaults measure every part', () => {
+    const options = parseOptions([])
+    expect(options?.parts).toEqual(PARTS)
+    expect(options).toMatchObject({ json: false, connections: 64, ratePerSecond: 1_000, deployment: null })
+  })
+
+  test('--quick is shorter, --rounds overrides it', () => {
+    const full = parseOptions([])
+    const quick = parseOptions(['--quick', '--rounds', '7'])
+    expect(quick?.durations.openMs).toBeLessThan(full?.durations.openMs ?? 0)
+    expect(quick?.durations.rounds).toBe(7)
+  })
+
+  test('--only keeps the order of the parts', () => {
+    expect(parseOptions(['--only', 'naive,floor'])?.parts).toEqual(['floor', 'naive'])
+  })
+
+  test('a deployment needs a key and a target', () => {
+    const base = ['--url', 'http://127.0.0.1:8080/']
+    expect(parseOptions([...base, '--key', 'k', '--hash', 'x-1'])?.deployment).toEqual({
+      url: 'http://127.0.0.1:8080',
+      key: 'k',
+      chain: 'sepolia',
+      target: { verificationHash: 'x-1' },
+    })
+    for (const wrong of [base, [...base, '--key', 'k'], [...base, '--key', 'k', '--hash', 'x', '--to', '0x']]) {
+      expect(() => parseOptions(wrong)).toThrow(OptionInvalidError)
+    }
+  })
+
+  test.each([
+    [['--only', 'nothing']],
+    [['--rounds', '0']],
+    [['--rate', '1e3']],
+    [['--connections', '-1']],
+    [['--unknown']],
+    [['--key', 'k']],
+    [['--url', 'ftp://host', '--key', 'k', '--hash', 'x']],
+  ])('%j is refused', (argumentList) => {
+    expect(() => parseOptions(argumentList)).toThrow(OptionInvalidError)
+  })
+
+  test('--help', () => {
+    expect(parseOptions(['--help'])).toBeNull()
+  })
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { createProcesses } from '../../bench/processes.ts'
+
+test('stopAll ends every process and removes every folder', async () => {
+  const processes = createProcesses()
+  const folder = processes.temporaryFolder()
+  const started = Promise.withResolvers<unknown>()
+  const exited = Promise.withResolvers<number | null>()
+  const managed = processes.start({
+    name: 'idle',
+    command: [process.execPath, '-e', 'process.send("here"); setInterval(() => undefined, 1000)'],
+    onMessage: started.resolve,
+    onExit: exited.resolve,
+  })
+  expect(await started.promise).toBe('here')
+  expect(existsSync(folder)).toBe(true)
+  await processes.stopAll()
+  await exited.promise
+  expect(existsSync(folder)).toBe(false)
+  expect(() => process.kill(managed.pid, 0)).toThrow()
+  await processes.stopAll()
+})
+
+test('the settings of whoever runs the bench do not reach the processes it starts', async () => {
+  const processes = createProcesses()
+  const received = Promise.withResolvers<unknown>()
+  process.env['COUNTERSIGN_BENCH_PROBE'] = 'leaks'
+  try {
+    processes.start({
+      name: 'probe',
+      command: [
+        process.execPath,
+        '-e',
+        'process.send(Object.keys(process.env).filter((n) => /^COUNTERSIGN_/.test(n)))',
+      ],
+      environment: { COUNTERSIGN_SIGNER: 'noble' },
+      onMessage: received.resolve,
+    })
+    expect(await received.promise).toEqual(['COUNTERSIGN_SIGNER'])
+  } finally {
+    delete process.env['COUNTERSIGN_BENCH_PROBE']
+    await processes.stopAll()
+  }
+})

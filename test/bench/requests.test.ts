@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'bun:test'
+import { buildRequest, prepareRequests } from '../../bench/load/requests.ts'
+
+const URL_HERE = new URL('http://127.0.0.1:8080/v2/attestation')
+const onChain = {
+  seed: 'test',
+  wallets: 50,
+  chain: 'base',
+  target: { to: '0x4daf89a45564390fba803dc9509ea6732d0b6c42' },
+} as const
+
+describe('prepared requests', () => {
+  test('are whole HTTP requests with a body of the stated length', () => {
+    const { bytes } = prepareRequests(URL_HERE, { 'x-api-key': 'k' }, onChain)
+    const [head = '', body = ''] = Buffer.from(bytes[0]!).toString().split('\r\n\r\n')
+    expect(head.split('\r\n')).toEqual([
+      'POST /v2/attestation HTTP/1.1',
+      'Host: 127.0.0.1:8080',
+      'x-api-key: k',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ])
+    expect(Object.keys(JSON.parse(body))).toEqual(['to', 'from', 'chain', 'data', 'msg_value'])
+  })
+
+  test('differ from each other, and are the same for the same seed', () => {
+    const { bodies } = prepareRequests(URL_HERE, {}, onChain)
+    expect(new Set(bodies.map(({ from }) => from)).size).toBe(50)
+    expect(prepareRequests(URL_HERE, {}, onChain).bodies).toEqual(bodies)
+    expect(prepareRequests(URL_HERE, {}, { ...onChain, seed: 'other' }).bodies[0]).not.toEqual(bodies[0])
+  })
+
+  test('carry 68 bytes of calldata on chain and none for a project', () => {
+    const { bodies } = prepareRequests(URL_HERE, {}, onChain)
+    expect(bodies.every(({ data }) => /^0xa9059cbb[0-9a-f]{128}$/.test(data))).toBe(true)
+    const project = { ...onChain, target: { verificationHash: 'x-1' } }
+    const [request] = prepareRequests(URL_HERE, {}, project).bytes
+    expect(JSON.parse(Buffer.from(request!).toString().split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      verification_hash: 'x-1',
+      chain: 'base',
+    })
+  })
+
+  test('a header can not smuggle another', () => {
+    expect(() => buildRequest(URL_HERE, { 'x-api-key': 'a\r\nHost: b' }, '')).toThrow(RangeError)
+  })
+})

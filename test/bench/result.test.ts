@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'bun:test'
+import { compareResults, comparisonWarnings, judgeChange } from '../../bench/compare.ts'
+import { addDerived, judgeGoals } from '../../bench/goals.ts'
+import { formatResult } from '../../bench/report.ts'
+import {
+  type BenchResult,
+  type Collector,
+  createCollector,
+  type Measurement,
+  parseResult,
+  RESULT_SCHEMA,
+  ResultInvalidError,
+} from '../../bench/result.ts'
+
+const resultOf = (collector: Collector): BenchResult => ({
+  schema: RESULT_SCHEMA,
+  startedAt: '2026-01-02T03:04:05.000Z',
+  machine: {
+    cpu: 'Test CPU',
+    cores: 2,
+    memoryBytes: 1,
+    system: 'linux 6',
+    architecture: 'x64',
+    loadAverage: 0.1,
+  },
+  runtime: { name: 'bun', version: '1.4.4', revision: '0123456789abcdef' },
+  commit: { id: '0123456789abcdef0123', modified: false },
+  settings: { quick: true },
+  measurements: collector.measurements(),
+  goals: judgeGoals(collector, 1_000),
+  findings: collector.findings(),
+})
+
+const addRounds = (collector: Collector, name: string, unit: Measurement['unit'], rounds: readonly number[]): void => {
+  const better = unit === '/s' ? 'higher' : 'lower'
+  for (const value of rounds) collector.add({ name, label: name, unit, better }, value)
+}
+
+const wholeRun = (): Collector => {
+  const collector = createCollector()
+  addRounds(collector, 'floor.echo.closed.cpu', 'µs', [10, 20, 10])
+  addRounds(collector, 'floor.sign.noble', 'µs', [27, 54, 27])
+  addRounds(collector, 'floor.keccak', 'µs', [3, 6, 3])
+  addRounds(collector, 'naive.closed.throughput', '/s', [4_000, 2_000, 4_000])
+  addRounds(collector, 'service.closed.throughput', '/s', [20_000, 10_000, 20_000])
+  addRounds(collector, 'service.closed.cpu', 'µs', [56, 112, 64])
+  addRounds(collector, 'service.open.p50', 'ms', [0.4, 0.5, 0.6])
+  addRounds(collector, 'service.open.p99', 'ms', [6, 7, 8])
+  addDerived(collector, 'noble')
+  return collector
+}
+
+describe('goals', () => {
+  test('ratios are taken round by round, so a slow round of both cancels out', () => {
+    const collector = wholeRun()
+    expect(collector.rounds('floor.cpu')).toEqual([40, 80, 40])
+    expect(collector.rounds('summary.cpu_over_floor')).toEqual([1.4, 1.4, 1.6])
+    expect(collector.rounds('summary.throughput_over_naive')).toEqual([5, 5, 5])
+  })
+
+  test('each goal says what was reached', () => {
+    const goals = judgeGoals(wholeRun(), 1_000)
+    expect(goals.map(({ name, value, reached }) => [name, value, reached])).toEqual([
+      ['summary.cpu_over_floor', 1.4, true],
+      ['summary.throughput_over_naive', 5, true],
+      ['service.open.p50', 0.5, true],
+      ['service.open.p99', 7, false],
+    ])
+  })
+
+  test('goals about 1,000/s are left out at another rate, and all that was not measured', () => {
+    expect(judgeGoals(wholeRun(), 2_000).map(({ unit }) => unit)).toEqual(['ratio', 'ratio'])
+    const collector = createCollector()
+    addDerived(collector, 'noble')
+    expect(judgeGoals(collector, 1_000)).toEqual([])
+  })
+})
+
+describe('result', () => {
+  test('survives its JSON', () => {
+    const result = resultOf(wholeRun())
+    expect(parseResult(JSON.stringify(result))).toEqual(result)
+  })
+
+  test.each([
+    ['not JSON', '{'],
+    ['another schema', JSON.stringify({ ...resultOf(wholeRun()), schema: 'other/1' })],
+    ['no machine', JSON.stringify({ ...resultOf(wholeRun()), machine: null })],
+    ['a measurement without rounds', JSON.stringify({ ...resultOf(wholeRun()), measurements: [{ name: 'a' }] })],
+    ['findings that are not texts', JSON.stringify({ ...resultOf(wholeRun()), findings: [1] })],
+  ])('%s is refused', (_what, text) => {
+    expect(() => parseResult(text)).toThrow(ResultInvalidError)
+  })
+
+  test('a number that is none is refused when it is added', () => {
+    expect(() => addRounds(createCollector(), 'a', 'ms', [Number.NaN])).toThrow(RangeError)
+  })
+
+  test('the text names machine, runtime, commit, each part and each goal', () => {
+    const collector = wholeRun()
+    collector.find('service: 3 answers with status 503')
+    const text = formatResult(resultOf(collector))
+    for (const part of [
+      'Test CPU, 2 cores',
+      'Bun 1.4.4',
+      '0123456789ab',
+      '2026-01-02',
+      'not reached',
+      '503',
+      '1.40×',
+    ]) {
+      expect(text).toContain(part)
+    }
+  })
+
+  test('the stage table adds up to the service', () => {
+    const collector = wholeRun()
+    addRounds(collector, 'stages.policy', 'µs', [2])
+    const text = formatResult(resultOf(collector))
+    // 64 in all: 10 for HTTP, 2 for the policy, 52 left over.
+    expect(text).toMatch(/the rest[^\n]*52\.0 µs\s+81%/)
+  })
+})
+
+describe('compare', () => {
+  const measurement = (rounds: readonly number[], better: 'lower' | 'higher' = 'lower'): Measurement => {
+    const collector = createCollector()
+    for (const value of rounds) collector.add({ name: 'a', label: 'a', unit: 'ms', better }, value)
+    return collector.measurements()[0]!
+  }
+
+  test.each([
+    ['apart and lower', [10, 11, 12, 12, 13], [7, 8, 9, 9, 9], 'better'],
+    ['apart and higher', [7, 8, 9, 9, 9], [10, 11, 12, 12, 13], 'worse'],
+    ['overlapping', [10, 11, 14, 11, 11], [9, 9, 10.5, 9, 9], 'same'],
+    ['apart by a hair', [10, 10.01, 10.02, 10, 10], [10.03, 10.04, 10.05, 10.1, 10.1], 'same'],
+    ['too few rounds', [10, 11, 12, 13], [1, 2, 3, 4], 'unclear'],
+  ] as const)('%s', (_what, before, after, change) => {
+    expect(judgeChange(measurement(before), measurement(after))).toBe(change)
+  })
+
+  test('where more is better, less is worse', () => {
+    expect(judgeChange(measurement([10, 11, 12, 12, 12], 'higher'), measurement([7, 8, 9, 9, 9], 'higher'))).toBe(
+      'worse',
+    )
+  })
+
+  test('compares what both have, and warns of other machines and settings', () => {
+    const before = resultOf(wholeRun())
+    const after = {
+      ...before,
+      machine: { ...before.machine, cores: 8 },
+      settings: {},
+      measurements: before.measurements.slice(2),
+    }
+    expect(compareResults(before, after)).toHaveLength(before.measurements.length - 2)
+    expect(compareResults(before, after).every(({ change, ratio }) => change === 'unclear' && ratio === 1)).toBe(true)
+    expect(comparisonWarnings(before, after)).toHaveLength(2)
+    expect(comparisonWarnings(before, before)).toEqual([])
+    const slower = before.measurements.map((item) =>
+      item.name === 'floor.echo.closed.cpu' ? { ...item, median: item.median * 1.2 } : item,
+    )
+    expect(comparisonWarnings(before, { ...before, measurements: slower })[0]).toContain('1.20×')
+  })
+})

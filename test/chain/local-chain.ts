@@ -1,0 +1,191 @@
+// What tests and the gas report do with a local node: deploy, call, send, move the clock, change the chain id.
+import {
+  type Abi,
+  decodeErrorResult,
+  decodeFunctionResult,
+  encodeDeployData,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+} from 'viem'
+import { type CompiledContract, type CompiledContracts, loadContracts } from '../../contracts/build.ts'
+import { startAnvil } from './anvil.ts'
+
+export interface Deployed {
+  readonly address: Hex
+  readonly abi: Abi
+}
+
+export interface Call {
+  readonly to: Deployed
+  readonly name: string
+  readonly arguments?: readonly unknown[]
+  /** The first funded account by default. Any address may send: the node impersonates it. */
+  readonly from?: Hex
+  readonly value?: bigint
+}
+
+/** `reverted` is the name of the contract's error, or the raw data where it has none. */
+export type Outcome = { readonly result: unknown } | { readonly reverted: string }
+
+export interface Receipt {
+  readonly gasUsed: number
+  /** Null when the transaction succeeded. */
+  readonly reverted: string | null
+  readonly logs: ReadonlyArray<{ readonly address: Hex; readonly topics: [Hex, ...Hex[]]; readonly data: Hex }>
+}
+
+export interface LocalChain {
+  readonly url: string
+  readonly accounts: readonly Hex[]
+  readonly contracts: CompiledContracts
+  request<Result>(method: string, parameters?: readonly unknown[]): Promise<Result>
+  deploy(contract: string | CompiledContract, ...parameters: readonly unknown[]): Promise<Deployed>
+  /** eth_call on the latest block. */
+  call(call: Call): Promise<Outcome>
+  /** The result of a call that must not revert. */
+  read<Result>(to: Deployed, name: string, ...parameters: readonly unknown[]): Promise<Result>
+  /** A transaction in a block of its own. */
+  send(call: Call): Promise<Receipt>
+  setChainId(chainId: number): Promise<void>
+  /** Of the latest block, as are the block number and every `call`. */
+  timestampSeconds(): Promise<number>
+  /** The next block's, exactly. */
+  setNextTimestamp(seconds: number): Promise<void>
+  mine(blocks?: number): Promise<void>
+  stop(): Promise<void>
+}
+
+interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+class RpcFailedError extends Error {
+  override readonly name = 'RpcFailedError'
+  readonly error: RpcError
+  constructor(method: string, error: RpcError) {
+    super(`${method}: ${error.message}`)
+    this.error = error
+  }
+}
+
+interface NodeReceipt {
+  readonly status: Hex
+  readonly gasUsed: Hex
+  readonly contractAddress: Hex | null
+  readonly transactionHash: Hex
+  readonly logs: Receipt['logs']
+}
+
+const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
+const GAS = quantity(5_000_000)
+
+export const startLocalChain = async (chainId: number): Promise<LocalChain> => {
+  // The sources are compiled before the node starts, so that a source that does not compile leaves no process behind.
+  const contracts = await loadContracts()
+  const errors = Object.values(contracts).flatMap((contract) => contract.abi.filter((item) => item.type === 'error'))
+  const node = await startAnvil(chainId)
+  let requests = 0
+
+  const request: LocalChain['request'] = async <Result>(method: string, params: readonly unknown[] = []) => {
+    requests += 1
+    const response = await fetch(node.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: requests, method, params }),
+    })
+    const answer = (await response.json()) as { result: Result; error?: RpcError }
+    if (answer.error !== undefined) throw new RpcFailedError(method, answer.error)
+    return answer.result
+  }
+
+  const errorName = (data: unknown): string => {
+    if (typeof data !== 'string' || data === '0x') return 'without a reason'
+    try {
+      const decoded = decodeErrorResult({ abi: errors, data: data as Hex })
+      return decoded.errorName === 'Error' ? String(decoded.args?.[0]) : decoded.errorName
+    } catch {
+      return data
+    }
+  }
+
+  const transaction = (call: Call) => ({
+    from: call.from ?? accounts[0],
+    to: call.to.address,
+    value: quantity(call.value ?? 0n),
+    data: encodeFunctionData({ abi: call.to.abi, functionName: call.name, args: call.arguments ?? [] }),
+  })
+
+  const call: LocalChain['call'] = async (wanted) => {
+    try {
+      const data = await request<Hex>('eth_call', [transaction(wanted), 'latest'])
+      return { result: decodeFunctionResult({ abi: wanted.to.abi, functionName: wanted.name, data }) }
+    } catch (error) {
+      if (!(error instanceof RpcFailedError) || !/revert/i.test(error.error.message)) throw error
+      return { reverted: errorName(error.error.data) }
+    }
+  }
+
+  /** The answer comes once the transaction is in a block. */
+  const mined = (fields: Readonly<Record<string, unknown>>): Promise<NodeReceipt> =>
+    request('eth_sendTransactionSync', [{ gas: GAS, gasPrice: '0x0', ...fields }])
+
+  let accounts: readonly Hex[]
+  try {
+    await request('anvil_autoImpersonateAccount', [true])
+    accounts = await request<Hex[]>('eth_accounts')
+  } catch (error) {
+    await node.stop()
+    throw error
+  }
+
+  return {
+    url: node.url,
+    accounts: accounts.map((account) => getAddress(account)),
+    contracts,
+    request,
+    call,
+
+    async deploy(contract, ...parameters) {
+      const compiled = typeof contract === 'string' ? contracts[contract] : contract
+      if (compiled === undefined) throw new Error(`no contract ${String(contract)}`)
+      const data = encodeDeployData({ abi: compiled.abi, bytecode: compiled.bytecode, args: parameters })
+      const receipt = await mined({ from: accounts[0], data })
+      if (receipt.status !== '0x1' || receipt.contractAddress === null) throw new Error('the deployment reverted')
+      return { address: getAddress(receipt.contractAddress), abi: compiled.abi }
+    },
+
+    async read<Result>(to: Deployed, name: string, ...parameters: readonly unknown[]) {
+      const outcome = await call({ to, name, arguments: parameters })
+      if ('reverted' in outcome) throw new Error(`${name} reverted: ${outcome.reverted}`)
+      return outcome.result as Result
+    },
+
+    async send(wanted) {
+      const receipt = await mined(transaction(wanted))
+      const traced = async (): Promise<string> => {
+        const trace = await request<{ output?: Hex }>('debug_traceTransaction', [
+          receipt.transactionHash,
+          { tracer: 'callTracer' },
+        ])
+        return errorName(trace.output)
+      }
+      return {
+        gasUsed: Number(receipt.gasUsed),
+        reverted: receipt.status === '0x1' ? null : await traced(),
+        logs: receipt.logs,
+      }
+    },
+
+    setChainId: (id) => request('anvil_setChainId', [id]),
+    async timestampSeconds() {
+      const block = await request<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])
+      return Number(block.timestamp)
+    },
+    setNextTimestamp: (seconds) => request('evm_setNextBlockTimestamp', [seconds]),
+    mine: (blocks = 1) => request('anvil_mine', [quantity(blocks)]),
+    stop: () => node.stop(),
+  }
+}

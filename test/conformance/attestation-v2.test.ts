@@ -1,0 +1,317 @@
+// Interface A, v2: one test a line of the specification, through the real service. Error rows: errors.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import bs58 from 'bs58'
+import { encodeAbiParameters, type Hex, keccak256, recoverAddress, toBytes } from 'viem'
+import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
+
+const WALLET = '0x1111111111111111111111111111111111111111'
+const SOLANA_WALLET = bs58.encode(createHash('sha256').update('countersign test wallet 1').digest())
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const ZERO = '0x0000000000000000000000000000000000000000'
+
+interface AttestationResponse {
+  policy_id: string
+  policy_name: string
+  verification_hash: string
+  is_compliant: boolean
+  attestation: { uuid: string; expiration: number; attester: string; signature: Hex }
+  reason?: { code: string; message: string }
+}
+
+interface Statement {
+  readonly chainId: number
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  readonly data: Hex
+  readonly policy: string
+}
+
+let service: RunningService
+let quickstart: Readonly<Record<string, string>>
+const value = (name: string): string => quickstart[name] ?? ''
+
+const attest = async (body: Record<string, unknown>): Promise<AttestationResponse> => {
+  const response = await service.attest(body)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  return (await response.json()) as AttestationResponse
+}
+
+/** The digest by viem's own encoder, so that the service's is checked by another hand. */
+const evmDigest = (statement: Statement, { uuid, expiration }: AttestationResponse['attestation']): Hex =>
+  keccak256(
+    encodeAbiParameters(
+      ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
+      [
+        BigInt(statement.chainId),
+        uuid,
+        statement.from,
+        statement.to,
+        statement.value,
+        statement.data,
+        statement.policy,
+        BigInt(expiration),
+      ],
+    ),
+  )
+
+const expectEvmSignature = async (statement: Statement, answer: AttestationResponse): Promise<void> => {
+  const { signature, attester } = answer.attestation
+  expect(signature).toMatch(/^0x[0-9a-f]{130}$/)
+  const hash = evmDigest(statement, answer.attestation)
+  expect<string>(await recoverAddress({ hash, signature })).toBe(attester)
+  expect(attester).toBe(value('EVM_ATTESTER'))
+}
+
+const expectSolanaSignature = (statement: Omit<Statement, 'chainId'>, { attestation }: AttestationResponse): void => {
+  const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
+  const lamports = Buffer.alloc(8)
+  lamports.writeBigUInt64LE(statement.value)
+  const expiration = Buffer.alloc(8)
+  expiration.writeBigInt64LE(BigInt(attestation.expiration))
+  const layout = Buffer.concat([
+    Buffer.from('predicate_solana_attestation'),
+    Buffer.from(attestation.uuid.replaceAll('-', ''), 'hex'),
+    bs58.decode(statement.from),
+    bs58.decode(statement.to),
+    lamports,
+    sha256(toBytes(statement.data)),
+    sha256(statement.policy),
+    expiration,
+  ])
+  expect(layout).toHaveLength(188)
+  const publicKey = createPublicKey({
+    key: Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bs58.decode(attestation.attester)]),
+    format: 'der',
+    type: 'spki',
+  })
+  expect(attestation.signature).toMatch(/^0x[0-9a-f]{128}$/)
+  expect(verify(null, sha256(layout), publicKey, toBytes(attestation.signature))).toBe(true)
+  expect(attestation.attester).toBe(value('SOLANA_ATTESTER'))
+}
+
+beforeAll(async () => {
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '2' } })
+  quickstart = service.quickstart
+})
+afterAll(async () => {
+  await service.stop()
+})
+
+describe('the response', () => {
+  test('has every field of the specification, and no reason when compliant', async () => {
+    const answer = await attest({ from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') })
+    expect(Object.keys(answer)).toEqual([
+      'policy_id',
+      'policy_name',
+      'verification_hash',
+      'is_compliant',
+      'attestation',
+    ])
+    expect(Object.keys(answer.attestation)).toEqual(['uuid', 'expiration', 'attester', 'signature'])
+    expect(answer.policy_id).toBe(value('POLICY_ID'))
+    expect(answer.policy_id).toMatch(/^policy_[0-9A-Za-z]{16}$/)
+    expect(answer.verification_hash).toBe(value('VERIFICATION_HASH'))
+    expect(answer.is_compliant).toBe(true)
+    expect(answer.attestation.uuid).toMatch(UUID_V4)
+  })
+
+  test('expires 300 seconds after the request unless the project says otherwise', async () => {
+    const before = Math.floor(Date.now() / 1000)
+    const answer = await attest({ from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') })
+    const after = Math.floor(Date.now() / 1000)
+    expect(answer.attestation.expiration).toBeGreaterThanOrEqual(before + 300)
+    expect(answer.attestation.expiration).toBeLessThanOrEqual(after + 300)
+  })
+
+  test('never repeats a uuid', async () => {
+    const body = { from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
+    const answers = await Promise.all(Array.from({ length: 200 }, () => attest(body)))
+    expect(new Set(answers.map((answer) => answer.attestation.uuid)).size).toBe(200)
+  })
+
+  test('of a denied wallet is a 200 with uuid, expiration 0, empty attester and signature, and the reason', async () => {
+    const answer = await attest({
+      from: '0x000000000000000000000000000000000000DEAD',
+      chain: 'ethereum',
+      verification_hash: value('VERIFICATION_HASH'),
+    })
+    expect(answer.is_compliant).toBe(false)
+    expect(answer.attestation).toEqual({
+      uuid: expect.stringMatching(UUID_V4),
+      expiration: 0,
+      attester: '',
+      signature: '' as Hex,
+    })
+    expect(answer.reason?.code).toBe('DEMO_DENIED')
+    expect(answer.reason?.message.length).toBeGreaterThan(0)
+  })
+})
+
+describe('every chain of the table', () => {
+  for (const chain of BUILT_IN_CHAINS) {
+    if (chain.family !== 'evm') continue
+    test(`${chain.name}: interface-only signs the zero address`, async () => {
+      const answer = await attest({ from: WALLET, chain: chain.name, verification_hash: value('VERIFICATION_HASH') })
+      await expectEvmSignature(
+        { chainId: chain.chainId, from: WALLET, to: ZERO, value: 0n, data: '0x', policy: value('VERIFICATION_HASH') },
+        answer,
+      )
+    })
+
+    test(`${chain.name}: on chain signs contract, value and data as sent`, async () => {
+      const answer = await attest({
+        from: WALLET,
+        chain: chain.name,
+        to: value('DEMO_CONTRACT'),
+        data: '0xA9059CBB',
+        msg_value: '1000000000000000000',
+      })
+      await expectEvmSignature(
+        {
+          chainId: chain.chainId,
+          from: WALLET,
+          to: value('DEMO_CONTRACT'),
+          value: 10n ** 18n,
+          data: '0xA9059CBB',
+          policy: value('VERIFICATION_HASH'),
+        },
+        answer,
+      )
+    })
+  }
+
+  test('solana: interface-only signs 32 zero bytes', async () => {
+    const answer = await attest({ from: SOLANA_WALLET, chain: 'solana', verification_hash: value('VERIFICATION_HASH') })
+    const zero = bs58.encode(new Uint8Array(32))
+    expectSolanaSignature(
+      { from: SOLANA_WALLET, to: zero, value: 0n, data: '0x', policy: value('VERIFICATION_HASH') },
+      answer,
+    )
+  })
+
+  test('solana: on chain signs program, lamports and data', async () => {
+    const answer = await attest({
+      from: SOLANA_WALLET,
+      chain: 'solana',
+      to: value('DEMO_PROGRAM'),
+      data: '0x0102030405060708ff',
+      msg_value: '18446744073709551615',
+    })
+    expectSolanaSignature(
+      {
+        from: SOLANA_WALLET,
+        to: value('DEMO_PROGRAM'),
+        value: 2n ** 64n - 1n,
+        data: '0x0102030405060708ff',
+        policy: value('VERIFICATION_HASH'),
+      },
+      answer,
+    )
+  })
+
+  test('the older names of chains are accepted', async () => {
+    for (const [alias, chainId] of [
+      ['megaeth_testnet', 6343],
+      ['ethereum-mainnet', 1],
+      ['ethereum-sepolia', 11155111],
+    ] as const) {
+      const answer = await attest({ from: WALLET, chain: alias, verification_hash: value('VERIFICATION_HASH') })
+      await expectEvmSignature(
+        { chainId, from: WALLET, to: ZERO, value: 0n, data: '0x', policy: value('VERIFICATION_HASH') },
+        answer,
+      )
+    }
+  })
+})
+
+describe('the request', () => {
+  test('unknown fields are ignored', async () => {
+    await attest({ from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH'), on_behalf: 'x' })
+  })
+
+  test('msg_value may be 0x hex', async () => {
+    const answer = await attest({ from: WALLET, chain: 'base', to: value('DEMO_CONTRACT'), msg_value: '0xff' })
+    await expectEvmSignature(
+      {
+        chainId: 8453,
+        from: WALLET,
+        to: value('DEMO_CONTRACT'),
+        value: 255n,
+        data: '0x',
+        policy: value('VERIFICATION_HASH'),
+      },
+      answer,
+    )
+  })
+
+  test('BasicPolicyClient: to, from and chain are enough; value 0 and empty data are signed', async () => {
+    const answer = await attest({ from: WALLET, chain: 'sepolia', to: value('DEMO_CONTRACT').toLowerCase() })
+    await expectEvmSignature(
+      {
+        chainId: 11155111,
+        from: WALLET,
+        to: value('DEMO_CONTRACT'),
+        value: 0n,
+        data: '0x',
+        policy: value('VERIFICATION_HASH'),
+      },
+      answer,
+    )
+  })
+
+  test('64 KiB of data and the largest value are signed', async () => {
+    const data: Hex = `0x${'ab'.repeat(65536)}`
+    const largest = 2n ** 256n - 1n
+    const answer = await attest({
+      from: WALLET,
+      chain: 'base',
+      to: value('DEMO_CONTRACT'),
+      data,
+      msg_value: largest.toString(),
+    })
+    await expectEvmSignature(
+      {
+        chainId: 8453,
+        from: WALLET,
+        to: value('DEMO_CONTRACT'),
+        value: largest,
+        data,
+        policy: value('VERIFICATION_HASH'),
+      },
+      answer,
+    )
+  })
+
+  test('X-Request-Id is returned, and made when it is missing or unusable', async () => {
+    const body = { from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
+    const own = await service.attest(body, { 'x-request-id': 'trade-42' })
+    expect(own.headers.get('x-request-id')).toBe('trade-42')
+    const made = await service.attest(body, { 'x-request-id': 'x'.repeat(129) })
+    expect(made.headers.get('x-request-id')).toMatch(/^[\x21-\x7e]{1,128}$/)
+    expect(made.headers.get('x-request-id')).not.toContain('xxxxxxxxx')
+  })
+
+  test('an Idempotency-Key gives the same answer to the same request', async () => {
+    const body = { from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH') }
+    const headers = { 'idempotency-key': 'order-7' }
+    const first = await (await service.attest(body, headers)).json()
+    const second = await (await service.attest(body, headers)).json()
+    expect(second).toEqual(first)
+    const other = await service.attest({ ...body, chain: 'bsc' }, headers)
+    expect(other.status).toBe(422)
+  })
+
+  test('the quick-start key has no rate limit and the answer carries no CORS header', async () => {
+    const response = await service.attest({
+      from: WALLET,
+      chain: 'base',
+      verification_hash: value('VERIFICATION_HASH'),
+    })
+    expect(response.headers.get('ratelimit-limit')).toBeNull()
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})

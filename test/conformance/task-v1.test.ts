@@ -1,0 +1,248 @@
+// Interface A, v1: one test a line of the specification, through the real service. The block source is a JSON-RPC
+// server of the test's own on loopback: what is checked is the number that the service signs, and when it asks again.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { encodeAbiParameters, type Hex, keccak256, recoverAddress } from 'viem'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+
+const WALLET = '0x1111111111111111111111111111111111111111'
+const DENIED = '0x000000000000000000000000000000000000dead'
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+interface TaskResponse {
+  is_compliant: boolean
+  signers: Hex[]
+  signature: Hex[]
+  expiry_block: number
+  task_id: string
+}
+
+let service: RunningService
+let quickstart: Readonly<Record<string, string>>
+let height = 21_000_000
+let heightReads = 0
+let rpcDown = false
+const value = (name: string): string => quickstart[name] ?? ''
+
+const rpc = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    if (rpcDown) return new Response('', { status: 500 })
+    const { id, method } = (await request.json()) as { id: number; method: string }
+    if (method !== 'eth_blockNumber') return Response.json({ jsonrpc: '2.0', id, error: { code: -32601, message: '' } })
+    heightReads += 1
+    return Response.json({ jsonrpc: '2.0', id, result: `0x${height.toString(16)}` })
+  },
+})
+const configPath = join(tmpdir(), `countersign-test-${crypto.randomUUID()}.yaml`)
+
+const post = (body: unknown): Promise<Response> =>
+  fetch(`${quickstart['ATTESTATION_URL']}/v1/task`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': value('ATTESTATION_API_KEY') },
+    body: JSON.stringify(body),
+  })
+
+const task = async (body: Record<string, unknown>): Promise<TaskResponse> => {
+  const response = await post({ from: WALLET, to: value('DEMO_CONTRACT'), data: '0x', msg_value: '0', ...body })
+  expect(response.status).toBe(200)
+  const answer = (await response.json()) as TaskResponse
+  expect(Object.keys(answer).sort()).toEqual(['expiry_block', 'is_compliant', 'signature', 'signers', 'task_id'])
+  expect(answer.task_id).toMatch(UUID_V4)
+  return answer
+}
+
+const expectSignatures = async (
+  answer: TaskResponse,
+  statement: { value: bigint; data: Hex; quorum: number },
+): Promise<void> => {
+  const hash = keccak256(
+    encodeAbiParameters(
+      ['string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint32', 'uint256'].map((type) => ({ type })),
+      [
+        answer.task_id,
+        WALLET,
+        value('DEMO_CONTRACT'),
+        statement.value,
+        statement.data,
+        value('VERIFICATION_HASH'),
+        statement.quorum,
+        BigInt(answer.expiry_block),
+      ],
+    ),
+  )
+  expect(answer.signers).toHaveLength(statement.quorum)
+  expect(answer.signature).toHaveLength(statement.quorum)
+  for (const [index, signature] of answer.signature.entries()) {
+    expect<string | undefined>(await recoverAddress({ hash, signature })).toBe(answer.signers[index])
+  }
+  const numbers = answer.signers.map((signer) => BigInt(signer))
+  expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => (a < b ? -1 : 1)))
+}
+
+beforeAll(async () => {
+  writeFileSync(
+    configPath,
+    JSON.stringify({
+      chains: {
+        ethereum: { rpc: `http://127.0.0.1:${rpc.port}`, 'expiry-blocks': 25, 'block-time-ms': 60_000 },
+        base: { rpc: `http://127.0.0.1:${rpc.port}`, expiry: 'seconds' },
+        arbitrum: { rpc: `http://127.0.0.1:${rpc.port}/down`, 'expiry-blocks': 25, 'block-time-ms': 50 },
+      },
+    }),
+  )
+  service = await startService({ environment: { COUNTERSIGN_CONFIG: configPath, COUNTERSIGN_WORKERS: '2' } })
+  quickstart = service.quickstart
+})
+afterAll(async () => {
+  await service.stop()
+  await rpc.stop(true)
+})
+
+describe('POST /v1/task', () => {
+  test('chain_id defaults to 1; expiry_block is the latest block plus the chain’s number of blocks', async () => {
+    const answer = await task({ data: '0xa9059cbb', msg_value: '5' })
+    expect(answer.is_compliant).toBe(true)
+    expect(answer.expiry_block).toBe(21_000_025)
+    await expectSignatures(answer, { value: 5n, data: '0xa9059cbb', quorum: 1 })
+  })
+
+  test('the height is read once within a block time', async () => {
+    const before = heightReads
+    height += 1
+    await Promise.all([task({}), task({ chain_id: 1 }), task({})])
+    expect(heightReads - before).toBe(0)
+  })
+
+  test('a chain set to seconds, and one without RPC, sign Unix seconds', async () => {
+    for (const chainId of [8453, 56]) {
+      const before = Math.floor(Date.now() / 1000)
+      const answer = await task({ chain_id: chainId })
+      expect(answer.expiry_block).toBeGreaterThanOrEqual(before + 300)
+      expect(answer.expiry_block).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + 300)
+      await expectSignatures(answer, { value: 0n, data: '0x', quorum: 1 })
+    }
+  })
+
+  test('`value` is taken for `msg_value`, and chain_id may be a decimal string', async () => {
+    const answer = await task({ msg_value: undefined, value: '7', chain_id: '56' })
+    await expectSignatures(answer, { value: 7n, data: '0x', quorum: 1 })
+  })
+
+  test('a denied wallet: exactly the five keys, empty arrays, expiry_block 0', async () => {
+    const answer = await task({ from: DENIED, chain_id: 56 })
+    expect(answer).toEqual({
+      is_compliant: false,
+      signers: [],
+      signature: [],
+      expiry_block: 0,
+      task_id: expect.stringMatching(UUID_V4),
+    })
+  })
+
+  test('a dead block source is 503 with Retry-After and no signature', async () => {
+    rpcDown = true
+    const response = await post({
+      from: WALLET,
+      to: value('DEMO_CONTRACT'),
+      data: '0x',
+      msg_value: '0',
+      chain_id: 42161,
+    })
+    rpcDown = false
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
+    expect(await response.text()).not.toContain('0x')
+  })
+
+  test.each(['from', 'to', 'data', 'msg_value'])('%s is required', async (field) => {
+    const body = { from: WALLET, to: value('DEMO_CONTRACT'), data: '0x', msg_value: '0', [field]: undefined }
+    const response = await post(body)
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as { message: string }).message).toBe(`Missing required field: ${field}`)
+  })
+
+  test.each([
+    [999999, '999999'],
+    ['424242', '424242'],
+    [0, '0'],
+  ])('chain_id %p is unsupported', async (chainId, text) => {
+    const response = await post({
+      from: WALLET,
+      to: value('DEMO_CONTRACT'),
+      data: '0x',
+      msg_value: '0',
+      chain_id: chainId,
+    })
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as { message: string }).message).toBe(`unsupported chain ID ${text}`)
+  })
+
+  test('an address without a policy is row 1', async () => {
+    const to = '0x2222222222222222222222222222222222222222'
+    const response = await post({ from: WALLET, to, data: '0x', msg_value: '0' })
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as { message: string }).message).toBe(
+      `request validation failed: failed to get policy ID for address ${to}`,
+    )
+  })
+})
+
+describe('quorum', () => {
+  const quorumPolicy = (quorum: number): string => {
+    const path = join(tmpdir(), `countersign-test-${crypto.randomUUID()}.yaml`)
+    writeFileSync(path, `name: Quorum ${quorum}\ndefault: allow\nquorum: ${quorum}\nrules: []\n`)
+    return path
+  }
+  const apply = async (quorum: number): Promise<void> => {
+    const applied = await runCommand(
+      service.dataDirectory,
+      ...['policy', 'apply', quorumPolicy(quorum), '--policy', value('POLICY_ID')],
+    )
+    expect(applied.code).toBe(0)
+  }
+  /** A change is live within one second: asked again until then. */
+  const eventually = async <Value>(attempt: () => Promise<Value | null>): Promise<Value> => {
+    const deadline = performance.now() + 1000
+    for (;;) {
+      const found = await attempt()
+      if (found !== null) return found
+      if (performance.now() > deadline) throw new Error('not live within a second')
+    }
+  }
+
+  test('a quorum above the number of attesters is 503, and two or three attesters then sign in ascending order', async () => {
+    await apply(2)
+    const refused = await eventually(async () => {
+      const response = await post({
+        from: WALLET,
+        to: value('DEMO_CONTRACT'),
+        data: '0x',
+        msg_value: '0',
+        chain_id: 56,
+      })
+      return response.status === 503 ? response : null
+    })
+    expect(await refused.text()).toContain('DEPENDENCY_UNAVAILABLE')
+
+    for (const quorum of [2, 3]) {
+      expect((await runCommand(service.dataDirectory, 'attester', 'add', '--kind', 'secp256k1')).code).toBe(0)
+      await apply(quorum)
+      const answer = await eventually(async () => {
+        const response = await post({
+          from: WALLET,
+          to: value('DEMO_CONTRACT'),
+          data: '0x',
+          msg_value: '0',
+          chain_id: 56,
+        })
+        const body = (await response.json()) as TaskResponse
+        return response.status === 200 && body.signers.length === quorum ? body : null
+      })
+      await expectSignatures(answer, { value: 0n, data: '0x', quorum })
+    }
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import {
+  API_KEY_LENGTH,
+  type ApiKeyEnvironment,
+  type ApiKeyKind,
+  apiKeyStatus,
+  hashApiKey,
+  isApiKeyId,
+  matchesApiKey,
+  mintApiKey,
+  parseApiKey,
+} from '../../src/domain/api-key.ts'
+
+const kinds = fc.constantFrom<ApiKeyKind>('attestation', 'identity', 'admin')
+const environments = fc.constantFrom<ApiKeyEnvironment>('live', 'test')
+const keys = fc.tuple(kinds, environments).map(([kind, environment]) => mintApiKey(kind, environment))
+
+describe('an API key', () => {
+  test('has the prefix of its kind and environment, and a fixed length', () => {
+    expect(mintApiKey('attestation', 'live').text).toMatch(/^csa_live_[0-9A-Za-z]{61}$/)
+    expect(mintApiKey('identity', 'live').text).toMatch(/^csi_live_[0-9A-Za-z]{61}$/)
+    expect(mintApiKey('admin', 'test').text).toMatch(/^csm_test_[0-9A-Za-z]{61}$/)
+    expect(API_KEY_LENGTH).toBe(70)
+  })
+
+  test('ends in the CRC-32 of what comes before, as six base62 digits', () => {
+    // The published check value of CRC-32 (ISO-HDLC) pins which CRC it is.
+    expect(Bun.hash.crc32('123456789')).toBe(0xcbf43926)
+    const body = `csa_live_${'0'.repeat(55)}`
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+    let rest = Bun.hash.crc32(body)
+    let checksum = ''
+    for (let position = 0; position < 6; position++) {
+      checksum = digits[rest % 62] + checksum
+      rest = Math.floor(rest / 62)
+    }
+    expect(parseApiKey(body + checksum)).toEqual({ kind: 'attestation', environment: 'live', keyId: '000000000000' })
+  })
+
+  test('is read back as it was minted', () => {
+    fc.assert(
+      fc.property(keys, ({ text, ...parts }) => {
+        expect(parseApiKey(text)).toEqual(parts)
+        expect(isApiKeyId(parts.keyId)).toBe(true)
+      }),
+    )
+  })
+
+  test('with any one character changed is not well formed', () => {
+    const character = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
+    const printable = fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code))
+    fc.assert(
+      fc.property(keys, fc.nat(API_KEY_LENGTH - 1), fc.oneof(printable, character), ({ text }, index, replacement) => {
+        fc.pre(text[index] !== replacement)
+        expect(parseApiKey(text.slice(0, index) + replacement + text.slice(index + 1))).toBeNull()
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('with two neighbours swapped, cut or lengthened is not well formed', () => {
+    fc.assert(
+      fc.property(keys, fc.nat(API_KEY_LENGTH - 2), ({ text }, index) => {
+        const swapped = text.slice(0, index) + text[index + 1] + text[index] + text.slice(index + 2)
+        if (swapped !== text) expect(parseApiKey(swapped)).toBeNull()
+        expect(parseApiKey(text.slice(0, index))).toBeNull()
+        expect(parseApiKey(`${text}0`)).toBeNull()
+      }),
+    )
+  })
+
+  test('of any other text is null', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => parseApiKey(text) === null))
+  })
+
+  test('is recognised by its SHA-256 only', () => {
+    const { text } = mintApiKey('attestation', 'live')
+    expect(Buffer.from(hashApiKey(text)).toString('hex')).toBe(createHash('sha256').update(text).digest('hex'))
+    expect(matchesApiKey(text, hashApiKey(text))).toBe(true)
+    expect(matchesApiKey(mintApiKey('attestation', 'live').text, hashApiKey(text))).toBe(false)
+  })
+
+  test('works until the second of its expiry, and never once revoked', () => {
+    expect(apiKeyStatus({ expiresAtSeconds: null, revokedAtSeconds: null }, 9e9)).toBe('active')
+    expect(apiKeyStatus({ expiresAtSeconds: 100, revokedAtSeconds: null }, 99)).toBe('active')
+    expect(apiKeyStatus({ expiresAtSeconds: 100, revokedAtSeconds: null }, 100)).toBe('expired')
+    expect(apiKeyStatus({ expiresAtSeconds: 100, revokedAtSeconds: 50 }, 10)).toBe('revoked')
+  })
+
+  test('ids of other shapes are refused', () => {
+    for (const text of ['', '0'.repeat(11), '0'.repeat(13), '00000-000000', '00000000000é']) {
+      expect(isApiKeyId(text)).toBe(false)
+    }
+  })
+})

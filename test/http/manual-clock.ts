@@ -1,0 +1,53 @@
+// Time that moves only when a test says so.
+import type { Clock } from '../../src/domain/time.ts'
+import type { DeadlineTimers } from '../../src/http/deadline.ts'
+
+export interface ManualClock extends Clock {
+  /** Moves both clocks forward. */
+  advance(milliseconds: number): void
+}
+
+export const createManualClock = (startSeconds = 1_700_000_000): ManualClock => {
+  let elapsedMs = 0
+  return {
+    monotonicMs: () => elapsedMs,
+    unixSeconds: () => startSeconds + Math.floor(elapsedMs / 1000),
+    advance: (milliseconds) => {
+      elapsedMs += milliseconds
+    },
+  }
+}
+
+export interface ManualTimers extends DeadlineTimers {
+  /** Milliseconds that the timer was set for; null when none is set. */
+  delayMs(): number | null
+  /** How often a timer was set. */
+  sets(): number
+  fire(): void
+}
+
+export const createManualTimers = (): ManualTimers => {
+  let callback: (() => void) | null = null
+  let delay: number | null = null
+  let sets = 0
+  return {
+    set: (next, delayMs) => {
+      if (callback !== null) throw new Error('a second timer was set')
+      callback = next
+      delay = delayMs
+      sets += 1
+    },
+    clear: () => {
+      callback = null
+      delay = null
+    },
+    delayMs: () => delay,
+    sets: () => sets,
+    fire: () => {
+      const due = callback
+      callback = null
+      delay = null
+      due?.()
+    },
+  }
+}

@@ -1,0 +1,128 @@
+// A mistake inside an expression is shown in the document's own line and column, however YAML wrote the text.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { stringify } from 'yaml'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { readPolicyDocument } from '../../src/policy/document.ts'
+import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { issuesOf, thrownBy } from './support.ts'
+
+/** Where `nope` stands in a document, by the reported mistake and by the text itself. */
+const places = (document: string): { reported: string; actual: string } => {
+  const [issue] = issuesOf(() => compilePolicy(document))
+  const before = document.slice(0, document.indexOf('nope')).split('\n')
+  return {
+    reported: `${issue?.line}:${issue?.column}`,
+    actual: `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`,
+  }
+}
+
+const policyWith = (expression: string): string => `name: P\nrules:\n  - id: a\n    deny: ${expression}\n`
+
+describe('the position of an unknown name', () => {
+  const table: readonly (readonly [string, string])[] = [
+    ['plain', 'chain.id == 1 || nope == 2'],
+    ['plain over two lines', 'chain.id == 1 ||\n      nope == 2'],
+    ['plain over a blank line', 'chain.id == 1 ||\n\n      nope == 2'],
+    ['single quotes', `'chain.name == "a" || nope == 2'`],
+    ['single quotes with a doubled quote', `'chain.name == ''a'' || nope == 2'`],
+    ['single quotes over two lines', `'chain.name == ''a'' ||\n      nope == 2'`],
+    ['double quotes with escapes', '"chain.name == \\"a\\" || chain.name == \'\\u0041\\x41\\U00000041\' || nope == 2"'],
+    ['double quotes with a surrogate pair', '"chain.name == \'\\U0001F600\' || nope == 2"'],
+    ['double quotes with an escaped pair', '"chain.name == \'\\ud83d\\ude00\' || nope == 2"'],
+    ['double quotes with an escaped line end', '"chain.id == 1 || \\\n      nope == 2"'],
+    ['double quotes with a written line end', '"chain.id == 1 ||\\n nope == 2"'],
+    ['double quotes over lines', '"chain.id == 1\n\n      || nope == 2"'],
+    ['literal block', '|\n      chain.id == 1 ||\n        nope == 2\n'],
+    ['literal block, deeper first line', '|2\n      chain.id == 1 ||\n    nope == 2\n'],
+    ['literal block, stripped, with a comment', '|- # why\n      chain.id == 1 ||\n\n      nope == 2\n'],
+    ['folded block', '>\n      chain.id == 1 ||\n      nope == 2\n'],
+    ['folded block, kept, with blank lines', '>+\n      chain.id == 1 ||\n\n\n      nope == 2\n\n'],
+    ['folded block with a deeper line', '>-\n      chain.id == 1 ||\n        nope == 2\n      || true'],
+  ]
+  test.each(table.map((row) => [...row] as const))('%s', (_name, expression) => {
+    const { reported, actual } = places(policyWith(expression))
+    expect(reported).toBe(actual)
+    // The same with Windows line ends.
+    const windows = places(policyWith(expression).replaceAll('\n', '\r\n'))
+    expect(windows.reported).toBe(windows.actual)
+  })
+
+  test('JSON on one line', () => {
+    const { reported, actual } = places(
+      '{"name":"P","rules":[{"id":"a","deny":"chain.name == \\"\\u00e9\\" || nope == 1"}]}',
+    )
+    expect(reported).toBe(actual)
+  })
+})
+
+test('any text is found again character by character, in every style that YAML chooses for it', () => {
+  const word = fc.constantFrom('a', 'b"c', "d'e", 'f\\g', '#h', ': i', '- j', '😀', 'é', '\t', '\u0001')
+  const gap = fc.constantFrom(' ', '  ', '\n', '\n\n', ' \n')
+  const text = fc.array(fc.tuple(word, gap), { minLength: 1, maxLength: 12 }).map((parts) => parts.flat().join(''))
+  const style = fc.constantFrom('BLOCK_FOLDED', 'BLOCK_LITERAL', 'QUOTE_DOUBLE', 'QUOTE_SINGLE', 'PLAIN')
+  fc.assert(
+    fc.property(text, style, fc.integer({ min: 20, max: 80 }), (written, defaultStringType, lineWidth) => {
+      const source = stringify(
+        { name: 'P', rules: [{ id: 'a', deny: written }] },
+        { defaultStringType: defaultStringType as 'PLAIN', lineWidth, defaultKeyType: 'PLAIN' },
+      )
+      const reading = readPolicyDocument(source)
+      const [rule] = reading.rules
+      if (rule === undefined) return // Only white space: refused as empty.
+      // What YAML reads, which folding may have changed from what was written.
+      const { expression } = rule.rule
+      const lines = source.split('\n')
+      for (let i = 0; i < expression.length; i++) {
+        const character = expression[i]!
+        // Escapes are spelt otherwise in the source; what stands there as itself must be hit exactly.
+        if (!/[a-z😀é]/u.test(character) || /[\ud800-\udfff]/.test(character)) continue
+        const { line, column } = reading.expressionIssue(rule, i, '')
+        const hit = lines[line - 1]?.[column - 1]
+        expect(hit === character || hit === '\\').toBe(true)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('mistakes of form and of expressions come together, with carets', () => {
+  const source = `name: P
+quorum: 99
+rules:
+  - id: a
+    deny: |
+      chain.id == 1 &&
+      wallet.address == "0x00"
+  - id: b
+    deny: tx.value >
+    code: lower
+`
+  const error = thrownBy(() => compilePolicy(source)) as PolicyInvalidError
+  expect(error).toBeInstanceOf(PolicyInvalidError)
+  expect(error.message).toBe(`2:9 /quorum quorum is a whole number from 1 to 16
+    quorum: 99
+            ^
+7:7 /rules/0/deny no such overload: address == string: write an address as address("…")
+          wallet.address == "0x00"
+          ^
+9:21 /rules/1/deny the expression ends too early
+        deny: tx.value >
+                        ^
+10:11 /rules/1/code code is upper snake case, for example LIMIT_EXCEEDED
+        code: lower
+              ^`)
+})
+
+test('a document that was read before is refused with positions inside its expressions', () => {
+  const rule = { id: 'a', kind: 'deny', expression: 'true ||\n nope', code: null, message: null } as const
+  const document = { name: 'P', description: '', default: 'deny', quorum: 1, rules: [rule] } as const
+  expect(issuesOf(() => compilePolicy(document))).toEqual([
+    {
+      line: 2,
+      column: 2,
+      pointer: '/rules/0/deny',
+      message: '"nope" is unknown; there are: wallet, chain, target, tx, client, request',
+    },
+  ])
+})

@@ -1,0 +1,172 @@
+// Ordered rules, the first decisive one wins (decisions §4); a failing rule is an error, never a verdict.
+import { describe, expect, test } from 'bun:test'
+import type { Verdict } from '../../src/domain/verdict.ts'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { PolicyEvaluationError } from '../../src/policy/errors.ts'
+import { facts, holds, policyOf, thrownBy, verdictOf } from './support.ts'
+
+/** Rules as `kind expression`, ids by position. */
+const verdict = (fallback: 'allow' | 'deny', ...rules: string[]): Verdict =>
+  verdictOf(
+    `name: P\ndefault: ${fallback}\nrules: ${JSON.stringify(
+      rules.map((text, i) => {
+        const [kind = '', ...expression] = text.split(' ')
+        return { id: `r${i}`, [kind]: expression.join(' '), code: `CODE_${i}`, message: `message ${i}` }
+      }),
+    )}`,
+  )
+const allowedBy = (ruleId: string | null): Verdict => ({ compliant: true, ruleId })
+const deniedBy = (i: number): Verdict => ({
+  compliant: false,
+  ruleId: `r${i}`,
+  code: `CODE_${i}`,
+  message: `message ${i}`,
+})
+
+describe('which rule decides', () => {
+  test.each([
+    ['no rules, default deny', verdict('deny'), { compliant: false, ruleId: null }],
+    ['no rules, default allow', verdict('allow'), allowedBy(null)],
+    ['allow true', verdict('deny', 'allow true'), allowedBy('r0')],
+    ['allow false goes on', verdict('deny', 'allow false'), { compliant: false, ruleId: null }],
+    ['deny true', verdict('allow', 'deny true'), deniedBy(0)],
+    ['deny false goes on', verdict('allow', 'deny false'), allowedBy(null)],
+    ['require false', verdict('allow', 'require false'), deniedBy(0)],
+    ['require true goes on', verdict('deny', 'require true'), { compliant: false, ruleId: null }],
+    ['the first of two denials', verdict('allow', 'deny false', 'deny true', 'deny true'), deniedBy(1)],
+    ['allow before deny', verdict('deny', 'allow true', 'deny true'), allowedBy('r0')],
+    ['deny before allow', verdict('allow', 'deny true', 'allow true'), deniedBy(0)],
+    ['require before allow', verdict('allow', 'require false', 'allow true'), deniedBy(0)],
+    ['require passes on to allow', verdict('deny', 'require true', 'allow true'), allowedBy('r1')],
+    ['all pass, default decides', verdict('allow', 'allow false', 'deny false', 'require true'), allowedBy(null)],
+  ] as const)('%s', (_name, actual, expected) => {
+    expect(actual).toEqual(expected as Verdict)
+  })
+
+  test('a denial carries only the words that the rule has', () => {
+    const words = (extra: string) => verdictOf(`name: P\nrules:\n  - {id: a, deny: "true"${extra}}\n`)
+    expect(words('')).toEqual({ compliant: false, ruleId: 'a' })
+    expect(Object.keys(words(', code: NO'))).toEqual(['compliant', 'ruleId', 'code'])
+    expect(words(', message: why')).toEqual({ compliant: false, ruleId: 'a', message: 'why' })
+  })
+
+  test('rules after the decisive one are not evaluated', () => {
+    expect(verdict('deny', 'allow true', 'deny tx.value - 1 > 0')).toEqual(allowedBy('r0'))
+  })
+
+  test('a verdict can not be altered by who gets it', () => {
+    const policy = policyOf('true')
+    const first = policy.evaluate(facts())
+    expect(() => Object.assign(first, { compliant: false })).toThrow()
+    expect(policy.evaluate(facts()).compliant).toBe(true)
+  })
+})
+
+describe('facts', () => {
+  test.each([
+    ['wallet.address == address("0xABabABabABabABabABabABabABabABabABabABab")', {}],
+    ['target.address == address("0x0000000000000000000000000000000000000000")', {}],
+    ['chain.name == "base" && chain.id == 8453 && chain.family == "evm"', { chainName: 'base', chainId: 8453 }],
+    ['chain.family == "solana" && chain.id == 0', { chainFamily: 'solana', chainName: 'solana', chainId: 0 }],
+    [
+      'tx.value == uint256("115792089237316195423570985008687907853269984665640564039457584007913129639935")',
+      {
+        value: (2n ** 256n - 1n).toString(),
+      },
+    ],
+    ['tx.data_size == 0 && tx.selector == ""', {}],
+    ['tx.data_size == 3 && tx.selector == ""', { data: '0xa9059c' }],
+    ['tx.data_size == 4 && tx.selector == "0xa9059cbb"', { data: '0xA9059CBB' }],
+    ['tx.data_size == 36 && tx.selector == "0xa9059cbb"', { data: `0xa9059cBB${'FF'.repeat(32)}` }],
+    ['client.ip == "203.0.113.9"', { userIp: '203.0.113.9' }],
+    ['client.ip == ""', {}],
+    ['request.time == timestamp("2026-01-01T00:00:00Z")', {}],
+    ['request.time.getFullYear() == 2026 && request.time.getMonth() == 0 && request.time.getDate() == 1', {}],
+    ['request.time.getDayOfWeek() == 4 && request.time.getHours() == 0', {}],
+    ['request.time - timestamp("2025-12-31T22:00:00-01:00") == duration("1h")', {}],
+    ['request.time + duration("36h") > timestamp("2026-01-02T11:59:59Z")', {}],
+  ] as const)('%s', (expression, changes) => {
+    expect(holds(expression, changes)).toBe(true)
+  })
+
+  test('belong to one evaluation each', () => {
+    const policy = policyOf('tx.value > 5 && wallet.address == target.address')
+    const a = facts({ value: '6', to: facts().from })
+    const b = facts({ value: '5', to: facts().from })
+    const c = facts({ value: '6' })
+    expect([a, b, c, a, c, b].map((request) => policy.evaluate(request).compliant)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+      false,
+    ])
+  })
+
+  test('two policies do not share them', () => {
+    const [first, second] = [policyOf('tx.value == 1'), policyOf('tx.value == 2')]
+    expect(first.evaluate(facts({ value: '1' })).compliant).toBe(true)
+    expect(second.evaluate(facts({ value: '2' })).compliant).toBe(true)
+    expect(first.evaluate(facts({ value: '2' })).compliant).toBe(false)
+  })
+})
+
+describe('a rule that fails', () => {
+  test.each([
+    ['tx.value - 1 == tx.value'],
+    [
+      '1 + tx.value + uint256("115792089237316195423570985008687907853269984665640564039457584007913129639935") > 1 || false',
+    ],
+    ['ether(1) / tx.value > 1'],
+    ['ether(1) % tx.value > 1'],
+    ['1 / tx.data_size > 1'],
+    ['1 % tx.data_size > 1'],
+    ['9223372036854775807 + chain.id > 0'],
+    ['[1, 2][2] == 1'],
+    ['[1, 2][chain.id + 5] == 1'],
+    ['uint256(0 - chain.id) > 0'],
+    ['tx.value > 0 - chain.id'],
+    ['true && 1 / tx.data_size > 1'],
+    ['1 / tx.data_size > 1 && true'],
+    ['false || 1 / tx.data_size > 1'],
+    ['[0, 1].all(x, 1 / x > 0)'],
+    ['[0, 1].exists(x, 1 / x > 5)'],
+    ['[0, 1].exists_one(x, 1 / x == 1)'],
+    ['[0, 1].map(x, 1 / x).size() == 2'],
+  ])('%s', (expression) => {
+    for (const kind of ['allow', 'deny', 'require']) {
+      const policy = compilePolicy(`name: P\nrules: [{id: culprit, ${kind}: ${JSON.stringify(expression)}}]`)
+      const error = thrownBy(() => policy.evaluate(facts()))
+      expect(error).toBeInstanceOf(PolicyEvaluationError)
+      const { ruleId, detail, code } = error as PolicyEvaluationError
+      expect([ruleId, code]).toEqual(['culprit', 'INTERNAL'])
+      expect(detail).toBe('the policy could not be evaluated for this request')
+    }
+  })
+
+  test('does not spoil the next request', () => {
+    const policy = policyOf('1 / tx.data_size == 1')
+    expect(() => policy.evaluate(facts())).toThrow(PolicyEvaluationError)
+    expect(policy.evaluate(facts({ data: '0x00' })).compliant).toBe(true)
+    expect(() => policy.evaluate(facts())).toThrow(PolicyEvaluationError)
+  })
+
+  test('fails even when a later rule would have decided', () => {
+    expect(() => verdict('allow', 'deny 1 / tx.data_size > 1', 'deny true')).toThrow(PolicyEvaluationError)
+  })
+
+  // As CEL has it: what is true whatever the other side is, is true.
+  test.each([
+    ['1 / tx.data_size > 1 || true', true],
+    ['true || 1 / tx.data_size > 1', true],
+    ['1 / tx.data_size > 1 && false', false],
+    ['false && 1 / tx.data_size > 1', false],
+    ['tx.value - 1 > 0 || true', true],
+    ['[0, 1].exists(x, 1 / x == 1)', true],
+    ['[0, 2].all(x, 1 / x == 1)', false],
+    ['true ? true : 1 / tx.data_size > 1', true],
+  ] as const)('%s is %p without it', (expression, expected) => {
+    expect(holds(expression)).toBe(expected)
+  })
+})

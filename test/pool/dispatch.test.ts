@@ -1,0 +1,253 @@
+// Which worker gets which job, and in what messages.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type DispatchedJob, encodeOutcomes } from '../../src/pool/wire.ts'
+import { bodyOf } from './support/fake-worker.ts'
+import { createHarness, SETTINGS, settled, startHarness } from './support/harness.ts'
+import { jobOf, revisionOf, targetOf, uuidOf } from './support/jobs.ts'
+
+describe('batching', () => {
+  test('jobs of one turn leave in one message a worker, shared evenly', async () => {
+    const { pump, submit, worker } = await startHarness()
+    for (let number = 0; number < 10; number++) void submit(number)
+    await pump()
+    expect(worker(0).batches.map((batch) => batch.length)).toEqual([5])
+    expect(worker(1).batches.map((batch) => batch.length)).toEqual([5])
+  })
+
+  test('a message holds at most maxBatch jobs, and a worker at most maxInFlight', async () => {
+    const { pump, submit, worker, pool } = await startHarness({ workers: 1, limits: { maxBatch: 4, maxInFlight: 10 } })
+    for (let number = 0; number < 25; number++) void submit(number)
+    await pump()
+    expect(worker(0).batches.map((batch) => batch.length)).toEqual([4, 4, 2])
+    expect(pool.stats()).toMatchObject({ inFlight: 10, queued: 15, pending: 25, busy: 1, workers: 1 })
+    worker(0).answer(worker(0).batches[0])
+    await pump()
+    expect(worker(0).batches.map((batch) => batch.length)).toEqual([4, 4, 2, 4])
+  })
+
+  test('jobs leave in the order in which they came', async () => {
+    const { pump, submit, worker } = await startHarness({ workers: 1, limits: { maxInFlight: 3 } })
+    for (let number = 0; number < 9; number++) void submit(number)
+    await pump()
+    for (let answered = 0; answered < 9; answered++) {
+      worker(0).answer(worker(0).jobs.slice(answered, answered + 1))
+      await pump()
+    }
+    expect(worker(0).jobs.map((job) => job.uuid)).toEqual(Array.from({ length: 9 }, (_, number) => uuidOf(number)))
+  })
+
+  test('at the moment it is sent, no other worker holds fewer jobs', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.nat(9), fc.nat(2), fc.nat(9)), { maxLength: 12 }), async (turns) => {
+        const { pump, submit, workers, worker } = await startHarness({ workers: 3, limits: { maxInFlight: 1000 } })
+        const held: DispatchedJob[][] = [[], [], []]
+        for (const [jobs, who, answers] of turns) {
+          const before = workers.map(({ jobs: sent }) => sent.length)
+          const least = Math.min(...held.map((list) => list.length))
+          for (let number = 0; number < jobs; number++) void submit(number)
+          await pump()
+          workers.forEach((each, index) => void held[index]?.push(...each.jobs.slice(before[index])))
+          const after = held.map((list) => list.length)
+          const given = workers.map((each, index) => each.jobs.length - (before[index] ?? 0))
+          // A worker that got jobs ends at most one above the least loaded.
+          given.forEach((count, index) => {
+            if (count > 0) expect(after[index]).toBeLessThanOrEqual(Math.min(...after) + 1)
+          })
+          expect(given.reduce((sum, count) => sum + count, 0)).toBe(jobs)
+          expect(Math.min(...after)).toBeGreaterThanOrEqual(least)
+          worker(who).answer(held[who]?.splice(0, answers))
+          await pump()
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('an idle worker is filled before a loaded one', async () => {
+    const { pump, submit, worker } = await startHarness()
+    for (let number = 0; number < 8; number++) void submit(number)
+    await pump()
+    worker(1).answer()
+    await pump()
+    for (let number = 8; number < 12; number++) void submit(number)
+    await pump()
+    expect(worker(0).jobs).toHaveLength(4)
+    expect(worker(1).jobs).toHaveLength(8)
+  })
+})
+
+describe('answers', () => {
+  test('each caller gets the body that was made for its uuid', async () => {
+    const { pump, submit, workers } = await startHarness()
+    const answers = Array.from({ length: 7 }, (_, number) => submit(number))
+    await pump()
+    for (const worker of workers) worker.answer([...worker.jobs].reverse())
+    await pump()
+    const all = await Promise.all(answers)
+    expect(all.map(({ answer }) => answer?.body)).toEqual(all.map((_, number) => bodyOf({ uuid: uuidOf(number) })))
+  })
+
+  test('a failure of the worker reaches the caller with its code, and its class only the listener', async () => {
+    const harness = await startHarness({ workers: 1 })
+    const failed = harness.submit(1)
+    await harness.pump()
+    const sequence = harness.worker(0).jobs[0]?.sequence ?? -1
+    harness.worker(0).outcomes([
+      {
+        status: 'failed',
+        sequence,
+        code: 'DEPENDENCY_UNAVAILABLE',
+        detail: 'the policy could not be evaluated',
+        errorClass: 'PolicyEvaluationError',
+      },
+    ])
+    await harness.pump()
+    expect(await failed).toEqual({
+      answer: null,
+      code: 'DEPENDENCY_UNAVAILABLE',
+      detail: 'the policy could not be evaluated',
+    })
+    expect(harness.eventsOf('job-failed')).toEqual([
+      { type: 'job-failed', requestId: 'request-1', uuid: uuidOf(1), errorClass: 'PolicyEvaluationError' },
+    ])
+  })
+
+  test('an answer to a job the worker does not hold is dropped', async () => {
+    const harness = await startHarness({ workers: 1 })
+    const answered = harness.submit(1)
+    await harness.pump()
+    const job = harness.worker(0).jobs[0]
+    if (job === undefined) throw new Error('no job was sent')
+    harness.worker(0).answer([{ ...job, sequence: job.sequence + 1 }, job, job])
+    await harness.pump()
+    expect((await answered).answer?.body).toBe(bodyOf(job))
+    expect(harness.pool.stats().answered).toBe(1)
+  })
+
+  test('a worker that sends something else is replaced, and its job answered by the next', async () => {
+    const harness = await startHarness({ workers: 1 })
+    const answered = harness.submit(1)
+    await harness.pump()
+    harness.worker(0).say(`${encodeOutcomes({ busyMs: 1, outcomes: [] })}\n{"stray":true}`)
+    await harness.pump()
+    expect(harness.worker(0).terminated).toBe(true)
+    harness.worker(1).answer()
+    await harness.pump()
+    expect((await answered).answer?.body).toBe(bodyOf({ uuid: uuidOf(1) }))
+  })
+})
+
+describe('the bounded queue', () => {
+  test('refuses at once when it is full, and takes jobs again when it is not', async () => {
+    const { pump, submit, worker, pool } = await startHarness({ workers: 1, queueLimit: 3, limits: { maxInFlight: 2 } })
+    for (let number = 0; number < 2; number++) void submit(number)
+    await pump()
+    const waiting = [2, 3, 4].map((number) => submit(number))
+    expect(await submit(5)).toMatchObject({ code: 'OVERLOADED' })
+    expect(pool.stats()).toMatchObject({ queued: 3, refused: 1 })
+    worker(0).answer(worker(0).jobs.slice(0, 1))
+    await pump()
+    void submit(6)
+    expect(pool.stats()).toMatchObject({ queued: 3, refused: 1 })
+    worker(0).answer(worker(0).jobs.slice(1, 3))
+    await pump()
+    worker(0).answer(worker(0).jobs.slice(3))
+    await pump()
+    worker(0).answer(worker(0).jobs.slice(5))
+    await pump()
+    expect((await Promise.all(waiting)).every(({ answer }) => answer !== null)).toBe(true)
+  })
+
+  test('fills while no worker lives', async () => {
+    const { submit, pool } = createHarness({ queueLimit: 2 })
+    void submit(0)
+    void submit(1)
+    expect(await submit(2)).toMatchObject({ code: 'OVERLOADED' })
+    expect(pool.stats().predictedWaitMs).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('definitions', () => {
+  const definitions = (worker: { controls: readonly { type: string }[] }) =>
+    worker.controls.filter((control) => control.type === 'define')
+
+  test('a worker gets each target and revision once, before the first job that needs them', async () => {
+    const { pump, submit, worker } = await startHarness({ workers: 1 })
+    void submit(1)
+    await pump()
+    void submit(2)
+    await pump()
+    expect(definitions(worker(0))).toEqual([
+      { type: 'define', targets: [targetOf()], revisions: [revisionOf('revision_1')] },
+    ] as never)
+  })
+
+  test('targets with one revision send it once', async () => {
+    const { pump, pool, worker } = await startHarness({ workers: 1 })
+    for (const id of ['target_1', 'target_2']) {
+      pool.submit(jobOf(1, { targetId: id }), targetOf({ id })).catch(() => undefined)
+    }
+    await pump()
+    expect(
+      definitions(worker(0)).map((control) => (control as never as { revisions: unknown[] }).revisions.length),
+    ).toEqual([1, 0])
+  })
+
+  test('a worker that forgot a target gets it again with the job, up to a bound', async () => {
+    const { pump, submit, worker } = await startHarness({ workers: 1 })
+    const submitted = submit(1)
+    await pump()
+    for (let round = 1; round <= 4; round++) {
+      expect(definitions(worker(0))).toHaveLength(round)
+      const job = worker(0).jobs.at(-1)
+      worker(0).outcomes([{ status: 'undefined-target', sequence: job?.sequence ?? -1 }])
+      await pump()
+    }
+    expect(await submitted).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', detail: 'the policy could not be loaded' })
+    expect(worker(0).jobs).toHaveLength(4)
+  })
+
+  test('what a worker was sent is forgotten beyond the size of its cache, and sent again', async () => {
+    const { pump, pool, worker } = await startHarness({ workers: 1, settings: { ...SETTINGS, revisionCacheSize: 2 } })
+    for (const id of ['a', 'b', 'c', 'a', 'c']) {
+      pool.submit(jobOf(1, { targetId: id }), targetOf({ id })).catch(() => undefined)
+    }
+    await pump()
+    const sent = definitions(worker(0)).map(
+      (control) => (control as never as { targets: { id: string }[] }).targets[0]?.id,
+    )
+    expect(sent).toEqual(['a', 'b', 'c', 'a'])
+  })
+
+  test('a job whose revision can’t be had fails, and the others go on', async () => {
+    const { pump, pool, worker } = await startHarness({
+      workers: 1,
+      definitions: { revision: (id) => (id === 'revision_1' ? revisionOf(id) : undefined) },
+    })
+    const lost = settled(pool.submit(jobOf(1, { targetId: 'other' }), targetOf({ id: 'other', revisionId: 'gone' })))
+    const kept = pool.submit(jobOf(2), targetOf())
+    await pump()
+    expect(await lost).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    worker(0).answer()
+    await pump()
+    expect((await kept).body).toBe(bodyOf({ uuid: uuidOf(2) }))
+  })
+})
+
+describe('statistics', () => {
+  test('waiting, running and the forecast follow the clock', async () => {
+    const { pump, submit, worker, pool, advance } = await startHarness({ workers: 1, limits: { maxInFlight: 2 } })
+    for (let number = 0; number < 6; number++) void submit(number)
+    await pump()
+    await advance(40)
+    worker(0).answer(worker(0).jobs, 8)
+    await pump()
+    const { wait, run, meanServiceMs, predictedWaitMs, queued } = pool.stats()
+    expect(wait).toMatchObject({ count: 4, sumMs: 80 })
+    expect(run).toMatchObject({ count: 2, sumMs: 80 })
+    expect(meanServiceMs).toBe(4)
+    expect(queued).toBe(2)
+    expect(predictedWaitMs).toBe(8)
+  })
+})

@@ -1,0 +1,167 @@
+// A worker without a thread: the test reads what it was sent and says what it answers, and when it dies.
+import {
+  type ControlMessage,
+  CURRENT_NONE,
+  LATCH_COMMITTING,
+  LATCH_IDLE,
+  type Outcome,
+  SHARED_CURRENT,
+  SHARED_HEARTBEAT,
+  SHARED_LATCH,
+  type WorkerReport,
+  type WorkerSettings,
+} from '../../../src/pool/protocol.ts'
+import { type DispatchedJob, decodeJobs, encodeOutcomes } from '../../../src/pool/wire.ts'
+import type { WorkerPort } from '../../../src/pool/worker-handle.ts'
+
+export interface FakeWorkerBehaviour {
+  /** Says why it can't start. */
+  readonly unusable?: string
+  /** Never says anything after it was started. */
+  readonly silent?: boolean
+  /** Its thread outlives `terminate`, as one stuck in native code does. */
+  readonly unkillable?: boolean
+  /** Ahead of the main thread's clock by this much. */
+  readonly clockAheadMs?: number
+  /** Why it can't load new keys. */
+  readonly attestersReason?: string
+  /** Leaves `attesters` and `withheld` messages unanswered. */
+  readonly mute?: boolean
+}
+
+export const bodyOf = (job: { readonly uuid: string }): string => JSON.stringify({ uuid: job.uuid, text: 'ünï\ncode' })
+
+export class FakeWorker implements WorkerPort {
+  readonly batches: DispatchedJob[][] = []
+  readonly controls: ControlMessage[] = []
+  readonly behaviour: FakeWorkerBehaviour
+  settings: WorkerSettings | null = null
+  terminated = false
+  dead = false
+  /** Messages and events on their way to the main thread. */
+  private outbox: (() => void)[] = []
+  private readonly messageListeners: ((event: { readonly data: unknown }) => void)[] = []
+  private readonly closeListeners: (() => void)[] = []
+  private readonly nowMs: () => number
+
+  constructor(nowMs: () => number, behaviour: FakeWorkerBehaviour = {}) {
+    this.nowMs = nowMs
+    this.behaviour = behaviour
+  }
+
+  addEventListener(type: string, listener: (event: { readonly data: unknown }) => void): void {
+    if (type === 'message') this.messageListeners.push(listener)
+    if (type === 'close') this.closeListeners.push(() => listener({ data: undefined }))
+  }
+
+  postMessage(message: unknown): void {
+    if (this.dead) return
+    if (typeof message === 'string') this.batches.push(decodeJobs(message))
+    else this.control(message as ControlMessage)
+  }
+
+  terminate(): void {
+    this.terminated = true
+    if (!this.behaviour.unkillable) this.die()
+  }
+
+  /** Its thread ends. */
+  die(): void {
+    if (this.dead) return
+    this.dead = true
+    this.outbox.push(() => {
+      for (const listener of this.closeListeners) listener()
+    })
+  }
+
+  say(report: WorkerReport | string): void {
+    this.outbox.push(() => {
+      for (const listener of this.messageListeners) listener({ data: report })
+    })
+  }
+
+  /** Delivers what is on its way. False: nothing was. */
+  deliver(): boolean {
+    const deliveries = this.outbox
+    this.outbox = []
+    for (const delivery of deliveries) delivery()
+    return deliveries.length > 0
+  }
+
+  get words(): Int32Array {
+    if (this.settings === null) throw new Error('the worker was not started')
+    return new Int32Array(this.settings.shared)
+  }
+
+  /** Every job it was ever sent. */
+  get jobs(): DispatchedJob[] {
+    return this.batches.flat()
+  }
+
+  work(job: DispatchedJob): void {
+    Atomics.store(this.words, SHARED_CURRENT, job.sequence)
+    Atomics.add(this.words, SHARED_HEARTBEAT, 1)
+  }
+
+  rest(): void {
+    Atomics.store(this.words, SHARED_CURRENT, CURRENT_NONE)
+  }
+
+  enterCommit(): void {
+    this.rest()
+    Atomics.store(this.words, SHARED_LATCH, LATCH_COMMITTING)
+  }
+
+  leaveCommit(): boolean {
+    return Atomics.compareExchange(this.words, SHARED_LATCH, LATCH_COMMITTING, LATCH_IDLE) === LATCH_COMMITTING
+  }
+
+  answer(jobs: readonly DispatchedJob[] = this.jobs, busyMs = 1): void {
+    this.outcomes(
+      jobs.map((job) => ({
+        status: 'answered',
+        sequence: job.sequence,
+        compliant: true,
+        ruleId: 'rule',
+        body: bodyOf(job),
+      })),
+      busyMs,
+    )
+  }
+
+  outcomes(outcomes: readonly Outcome[], busyMs = 1): void {
+    if (!this.dead) this.say(encodeOutcomes({ busyMs, outcomes }))
+  }
+
+  private control(message: ControlMessage): void {
+    this.controls.push(message)
+    if (message.type === 'start') this.settings = message.settings
+    if (this.behaviour.silent) return
+    if (message.type === 'start') this.start()
+    if (message.type === 'clock') {
+      this.say({ type: 'clock', workerMs: this.nowMs() + (this.behaviour.clockAheadMs ?? 0) })
+    }
+    if (message.type === 'close') this.say({ type: 'closed' })
+    if (this.behaviour.mute) return
+    if (message.type === 'attesters') {
+      const reason = this.behaviour.attestersReason ?? ''
+      this.say({ type: 'attesters-loaded', version: message.version, ok: reason === '', reason })
+    }
+    if (message.type === 'withheld') this.say({ type: 'withheld-recorded', uuids: message.uuids })
+  }
+
+  private start(): void {
+    const { unusable } = this.behaviour
+    this.say(
+      unusable === undefined
+        ? {
+            type: 'ready',
+            signer: 'fake',
+            evmAttesters: [],
+            solanaAttesters: [],
+            segmentPath: `/decisions/w0${this.settings?.slot}/segment`,
+          }
+        : { type: 'unusable', reason: unusable },
+    )
+  }
+}

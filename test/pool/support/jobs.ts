@@ -1,0 +1,47 @@
+// Jobs and targets for the pool's tests.
+import type { PolicyRevision, Target } from '../../../src/domain/target.ts'
+import type { Job } from '../../../src/pool/protocol.ts'
+
+/** A uuid that says which job it is. */
+export const uuidOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+
+export const targetOf = (overrides: Partial<Target> = {}): Target => ({
+  id: 'target_1',
+  organizationId: 'org_1',
+  projectId: 'project_1',
+  verificationHash: 'x-00112233445566778899aabbccddeeff',
+  policyId: 'policy_1',
+  policyName: 'Test policy',
+  revisionId: 'revision_1',
+  quorum: 1,
+  lifetimeSeconds: 300,
+  requires: [],
+  ...overrides,
+})
+
+export const revisionOf = (id: string, source = 'name: test\nrules: []\n'): PolicyRevision => ({
+  id,
+  policyId: 'policy_1',
+  number: 1,
+  source,
+  contentHash: 'ab'.repeat(32),
+})
+
+export const jobOf = (number: number, overrides: Partial<Job> = {}): Job => ({
+  kind: 'attestation',
+  uuid: uuidOf(number),
+  targetId: 'target_1',
+  keyId: 'key1',
+  requestId: `request-${number}`,
+  chainName: 'ethereum',
+  chainId: 1,
+  from: `0x${'11'.repeat(20)}`,
+  to: `0x${'22'.repeat(20)}`,
+  value: '0',
+  data: '0x',
+  userIp: '',
+  requestedAtSeconds: 1_800_000_000,
+  expiration: 1_800_000_300,
+  deadlineMs: Number.MAX_SAFE_INTEGER,
+  ...overrides,
+})

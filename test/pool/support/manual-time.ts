@@ -1,0 +1,63 @@
+// Time that a test turns by hand: a clock, timers and the end of a turn of the event loop.
+import type { Clock } from '../../../src/domain/time.ts'
+import type { Timers } from '../../../src/pool/timers.ts'
+
+export interface ManualTime {
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Moves the clock and calls every timer that is due, in order, at its own time. */
+  advance(milliseconds: number): void
+  /** Moves the clock and calls no timer until `advance`: a main thread that was busy. */
+  stall(milliseconds: number): void
+  /** Runs what waits for the end of this turn. False: nothing did. */
+  endTurn(): boolean
+  /** Timers that are set. */
+  readonly pendingTimers: number
+}
+
+export const createManualTime = (startMs = 1_000_000): ManualTime => {
+  let nowMs = startMs
+  let turn: (() => void)[] = []
+  const timers = new Set<{ dueMs: number; callback: () => void }>()
+
+  const nextDue = (untilMs: number) => {
+    let next: { dueMs: number; callback: () => void } | null = null
+    for (const timer of timers) if (timer.dueMs <= untilMs && (next === null || timer.dueMs < next.dueMs)) next = timer
+    return next
+  }
+
+  return {
+    clock: { monotonicMs: () => nowMs, unixSeconds: () => Math.floor(nowMs / 1000) },
+    timers: {
+      after: (delayMs, callback) => {
+        const timer = { dueMs: nowMs + Math.max(0, delayMs), callback }
+        timers.add(timer)
+        return () => void timers.delete(timer)
+      },
+      endOfTurn: (callback) => {
+        turn.push(callback)
+      },
+    },
+    advance: (milliseconds) => {
+      const untilMs = nowMs + milliseconds
+      for (let timer = nextDue(untilMs); timer !== null; timer = nextDue(untilMs)) {
+        timers.delete(timer)
+        nowMs = Math.max(nowMs, timer.dueMs)
+        timer.callback()
+      }
+      nowMs = untilMs
+    },
+    stall: (milliseconds) => {
+      nowMs += milliseconds
+    },
+    endTurn: () => {
+      const callbacks = turn
+      turn = []
+      for (const callback of callbacks) callback()
+      return callbacks.length > 0
+    },
+    get pendingTimers() {
+      return timers.size
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
+import type { Job, Outcome } from '../../src/pool/protocol.ts'
+import { decodeJobs, decodeOutcomes, encodeJobs, encodeOutcomes, jobRow, WireFormatError } from '../../src/pool/wire.ts'
+import { jobOf } from './support/jobs.ts'
+
+const anyText = fc.string({ unit: 'binary', maxLength: 40 })
+const sequence = fc.integer({ min: 0, max: 0x7fffffff })
+const milliseconds = fc.double({ min: 0, max: 1e12, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)
+
+const anyJob: fc.Arbitrary<Job> = fc.record({
+  kind: fc.constantFrom('attestation', 'task'),
+  uuid: fc.uuid({ version: 4 }),
+  targetId: anyText,
+  keyId: anyText,
+  requestId: anyText,
+  chainName: anyText,
+  chainId: fc.maxSafeNat(),
+  from: anyText,
+  to: anyText,
+  value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
+  data: fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${bytes.toHex()}`),
+  userIp: anyText,
+  requestedAtSeconds: fc.maxSafeNat(),
+  expiration: fc.maxSafeNat(),
+  deadlineMs: milliseconds,
+})
+
+/** What answer.ts makes: JSON of anything, so never a raw line break. */
+const anyBody = fc
+  .record({ text: anyText, list: fc.array(anyText, { maxLength: 3 }) })
+  .map((value) => JSON.stringify(value))
+
+const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
+  fc.record({
+    status: fc.constant('answered' as const),
+    sequence,
+    compliant: fc.boolean(),
+    ruleId: fc.option(anyText),
+    body: anyBody,
+  }),
+  fc.record({
+    status: fc.constant('failed' as const),
+    sequence,
+    code: fc.constantFrom(...(Object.keys(ERROR_STATUS) as ErrorCode[])),
+    detail: anyText,
+    errorClass: fc.option(anyText),
+  }),
+  fc.record({ status: fc.constant('undefined-target' as const), sequence }),
+)
+
+describe('jobs on the wire', () => {
+  test('arrive as they were sent, with the deadline of the worker’s clock', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(sequence, anyJob), { maxLength: 20 }), milliseconds, (jobs, offset) => {
+        const text = encodeJobs(jobs.map(([number, job]) => jobRow(number, job, job.deadlineMs - offset)))
+        expect(decodeJobs(text)).toEqual(
+          jobs.map(([number, job]) => ({ ...job, sequence: number, deadlineMs: job.deadlineMs - offset + 0 })),
+        )
+      }),
+    )
+  })
+
+  test('survive the postMessage of a text with every kind of character', () => {
+    const job = jobOf(1, { requestId: '\u0000\n"\\\ud83d\ude00\u2028' })
+    expect(decodeJobs(structuredClone(encodeJobs([jobRow(7, job, 1)])))[0]?.requestId).toBe(job.requestId)
+  })
+})
+
+describe('outcomes on the wire', () => {
+  test('arrive as they were sent, each body verbatim with its own answer', () => {
+    fc.assert(
+      fc.property(fc.array(anyOutcome, { maxLength: 20 }), milliseconds, (outcomes, busyMs) => {
+        expect(decodeOutcomes(encodeOutcomes({ busyMs, outcomes }))).toEqual({ busyMs, outcomes })
+      }),
+    )
+  })
+
+  const answered = (body: string): Outcome => ({ status: 'answered', sequence: 1, compliant: true, ruleId: null, body })
+
+  test('a body with a line break, which would shift all that follow, is refused', () => {
+    const text = encodeOutcomes({ busyMs: 1, outcomes: [answered('{\n}'), answered('{}')] })
+    expect(() => decodeOutcomes(text)).toThrow(WireFormatError)
+  })
+
+  test('an answer without its body is refused', () => {
+    const text = encodeOutcomes({ busyMs: 1, outcomes: [answered('{}')] })
+    expect(() => decodeOutcomes(text.split('\n')[0] ?? '')).toThrow(WireFormatError)
+  })
+})

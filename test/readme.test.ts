@@ -1,0 +1,55 @@
+// What the README shows is what a reader gets: every `curl` and `countersign` line of its shell blocks is run as
+// written, against the real service, in the order of the page. Lines that install, clone or start are covered elsewhere.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cleanEnvironment, type RunningService, startService } from './service/start-service.ts'
+
+const ROOT = join(import.meta.dir, '..')
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+
+/** The commands of all ```sh blocks, continuation lines joined. */
+const commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)]
+  .flatMap((match) => (match[1] ?? '').replaceAll(/\\\n\s*/g, ' ').split('\n'))
+  .map((line) => line.replace(/\s+#.*$/, '').trim())
+  .filter((line) => /^(curl|bun run countersign) /.test(line))
+
+let service: RunningService
+
+beforeAll(async () => {
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+})
+afterAll(async () => {
+  await service.stop()
+})
+
+describe('the commands of the README', () => {
+  test('are found', () => {
+    expect(commands.filter((line) => line.startsWith('curl')).length).toBeGreaterThanOrEqual(3)
+    expect(commands.filter((line) => line.startsWith('bun run countersign')).length).toBeGreaterThanOrEqual(8)
+  })
+
+  for (const [index, command] of commands.entries()) {
+    test(`${index + 1}: ${command.slice(0, 100)}`, async () => {
+      const child = Bun.spawn(['bash', '-c', command], {
+        cwd: ROOT,
+        env: { ...cleanEnvironment(), ...service.quickstart, COUNTERSIGN_DATA_DIR: service.dataDirectory },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const [code, stdout, stderr] = await Promise.all([
+        child.exited,
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ])
+      expect({ code, stderr: code === 0 ? '' : stderr, stdout: code === 0 ? '' : stdout }).toEqual({
+        code: 0,
+        stderr: '',
+        stdout: '',
+      })
+      expect(stdout.length + stderr.length).toBeGreaterThan(0)
+      expect(stdout).not.toContain('problem:')
+    })
+  }
+})

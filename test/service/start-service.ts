@@ -1,0 +1,175 @@
+// The real service in a process of its own: temporary data folder, free loopback ports, always stopped.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+export interface ServiceOptions {
+  readonly arguments?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** An existing data folder: it is left in place when the service stops. */
+  readonly dataDirectory?: string
+}
+
+export interface RunningService {
+  readonly dataDirectory: string
+  /** The `NAME=value` lines of quickstart.env. */
+  readonly quickstart: Readonly<Record<string, string>>
+  readonly process: Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+  /** Everything the service printed so far. */
+  output(): { stdout: string; stderr: string }
+  /** Resolves with the matching log line once it was written; rejects when the service ends before. */
+  logLine(matches: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>
+  attest(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
+  /** SIGTERM, then the exit code. Removes the data folder unless it was given. */
+  stop(): Promise<number>
+}
+
+/** A port that was free a moment ago. */
+export const freePort = (): number => {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+  const { port } = probe
+  probe.stop(true)
+  return port
+}
+
+/** The developer's own COUNTERSIGN_* variables must not steer the service under test. */
+export const cleanEnvironment = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('COUNTERSIGN_'),
+    ),
+  )
+
+export const parseEnvironmentFile = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text
+      .split('\n')
+      .filter((line) => line.includes('='))
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
+
+type LogLine = Record<string, unknown>
+interface Waiter {
+  readonly matches: (line: LogLine) => boolean
+  readonly resolve: (line: LogLine) => void
+  readonly reject: (error: Error) => void
+}
+
+const parseLine = (line: string): LogLine => {
+  try {
+    return JSON.parse(line) as LogLine
+  } catch {
+    return { text: line }
+  }
+}
+
+/** Starts `bun src/main.ts` and waits until it says that it is ready. */
+export const startService = async (options: ServiceOptions = {}): Promise<RunningService> => {
+  const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'countersign-service-'))
+  const child = Bun.spawn(['bun', 'src/main.ts', ...(options.arguments ?? [])], {
+    cwd: ROOT,
+    env: {
+      ...cleanEnvironment(),
+      COUNTERSIGN_DATA_DIR: dataDirectory,
+      COUNTERSIGN_API_LISTEN: `127.0.0.1:${freePort()}`,
+      COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${freePort()}`,
+      COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${freePort()}`,
+      ...options.environment,
+    },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+
+  let stdout = ''
+  let stderr = ''
+  const lines: LogLine[] = []
+  const waiters = new Set<Waiter>()
+  const readStdout = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) stdout += decoder.decode(chunk, { stream: true })
+  }
+  const readStderr = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    let partial = ''
+    for await (const chunk of child.stderr) {
+      const text = decoder.decode(chunk, { stream: true })
+      stderr += text
+      const parts = (partial + text).split('\n')
+      partial = parts.pop() ?? ''
+      for (const part of parts) {
+        const line = parseLine(part)
+        lines.push(line)
+        for (const waiter of waiters) {
+          if (!waiter.matches(line)) continue
+          waiters.delete(waiter)
+          waiter.resolve(line)
+        }
+      }
+    }
+    for (const waiter of waiters) waiter.reject(new Error(`the service ended:\n${stdout}\n${stderr}`))
+  }
+  const reading = Promise.all([readStdout(), readStderr()])
+
+  const logLine = (matches: Waiter['matches']): Promise<LogLine> => {
+    const found = lines.find(matches)
+    if (found) return Promise.resolve(found)
+    return new Promise((resolve, reject) => waiters.add({ matches, resolve, reject }))
+  }
+
+  const stop = async (): Promise<number> => {
+    child.kill('SIGTERM')
+    const code = await child.exited
+    await reading
+    if (options.dataDirectory === undefined) rmSync(dataDirectory, { recursive: true, force: true })
+    return code
+  }
+
+  try {
+    await logLine((line) => line['message'] === 'ready')
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const quickstart = parseEnvironmentFile(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8'))
+  return {
+    dataDirectory,
+    quickstart,
+    process: child,
+    output: () => ({ stdout, stderr }),
+    logLine,
+    attest: (body, headers = {}) =>
+      fetch(`${quickstart['ATTESTATION_URL']}/v2/attestation`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '',
+          ...headers,
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    stop,
+  }
+}
+
+/** One `countersign` command over a data folder. */
+export const runCommand = async (
+  dataDirectory: string,
+  ...commandArguments: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> => {
+  const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
+    cwd: ROOT,
+    env: { ...cleanEnvironment(), COUNTERSIGN_DATA_DIR: dataDirectory },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code, stdout, stderr }
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  createDerReader,
+  DER_INTEGER,
+  DER_OCTET_STRING,
+  DER_SEQUENCE,
+  encodeDer,
+  encodeDerInteger,
+} from '../../src/signing/der.ts'
+import { KeystoreInvalidError } from '../../src/signing/errors.ts'
+
+describe('DER', () => {
+  test('what is encoded is read back, at every length of the length', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 700, size: 'max' }),
+        fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+        (bytes, number) => {
+          const encoded = encodeDer(DER_SEQUENCE, encodeDer(DER_OCTET_STRING, bytes), encodeDerInteger(number))
+          const file = createDerReader(encoded)
+          const sequence = file.enter()
+          file.finish()
+          expect(Buffer.compare(sequence.read(DER_OCTET_STRING), bytes)).toBe(0)
+          expect(sequence.readInteger()).toBe(number)
+          sequence.finish()
+        },
+      ),
+    )
+  })
+
+  test.each([
+    [0, '020100'],
+    [127, '02017f'],
+    [128, '02020080'],
+    [600_000, '02030927c0'],
+    [2 ** 31 - 1, '02047fffffff'],
+  ])('the integer %d is %s', (number, hex) => {
+    expect(encodeDerInteger(number).toHex()).toBe(hex)
+  })
+
+  test('bytes that are not DER are refused, never misread or looped over', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        for (const read of [
+          () => createDerReader(bytes).read(DER_OCTET_STRING),
+          () => createDerReader(bytes).readInteger(),
+          () => createDerReader(bytes).enter().read(DER_INTEGER),
+        ]) {
+          try {
+            read()
+          } catch (error) {
+            expect(error).toBeInstanceOf(KeystoreInvalidError)
+          }
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['no length', '04'],
+    ['an indefinite length', '0480'],
+    ['a long form where the short one does', '04810100'],
+    ['a length of three bytes', '0483010000'],
+    ['fewer bytes than it says', '040500'],
+    ['another tag', '0201'],
+  ])('an octet string with %s is refused', (_, hex) => {
+    expect(() => createDerReader(Uint8Array.fromHex(hex)).read(DER_OCTET_STRING)).toThrow(KeystoreInvalidError)
+  })
+
+  test.each([
+    ['padded', '02020001'],
+    ['negative', '0201ff'],
+    ['empty', '0200'],
+    ['of five bytes', '02050100000000'],
+  ])('an integer that is %s is refused', (_, hex) => {
+    expect(() => createDerReader(Uint8Array.fromHex(hex)).readInteger()).toThrow(KeystoreInvalidError)
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import * as noble from '@noble/ed25519'
+import { sha512 } from '@noble/hashes/sha2.js'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { SignerUnusableError } from '../../src/signing/errors.ts'
+import rfc8032 from '../vectors/rfc8032-ed25519.json'
+import { keySpellings, printedForms, sha256, testKey } from './test-keys.ts'
+
+noble.hashes.sha512 = sha512
+
+describe('the Ed25519 signer', () => {
+  test.each(rfc8032.vectors)('equals RFC 8032, $name', (vector) => {
+    const signer = createEd25519Signer(Uint8Array.fromHex(vector.seed))
+    expect(signer.publicKey.toHex()).toBe(vector.public_key)
+    expect(signer.sign(Uint8Array.fromHex(vector.message)).toHex()).toBe(vector.signature)
+  })
+
+  test('equals noble for random keys and messages', () => {
+    for (let i = 0; i < 300; i++) {
+      const seed = testKey(i)
+      const message = sha256(`countersign message ${i}`)
+      const signer = createEd25519Signer(seed)
+      expect(signer.publicKey.toHex()).toBe(noble.getPublicKey(seed).toHex())
+      const signature = signer.sign(message)
+      expect(signature.toHex()).toBe(noble.sign(message, seed).toHex())
+    }
+  })
+
+  test('takes seeds of all zeros and all ones: every 32 bytes are a key', () => {
+    for (const seed of [new Uint8Array(32), new Uint8Array(32).fill(0xff)]) {
+      expect(createEd25519Signer(seed).publicKey.toHex()).toBe(noble.getPublicKey(seed).toHex())
+    }
+  })
+
+  test('keeps no reference to the seed', () => {
+    const seed = testKey(1)
+    const signer = createEd25519Signer(seed)
+    const before = signer.sign(sha256('m')).toHex()
+    seed.fill(0)
+    expect(signer.sign(sha256('m')).toHex()).toBe(before)
+  })
+
+  test.each([0, 31, 33, 64])('refuses a seed of %d bytes', (length) => {
+    expect(() => createEd25519Signer(new Uint8Array(length))).toThrow(SignerUnusableError)
+  })
+
+  test('refuses to sign once erased', () => {
+    const signer = createEd25519Signer(testKey(1))
+    signer.erase()
+    expect(() => signer.sign(sha256('m'))).toThrow(SignerUnusableError)
+  })
+
+  test('shows no key when printed', () => {
+    const seed = testKey(2)
+    const printed = printedForms(createEd25519Signer(seed))
+    for (const spelling of keySpellings(seed)) expect(printed).not.toContain(spelling)
+  })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import {
+  DER_NULL,
+  DER_OBJECT_IDENTIFIER,
+  DER_OCTET_STRING,
+  DER_SEQUENCE,
+  encodeDer,
+  encodeDerInteger,
+} from '../../src/signing/der.ts'
+import { createEd25519Signer, ED25519_PKCS8_HEADER } from '../../src/signing/ed25519.ts'
+import { KeystoreInvalidError, KeystoreLockedError } from '../../src/signing/errors.ts'
+import { decryptKeystorePkcs8, encryptKeystorePkcs8 } from '../../src/signing/keystore-pkcs8.ts'
+import { testKey } from './test-keys.ts'
+
+const PASSPHRASE = 'correct horse battery staple'
+const seed = testKey(1)
+const pem = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'light' })
+
+const bodyOf = (text: string): Uint8Array => Uint8Array.fromBase64(text.split('\n').slice(1, -2).join(''))
+const pemOf = (bytes: Uint8Array): string =>
+  `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${bytes.toBase64()}\n-----END ENCRYPTED PRIVATE KEY-----\n`
+const replaced = (from: string, to: string): string => {
+  const hex = bodyOf(pem).toHex()
+  expect(hex).toContain(from)
+  return pemOf(Uint8Array.fromHex(hex.replace(from, to)))
+}
+const plainKey = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8_HEADER, seed]), format: 'der', type: 'pkcs8' })
+
+const openssl = Bun.which('openssl')
+const runOpenssl = (parameters: readonly string[], input: string): string => {
+  const result = Bun.spawnSync([openssl!, ...parameters], {
+    stdin: Buffer.from(input),
+    env: { ...process.env, KEYSTORE_PASSPHRASE: PASSPHRASE },
+  })
+  if (result.exitCode !== 0) throw new Error(result.stderr.toString())
+  return result.stdout.toString()
+}
+
+describe('writing', () => {
+  test('round-trips', async () => {
+    expect((await decryptKeystorePkcs8(pem, PASSPHRASE)).toHex()).toBe(seed.toHex())
+  })
+
+  test('is PEM with lines of at most 64 characters, and holds the seed nowhere', () => {
+    const lines = pem.split('\n')
+    expect(lines[0]).toBe('-----BEGIN ENCRYPTED PRIVATE KEY-----')
+    expect(lines.at(-2)).toBe('-----END ENCRYPTED PRIVATE KEY-----')
+    expect(lines.slice(1, -2).every((line) => line.length <= 64)).toBe(true)
+    expect(bodyOf(pem).toHex()).not.toContain(seed.toHex())
+  })
+
+  test('is read by node:crypto', () => {
+    const key = createPrivateKey({ key: pem, passphrase: PASSPHRASE })
+    expect(key.asymmetricKeyType).toBe('ed25519')
+    expect(key.export({ format: 'jwk' }).d).toBe(seed.toBase64({ alphabet: 'base64url', omitPadding: true }))
+  })
+
+  test.skipIf(openssl === null)('is read by openssl (skipped where that command is missing)', () => {
+    const text = runOpenssl(['pkey', '-passin', 'env:KEYSTORE_PASSPHRASE', '-text', '-noout'], pem)
+    expect(text.replace(/[\s:]/g, '')).toContain(createEd25519Signer(seed).publicKey.toHex())
+  })
+
+  test('derives with 600,000 iterations at the standard work factor, 10,000 at the light one', async () => {
+    expect(bodyOf(pem).toHex()).toContain('02022710')
+    const standard = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'standard' })
+    expect(bodyOf(standard).toHex()).toContain('02030927c0')
+    expect((await decryptKeystorePkcs8(standard, PASSPHRASE)).toHex()).toBe(seed.toHex())
+  })
+
+  test('never uses a salt or an iv twice', async () => {
+    const again = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'light' })
+    expect(again).not.toBe(pem)
+  })
+})
+
+describe('reading', () => {
+  test('opens what node:crypto wrote', async () => {
+    const written = plainKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE })
+    expect((await decryptKeystorePkcs8(String(written), PASSPHRASE)).toHex()).toBe(seed.toHex())
+  })
+
+  test.skipIf(openssl === null)('opens what openssl wrote (skipped where that command is missing)', async () => {
+    const plain = String(plainKey.export({ type: 'pkcs8', format: 'pem' }))
+    const parameters = ['pkcs8', '-topk8', '-v2', 'aes-256-cbc', '-v2prf', 'hmacWithSHA256', '-iter', '5000']
+    const written = runOpenssl([...parameters, '-passout', 'env:KEYSTORE_PASSPHRASE'], plain)
+    expect((await decryptKeystorePkcs8(written, PASSPHRASE)).toHex()).toBe(seed.toHex())
+  })
+
+  test('takes Windows line ends', async () => {
+    expect((await decryptKeystorePkcs8(pem.replaceAll('\n', '\r\n'), PASSPHRASE)).toHex()).toBe(seed.toHex())
+  })
+
+  // Bad padding shows most wrong passphrases; one in 256 decrypts to noise, and 600 tries meet that case too.
+  test('is locked to every wrong passphrase', async () => {
+    const quick = String(
+      plainKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE }),
+    )
+    for (let i = 0; i < 600; i++) {
+      const error = await decryptKeystorePkcs8(quick, `wrong ${i}`).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(KeystoreLockedError)
+    }
+    await expect(decryptKeystorePkcs8(pem, '')).rejects.toBeInstanceOf(KeystoreLockedError)
+  })
+
+  test.each<[string, () => string, string]>([
+    ['empty text', () => '', 'one PEM block'],
+    ['a key in the clear', () => String(plainKey.export({ type: 'pkcs8', format: 'pem' })), 'one PEM block'],
+    ['two blocks', () => `${pem}${pem}`, 'base64'],
+    ['bad base64', () => pem.replace(/\n./, '\n!'), 'base64'],
+    ['a huge text', () => pem + ' '.repeat(5_000), 'too long'],
+    ['no DER', () => pemOf(new Uint8Array(20)), 'DER'],
+    ['a cut end', () => pemOf(bodyOf(pem).subarray(0, -1)), 'DER'],
+    ['bytes after the end', () => pemOf(Buffer.concat([bodyOf(pem), new Uint8Array(1)])), 'DER'],
+    ['PBES1', () => replaced('2a864886f70d01050d', '2a864886f70d01050a'), 'PBES2'],
+    ['scrypt', () => replaced('2a864886f70d01050c', '2b06010401da470401'), 'PBKDF2'],
+    ['HMAC-SHA-512', () => replaced('2a864886f70d0209', '2a864886f70d020b'), 'HMAC-SHA-256'],
+    ['AES-128-CBC', () => replaced('60864801650304012a', '608648016503040102'), 'AES-256-CBC'],
+    ['zero iterations', () => replaced('02022710', '02020000'), 'DER'],
+    ['negative iterations', () => replaced('02022710', '0202ff10'), 'DER'],
+  ])('refuses %s', async (_, text, words) => {
+    const error = await decryptKeystorePkcs8(text(), PASSPHRASE).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(KeystoreInvalidError)
+    expect((error as KeystoreInvalidError).detail).toContain(words)
+  })
+
+  test('refuses more iterations than are allowed before it derives anything', async () => {
+    const identifier = (hex: string): Uint8Array => encodeDer(DER_OBJECT_IDENTIFIER, Uint8Array.fromHex(hex))
+    const octets = (length: number): Uint8Array => encodeDer(DER_OCTET_STRING, new Uint8Array(length))
+    const hash = encodeDer(DER_SEQUENCE, identifier('2a864886f70d0209'), encodeDer(DER_NULL))
+    const derivation = encodeDer(DER_SEQUENCE, octets(16), encodeDerInteger(10_000_001), hash)
+    const parameters = encodeDer(
+      DER_SEQUENCE,
+      encodeDer(DER_SEQUENCE, identifier('2a864886f70d01050c'), derivation),
+      encodeDer(DER_SEQUENCE, identifier('60864801650304012a'), octets(16)),
+    )
+    const algorithm = encodeDer(DER_SEQUENCE, identifier('2a864886f70d01050d'), parameters)
+    const hostile = pemOf(encodeDer(DER_SEQUENCE, algorithm, octets(64)))
+    const error = await decryptKeystorePkcs8(hostile, PASSPHRASE).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(KeystoreInvalidError)
+    expect((error as KeystoreInvalidError).detail).toContain('iterations')
+  })
+
+  test('refuses a key of another kind', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const options = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE } as const
+    const error = await decryptKeystorePkcs8(String(privateKey.export(options)), PASSPHRASE).catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(KeystoreInvalidError)
+    expect((error as KeystoreInvalidError).detail).toBe('it does not hold an Ed25519 key')
+  })
+})

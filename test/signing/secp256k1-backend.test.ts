@@ -1,0 +1,190 @@
+// The conformance suite: every backend must pass all of it. A backend that this machine lacks is skipped by name.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { evmAddressOf } from '../../src/signing/address.ts'
+import { SignerUnusableError } from '../../src/signing/errors.ts'
+import tasks from '../vectors/evm-v1.json'
+import statements from '../vectors/evm-v2.json'
+import rfc6979 from '../vectors/rfc6979-secp256k1.json'
+import { hasLowS, recoverWithNoble } from './rounds.ts'
+import { backendCandidates, keySpellings, printedForms, sha256, testKey } from './test-keys.ts'
+
+const DIFFERENTIAL_DIGESTS = 10_000
+const ORDER = secp256k1.Point.CURVE().n
+
+const bytesOf = (hex: string): Uint8Array => Uint8Array.fromHex(hex.startsWith('0x') ? hex.slice(2) : hex)
+const bytes32 = (value: bigint): Uint8Array => bytesOf(value.toString(16).padStart(64, '0'))
+
+/** Key, digest and noble's signature, r ‖ s ‖ v. */
+interface Expected {
+  readonly key: Uint8Array
+  readonly digest: Uint8Array
+  readonly signature: string
+}
+
+const signWithNoble = (key: Uint8Array, digest: Uint8Array): string => {
+  const recovered = secp256k1.sign(digest, key, { prehash: false, format: 'recovered', lowS: true })
+  return `${recovered.subarray(1).toHex()}${(27 + recovered[0]!).toString(16)}`
+}
+
+const EDGE_KEYS = [1n, 2n, ORDER - 1n, ORDER / 2n].map(bytes32)
+const EDGE_DIGESTS = [0n, 1n, ORDER / 2n, ORDER - 1n].map(bytes32)
+const DIGESTS_NOT_BELOW_THE_ORDER = [ORDER, ORDER + 1n, 2n ** 256n - 1n].map(bytes32)
+
+let differential: readonly Expected[] = []
+beforeAll(() => {
+  const keys = Array.from({ length: 16 }, (_, i) => testKey(i + 1))
+  differential = Array.from({ length: DIFFERENTIAL_DIGESTS }, (_, i) => {
+    const key = keys[i % keys.length]!
+    const digest = sha256(`countersign differential digest ${i}`)
+    return { key, digest, signature: signWithNoble(key, digest) }
+  })
+}, 60_000)
+
+for (const { name, label, backend, reason } of backendCandidates()) {
+  describe.skipIf(backend === null)(`secp256k1 backend ${label}${reason && ` (skipped: ${reason})`}`, () => {
+    const signerOf = (key: Uint8Array) => backend!.createSigner(key)
+    const sign = (key: Uint8Array, digest: Uint8Array): string => {
+      const signature = new Uint8Array(65)
+      signerOf(key).sign(digest, signature)
+      return signature.toHex()
+    }
+
+    test('says what it is', () => {
+      expect(backend!.name).toBe(name)
+      expect(backend!.description.length).toBeGreaterThan(0)
+    })
+
+    test("signs the v2 vectors' digests byte for byte, as their attester", () => {
+      const key = bytesOf(statements.private_key)
+      expect(evmAddressOf(signerOf(key).publicKey)).toBe(statements.attester)
+      for (const vector of statements.vectors) {
+        expect(`0x${sign(key, bytesOf(vector.digest))}`).toBe(vector.signature)
+      }
+    })
+
+    test("signs the v1 vectors' digests byte for byte, with every signer", () => {
+      const byAddress = new Map(
+        tasks.private_keys.map((text) => [evmAddressOf(signerOf(bytesOf(text)).publicKey), bytesOf(text)]),
+      )
+      for (const vector of tasks.vectors) {
+        const made = vector.signers.map((address) => `0x${sign(byAddress.get(address)!, bytesOf(vector.digest))}`)
+        expect(made).toEqual(vector.signatures)
+      }
+    })
+
+    test.each(rfc6979.vectors)('signs the published RFC 6979 vector "$message"', (vector) => {
+      const signature = sign(bytesOf(vector.private_key), sha256(vector.message))
+      expect(signature.slice(0, 128)).toBe(vector.signature)
+    })
+
+    test('derives the public keys that noble derives', () => {
+      for (const key of [...EDGE_KEYS, ...Array.from({ length: 20 }, (_, i) => testKey(i))]) {
+        expect(signerOf(key).publicKey.toHex()).toBe(secp256k1.getPublicKey(key, false).toHex())
+      }
+    })
+
+    test('signs edge digests with edge keys as noble does', () => {
+      for (const key of EDGE_KEYS) {
+        for (const digest of EDGE_DIGESTS) expect(sign(key, digest)).toBe(signWithNoble(key, digest))
+      }
+    })
+
+    // The nonce may differ here: libsecp256k1 before 0.2, which the npm package bundles, does not reduce the digest
+    // first. No Keccak or SHA-256 will ever produce one, but the signature must still be the signer's.
+    test('signs digests not below the order validly and always alike', () => {
+      for (const digest of DIGESTS_NOT_BELOW_THE_ORDER) {
+        const signature = bytesOf(sign(testKey(1), digest))
+        expect(hasLowS(signature)).toBe(true)
+        expect(recoverWithNoble(signature, digest).toHex()).toBe(signerOf(testKey(1)).publicKey.toHex())
+        expect(sign(testKey(1), digest)).toBe(signature.toHex())
+      }
+    })
+
+    // Noble against itself shows only that the backend is wired right, so fewer are enough.
+    test('signs random digests as noble does, always with low s', () => {
+      const signers = new Map<Uint8Array, ReturnType<typeof signerOf>>()
+      const signature = new Uint8Array(65)
+      const checked = name === 'noble' ? differential.slice(0, 500) : differential
+      for (const { key, digest, signature: expected } of checked) {
+        const signer = signers.get(key) ?? signerOf(key)
+        signers.set(key, signer)
+        signer.sign(digest, signature)
+        if (signature.toHex() !== expected) throw new Error(`${digest.toHex()} is signed differently`)
+        if (!hasLowS(signature)) throw new Error(`${digest.toHex()} is signed with a high s`)
+      }
+      expect(checked.length).toBeGreaterThan(0)
+    })
+
+    test('writes the v by which noble recovers the signer, both 27 and 28', () => {
+      const seen = new Set<number>()
+      for (const { key, digest } of differential.slice(0, 40)) {
+        const signature = new Uint8Array(65)
+        const signer = signerOf(key)
+        signer.sign(digest, signature)
+        seen.add(signature[64]!)
+        expect(recoverWithNoble(signature, digest).toHex()).toBe(signer.publicKey.toHex())
+      }
+      expect([...seen].toSorted()).toEqual([27, 28])
+    })
+
+    test('takes views into larger buffers and touches nothing around them', () => {
+      const key = testKey(3)
+      const digest = sha256('a digest')
+      const around = new Uint8Array(65 + 40).fill(0xee)
+      const holder = new Uint8Array(100)
+      holder.set(key, 7)
+      holder.set(digest, 50)
+      signerOf(holder.subarray(7, 39)).sign(holder.subarray(50, 82), around.subarray(20, 85))
+      expect(around.subarray(20, 85).toHex()).toBe(signWithNoble(key, digest))
+      expect([...around.subarray(0, 20), ...around.subarray(85)].every((byte) => byte === 0xee)).toBe(true)
+    })
+
+    test('keeps a copy of the key', () => {
+      const key = testKey(4)
+      const signer = signerOf(key)
+      const digest = sha256('a digest')
+      const expected = signWithNoble(key, digest)
+      key.fill(0)
+      const signature = new Uint8Array(65)
+      signer.sign(digest, signature)
+      expect(signature.toHex()).toBe(expected)
+    })
+
+    test.each<[string, Uint8Array]>([
+      ['zero', new Uint8Array(32)],
+      ['the order', bytes32(ORDER)],
+      ['over the order', new Uint8Array(32).fill(0xff)],
+      ['31 bytes', testKey(1).subarray(1)],
+      ['33 bytes', new Uint8Array(33).fill(1)],
+      ['empty', new Uint8Array()],
+    ])('refuses a key that is %s', (_, key) => {
+      expect(() => signerOf(key)).toThrow(SignerUnusableError)
+    })
+
+    test.each<[string, number, number]>([
+      ['a digest of 31 bytes', 31, 65],
+      ['a digest of 33 bytes', 33, 65],
+      ['no digest', 0, 65],
+      ['room for 64 bytes', 32, 64],
+      ['room for 66 bytes', 32, 66],
+    ])('refuses %s', (_, digestLength, signatureLength) => {
+      const signer = signerOf(testKey(1))
+      const signature = new Uint8Array(signatureLength)
+      expect(() => signer.sign(new Uint8Array(digestLength), signature)).toThrow(SignerUnusableError)
+      expect(signature.every((byte) => byte === 0)).toBe(true)
+    })
+
+    test('refuses to sign once erased', () => {
+      const signer = signerOf(testKey(1))
+      signer.erase()
+      expect(() => signer.sign(sha256('a digest'), new Uint8Array(65))).toThrow(SignerUnusableError)
+    })
+
+    test('shows no key when printed', () => {
+      const key = testKey(5)
+      const printed = printedForms({ backend, signer: signerOf(key) })
+      for (const spelling of keySpellings(key)) expect(printed).not.toContain(spelling)
+    })
+  })
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { StatementInvalidError } from '../../src/signing/errors.ts'
+import { createSolanaMessageBuilder, DEFAULT_SOLANA_MESSAGE_PREFIX } from '../../src/signing/solana-message.ts'
+import type { SolanaStatement } from '../../src/signing/types.ts'
+import vectors from '../vectors/solana.json'
+import { solanaStatement } from './arbitraries.ts'
+import { referenceSolanaMessage } from './reference-encoding.ts'
+
+const build = createSolanaMessageBuilder()
+const signer = createEd25519Signer(Uint8Array.fromHex(vectors.seed.slice(2)))
+
+const statementOf = (vector: (typeof vectors.vectors)[number]): SolanaStatement => ({
+  uuid: vector.uuid,
+  from: vector.from,
+  to: vector.to,
+  lamports: BigInt(vector.msg_value),
+  data: vector.data,
+  policy: vector.policy,
+  expirationSeconds: vector.expiration,
+})
+const plain = statementOf(vectors.vectors[0]!)
+
+describe('the Solana message', () => {
+  test("the vectors' seed is their attester's", () => {
+    expect(bs58.encode(signer.publicKey)).toBe(vectors.attester)
+  })
+
+  test.each(vectors.vectors)('equals the vector $uuid, and so does its signature', (vector) => {
+    const message = build(statementOf(vector))
+    expect(`0x${message.toHex()}`).toBe(vector.message)
+    expect(`0x${signer.sign(message).toHex()}`).toBe(vector.signature)
+  })
+
+  test('equals plain concatenation hashed, for any statement after any other', () => {
+    fc.assert(
+      fc.property(solanaStatement, (statement) => {
+        expect(build(statement).toHex()).toBe(referenceSolanaMessage(DEFAULT_SOLANA_MESSAGE_PREFIX, statement))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('holds 32 zero bytes for an interface-only request', () => {
+    const statement = { ...plain, to: SOLANA_ZERO_ADDRESS }
+    expect(build(statement).toHex()).toBe(referenceSolanaMessage(DEFAULT_SOLANA_MESSAGE_PREFIX, statement))
+  })
+
+  test('takes 64 KiB of data and then none', () => {
+    for (const data of [`0x${'ab'.repeat(65_536)}`, '0x']) {
+      const statement = { ...plain, data }
+      expect(build(statement).toHex()).toBe(referenceSolanaMessage(DEFAULT_SOLANA_MESSAGE_PREFIX, statement))
+    }
+  })
+
+  test('takes another prefix', () => {
+    const message = createSolanaMessageBuilder('another_registry')(plain)
+    expect(message.toHex()).toBe(referenceSolanaMessage('another_registry', plain))
+    expect(message.toHex()).not.toBe(build(plain).toHex())
+  })
+
+  test('is a view that the next call overwrites', () => {
+    const first = build(plain)
+    const before = first.toHex()
+    build({ ...plain, lamports: 7n })
+    expect(first.toHex()).not.toBe(before)
+  })
+
+  test.each(['', 'with space', 'ünicode', 'x'.repeat(65)])('refuses the prefix %p', (prefix) => {
+    expect(() => createSolanaMessageBuilder(prefix)).toThrow(StatementInvalidError)
+  })
+
+  test.each<[string, Partial<SolanaStatement>]>([
+    ['lamports of 2^64', { lamports: 2n ** 64n }],
+    ['negative lamports', { lamports: -1n }],
+    ['an expiration of 2^53', { expirationSeconds: 2 ** 53 }],
+    ['a negative expiration', { expirationSeconds: -1 }],
+    ['an address of 31 bytes', { from: bs58.encode(new Uint8Array(31).fill(9)) }],
+    ['an address that is not base58', { to: '0'.repeat(44) }],
+    ['a uuid without hyphens', { uuid: plain.uuid.replaceAll('-', '') }],
+    ['data of odd length', { data: '0xabc' }],
+    ['data that is not hex', { data: '0xzz' }],
+    ['data of more than 64 KiB', { data: `0x${'00'.repeat(65_537)}` }],
+  ])('refuses %s', (_, change) => {
+    expect(() => build({ ...plain, ...change })).toThrow(StatementInvalidError)
+    expect(`0x${build(plain).toHex()}`).toBe(vectors.vectors[0]!.message)
+  })
+})

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { systemClock } from '../../src/domain/time.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { openStore } from '../../src/store/store.ts'
+import { temporaryFolder } from './temporary-store.ts'
+
+/** Kills a writing process once it has acknowledged that many writes; answers all it acknowledged. */
+const writeAndKill = async (path: string, acknowledged: number): Promise<string[]> => {
+  const child = Bun.spawn(['bun', join(import.meta.dir, 'write-until-killed.ts'), path], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of child.stdout) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.split('\n').length > acknowledged && !child.killed) child.kill('SIGKILL')
+  }
+  await child.exited
+  expect(child.signalCode).toBe('SIGKILL')
+  return text.split('\n').slice(0, -1)
+}
+
+test('kill -9 amid writes loses nothing that was acknowledged, and keeps no half of a transaction', async () => {
+  const folder = temporaryFolder()
+  const path = join(folder.path, 'countersign.db')
+  try {
+    const acknowledged = await writeAndKill(path, 120)
+    expect(acknowledged.length).toBeGreaterThanOrEqual(120)
+    const store = await openStore({ path, clock: systemClock })
+    const organizations = await store.organizations.list()
+    const slugs = new Set(organizations.map((organization) => organization.slug))
+    expect(acknowledged.filter((slug) => !slugs.has(slug))).toEqual([])
+    // Each organization with its change, each change with its organization, and the counter in step.
+    const changes = await readChanges(store.database, 0, 100_000)
+    expect(new Set(changes.map((change) => change.subjectId))).toEqual(
+      new Set(organizations.map((organization) => organization.id)),
+    )
+    expect(await readLastSequence(store.database)).toBe(changes.length)
+    expect(await store.database.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+    await store.organizations.create({ slug: 'after', name: 'After' })
+    await store.close()
+  } finally {
+    folder.remove()
+  }
+})

@@ -1,0 +1,11 @@
+// Run as a process of its own by change-feed.test.ts: revokes the key named on its command line and prints when it was
+// committed, Unix milliseconds.
+import { systemClock } from '../../src/domain/time.ts'
+import { openStore } from '../../src/store/store.ts'
+
+const [path = '', keyId = ''] = process.argv.slice(2)
+const store = await openStore({ path, clock: systemClock })
+const key = await store.apiKeys.findForAuthentication(keyId)
+await store.apiKeys.revoke(key?.organizationId ?? '', keyId)
+process.stdout.write(String(Date.now()))
+await store.close()

@@ -1,0 +1,410 @@
+import { Database as BunDatabase } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../../src/domain/time.ts'
+import type { Database, Transaction } from '../../src/store/database.ts'
+import {
+  ConstraintViolatedError,
+  StoreStatementError,
+  StoreUnavailableError,
+  StoreUnusableError,
+  TransactionMisuseError,
+} from '../../src/store/errors.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite.ts'
+import { createManualClock, temporaryFolder } from './temporary-store.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+let path: string
+let database: Database
+
+const names = async (): Promise<string[]> =>
+  (await database.query<{ name: string }>('SELECT name FROM items ORDER BY name')).map((row) => row.name)
+const insert = (transaction: Pick<Transaction, 'execute'>, name: string): Promise<number> =>
+  transaction.execute('INSERT INTO items (name) VALUES (?)', [name])
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  path = join(folder.path, 'test.db')
+  database = await openSqliteDatabase({ path, clock: systemClock })
+  await database.execute('CREATE TABLE items (name TEXT PRIMARY KEY NOT NULL, number INTEGER, bytes BLOB) STRICT')
+})
+afterEach(async () => {
+  await database.close()
+  folder.remove()
+})
+
+describe('values', () => {
+  test('integers of 64 bits are not rounded', async () => {
+    const numbers = [
+      0,
+      -1,
+      2 ** 31,
+      2 ** 40,
+      Number.MAX_SAFE_INTEGER,
+      2n ** 53n,
+      2n ** 53n + 1n,
+      -(2n ** 63n),
+      2n ** 63n - 1n,
+    ]
+    for (const [index, number] of numbers.entries()) {
+      await database.execute('INSERT INTO items (name, number) VALUES (?, ?)', [String(index), number])
+    }
+    const rows = await database.query<{ number: number | bigint; text: string }>(
+      'SELECT number, CAST(number AS TEXT) AS text FROM items ORDER BY name',
+    )
+    expect(rows.map((row) => row.number)).toEqual(numbers)
+    expect(rows.map((row) => row.text)).toEqual(numbers.map(String))
+  })
+
+  test('a number that is not a safe integer is refused rather than stored as another', async () => {
+    for (const number of [2 ** 53, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await expect(
+        database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', number]),
+      ).rejects.toBeInstanceOf(StoreStatementError)
+    }
+    await expect(
+      database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', 2n ** 63n]),
+    ).rejects.toBeInstanceOf(RangeError)
+    expect(await names()).toEqual([])
+  })
+
+  test('large numbers are bound as integers', async () => {
+    const [row] = await database.query<{ type: string }>('SELECT typeof(?) AS type', [2 ** 40])
+    expect(row?.type).toBe('integer')
+  })
+
+  test('bytes and nulls come back as they went in', async () => {
+    const bytes = new Uint8Array([0, 255, 128])
+    await database.execute('INSERT INTO items (name, bytes) VALUES (?, ?)', ['a', bytes])
+    expect(await database.query('SELECT number, bytes FROM items')).toEqual([{ number: null, bytes }])
+  })
+
+  test('a missing or surplus parameter is refused', async () => {
+    await expect(database.query('SELECT ? AS a, ? AS b', [1])).rejects.toThrow()
+    await expect(database.query('SELECT ? AS a', [1, 2])).rejects.toThrow()
+  })
+})
+
+describe('a transaction', () => {
+  test('commits what its work did, and answers its result', async () => {
+    const result = await database.transaction(async (transaction) => {
+      expect(await insert(transaction, 'a')).toBe(1)
+      return transaction.query('SELECT name FROM items')
+    })
+    expect(result).toEqual([{ name: 'a' }])
+    expect(await names()).toEqual(['a'])
+  })
+
+  test('keeps nothing when its work throws, before or after an await', async () => {
+    const early = database.transaction((transaction) => {
+      insert(transaction, 'a').catch(() => undefined)
+      throw new Error('early')
+    })
+    await expect(early).rejects.toThrow('early')
+    const late = database.transaction(async (transaction) => {
+      await insert(transaction, 'b')
+      await new Promise((resolve) => setImmediate(resolve))
+      throw new Error('late')
+    })
+    await expect(late).rejects.toThrow('late')
+    expect(await names()).toEqual([])
+  })
+
+  test('is not joined by statements from outside while its work awaits', async () => {
+    const inside = Promise.withResolvers<void>()
+    const proceed = Promise.withResolvers<void>()
+    const order: string[] = []
+    const first = database.transaction(async (transaction) => {
+      await insert(transaction, 'first')
+      inside.resolve()
+      await proceed.promise
+      order.push('first')
+      throw new Error('undone')
+    })
+    await inside.promise
+    const second = insert(database, 'second').then(() => order.push('second'))
+    const third = database.transaction(async (transaction) => {
+      order.push('third')
+      await insert(transaction, 'third')
+    })
+    // A reader goes on meanwhile, and sees nothing that is not committed.
+    expect(await names()).toEqual([])
+    expect(order).toEqual([])
+    proceed.resolve()
+    await expect(first).rejects.toThrow('undone')
+    await Promise.all([second, third])
+    expect(order[0]).toBe('first')
+    expect(await names()).toEqual(['second', 'third'])
+  })
+
+  test('run in the order they were asked for', async () => {
+    const order: number[] = []
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        database.transaction(async (transaction) => {
+          await transaction.query('SELECT 1 AS one')
+          if (index % 3 === 0) await new Promise((resolve) => setImmediate(resolve))
+          order.push(index)
+        }),
+      ),
+    )
+    expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index))
+  })
+
+  test('refuses the database inside its work, which would wait for itself', async () => {
+    const nested = database.transaction(async (transaction) => {
+      await insert(transaction, 'outer')
+      await database.transaction((inner) => insert(inner, 'inner'))
+    })
+    await expect(nested).rejects.toBeInstanceOf(TransactionMisuseError)
+    const reading = database.transaction(async () => {
+      await names()
+    })
+    await expect(reading).rejects.toBeInstanceOf(TransactionMisuseError)
+    expect(await names()).toEqual([])
+  })
+
+  test('lets work that outlives it use the database again', async () => {
+    const after = Promise.withResolvers<string[]>()
+    await database.transaction(async (transaction) => {
+      await insert(transaction, 'a')
+      setImmediate(() => names().then(after.resolve, after.reject))
+    })
+    expect(await after.promise).toEqual(['a'])
+  })
+
+  test('has a handle that is dead once it ended', async () => {
+    let kept: Transaction | undefined
+    await database.transaction(async (transaction) => {
+      kept = transaction
+    })
+    await expect(insert(kept!, 'late')).rejects.toBeInstanceOf(TransactionMisuseError)
+    expect(await names()).toEqual([])
+  })
+
+  test('is spoilt by a failed statement even when the error is caught', async () => {
+    await insert(database, 'taken')
+    const spoilt = database.transaction(async (transaction) => {
+      await insert(transaction, 'other')
+      await insert(transaction, 'taken').catch(() => undefined)
+    })
+    await expect(spoilt).rejects.toMatchObject({ name: 'ConstraintViolatedError', constraint: 'unique' })
+    expect(await names()).toEqual(['taken'])
+  })
+
+  test('is rolled back when its work takes too long, and the next one runs', async () => {
+    const impatient = await openSqliteDatabase({ path, clock: systemClock, transactionLimitMs: 1 })
+    let late: Promise<number> | undefined
+    const never = Promise.withResolvers<void>()
+    const slow = impatient.transaction(async (transaction) => {
+      await insert(transaction, 'slow')
+      await never.promise
+      late = insert(transaction, 'late')
+      await late
+    })
+    await expect(slow).rejects.toBeInstanceOf(StoreUnavailableError)
+    never.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+    await expect(late!).rejects.toBeInstanceOf(TransactionMisuseError)
+    await insert(impatient, 'next')
+    expect(await names()).toEqual(['next'])
+    await impatient.close()
+  })
+
+  test('gives the event loop its turn while many of them queue', async () => {
+    let turns = 0
+    let done = false
+    const turn = (): void => {
+      turns++
+      if (!done) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const started = performance.now()
+    await Promise.all(
+      Array.from({ length: 1_500 }, (_, index) =>
+        database.transaction((transaction) => insert(transaction, String(index)), { survives: 'process-crash' }),
+      ),
+    )
+    done = true
+    // One turn in each 5 ms of work; half of that leaves room for a slow machine.
+    expect(turns).toBeGreaterThan((performance.now() - started) / 5 / 10)
+    expect(turns).toBeGreaterThan(1)
+  })
+})
+
+describe('errors', () => {
+  test('name the kind of constraint and no value', async () => {
+    await database.execute(
+      'CREATE TABLE parts (item TEXT REFERENCES items (name), size INTEGER CHECK (size > 0)) STRICT',
+    )
+    const attempt = async (sql: string): Promise<unknown> => database.execute(sql).catch((error: unknown) => error)
+    expect(await attempt("INSERT INTO parts (item) VALUES ('missing')")).toMatchObject({ constraint: 'foreign-key' })
+    expect(await attempt('INSERT INTO parts (size) VALUES (-5)')).toMatchObject({ constraint: 'check' })
+    expect(await attempt('INSERT INTO items (name) VALUES (NULL)')).toMatchObject({ constraint: 'not-null' })
+    expect(await attempt("INSERT INTO items (name, number) VALUES ('a', 'b')")).toMatchObject({ constraint: 'type' })
+    const error = await attempt("INSERT INTO parts (item) VALUES ('missing')")
+    expect(error).toBeInstanceOf(ConstraintViolatedError)
+    expect((error as ConstraintViolatedError).message).not.toContain('missing')
+  })
+
+  test('a full disk is 503 for what writes, reads go on, and it heals by itself', async () => {
+    await insert(database, 'before')
+    // SQLite answers SQLITE_FULL at this limit, as it does when the disk is full.
+    const limitPages = (pages: number) =>
+      database.transaction(async (transaction) => {
+        await transaction.query(`PRAGMA max_page_count = ${pages}`)
+      })
+    await limitPages(1)
+    const write = () => insert(database, 'x'.repeat(100_000))
+    await expect(write()).rejects.toBeInstanceOf(StoreUnavailableError)
+    await expect(write()).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(await names()).toEqual(['before'])
+    await limitPages(1_000_000)
+    expect(await write()).toBe(1)
+    expect(await names()).toHaveLength(2)
+  })
+
+  test('a statement that can’t be read is the program’s fault, not an outage', async () => {
+    await expect(database.query('SELEC 1')).rejects.toBeInstanceOf(StoreStatementError)
+  })
+
+  test('writing outside a transaction by query is refused', async () => {
+    await expect(database.query("INSERT INTO items (name) VALUES ('a') RETURNING name")).rejects.toThrow()
+    expect(await names()).toEqual([])
+  })
+
+  test('after closing every call is unavailable, and what was asked for before is done', async () => {
+    const pending = insert(database, 'before')
+    await database.close()
+    expect(await pending).toBe(1)
+    await expect(names()).rejects.toBeInstanceOf(StoreUnavailableError)
+    await expect(insert(database, 'after')).rejects.toBeInstanceOf(StoreUnavailableError)
+    await database.close()
+  })
+})
+
+describe('a locked file', () => {
+  test('leaves the thread free, is tried again, and ends in 503 after the limit', async () => {
+    const clock = createManualClock()
+    const waits: number[] = []
+    const waiting = await openSqliteDatabase({
+      path,
+      clock,
+      lockLimitMs: 3_000,
+      wait: async (milliseconds) => {
+        waits.push(milliseconds)
+        clock.advance(milliseconds / 1000)
+      },
+    })
+    const other = new BunDatabase(path)
+    other.run('BEGIN IMMEDIATE')
+    const started = performance.now()
+    const attempt = insert(waiting, 'blocked')
+    // The first try has been made by now, on this thread.
+    expect(performance.now() - started).toBeLessThan(50)
+    const error = await attempt.catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreUnavailableError)
+    expect(error).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', retryAfterSeconds: 1 })
+    expect(waits.length).toBeGreaterThan(50)
+    expect(Math.max(...waits)).toBeLessThanOrEqual(50)
+    expect(clock.monotonicMs()).toBeLessThanOrEqual(3_000)
+    expect(clock.monotonicMs()).toBeGreaterThan(2_900)
+    other.run('ROLLBACK')
+    other.close()
+    expect(await insert(waiting, 'free')).toBe(1)
+    await waiting.close()
+  })
+
+  test('is written once the lock is gone, and read meanwhile', async () => {
+    const other = new BunDatabase(path)
+    other.run('BEGIN IMMEDIATE')
+    other.run("INSERT INTO items (name) VALUES ('theirs')")
+    let tries = 0
+    const waiting = await openSqliteDatabase({
+      path,
+      clock: createManualClock(),
+      wait: async () => {
+        tries++
+        expect(await names()).toEqual([])
+        if (tries === 3) other.run('COMMIT')
+      },
+    })
+    expect(await insert(waiting, 'ours')).toBe(1)
+    expect(tries).toBe(3)
+    expect(await names()).toEqual(['ours', 'theirs'])
+    other.close()
+    await waiting.close()
+  })
+
+  test('fails those behind in the queue by their own time of arrival', async () => {
+    const clock = createManualClock()
+    const waiting = await openSqliteDatabase({
+      path,
+      clock,
+      lockLimitMs: 1_000,
+      wait: async (milliseconds) => clock.advance(milliseconds / 1000),
+    })
+    const other = new BunDatabase(path)
+    other.run('BEGIN IMMEDIATE')
+    const results = await Promise.allSettled(Array.from({ length: 5 }, (_, index) => insert(waiting, String(index))))
+    expect(results.map((result) => result.status)).toEqual(Array(5).fill('rejected'))
+    // All five together, not one limit after another.
+    expect(clock.monotonicMs()).toBeLessThan(1_100)
+    other.run('ROLLBACK')
+    other.close()
+    await waiting.close()
+  })
+
+  test('refuses at once when the queue is full', async () => {
+    const small = await openSqliteDatabase({ path, clock: systemClock, maximumQueued: 2 })
+    const results = await Promise.allSettled(['a', 'b', 'c'].map((name) => insert(small, name)))
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(await insert(small, 'd')).toBe(1)
+    await small.close()
+  })
+})
+
+describe('the file', () => {
+  test('is for its owner only, and so are its log and index', async () => {
+    await insert(database, 'a')
+    for (const suffix of ['', '-wal', '-shm']) expect(statSync(path + suffix).mode & 0o777).toBe(0o600)
+  })
+
+  test('is made private when it was not', async () => {
+    const open = join(folder.path, 'open.db')
+    writeFileSync(open, '')
+    chmodSync(open, 0o644)
+    const other = await openSqliteDatabase({ path: open, clock: systemClock })
+    expect(statSync(open).mode & 0o777).toBe(0o600)
+    await other.close()
+  })
+
+  test('that is no database is refused with one line', async () => {
+    const wrong = join(folder.path, 'wrong.db')
+    writeFileSync(wrong, 'no database at all, '.repeat(1_000))
+    const error = await openSqliteDatabase({ path: wrong, clock: systemClock }).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreUnusableError)
+    expect((error as StoreUnusableError).detail).not.toContain('\n')
+    await expect(
+      openSqliteDatabase({ path: join(folder.path, 'missing', 'x.db'), clock: systemClock }),
+    ).rejects.toBeInstanceOf(StoreUnusableError)
+  })
+
+  test('has the pragmas that the guarantees rest on', async () => {
+    const pragma = async (name: string) =>
+      Object.values((await database.query<Record<string, unknown>>(`PRAGMA ${name}`))[0] ?? {})[0]
+    expect(await pragma('journal_mode')).toBe('wal')
+    expect(await pragma('foreign_keys')).toBe(1)
+    expect(await pragma('trusted_schema')).toBe(0)
+    const written = async (survives: 'power-loss' | 'process-crash') =>
+      database.transaction(
+        async (transaction) => (await transaction.query<{ synchronous: number }>('PRAGMA synchronous'))[0]?.synchronous,
+        { survives },
+      )
+    // 2 is FULL: the log reaches the disk with each commit. 1 is NORMAL.
+    expect(await written('power-loss')).toBe(2)
+    expect(await written('process-crash')).toBe(1)
+    expect(await written('power-loss')).toBe(2)
+  })
+})

@@ -1,0 +1,84 @@
+// A store in a temporary folder, with a clock that stands still until it is told otherwise.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../src/domain/time.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+
+export interface ManualClock extends Clock {
+  advance(seconds: number): void
+}
+
+/** 2026-01-01T00:00:00Z. */
+export const START_SECONDS = 1_767_225_600
+
+export const createManualClock = (): ManualClock => {
+  let elapsedMs = 0
+  return {
+    monotonicMs: () => elapsedMs,
+    unixSeconds: () => START_SECONDS + Math.floor(elapsedMs / 1000),
+    advance: (seconds) => {
+      elapsedMs += seconds * 1000
+    },
+  }
+}
+
+export const temporaryFolder = (): { readonly path: string; remove(): void } => {
+  const path = mkdtempSync(join(tmpdir(), 'countersign-store-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+export interface TemporaryStore {
+  readonly store: Store
+  readonly clock: ManualClock
+  readonly path: string
+  remove(): Promise<void>
+}
+
+export const openTemporaryStore = async (): Promise<TemporaryStore> => {
+  const folder = temporaryFolder()
+  const clock = createManualClock()
+  const path = join(folder.path, 'countersign.db')
+  const store = await openStore({ path, clock })
+  return {
+    store,
+    clock,
+    path,
+    remove: async () => {
+      await store.close()
+      folder.remove()
+    },
+  }
+}
+
+/** An organization with an active policy, a project and a binding. */
+export const seedOrganization = (store: Store, slug: string) =>
+  store.transaction(async (tables) => {
+    const organization = await tables.organizations.create({ slug, name: slug })
+    const organizationId = organization.id
+    const policy = await tables.policies.create({ organizationId, name: `${slug} policy` })
+    const revision = await tables.policies.saveRevision({
+      organizationId,
+      policyId: policy.id,
+      source: `name: ${slug}`,
+      quorum: 1,
+    })
+    if (revision === null) throw new Error('no revision')
+    await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+    const project = await tables.projects.create({ organizationId, name: slug, policyId: policy.id })
+    const binding = await tables.bindings.create({
+      organizationId,
+      projectId: project.id,
+      chainName: 'ethereum',
+      address: '0x00000000000000000000000000000000000000aa',
+    })
+    const key = await tables.apiKeys.issue({
+      organizationId,
+      kind: 'attestation',
+      environment: 'live',
+      name: 'first',
+      expiresAtSeconds: null,
+      rateLimit: null,
+    })
+    return { organization, organizationId, policy, revision, project, binding, key }
+  })

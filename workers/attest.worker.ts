@@ -1,0 +1,16 @@
+// Entry of a signing thread. Everything is in controller.ts; an error that reaches this far ends the thread, and the pool
+// replaces it.
+import { createController } from './controller.ts'
+import { openWorkerParts } from './setup.ts'
+
+declare const self: Worker
+
+const clock = { monotonicMs: () => performance.now(), unixMs: () => Date.now() }
+
+const receive = createController({
+  post: (message) => self.postMessage(message),
+  open: (settings) => openWorkerParts(settings, clock.unixMs),
+  clock,
+})
+
+self.onmessage = ({ data }) => receive(data)

@@ -1,0 +1,33 @@
+// Where a worker reads the passphrase of the attester keystores. It is asked for whenever keys are opened and not kept.
+import { readFile } from 'node:fs/promises'
+import type { PassphraseSource } from '../src/pool/protocol.ts'
+
+/** `detail` names the place, never the value. */
+export class PassphraseMissingError extends Error {
+  override readonly name = 'PassphraseMissingError'
+  readonly detail: string
+  constructor(detail: string) {
+    super(detail)
+    this.detail = detail
+  }
+}
+
+const readText = async (path: string): Promise<string> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    throw new PassphraseMissingError(`the passphrase file can't be read: ${path}`)
+  }
+}
+
+/** One line break at the end of a file is not part of the passphrase. @throws PassphraseMissingError */
+export const readPassphrase = async (source: PassphraseSource): Promise<string> => {
+  if (source.source === 'environment') {
+    const value = process.env[source.name] ?? ''
+    if (value === '') throw new PassphraseMissingError(`${source.name} is empty`)
+    return value
+  }
+  const value = (await readText(source.path)).replace(/\r?\n$/, '')
+  if (value === '') throw new PassphraseMissingError(`the passphrase file is empty: ${source.path}`)
+  return value
+}
