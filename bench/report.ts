@@ -1,5 +1,6 @@
 // A result as text for people.
 import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
+import { type StageShare, stageShares } from './stage-shares.ts'
 
 const PART_TITLES: Readonly<Record<string, string>> = {
   floor: 'The floor: what no attestation can do without',
@@ -47,29 +48,11 @@ const goalRow = ({ label, value, unit, bound, limit, reached }: Goal): string[] 
   reached ? 'reached' : 'not reached',
 ]
 
-/** Where the service's CPU per attestation goes: the stages measured alone, and what is left over. */
-const stageShares = (measurements: readonly Measurement[]): string[] => {
-  const total = measurements.find(({ name }) => name === 'service.closed.cpu')
-  const http = measurements.find(({ name }) => name === 'floor.echo.closed.cpu')
-  const stages = measurements.filter(({ name }) => name.startsWith('stages.'))
-  if (total === undefined || stages.length === 0) return []
-  const parts = [...(http === undefined ? [] : [{ label: 'HTTP: bare echo', median: http.median }]), ...stages]
-  const rest = total.median - parts.reduce((sum, part) => sum + part.median, 0)
-  const row = (label: string, value: number): string[] => [
-    label,
-    formatValue(value, 'µs'),
-    `${Math.round((value / total.median) * 100)}%`,
-  ]
-  return [
-    '',
-    'Where the service’s CPU per attestation goes (stages measured alone; the rest is what joins them)',
-    formatTable([
-      ...parts.map(({ label, median }) => row(label, median)),
-      row('the rest: key check, decoding, headers, scheduling, garbage', rest),
-      row('service, per attestation', total.median),
-    ]),
-  ]
-}
+const shareRow = ({ label, microseconds, share }: StageShare): string[] => [
+  label,
+  formatValue(microseconds, 'µs'),
+  `${Math.round(share * 100)}%`,
+]
 
 export const formatResult = (result: BenchResult): string => {
   const { machine, runtime, commit, measurements, goals, findings } = result
@@ -84,7 +67,14 @@ export const formatResult = (result: BenchResult): string => {
     const rows = measurements.filter(({ name }) => name.split('.')[0] === part).map(measurementRow)
     lines.push('', PART_TITLES[part] ?? part, formatTable([['', 'median', 'rounds'], ...rows]))
   }
-  lines.push(...stageShares(measurements))
+  const shares = stageShares(measurements)
+  if (shares.length > 0) {
+    lines.push(
+      '',
+      'Where the service’s CPU per attestation goes (stages were measured alone)',
+      formatTable(shares.map(shareRow)),
+    )
+  }
   if (goals.length > 0) lines.push('', 'Goals', formatTable(goals.map(goalRow)))
   if (findings.length > 0) lines.push('', 'Findings', ...findings.map((finding) => `  ${finding}`))
   return lines.join('\n')

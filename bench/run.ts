@@ -93,7 +93,7 @@ const main = async (): Promise<number> => {
     }
     const result = await run(options, processes)
     console.log(options.json ? JSON.stringify(result, null, 1) : formatResult(result))
-    // A goal not reached is a number; an answer that was wrong is a failure.
+    // A goal not reached is a number; a finding makes the numbers doubtful.
     return result.findings.length === 0 ? 0 : 1
   } catch (cause) {
     // What fails while everything is being stopped fails for that reason.

@@ -43,10 +43,8 @@ export const startApp = (options: AppOptions): App => {
     .onError({ as: 'global' }, ({ code, error, request }) => {
       const requestId = requestIds(request.headers.get('x-request-id'))
       const allow = code === 'NOT_FOUND' ? METHODS[new URL(request.url).pathname] : undefined
-      if (allow === undefined) return problemResponse(fromRouterError(code, error), requestId, { report })
-      const response = problemResponse(new MethodNotAllowedError(allow), requestId, { report })
-      response.headers.set('allow', allow)
-      return response
+      const refused = allow === undefined ? fromRouterError(code, error) : new MethodNotAllowedError(allow)
+      return problemResponse(refused, requestId, { report })
     })
     .use(attestationRoutes(options.endpoints))
     .use(operationsRoutes(options.operations))

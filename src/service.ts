@@ -5,7 +5,13 @@ import { createAttest } from './attestation/attest.ts'
 import { decodeAttestationRequest } from './attestation/decode-attestation.ts'
 import { decodeTaskRequest } from './attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from './attestation/endpoint.ts'
-import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT, type BlockExpiry, createTaskExpiry } from './attestation/expiry.ts'
+import {
+  BLOCK_TIME_MS,
+  BLOCK_TIME_MS_DEFAULT,
+  type BlockExpiry,
+  createTaskExpiry,
+  PARENT_BLOCK_CHAINS,
+} from './attestation/expiry.ts'
 import { createEvaluateTask } from './attestation/task.ts'
 import type { Config } from './config.ts'
 import { dataFolderAt, makeDataFolder } from './data-folder.ts'
@@ -51,6 +57,7 @@ const createExpiry = (config: Config) => {
   const blockChains = new Map<string, BlockExpiry>()
   for (const [chainName, settings] of config.chainSettings) {
     if (settings.rpcUrls === undefined || settings.expiryUnit === 'seconds') continue
+    if (settings.expiryUnit === undefined && PARENT_BLOCK_CHAINS.has(chainName)) continue
     const blockTimeMs = settings.blockTimeMs ?? BLOCK_TIME_MS[chainName] ?? BLOCK_TIME_MS_DEFAULT
     blockChains.set(chainName, {
       height: createBlockHeightSource({
@@ -244,9 +251,9 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       quickstart,
       stop: async () => {
         stopping = true
-        const stopped = app.stop()
+        // The listener first: what was accepted may still be on its way to the pool.
+        await app.stop()
         await pool.drain(config.deadlineMs)
-        await stopped
         deadlines.stop()
         await closeAll()
       },

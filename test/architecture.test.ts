@@ -26,6 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/telemetry',
   ],
   'src/store': ['src/domain', 'src/policy/types.ts'],
+  'src/client': ['src/domain'],
   workers: ['src/domain', 'src/policy', 'src/signing', 'src/decisions', 'src/pool/protocol.ts', 'src/pool/wire.ts'],
   'src/cli': ['src'],
   src: ['src', 'workers', 'package.json'],

@@ -29,6 +29,9 @@ const DRAIN_MS = 5_000
 /** Above this share of a core the generator may be what limits a closed loop. */
 const GENERATOR_SHARE_LIMIT = 0.95
 
+/** Above this, an open loop's latencies are those of a machine with too much to do. */
+const GENERATOR_LATENESS_LIMIT_MS = 2
+
 const describeCounts = (counts: Readonly<Record<string, number>>, what: string): string[] =>
   Object.entries(counts).map(([name, count]) => `${count} ${what} ${name}`)
 
@@ -46,6 +49,12 @@ export const findingsOf = (report: LoadReport): string[] => {
   }
   if (report.shape.mode === 'open' && report.throughputPerSecond < report.shape.ratePerSecond * 0.98) {
     found.push(`${Math.round(report.throughputPerSecond)}/s were answered of ${report.shape.ratePerSecond}/s asked for`)
+  }
+  const latenessMs = report.generatorDelayMs?.p99 ?? 0
+  if (latenessMs > GENERATOR_LATENESS_LIMIT_MS) {
+    found.push(
+      `the generator itself was ${latenessMs.toFixed(1)} ms late (p99): the machine was busy with other things`,
+    )
   }
   return found.map((finding) => `${report.name}: ${finding}`)
 }

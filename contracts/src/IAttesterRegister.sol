@@ -3,7 +3,9 @@ pragma solidity ^0.8.24;
 
 /// @title The set of addresses whose signatures count
 interface IAttesterRegister {
+    /// @notice The address was added: its signatures count from now on.
     event AttesterRegistered(address indexed attester);
+    /// @notice The address was removed: nothing that it signed counts any more.
     event AttesterDeregistered(address indexed attester);
 
     /// @notice The address is in the set already.
@@ -22,5 +24,6 @@ interface IAttesterRegister {
     /// @notice All attesters, in no particular order.
     function getRegisteredAttesters() external view returns (address[] memory attesters);
 
+    /// @notice True while signatures of the address count.
     function isAttesterRegistered(address attester) external view returns (bool isRegistered);
 }

@@ -57,7 +57,7 @@ abstract contract PolicyClientBase is IPolicyClient {
         bytes memory encodedSigAndArgs
     ) internal returns (bool isVerified) {
         ClientStorage storage store = _clientStorage();
-        return store.registry.validateAttestation(
+        isVerified = store.registry.validateAttestation(
             Statement({
                 uuid: attestation.uuid,
                 msgSender: msgSender,
@@ -69,6 +69,8 @@ abstract contract PolicyClientBase is IPolicyClient {
             }),
             attestation
         );
+        // A caller that does not look at the result is safe all the same, with any registry.
+        if (!isVerified) revert AttestationRefused();
     }
 
     function _clientStorage() private pure returns (ClientStorage storage store) {

@@ -16,8 +16,13 @@ abstract contract TaskClient {
 
     bytes32 private constant TASK_CLIENT_STORAGE = 0xfb281029d1e6f3fc3b69e9295abdfeb0fb1b09b3d3bec76c91084d47a66f2d00;
 
+    /// @notice Tasks have to be for this policy and quorum, checked by this verifier, from now on.
     event TaskPolicyUpdated(address indexed verifier, string policyID, uint32 quorum);
 
+    /// @notice The verifier answered that it does not accept the task. Ours reverts instead.
+    error TaskRefused();
+
+    /// @notice What tasks have to be for, and which contract checks them.
     function getTaskPolicy() external view returns (address verifier, string memory policyID, uint32 quorum) {
         TaskClientStorage storage store = _taskClientStorage();
         return (address(store.verifier), store.policyID, store.quorum);
@@ -42,7 +47,7 @@ abstract contract TaskClient {
         uint256 msgValue
     ) internal returns (bool isAuthorized) {
         TaskClientStorage storage store = _taskClientStorage();
-        return store.verifier.validateSignatures(
+        isAuthorized = store.verifier.validateSignatures(
             Task({
                 taskId: message.taskId,
                 msgSender: msgSender,
@@ -56,6 +61,8 @@ abstract contract TaskClient {
             message.signerAddresses,
             message.signatures
         );
+        // A caller that does not look at the result is safe all the same, with any verifier.
+        if (!isAuthorized) revert TaskRefused();
     }
 
     function _taskClientStorage() private pure returns (TaskClientStorage storage store) {

@@ -15,11 +15,16 @@ abstract contract TwoStepOwner {
 
     bytes32 private constant OWNER_STORAGE = 0x139b0a88fde47924e01957e5cda0bf336a7227e736df2f50e60a1edaec66f900;
 
+    /// @notice Ownership was offered; to the zero address: an offer was withdrawn.
     event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
+    /// @notice Ownership was taken.
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
+    /// @notice Only the owner may do this.
     error CallerNotOwner(address caller);
+    /// @notice No ownership is offered to the caller.
     error CallerNotPendingOwner(address caller);
+    /// @notice The first owner can't be the zero address.
     error OwnerZero();
 
     modifier onlyOwner() {
@@ -27,6 +32,7 @@ abstract contract TwoStepOwner {
         _;
     }
 
+    /// @notice Who may do what only the owner may.
     function owner() public view returns (address) {
         return _ownerStorage().owner;
     }

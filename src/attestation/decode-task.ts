@@ -29,8 +29,8 @@ const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmCha
   if (text === null || !isUint64(text)) {
     throw new FieldInvalidError('chain_id', 'must be a whole number from 0 to 18446744073709551615')
   }
-  // Only a text of a safe integer may become a number: a longer one could round to another chain's id.
-  const chain = text.length <= 15 ? chains.byId(Number(text)) : undefined
+  // Chain ids are below 2^53, and a text above that never rounds to less.
+  const chain = chains.byId(Number(text))
   if (chain === undefined) throw new ChainUnsupportedError(text)
   return chain
 }

@@ -1,7 +1,6 @@
 // The way every request of interface A takes, in the order of the house: request id, deadline, key, rate limit, body,
 // idempotency, use case, answer. One function for both endpoints, so that neither forgets a step.
 import { randomUUID } from 'node:crypto'
-import { CountersignError } from '../domain/errors.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import type { Deadline, Deadlines } from '../http/deadline.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
@@ -10,7 +9,7 @@ import { toProblem } from '../http/problem.ts'
 import type { RateLimiter, RateLimitState } from '../http/rate-limit.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { jsonResponse, problemResponse } from '../http/response.ts'
-import { type JsonObject, type JsonValue, parseStrictJson } from '../http/strict-json.ts'
+import { type JsonObject, parseStrictJsonObject } from '../http/strict-json.ts'
 import type { DecisionKind, Metrics } from '../telemetry/metrics.ts'
 import type { CallAnswer, CallContext } from './job.ts'
 
@@ -36,13 +35,6 @@ export interface EndpointDefinition<Decoded> {
 
 export type Endpoint = (request: Request) => Promise<Response>
 
-const requireObject = (value: JsonValue): JsonObject => {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw new CountersignError('INVALID_REQUEST', 'the request body must be a JSON object')
-  }
-  return value as JsonObject
-}
-
 export const createEndpoint = <Decoded>(
   dependencies: EndpointDependencies,
   { kind, route, decode, perform }: EndpointDefinition<Decoded>,
@@ -61,7 +53,7 @@ export const createEndpoint = <Decoded>(
       const { organizationId, keyId } = principal
       rateLimit = limiter.take(principal)
       const body = await readJsonBody(request)
-      const decoded = decode(requireObject(parseStrictJson(body)))
+      const decoded = decode(parseStrictJsonObject(body))
       const final = await idempotent(
         { organizationId, keyId, header: headers.get('idempotency-key'), route, body, uuid: randomUUID() },
         async (uuid) => {

@@ -45,3 +45,10 @@ export const BLOCK_TIME_MS: Readonly<Record<string, number>> = {
 }
 
 export const BLOCK_TIME_MS_DEFAULT = 2_000
+
+/**
+ * Chains whose contracts read another `block.number` than their RPC tells: Arbitrum and chains built like it show
+ * contracts the parent chain's. A task that expires by their own height would live for years, so they use seconds.
+ * Source: https://docs.arbitrum.io/build-decentralized-apps/arbitrum-vs-ethereum/block-numbers-and-time
+ */
+export const PARENT_BLOCK_CHAINS: ReadonlySet<string> = new Set(['arbitrum', 'plume'])

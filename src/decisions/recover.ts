@@ -9,11 +9,12 @@ import { type SegmentFiles, systemSegmentFiles } from './segment-files.ts'
 import { parseSegmentName } from './segment-name.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** Far more than a worker can have in flight: 8,000 lines and more. */
-export const RECOVERY_MAX_BYTES = 8_388_608
+/** How far back to look by default: this much, or for many uuids this much for each. No line of theirs is as long. */
+const SEARCH_BYTES = 2_097_152
+const SEARCH_BYTES_PER_UUID = 16_384
 
 export interface RecoveryOptions {
-  /** How far back to look, in bytes of log. */
+  /** How far back to look, in bytes of log; 2 MiB, or 16 KiB for each uuid where that is more, unless given. */
   readonly maxBytes?: number
   /** True where the log runs with sync: a record that was written but not flushed is flushed before it is returned. */
   readonly sync?: boolean
@@ -33,9 +34,10 @@ export const recoverDecisions = (
   uuids: Iterable<string>,
   options: RecoveryOptions = {},
 ): Map<string, DecisionRecord> => {
-  const { maxBytes = RECOVERY_MAX_BYTES, sync = false, files = systemSegmentFiles } = options
+  const { sync = false, files = systemSegmentFiles } = options
   const slotDirectory = parseSegmentName(basename(slotOrSegment)) === null ? slotOrSegment : dirname(slotOrSegment)
   const wanted = new Set(uuids)
+  const maxBytes = options.maxBytes ?? Math.max(SEARCH_BYTES, wanted.size * SEARCH_BYTES_PER_UUID)
   const found = new Map<string, DecisionRecord>()
   const { position } = wanted.size === 0 ? { position: null } : findSlotEnd(slotDirectory)
   if (position === null) return found

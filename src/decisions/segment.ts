@@ -172,15 +172,17 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
   /** Step 2. */
   const write = (open: OpenSegment, records: readonly LogRecord[]): void => {
     let hash = open.hash
-    let text = ''
+    const lines: string[] = []
     for (const record of records) {
       const line = encodeRecord(record, hash)
       if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES) {
         throw new DecisionLineMalformedError('the line is longer than the log allows')
       }
       hash = hashLine(line)
-      text += `${line}\n`
+      lines.push(line)
     }
+    lines.push('')
+    const text = lines.join('\n')
     // UTF-8 needs at most three bytes for a UTF-16 unit.
     if (text.length * 3 > buffer.length) buffer = Buffer.allocUnsafe(text.length * 3)
     const length = encoder.encodeInto(text, buffer).written

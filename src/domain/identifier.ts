@@ -14,7 +14,16 @@ export const randomBase62 = (length: number): string => {
   return text
 }
 
-export type IdentifierPrefix = 'org' | 'project' | 'policy' | 'revision' | 'binding' | 'attester'
+export type IdentifierPrefix =
+  | 'org'
+  | 'project'
+  | 'policy'
+  | 'revision'
+  | 'binding'
+  | 'attester'
+  | 'person'
+  | 'wallet'
+  | 'evidence'
 
 /** For example `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
 export const newIdentifier = (prefix: IdentifierPrefix): string => `${prefix}_${randomBase62(16)}`
@@ -24,3 +33,6 @@ export const newVerificationHash = (): string => `x-${randomBytes(16).toString('
 
 /** UUID v4 (RFC 9562). */
 export const newUuid = (): string => randomUUID()
+
+/** UUID v7 (RFC 9562): rises with time, so that sessions sort by their creation and are stored in that order. */
+export const newSessionId = (): string => Bun.randomUUIDv7()

@@ -58,7 +58,7 @@ export interface Authenticator {
    * rejected alike)
    */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
-  /** Forgets a key that was made, changed or revoked; a look-up under way is done again. */
+  /** Forgets a key that was made, changed or revoked. Look-ups under way, also of other keys, are done again. */
   invalidate(keyId: string): void
   /** Forgets everything: for when the change feed can't tell what changed. */
   clear(): void
@@ -75,8 +75,8 @@ interface Entry {
 interface Lookup {
   readonly found: Promise<Entry | null>
   readonly startedMs: number
-  /** Set when the key changed while this look-up was under way: what it found may be older than the change. */
-  outdated: boolean
+  /** How many changes had been announced when it began. After another one, what it finds may be older than that. */
+  readonly changes: number
 }
 
 const LOOKUP_ATTEMPTS = 3
@@ -110,6 +110,7 @@ export const createAuthenticator = ({
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
   let uses = new Map<string, number>()
+  let changes = 0
 
   const find = async (keyId: string): Promise<Entry | null> => {
     try {
@@ -122,28 +123,31 @@ export const createAuthenticator = ({
     }
   }
 
+  /** The look-up of this key that is under way, if its result can still be used; else a new one. */
+  const joinLookup = (keyId: string): Lookup => {
+    const running = lookups.get(keyId)
+    const nowMs = clock.monotonicMs()
+    if (running !== undefined && running.changes === changes && nowMs - running.startedMs <= JOIN_MAX_MS) return running
+    if (lookups.size >= LOOKUPS_MAX) throw new QueueFullError()
+    const lookup = { found: find(keyId), startedMs: nowMs, changes }
+    lookups.set(keyId, lookup)
+    return lookup
+  }
+
   const lookUp = async (keyId: string): Promise<Entry | null> => {
     for (let attempt = 0; attempt < LOOKUP_ATTEMPTS; attempt++) {
-      let lookup = lookups.get(keyId)
-      if (lookup === undefined || clock.monotonicMs() - lookup.startedMs > JOIN_MAX_MS) {
-        if (lookups.size >= LOOKUPS_MAX) throw new QueueFullError()
-        lookup = { found: find(keyId), startedMs: clock.monotonicMs(), outdated: false }
-        lookups.set(keyId, lookup)
-      }
+      const lookup = joinLookup(keyId)
       try {
         const entry = await lookup.found
-        if (lookup.outdated) continue
-        // The first waiter stores the entry, the others find their own look-up gone and use what it found.
-        if (lookups.get(keyId) === lookup) {
-          if (entry === null) unknown.set(keyId, clock.monotonicMs() + unknownForMs)
-          else known.set(keyId, entry)
-        }
+        if (lookup.changes !== changes) continue
+        if (entry === null) unknown.set(keyId, clock.monotonicMs() + unknownForMs)
+        else known.set(keyId, entry)
         return entry
       } finally {
         if (lookups.get(keyId) === lookup) lookups.delete(keyId)
       }
     }
-    throw new DependencyUnavailableError('the API key is changing; retry with exponential backoff')
+    throw new DependencyUnavailableError('API keys are changing; retry with exponential backoff')
   }
 
   const check = (text: string, entry: Entry | null, scope: ApiKeyScope): Principal => {
@@ -177,19 +181,14 @@ export const createAuthenticator = ({
       return lookUp(keyId).then((found) => check(text, found, scope))
     },
     invalidate: (keyId) => {
+      changes += 1
       known.delete(keyId)
       unknown.delete(keyId)
-      const lookup = lookups.get(keyId)
-      if (lookup !== undefined) {
-        lookup.outdated = true
-        lookups.delete(keyId)
-      }
     },
     clear: () => {
+      changes += 1
       known.clear()
       unknown.clear()
-      for (const lookup of lookups.values()) lookup.outdated = true
-      lookups.clear()
     },
     takeUses: () => {
       const taken = uses

@@ -38,6 +38,7 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   METHOD_NOT_ALLOWED: 'Method not allowed',
   DEADLINE_EXCEEDED: 'Deadline exceeded',
   IDEMPOTENCY_IN_FLIGHT: 'Request in flight',
+  SESSION_CONFLICT: 'Session conflict',
   PAYLOAD_TOO_LARGE: 'Payload too large',
   UNSUPPORTED_MEDIA_TYPE: 'Unsupported media type',
   IDEMPOTENCY_MISMATCH: 'Idempotency key used with another request',

@@ -169,7 +169,7 @@ export const FACTS: Readonly<Record<string, FactGroupDefinition>> = {
     typeName: 'Request',
     constructor: RequestFactsGroup,
     fields: {
-      time: { type: 'google.protobuf.Timestamp', description: 'When the request is evaluated, whole seconds, UTC.' },
+      time: { type: 'google.protobuf.Timestamp', description: 'The time of the request, whole seconds, UTC.' },
     },
   },
 }

@@ -37,8 +37,9 @@ export interface RequestFacts {
   readonly value: string
   /** `0x` hex, verbatim. */
   readonly data: string
-  /** Empty when not sent. */
+  /** Canonical text of an IP address, at most 64 characters; empty when not sent. */
   readonly userIp: string
+  /** The time of the request, Unix seconds. */
   readonly nowSeconds: number
 }
 

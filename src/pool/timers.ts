@@ -1,15 +1,18 @@
 // The pool's two needs of the event loop besides the clock, injected so that tests turn time by hand.
 
 export interface Timers {
-  /** Calls back once, `delayMs` from now or later. The returned function cancels. */
+  /** Calls back once, `delayMs` from now or later (after 24 days at the latest). The returned function cancels. */
   after(delayMs: number, callback: () => void): () => void
   /** Calls back once this turn of the event loop has handled everything that is readable. */
   endOfTurn(callback: () => void): void
 }
 
+/** Longer ones overflow and would fire at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1
+
 export const systemTimers: Timers = {
   after: (delayMs, callback) => {
-    const timer = setTimeout(callback, Math.max(1, Math.ceil(delayMs)))
+    const timer = setTimeout(callback, Math.min(Math.max(1, Math.ceil(delayMs)), LONGEST_DELAY_MS))
     // A pool that waits keeps no process alive by itself; the listeners and the workers do.
     timer.unref()
     return () => clearTimeout(timer)

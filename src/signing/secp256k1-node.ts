@@ -18,12 +18,33 @@ interface Addon {
   readonly path: string
 }
 
+const LOAD_ATTEMPTS = 5
+const LOAD_PAUSE_MS = 20
+
+/**
+ * Loads the addon. When several workers load one for the first time at the same moment, Bun 1.4.4 now and then tells one
+ * of them that it is no addon, so a file that is there is tried again.
+ */
+const requireBindings = (require: NodeJS.Require): Bindings => {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return require('secp256k1/bindings') as Bindings
+    } catch (error) {
+      if (attempt === LOAD_ATTEMPTS) throw error
+      Atomics.wait(pause, 0, 0, LOAD_PAUSE_MS)
+    }
+  }
+}
+
 const loadAddon = (): Addon => {
   try {
     const require = createRequire(import.meta.url)
     const manifest = require.resolve('secp256k1/package.json')
     const prebuilt = createRequire(manifest)('node-gyp-build') as { path(directory: string): string }
-    return { bindings: require('secp256k1/bindings') as Bindings, path: prebuilt.path(dirname(manifest)) }
+    // Throws where no prebuilt fits.
+    const path = prebuilt.path(dirname(manifest))
+    return { bindings: requireBindings(require), path }
   } catch {
     throw new SignerUnusableError(`the npm package secp256k1 has no prebuilt for ${process.platform} ${process.arch}`)
   }

@@ -3,13 +3,16 @@
 import type { Statements, Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
-export type ChangeTopic = 'organization' | 'api-key' | 'project' | 'policy' | 'binding' | 'attester'
+export type ChangeTopic = 'organization' | 'api-key' | 'project' | 'policy' | 'binding' | 'attester' | 'session'
 
 export interface Change {
   /** Rises by one with every change, in the order of commits. */
   readonly sequence: number
   readonly topic: ChangeTopic
-  /** The id of what changed. For a binding: `<chain name>/<address>`, by which it is looked up. */
+  /**
+   * The id of what changed. For a binding: `<chain name>/<address>`, by which it is looked up; for a session: what
+   * session-changes.ts encodes.
+   */
   readonly subjectId: string
   /** Null for what belongs to the deployment. */
   readonly organizationId: string | null

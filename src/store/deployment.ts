@@ -1,5 +1,7 @@
 // The deployment's own few values: its id, when it was made, whether the first run is done. Belongs to no organization.
+import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
+import { USER_KEY_NAME } from './persons.ts'
 import type { TableScope } from './table-scope.ts'
 
 export const createDeploymentTable = (scope: TableScope) => {
@@ -30,6 +32,11 @@ export const createDeploymentTable = (scope: TableScope) => {
       const first = await setOnce('deployment_id', fresh)
       if (first) await setOnce('created_at_seconds', String(scope.nowSeconds()))
       return first ? fresh : ((await read('deployment_id')) ?? fresh)
+    },
+
+    /** Makes the key of the pairwise user ids on the first start. It never changes: the ids would change with it. */
+    ensureUserKey: async (): Promise<void> => {
+      if ((await read(USER_KEY_NAME)) === null) await setOnce(USER_KEY_NAME, randomBytes(32).toString('hex'))
     },
   }
 }

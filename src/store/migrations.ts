@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Database, SchemaWords, Statements } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { identity } from './migrations/0002-identity.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -13,7 +14,7 @@ export interface Migration {
   statements(words: SchemaWords): readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [foundation]
+export const MIGRATIONS: readonly Migration[] = [foundation, identity]
 
 /** The same in every dialect: the words are left as they are called. */
 const contentHash = (migration: Migration): string =>

@@ -1,6 +1,7 @@
 // Organizations: the tenants. Every other row but the deployment's own belongs to one (invariant 6).
 import { FieldInvalidError } from '../domain/errors.ts'
 import { newIdentifier } from '../domain/identifier.ts'
+import { LEVEL_DEFAULT, type Level } from '../domain/level.ts'
 import { recordChange } from './changes.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -9,6 +10,9 @@ export interface Organization {
   /** Short name for the command line, unique in the deployment. */
   readonly slug: string
   readonly name: string
+  /** What a wallet's session must have met to count as verified here. */
+  readonly level: Level
+  /** Rises with every change of the organization. */
   readonly version: number
   readonly createdAtSeconds: number
 }
@@ -17,6 +21,7 @@ interface OrganizationRow {
   readonly id: string
   readonly slug: string
   readonly name: string
+  readonly level: Level
   readonly version: number
   readonly created_at_seconds: number
 }
@@ -25,12 +30,13 @@ interface OrganizationRow {
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen'
 
-const COLUMNS = 'id, slug, name, version, created_at_seconds'
+const COLUMNS = 'id, slug, name, level, version, created_at_seconds'
 
 const toOrganization = (row: OrganizationRow): Organization => ({
   id: row.id,
   slug: row.slug,
   name: row.name,
+  level: row.level,
   version: row.version,
   createdAtSeconds: row.created_at_seconds,
 })
@@ -38,20 +44,22 @@ const toOrganization = (row: OrganizationRow): Organization => ({
 /** The deployment's own administration: these functions are for the command line and deployment admins. */
 export const createOrganizationTable = (scope: TableScope) => ({
   /** @throws FieldInvalidError for a malformed slug, ConstraintViolatedError when it is taken. */
-  create: (input: { readonly slug: string; readonly name: string }): Promise<Organization> =>
+  create: (input: { readonly slug: string; readonly name: string; readonly level?: Level }): Promise<Organization> =>
     scope.write(async (transaction) => {
       if (!SLUG.test(input.slug)) throw new FieldInvalidError('slug', SLUG_RULE)
       const organization: Organization = {
         id: newIdentifier('org'),
         slug: input.slug,
         name: input.name,
+        level: input.level ?? LEVEL_DEFAULT,
         version: 1,
         createdAtSeconds: scope.nowSeconds(),
       }
-      await transaction.execute(`INSERT INTO organizations (${COLUMNS}) VALUES (?, ?, ?, ?, ?)`, [
+      await transaction.execute(`INSERT INTO organizations (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`, [
         organization.id,
         organization.slug,
         organization.name,
+        organization.level,
         organization.version,
         organization.createdAtSeconds,
       ])
@@ -61,6 +69,25 @@ export const createOrganizationTable = (scope: TableScope) => ({
         organization.createdAtSeconds,
       )
       return organization
+    }),
+
+  /**
+   * Raises or lowers the level. Wallets below it stop being verified with the commit. Null when there is no such
+   * organization.
+   */
+  setLevel: (organizationId: string, level: Level): Promise<Organization | null> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<OrganizationRow>(
+        `UPDATE organizations SET level = ?, version = version + 1 WHERE id = ? RETURNING ${COLUMNS}`,
+        [level, organizationId],
+      )
+      if (row === undefined) return null
+      await recordChange(
+        transaction,
+        { topic: 'organization', subjectId: organizationId, organizationId },
+        scope.nowSeconds(),
+      )
+      return toOrganization(row)
     }),
 
   /** By id or by slug; null when there is none. */

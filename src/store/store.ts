@@ -11,12 +11,17 @@ import { createIdempotencyTable } from './idempotency.ts'
 import { createLastUsedWriter } from './last-used.ts'
 import { migrate } from './migrations.ts'
 import { createOrganizationTable } from './organizations.ts'
+import { pairwiseUserId, readUserKey } from './persons.ts'
 import { createPolicyTable } from './policies.ts'
 import { createPolicySource } from './policy-source.ts'
 import { createProjectTable } from './projects.ts'
+import { createSessionNonceTable } from './session-nonces.ts'
+import { createSessionWalletTable } from './session-wallets.ts'
+import { createSessionTable } from './sessions.ts'
 import { openSqliteDatabase, type SqliteOptions } from './sqlite.ts'
 import { databaseScope, type TableScope, transactionScope } from './table-scope.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
+import { createWalletStandings, type WalletStandings } from './wallet-standings.ts'
 
 const createTables = (scope: TableScope) => ({
   deployment: createDeploymentTable(scope),
@@ -27,6 +32,9 @@ const createTables = (scope: TableScope) => ({
   bindings: createBindingTable(scope),
   attesters: createAttesterTable(scope),
   idempotency: createIdempotencyTable(scope),
+  sessions: createSessionTable(scope),
+  sessionWallets: createSessionWalletTable(scope),
+  sessionNonces: createSessionNonceTable(scope),
 })
 
 /** One object per table family; each function is atomic by itself. */
@@ -38,6 +46,8 @@ export interface Store extends Tables {
   /** Made on the first start; the same ever after. */
   readonly deploymentId: string
   readonly policySource: PolicySource
+  /** Who is verified: the reads behind interface B4 and the identity facts of policies. */
+  readonly walletStandings: WalletStandings
   /**
    * Runs table functions as one transaction: all of it is stored, or nothing. Inside, use only the tables handed in.
    * @throws what `work` throws, after rolling back.
@@ -92,12 +102,22 @@ export const openStore = async (options: SqliteOptions): Promise<Store> => {
     const tables = createTables(scope)
     const deploymentId = await tables.deployment.ensureIdentity()
     const lastUsed = createLastUsedWriter(database)
-    const upkeep = createUpkeep({ scope, lastUsed, idempotency: tables.idempotency })
+    await tables.deployment.ensureUserKey()
+    const userKey = await readUserKey(database)
+    const upkeep = createUpkeep({
+      scope,
+      lastUsed,
+      idempotency: tables.idempotency,
+      sessionNonces: tables.sessionNonces,
+    })
     return {
       ...tables,
       database,
       deploymentId,
       policySource: createPolicySource(database),
+      walletStandings: createWalletStandings(database, (organizationId, personId) =>
+        pairwiseUserId(userKey, organizationId, personId),
+      ),
       transaction: (work, settings) =>
         database.transaction((transaction) => work(createTables(transactionScope(transaction, clock))), settings),
       checkWritable: createWriteCheck(database, clock),

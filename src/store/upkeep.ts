@@ -2,6 +2,7 @@
 import { trimChanges } from './changes.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { LastUsedWriter } from './last-used.ts'
+import type { SessionNonceTable } from './session-nonces.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface UpkeepOptions {
@@ -19,6 +20,7 @@ export interface UpkeepDependencies {
   readonly scope: TableScope
   readonly lastUsed: LastUsedWriter
   readonly idempotency: Pick<IdempotencyTable, 'sweep'>
+  readonly sessionNonces: Pick<SessionNonceTable, 'sweep'>
 }
 
 export interface Upkeep {
@@ -31,7 +33,7 @@ export interface Upkeep {
   stop(): Promise<void>
 }
 
-export const createUpkeep = ({ scope, lastUsed, idempotency }: UpkeepDependencies): Upkeep => {
+export const createUpkeep = ({ scope, lastUsed, idempotency, sessionNonces }: UpkeepDependencies): Upkeep => {
   const timers: ReturnType<typeof setInterval>[] = []
   const underWay = new Set<Promise<void>>()
   let settings: UpkeepOptions | undefined
@@ -43,7 +45,9 @@ export const createUpkeep = ({ scope, lastUsed, idempotency }: UpkeepDependencie
   const sweep = async (): Promise<void> => {
     await trimChanges(scope)
     // A batch at a time, each its own transaction, so that requests get their turn in between.
-    while ((await idempotency.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
+    for (const table of [idempotency, sessionNonces]) {
+      while ((await table.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
+    }
   }
 
   const perform = async (chore: () => Promise<void>): Promise<void> => {

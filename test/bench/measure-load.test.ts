@@ -122,6 +122,11 @@ describe('findings', () => {
       'signed by another attester',
     ],
     ['a generator at its limit', reportOf(closed, { generatorCpuMicroseconds: 990_000 }), 'generator used 99%'],
+    [
+      'a generator kept from the processor',
+      reportOf(open, { generatorDelayMs: { ...latency, p99: 24 } }),
+      'generator itself was 24.0 ms late',
+    ],
     ['a rate that was not reached', reportOf(open, { throughputPerSecond: 800 }), '800/s were answered of 1000/s'],
   ])('%s', (_what, report, text) => {
     const findings = findingsOf(report)

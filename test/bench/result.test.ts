@@ -11,6 +11,7 @@ import {
   RESULT_SCHEMA,
   ResultInvalidError,
 } from '../../bench/result.ts'
+import { stageShares } from '../../bench/stage-shares.ts'
 
 const resultOf = (collector: Collector): BenchResult => ({
   schema: RESULT_SCHEMA,
@@ -116,9 +117,22 @@ describe('result', () => {
   test('the stage table adds up to the service', () => {
     const collector = wholeRun()
     addRounds(collector, 'stages.policy', 'µs', [2])
-    const text = formatResult(resultOf(collector))
-    // 64 in all: 10 for HTTP, 2 for the policy, 52 left over.
-    expect(text).toMatch(/the rest[^\n]*52\.0 µs\s+81%/)
+    addRounds(collector, 'stages.pool', 'µs', [4])
+    // 64 in all: 10 for HTTP, 2 for the policy, 4 for the pool, 48 left over.
+    const undivided = stageShares(collector.measurements())
+    expect(undivided.map(({ microseconds }) => microseconds)).toEqual([10, 4, 2, 48, 64])
+    expect(undivided[3]?.share).toBe(0.75)
+    // 30 on the main thread, of which HTTP and half the pool are known; 34 in the workers.
+    addRounds(collector, 'service.closed.cpu_main', 'µs', [30])
+    const divided = stageShares(collector.measurements())
+    expect(divided.map(({ microseconds }) => microseconds)).toEqual([10, 4, 2, 18, 30, 64])
+    expect(formatResult(resultOf(collector))).toMatch(/the rest, main thread\s+18\.0 µs\s+28%/)
+  })
+
+  test('there is no stage table without the service', () => {
+    const collector = createCollector()
+    addRounds(collector, 'stages.policy', 'µs', [2])
+    expect(stageShares(collector.measurements())).toEqual([])
   })
 })
 

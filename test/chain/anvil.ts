@@ -1,6 +1,6 @@
 // A local EVM node for one test file: anvil's binary from node_modules on a free loopback port, in a folder of its own,
-// stopped with the file or with the process. Nothing is downloaded and nothing outside loopback is reached.
-import { describe, test } from 'bun:test'
+// stopped with the file, and with the process however that ends. Nothing is downloaded and nothing outside loopback is reached.
+import { describe, setDefaultTimeout, test } from 'bun:test'
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -27,6 +27,8 @@ export const ANVIL_BINARY = findBinary()
 
 /** A suite that needs a node; where there is none, one skipped test that names it. */
 export const describeOnChain = (name: string, define: () => void): void => {
+  // The first file of a fresh clone compiles the contracts: seconds of CPU, more on a busy machine.
+  setDefaultTimeout(120_000)
   if (ANVIL_BINARY !== null) describe(name, define)
   else test.skipIf(true)(`${name} (no anvil binary for ${process.platform} ${process.arch})`, () => undefined)
 }
@@ -55,12 +57,12 @@ export const startAnvil = async (chainId: number): Promise<AnvilProcess> => {
       stderr: 'pipe',
     },
   )
-  const clean = (): void => {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  // Also when the tests end without stopping it.
-  process.once('exit', clean)
+  // Its input ends when this process does, however it ends: then the node must not stay behind.
+  const watchdog = Bun.spawn(['sh', '-c', 'read -r _; kill -9 "$0"; rm -rf "$1"', String(child.pid), folder], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
 
   let printed = ''
   let ready: (port: number) => void
@@ -80,11 +82,10 @@ export const startAnvil = async (chainId: number): Promise<AnvilProcess> => {
   const reading = Promise.all([read(child.stdout), read(child.stderr)])
 
   const stop = async (): Promise<void> => {
-    process.removeListener('exit', clean)
+    watchdog.kill('SIGKILL')
     child.kill('SIGKILL')
-    await child.exited
-    await reading
-    clean()
+    await Promise.all([child.exited, watchdog.exited, reading])
+    rmSync(folder, { recursive: true, force: true })
   }
 
   const ended = child.exited.then(() => null)

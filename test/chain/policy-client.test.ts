@@ -27,7 +27,7 @@ describeOnChain('client contracts', () => {
     await chain.send({ to: registry, name: 'registerAttester', arguments: [attester.address] })
     await chain.send({ to: registry, name: 'registerAttester', arguments: [secondAttester.address] })
   })
-  afterAll(() => chain.stop())
+  afterAll(() => chain?.stop())
 
   const deployVault = (name: string) => chain.deploy(name, owner, registry.address, POLICY)
   const deployToken = (name: string) => chain.deploy(name, owner, registry.address, POLICY, SUPPLY)
@@ -174,6 +174,17 @@ describeOnChain('client contracts', () => {
       const outcome = await chain.call({ to: target, name: 'setRegistry', arguments: [other] })
       expect(outcome).toEqual({ reverted: 'without a reason' })
     })
+  })
+
+  test('a registry that answers no, instead of reverting, lets nobody in', async () => {
+    const vault = await deployVault('GuardedVault')
+    const answersNo = '0x00000000000000000000000000000000000000a1'
+    // PUSH1 32, PUSH0, RETURN: 32 zero bytes, whatever is asked.
+    await chain.request('anvil_setCode', [answersNo, '0x60205ff3'])
+    await chain.send({ to: vault, name: 'setRegistry', arguments: [answersNo] })
+    const call = deposit('GuardedVault', true).call(1)
+    const attestation = attester.attest(await statementFor(vault, call))
+    expect(await chain.call(guarded(vault, call, attestation))).toEqual({ reverted: 'AttestationRefused' })
   })
 
   test('BasicPolicyClient: the attestation is for the sender, whatever the arguments and the value', async () => {

@@ -38,7 +38,7 @@ describeOnChain('PolicyRegistry', () => {
       await chain.send({ to: registry, name: 'registerAttester', arguments: [address] })
     }
   })
-  afterAll(() => chain.stop())
+  afterAll(() => chain?.stop())
 
   const validate = (statement: StatementArgument, attestation: AttestationArgument, caller: string) =>
     ({

@@ -32,7 +32,7 @@ describeOnChain('a policy registry', () => {
     chain = await startLocalChain(8453)
     ;[owner, second, third] = chain.accounts as [Hex, Hex, Hex]
   })
-  afterAll(() => chain.stop())
+  afterAll(() => chain?.stop())
 
   describe.each([
     ['fixed', deployFixed],

@@ -51,7 +51,7 @@ describeOnChain('TaskVerifier', () => {
     chain = await startLocalChain(1)
     verifier = await deployVerifier(TIMESTAMP)
   })
-  afterAll(() => chain.stop())
+  afterAll(() => chain?.stop())
 
   const sampleTask = async (quorum: number): Promise<TaskStatement> => {
     const expiry = (await chain.timestampSeconds()) + 300

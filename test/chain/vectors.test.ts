@@ -17,7 +17,7 @@ describeOnChain('test vectors', () => {
     registry = await chain.deploy('PolicyRegistry', chain.accounts[0])
     verifier = await chain.deploy('TaskVerifier', chain.accounts[0], SECONDS)
   })
-  afterAll(() => chain.stop())
+  afterAll(() => chain?.stop())
 
   test(`the ${statementVectors.vectors.length} digests of evm-v2.json are PolicyRegistry's`, async () => {
     expect(statementVectors.vectors.length).toBeGreaterThan(0)

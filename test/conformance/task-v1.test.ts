@@ -90,7 +90,8 @@ beforeAll(async () => {
       chains: {
         ethereum: { rpc: `http://127.0.0.1:${rpc.port}`, 'expiry-blocks': 25, 'block-time-ms': 60_000 },
         base: { rpc: `http://127.0.0.1:${rpc.port}`, expiry: 'seconds' },
-        arbitrum: { rpc: `http://127.0.0.1:${rpc.port}/down`, 'expiry-blocks': 25, 'block-time-ms': 50 },
+        arbitrum: { rpc: `http://127.0.0.1:${rpc.port}` },
+        sepolia: { rpc: `http://127.0.0.1:${rpc.port}`, 'expiry-blocks': 25, 'block-time-ms': 50 },
       },
     }),
   )
@@ -117,8 +118,8 @@ describe('POST /v1/task', () => {
     expect(heightReads - before).toBe(0)
   })
 
-  test('a chain set to seconds, and one without RPC, sign Unix seconds', async () => {
-    for (const chainId of [8453, 56]) {
+  test('a chain set to seconds, one without RPC, and one with its parent’s block numbers sign Unix seconds', async () => {
+    for (const chainId of [8453, 56, 42161]) {
       const before = Math.floor(Date.now() / 1000)
       const answer = await task({ chain_id: chainId })
       expect(answer.expiry_block).toBeGreaterThanOrEqual(before + 300)
@@ -150,7 +151,7 @@ describe('POST /v1/task', () => {
       to: value('DEMO_CONTRACT'),
       data: '0x',
       msg_value: '0',
-      chain_id: 42161,
+      chain_id: 11155111,
     })
     rpcDown = false
     expect(response.status).toBe(503)

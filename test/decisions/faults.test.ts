@@ -211,7 +211,7 @@ describe('a failing disk', () => {
         expect(counted.filter((record) => kills === 0 || !refused.has(record.uuid))).toEqual(acknowledged)
         removeTemporaryDirectories()
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   }, 30_000)
 })

@@ -1,11 +1,12 @@
 // What the tests of the decision log share: records, folders that are cleaned, and files that fail on demand.
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseRecordLine } from '../../src/decisions/record.ts'
 import { openSegment, type SegmentOptions } from '../../src/decisions/segment.ts'
 import { type SegmentFiles, systemSegmentFiles } from '../../src/decisions/segment-files.ts'
+import { listSegments } from '../../src/decisions/segment-name.ts'
 import type { DecisionRecord, LogRecord, SegmentWriter, WithheldRecord } from '../../src/decisions/types.ts'
 
 /** 2026-11-20T10:11:12.123Z */
@@ -79,8 +80,9 @@ export const manualClock = (startMs = START_MS) => {
 export const openTestSegment = (directory: string, changes: Partial<SegmentOptions> = {}): SegmentWriter =>
   openSegment({ directory, slot: 'w00', maxBytes: 1_000_000, sync: false, clock: manualClock(), ...changes })
 
-/** File names of a slot, in their order. */
-export const segmentNames = (directory: string, slot = 'w00'): string[] => readdirSync(join(directory, slot)).sort()
+/** File names of a slot, in their order; none for a slot that has not been opened yet. */
+export const segmentNames = (directory: string, slot = 'w00'): string[] =>
+  listSegments(join(directory, slot)).map((segment) => segment.name)
 
 export const readLines = (path: string): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1)
 

@@ -52,7 +52,7 @@ describe('recovery', () => {
           removeTemporaryDirectories()
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 

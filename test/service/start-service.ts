@@ -87,9 +87,14 @@ export const startService = async (options: ServiceOptions = {}): Promise<Runnin
   let stderr = ''
   const lines: LogLine[] = []
   const waiters = new Set<Waiter>()
+  const banner = Promise.withResolvers<void>()
   const readStdout = async (): Promise<void> => {
     const decoder = new TextDecoder()
-    for await (const chunk of child.stdout) stdout += decoder.decode(chunk, { stream: true })
+    for await (const chunk of child.stdout) {
+      stdout += decoder.decode(chunk, { stream: true })
+      if (stdout.endsWith('\n\n')) banner.resolve()
+    }
+    banner.resolve()
   }
   const readStderr = async (): Promise<void> => {
     const decoder = new TextDecoder()
@@ -129,6 +134,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Runnin
 
   try {
     await logLine((line) => line['message'] === 'ready')
+    await banner.promise
   } catch (error) {
     await stop()
     throw error

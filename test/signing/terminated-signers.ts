@@ -1,4 +1,4 @@
-// Run as a process of its own by terminated-signers.test.ts: starts workers that sign without a pause, terminates them
+// Run as a process of its own by signing-workers.test.ts: starts workers that sign without a pause, terminates them
 // while they do, several times over, and prints `survived`. The argument names the backend.
 import { chooseSecp256k1Backend } from '../../src/signing/secp256k1-backends.ts'
 import type { Secp256k1BackendName } from '../../src/signing/types.ts'
@@ -32,5 +32,5 @@ if (Bun.isMainThread) {
   }
   console.log('survived')
 } else {
-  self.onmessage = (event: MessageEvent) => signForever(event.data)
+  addEventListener('message', (event) => signForever(event.data))
 }

@@ -15,6 +15,7 @@ contract BasicGuardedToken is BasicPolicyClient, TokenLedger, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
+    /// @notice Makes a transfer of an attested sender.
     /// @param attestation for this contract and the sender; `data` and `msg_value` left out
     function transfer(address to, uint256 amount, Attestation calldata attestation) external {
         _authorizeTransaction(attestation, msg.sender);

@@ -13,12 +13,14 @@ contract BasicGuardedVault is BasicPolicyClient, VaultLedger, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
+    /// @notice Takes a deposit of an attested sender.
     /// @param attestation for this contract and the sender; `data` and `msg_value` left out
     function deposit(address beneficiary, Attestation calldata attestation) external payable {
         _authorizeTransaction(attestation, msg.sender);
         _deposit(beneficiary);
     }
 
+    /// @notice Pays `amount` wei of the caller's balance to `receiver`.
     function withdraw(address receiver, uint256 amount) external {
         _withdraw(receiver, amount);
     }

@@ -15,6 +15,7 @@ contract GuardedToken is PolicyClient, TokenLedger, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
+    /// @notice Makes the transfer that the attestation is for.
     /// @param attestation for `data` = the encoded call `_transfer(address,uint256)`
     function transfer(address to, uint256 amount, Attestation calldata attestation) external {
         _authorizeTransaction(

@@ -13,6 +13,7 @@ contract GuardedVault is PolicyClient, VaultLedger, TwoStepOwner {
         _initPolicyClient(registry, policyID);
     }
 
+    /// @notice Takes the deposit that the attestation is for.
     /// @param attestation for `data` = the encoded call `_deposit(address)` and `msg_value` = the deposit
     function deposit(address beneficiary, Attestation calldata attestation) external payable {
         _authorizeTransaction(
@@ -21,6 +22,7 @@ contract GuardedVault is PolicyClient, VaultLedger, TwoStepOwner {
         _deposit(beneficiary);
     }
 
+    /// @notice Pays out what the attestation is for.
     /// @param attestation for `data` = the encoded call `_withdraw(address,uint256)`
     function withdraw(address receiver, uint256 amount, Attestation calldata attestation) external {
         _authorizeTransaction(

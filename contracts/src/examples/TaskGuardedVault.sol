@@ -13,16 +13,19 @@ contract TaskGuardedVault is TaskClient, VaultLedger, TwoStepOwner {
         _setTaskPolicy(verifier, policyID, quorum);
     }
 
+    /// @notice Takes the deposit that the task is for.
     /// @param message for `data` = the encoded call `_deposit(address)` and `msg_value` = the deposit
     function deposit(address beneficiary, TaskMessage calldata message) external payable {
         _authorizeTask(message, abi.encodeWithSignature("_deposit(address)", beneficiary), msg.sender, msg.value);
         _deposit(beneficiary);
     }
 
+    /// @notice Pays `amount` wei of the caller's balance to `receiver`.
     function withdraw(address receiver, uint256 amount) external {
         _withdraw(receiver, amount);
     }
 
+    /// @notice Changes verifier, policy and quorum together. Owner only.
     function setTaskPolicy(address verifier, string calldata policyID, uint32 quorum) external onlyOwner {
         _setTaskPolicy(verifier, policyID, quorum);
     }

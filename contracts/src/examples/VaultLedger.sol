@@ -3,12 +3,17 @@ pragma solidity ^0.8.24;
 
 /// @title Native tokens held for their depositors: the part of the example vaults that knows nothing of policies
 abstract contract VaultLedger {
+    /// @notice What each account can withdraw, in wei.
     mapping(address account => uint256) public balanceOf;
 
+    /// @notice `payer` paid `amount` wei in for `beneficiary`.
     event Deposited(address indexed payer, address indexed beneficiary, uint256 amount);
+    /// @notice `account` had `amount` wei of its balance paid to `receiver`.
     event Withdrawn(address indexed account, address indexed receiver, uint256 amount);
 
+    /// @notice The caller has less than that.
     error BalanceTooLow(uint256 balance, uint256 amount);
+    /// @notice The receiver did not take the money.
     error TransferFailed();
 
     function _deposit(address beneficiary) internal {

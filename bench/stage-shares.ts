@@ -1,0 +1,50 @@
+// Where the service's CPU per attestation goes: the stages measured alone, on the thread that does them, and what is left
+// of each thread's time. What is left is what joins the stages: headers, promises, scheduling, garbage.
+import type { Measurement } from './result.ts'
+
+export interface StageShare {
+  readonly label: string
+  readonly microseconds: number
+  /** Of the service's CPU per attestation. */
+  readonly share: number
+}
+
+const HTTP = 'floor.echo.closed.cpu'
+const MAIN_STAGES = [HTTP, 'stages.key', 'stages.decode']
+const WORKER_STAGES = ['stages.policy', 'stages.statement', 'stages.sign', 'stages.record']
+/** Half of it on each side. */
+const POOL_STAGE = 'stages.pool'
+
+const sum = (stages: readonly Measurement[]): number => stages.reduce((all, { median }) => all + median, 0)
+
+/** Empty unless the service and the stages were measured. */
+export const stageShares = (measurements: readonly Measurement[]): StageShare[] => {
+  const find = (name: string) => measurements.find((measurement) => measurement.name === name)
+  const total = find('service.closed.cpu')
+  if (total === undefined || !measurements.some(({ name }) => name.startsWith('stages.'))) return []
+  const main = find('service.closed.cpu_main')
+  const stagesOf = (names: readonly string[]) => names.flatMap((name) => find(name) ?? [])
+  const row = (label: string, microseconds: number): StageShare => ({
+    label,
+    microseconds,
+    share: microseconds / total.median,
+  })
+
+  const mainStages = stagesOf(MAIN_STAGES)
+  const poolStages = stagesOf([POOL_STAGE])
+  const workerStages = stagesOf(WORKER_STAGES)
+  const stages = [...mainStages, ...poolStages, ...workerStages]
+  const halfPool = sum(poolStages) / 2
+  const rest =
+    main === undefined
+      ? [row('the rest', total.median - sum(stages))]
+      : [
+          row('the rest, main thread', main.median - sum(mainStages) - halfPool),
+          row('the rest, workers and runtime', total.median - main.median - sum(workerStages) - halfPool),
+        ]
+  return [
+    ...stages.map(({ name, label, median }) => row(name === HTTP ? 'HTTP: the bare echo' : label, median)),
+    ...rest,
+    row('service, per attestation', total.median),
+  ]
+}

@@ -1,0 +1,82 @@
+// What a Solana attestation says and whether its signature says so too: the message that attesters sign, rebuilt from
+// the request and the answer. Layout: decisions §2, "What Solana signs".
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import { ArgumentInvalidError } from './errors.ts'
+import { hexBytes, publicKeyOf, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
+
+/** `attestation` of the API's answer. */
+export interface SolanaAttestation {
+  readonly uuid: string
+  /** Unix seconds. */
+  readonly expiration: number
+  /** Base58 public key. */
+  readonly attester: string
+  /** `0x` hex of 64 bytes. */
+  readonly signature: string
+}
+
+/** What was asked of the API, and the policy that it answered with. */
+export interface SolanaAttestedCall {
+  /** The user's wallet, base58: signs the transaction. */
+  readonly from: string
+  /** The program that requires the attestation, base58; 32 zero bytes for interface-only use. */
+  readonly to: string
+  /** `verification_hash` of the answer. */
+  readonly verificationHash: string
+  /** `data` of the request; `0x` when it was left out. */
+  readonly data?: string
+  /** `msg_value` of the request, in lamports; 0 when it was left out. */
+  readonly lamports?: bigint
+}
+
+/** What the deployed registry program expects. */
+export const SOLANA_MESSAGE_PREFIX = 'predicate_solana_attestation'
+
+const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
+
+const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+/**
+ * The 32 bytes that the attester signed.
+ * @param prefix the deployment's, where it is not the default
+ * @throws ArgumentInvalidError
+ */
+export const solanaMessage = (
+  call: SolanaAttestedCall,
+  attestation: Pick<SolanaAttestation, 'uuid' | 'expiration'>,
+  prefix: string = SOLANA_MESSAGE_PREFIX,
+): Buffer => {
+  if (!/^[\x21-\x7e]{1,64}$/.test(prefix)) {
+    throw new ArgumentInvalidError('prefix', 'must be 1 to 64 visible ASCII characters')
+  }
+  return sha256(
+    prefix,
+    uuidBytes('uuid', attestation.uuid),
+    publicKeyOf('from', call.from).toBytes(),
+    publicKeyOf('to', call.to).toBytes(),
+    u64Bytes('lamports', call.lamports ?? 0n),
+    sha256(hexBytes('data', call.data ?? '0x')),
+    sha256(call.verificationHash),
+    secondsBytes('expiration', attestation.expiration),
+  )
+}
+
+/**
+ * True when the attester named in the attestation signed exactly this call. Whether that attester is one to trust, and
+ * whether the attestation is still valid, is the caller's to check.
+ * @throws ArgumentInvalidError
+ */
+export const verifySolanaAttestation = (
+  call: SolanaAttestedCall,
+  attestation: SolanaAttestation,
+  prefix?: string,
+): boolean => {
+  const attester = publicKeyOf('attester', attestation.attester).toBytes()
+  const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, attester]), format: 'der', type: 'spki' })
+  const signature = hexBytes('signature', attestation.signature, 64)
+  return verify(null, solanaMessage(call, attestation, prefix), key, signature)
+}

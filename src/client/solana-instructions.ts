@@ -1,0 +1,115 @@
+// The two instructions that bring an attestation into a Solana transaction: the Ed25519 program checks the signature,
+// and right after it the registry program checks that it was made for this call. Layouts: decisions §6.
+import {
+  Ed25519Program,
+  PublicKey,
+  SYSVAR_INSTRUCTIONS_PUBKEY,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js'
+import { ArgumentInvalidError } from './errors.ts'
+import { type SolanaAttestation, type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
+import { hexBytes, publicKeyOf, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
+
+/** First 8 bytes of SHA-256 of `global:validate_attestation`, as Anchor programs tell their instructions apart. */
+const VALIDATE_ATTESTATION = Buffer.from('fae8248f950149dc', 'hex')
+
+/** The accounts of a registry program that hold what it knows. */
+export interface SolanaRegistryAccounts {
+  readonly registry: PublicKey
+  readonly attester: PublicKey
+  readonly policy: PublicKey
+  readonly usedUuid: PublicKey
+}
+
+const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8Array)[]): PublicKey => {
+  const [address] = PublicKey.findProgramAddressSync(
+    seeds.map((seed) => (typeof seed === 'string' ? Buffer.from(seed) : seed)),
+    program,
+  )
+  return address
+}
+
+/** @throws ArgumentInvalidError */
+export const solanaRegistryAccounts = (
+  registryProgram: string,
+  call: Pick<SolanaAttestedCall, 'to'>,
+  attestation: Pick<SolanaAttestation, 'uuid' | 'attester'>,
+): SolanaRegistryAccounts => {
+  const program = publicKeyOf('registryProgram', registryProgram)
+  return {
+    registry: accountOf(program, 'predicate_registry'),
+    attester: accountOf(program, 'attester', publicKeyOf('attester', attestation.attester).toBytes()),
+    policy: accountOf(program, 'policy', publicKeyOf('to', call.to).toBytes()),
+    usedUuid: accountOf(program, 'used_uuid', uuidBytes('uuid', attestation.uuid)),
+  }
+}
+
+/**
+ * Has the Ed25519 program check a signature over 32 bytes: no accounts, one signature, everything it reads inside the
+ * instruction itself.
+ * @throws ArgumentInvalidError
+ */
+export const ed25519Instruction = (
+  attestation: Pick<SolanaAttestation, 'attester' | 'signature'>,
+  message: Uint8Array,
+): TransactionInstruction => {
+  if (message.length !== 32) throw new ArgumentInvalidError('message', 'must be 32 bytes')
+  return Ed25519Program.createInstructionWithPublicKey({
+    publicKey: publicKeyOf('attester', attestation.attester).toBytes(),
+    message,
+    signature: hexBytes('signature', attestation.signature, 64),
+  })
+}
+
+/** The registry program's `validate_attestation`. @throws ArgumentInvalidError */
+export const validateAttestationInstruction = (
+  registryProgram: string,
+  call: SolanaAttestedCall,
+  attestation: SolanaAttestation,
+): TransactionInstruction => {
+  const accounts = solanaRegistryAccounts(registryProgram, call, attestation)
+  const callData = hexBytes('data', call.data ?? '0x')
+  const callDataLength = Buffer.alloc(4)
+  callDataLength.writeUInt32LE(callData.length)
+  const account = (pubkey: PublicKey, isWritable: boolean, isSigner = false) => ({ pubkey, isWritable, isSigner })
+  return new TransactionInstruction({
+    programId: publicKeyOf('registryProgram', registryProgram),
+    keys: [
+      account(accounts.registry, true),
+      account(accounts.attester, true),
+      account(accounts.policy, false),
+      account(accounts.usedUuid, true),
+      account(publicKeyOf('from', call.from), true, true),
+      account(SystemProgram.programId, false),
+      account(SYSVAR_INSTRUCTIONS_PUBKEY, false),
+    ],
+    data: Buffer.concat([
+      VALIDATE_ATTESTATION,
+      publicKeyOf('to', call.to).toBytes(),
+      u64Bytes('lamports', call.lamports ?? 0n),
+      callDataLength,
+      callData,
+      uuidBytes('uuid', attestation.uuid),
+      publicKeyOf('attester', attestation.attester).toBytes(),
+      hexBytes('signature', attestation.signature, 64),
+      secondsBytes('expiration', attestation.expiration),
+    ]),
+  })
+}
+
+/**
+ * Both instructions in the order in which they have to stand, with nothing between them. The program's own instruction
+ * may follow, or call the registry itself: then only the first of the two is put right before it.
+ * @param prefix the deployment's message prefix, where it is not the default
+ * @throws ArgumentInvalidError
+ */
+export const solanaAttestationInstructions = (
+  registryProgram: string,
+  call: SolanaAttestedCall,
+  attestation: SolanaAttestation,
+  prefix?: string,
+): [TransactionInstruction, TransactionInstruction] => [
+  ed25519Instruction(attestation, solanaMessage(call, attestation, prefix)),
+  validateAttestationInstruction(registryProgram, call, attestation),
+]

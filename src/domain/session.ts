@@ -1,0 +1,119 @@
+// Identity sessions: their kinds, their states and the way between them, as data. Source: spec, "States and transitions";
+// decisions §5.
+import type { WalletAddress } from './address.ts'
+import type { ApiKeyEnvironment } from './api-key.ts'
+import type { Level } from './level.ts'
+import type { SessionWallet } from './wallet.ts'
+
+/** As paths name it. */
+export type SessionType = 'individual' | 'business'
+/** As answers name it. */
+export type CheckType = 'kyc' | 'kyb'
+
+export const CHECK_TYPES: Readonly<Record<SessionType, CheckType>> = { individual: 'kyc', business: 'kyb' }
+export const SESSION_TYPES: Readonly<Record<CheckType, SessionType>> = { kyc: 'individual', kyb: 'business' }
+
+/** Null for a text that names none. */
+export const parseSessionType = (text: string): SessionType | null =>
+  text === 'individual' || text === 'business' ? text : null
+
+export const SESSION_STATUSES = ['pending', 'submitted', 'completed', 'rejected', 'retry'] as const
+export type SessionStatus = (typeof SESSION_STATUSES)[number]
+
+/** Created `pending`; from → to. `rejected` is final; leaving `completed` is an operator's revocation. */
+export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
+  pending: ['submitted', 'completed', 'rejected', 'retry'],
+  retry: ['submitted', 'completed', 'rejected', 'retry'],
+  submitted: ['completed', 'rejected', 'retry'],
+  completed: ['retry', 'rejected'],
+  rejected: [],
+}
+
+export const isSessionTransition = (from: SessionStatus, to: SessionStatus): boolean =>
+  SESSION_TRANSITIONS[from].includes(to)
+
+/** The person may still act: connect wallets, hand in evidence. */
+export const isSessionOpen = (status: SessionStatus): boolean => status === 'pending' || status === 'retry'
+
+/** How often a session may be sent back to its person; after that someone has to complete or reject it. */
+export const RETRIES_MAX = 5
+
+/** Characters of a comment on a decision. */
+export const COMMENT_MAX = 1_000
+
+export interface Session {
+  /** UUID v7: rises with the time of creation, opens nothing. */
+  readonly id: string
+  readonly organizationId: string
+  /** Sessions of test keys are a world of their own: no live key sees them or what they verified. */
+  readonly environment: ApiKeyEnvironment
+  readonly checkType: CheckType
+  readonly status: SessionStatus
+  /** What its evidence has to meet: the organization's level when the session was made, or last reused while open. */
+  readonly level: Level
+  /** Name of the decision provider. */
+  readonly provider: string
+  /** The only wallet that may connect; null: any. */
+  readonly lockedAddress: WalletAddress | null
+  /** Where the person may go back to: absolute https, normalised. */
+  readonly originUrl: string | null
+  /** Whom the session identified, across organizations. Never shown; null until it was first completed. */
+  readonly personId: string | null
+  /** The same person as this organization knows them (pairwise). Null with `personId`. */
+  readonly userId: string | null
+  /** Unix seconds at which the person agreed to share the result with other organizations; null: not agreed. */
+  readonly consentedAtSeconds: number | null
+  /** What the person is told about the last decision. */
+  readonly publicComment: string | null
+  readonly retryCount: number
+  /** Rises by one with every change (see SessionEvent). */
+  readonly sequence: number
+  readonly createdAtSeconds: number
+  /** Null unless completed. */
+  readonly completedAtSeconds: number | null
+}
+
+/** A session at one moment, complete: what a status object is built from. */
+export interface SessionState {
+  readonly session: Session
+  /** In the order in which they were connected. */
+  readonly wallets: readonly SessionWallet[]
+}
+
+export type SessionEventKind =
+  | 'created'
+  | 'status'
+  | 'wallet-connected'
+  | 'wallet-removed'
+  | 'origin-changed'
+  | 'level-changed'
+  | 'consented'
+
+/** One change, stored in the transaction that made it. */
+export interface SessionEvent {
+  readonly sequence: number
+  readonly kind: SessionEventKind
+  /** The status after the change. */
+  readonly status: SessionStatus
+  /** Who made it: `key:<key id>`, `person`, `operator:<name>` or `provider:<name>`. */
+  readonly actor: string
+  /** For the person. */
+  readonly publicComment: string | null
+  /** For operators. */
+  readonly privateComment: string | null
+  readonly createdAtSeconds: number
+}
+
+/** What a new status rests on. */
+export interface StatusChange {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly to: SessionStatus
+  readonly actor: string
+  readonly publicComment?: string | null
+  readonly privateComment?: string | null
+  /** The session as the decider saw it; any other state refuses the decision. Left out: whatever it is now. */
+  readonly expectedSequence?: number
+  /** Must be true to leave `completed`: a decision that comes late must never undo a completed session by accident. */
+  readonly revoke?: boolean
+}

@@ -1,0 +1,42 @@
+// What is known of a wallet: the sessions it took part in, as far as one organization may see them, and the other wallets
+// of the same person. Source: spec, "Verification-level rule"; decisions §5, "Levels".
+import type { WalletAddress } from './address.ts'
+import type { ApiKeyEnvironment } from './api-key.ts'
+import type { Level } from './level.ts'
+import type { CheckType, SessionStatus } from './session.ts'
+
+/** A session in which a wallet was connected, or for which it is the only one allowed. */
+export interface WalletSession {
+  readonly sessionId: string
+  /** Of the organization that asks. Another's is here only if completed, shared with consent, and at the level. */
+  readonly own: boolean
+  /** False: made for the wallet, which has not been connected. Then it verifies nothing. */
+  readonly connected: boolean
+  readonly checkType: CheckType
+  readonly status: SessionStatus
+  readonly level: Level
+  readonly personId: string | null
+  /** Null unless completed. */
+  readonly completedAtSeconds: number | null
+}
+
+export interface VerifiedWallet {
+  readonly address: string
+  readonly chain: string
+}
+
+export interface StandingQuery {
+  readonly organizationId: string
+  readonly environment: ApiKeyEnvironment
+  readonly level: Level
+}
+
+/** Where standings are read. Rejects when the store is unavailable: that is never "not verified". */
+export interface StandingSource {
+  /** One's own sessions first, newest first; a bounded number. */
+  loadSessions(query: StandingQuery, address: WalletAddress): Promise<readonly WalletSession[]>
+  /** The wallets of a person's completed sessions at the level, one's own or shared; a bounded number. */
+  loadPersonWallets(query: StandingQuery, personId: string): Promise<readonly VerifiedWallet[]>
+  /** The pairwise id by which an organization knows a person. */
+  userIdOf(organizationId: string, personId: string): string
+}

@@ -1,0 +1,76 @@
+// The trace that every change of a session leaves in its own transaction: an event with the next sequence number, and a
+// row in the change feed that says whose caches it concerns.
+import type { WalletAddress } from '../domain/address.ts'
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
+import type { SessionEvent, SessionState } from '../domain/session.ts'
+import { recordChange } from './changes.ts'
+import type { Transaction } from './database.ts'
+
+/** What a change of topic `session` concerns. */
+export interface SessionSubject {
+  readonly sessionId: string
+  readonly sequence: number
+  readonly environment: ApiKeyEnvironment
+  readonly personId: string | null
+  /** Canonical addresses whose standing may have changed. */
+  readonly addresses: readonly WalletAddress[]
+}
+
+/** None of the parts contains a space or a comma. */
+export const encodeSessionSubject = (subject: SessionSubject): string =>
+  `${subject.sessionId} ${subject.sequence} ${subject.environment} ${subject.personId ?? '-'} ${subject.addresses.join(',')}`
+
+export const decodeSessionSubject = (text: string): SessionSubject => {
+  const [sessionId = '', sequence = '', environment, personId = '-', addresses = ''] = text.split(' ')
+  return {
+    sessionId,
+    sequence: Number(sequence),
+    environment: environment === 'live' ? 'live' : 'test',
+    personId: personId === '-' ? null : personId,
+    addresses: addresses === '' ? [] : (addresses.split(',') as WalletAddress[]),
+  }
+}
+
+export const subjectOf = ({ session, wallets }: SessionState): SessionSubject => {
+  const addresses = new Set(wallets.map(({ address }) => address))
+  if (session.lockedAddress !== null) addresses.add(session.lockedAddress)
+  return {
+    sessionId: session.id,
+    sequence: session.sequence,
+    environment: session.environment,
+    personId: session.personId,
+    addresses: [...addresses],
+  }
+}
+
+export const announceSession = (transaction: Transaction, state: SessionState, nowSeconds: number): Promise<void> =>
+  recordChange(
+    transaction,
+    {
+      topic: 'session',
+      subjectId: encodeSessionSubject(subjectOf(state)),
+      organizationId: state.session.organizationId,
+    },
+    nowSeconds,
+  )
+
+export const addEvent = (
+  transaction: Transaction,
+  session: { readonly organizationId: string; readonly id: string },
+  event: SessionEvent,
+): Promise<number> =>
+  transaction.execute(
+    `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, public_comment,
+       private_comment, created_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      session.organizationId,
+      session.id,
+      event.sequence,
+      event.kind,
+      event.status,
+      event.actor,
+      event.publicComment,
+      event.privateComment,
+      event.createdAtSeconds,
+    ],
+  )

@@ -1,0 +1,92 @@
+// Nonces of ownership proofs: each is for one session, wallet, chain and portal host, for ten minutes, once. What has to
+// be signed is kept with it, so that a proof is checked against what was asked for and never against what came back.
+import type { WalletAddress } from '../domain/address.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface ProofRequest {
+  /** At least 96 random bits, alphanumeric as EIP-4361 asks. */
+  readonly nonce: string
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly portalHost: string
+  readonly address: WalletAddress
+  readonly chain: string
+  /** EIP-155; 0 on Solana. */
+  readonly chainId: number
+  /** The complete text to sign. */
+  readonly message: string
+  readonly expiresAtSeconds: number
+}
+
+interface NonceRow {
+  readonly nonce: string
+  readonly organization_id: string
+  readonly session_id: string
+  readonly portal_host: string
+  readonly address: WalletAddress
+  readonly chain: string
+  readonly chain_id: number
+  readonly message: string
+  readonly expires_at_seconds: number
+}
+
+const COLUMNS = 'nonce, organization_id, session_id, portal_host, address, chain, chain_id, message, expires_at_seconds'
+/** Messages of one session that wait for their signature: the oldest end. */
+const NONCES_PER_SESSION_MAX = 50
+const SWEEP_BATCH = 500
+/** Losing one means asking for another. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+export const createSessionNonceTable = (scope: TableScope) => ({
+  /** @throws ConstraintViolatedError when the organization has no such session. */
+  add: (request: ProofRequest): Promise<void> =>
+    scope.write(async (transaction) => {
+      const { organizationId, sessionId } = request
+      await transaction.execute(`INSERT INTO session_nonces (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+        ...[request.nonce, organizationId, sessionId, request.portalHost, request.address, request.chain],
+        ...[request.chainId, request.message, request.expiresAtSeconds],
+      ])
+      await transaction.execute(
+        `DELETE FROM session_nonces WHERE nonce IN (
+           SELECT nonce FROM session_nonces WHERE organization_id = ? AND session_id = ?
+           ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
+        [organizationId, sessionId, NONCES_PER_SESSION_MAX],
+      )
+    }, DURABILITY),
+
+  /** What was asked for, while it is neither spent nor too old; null otherwise, or for another session's. */
+  find: async (organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null> => {
+    const [row] = await scope.statements.query<NonceRow>(
+      `SELECT ${COLUMNS} FROM session_nonces
+       WHERE nonce = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?`,
+      [nonce, organizationId, sessionId, scope.nowSeconds()],
+    )
+    return row === undefined
+      ? null
+      : {
+          nonce: row.nonce,
+          organizationId: row.organization_id,
+          sessionId: row.session_id,
+          portalHost: row.portal_host,
+          address: row.address,
+          chain: row.chain,
+          chainId: row.chain_id,
+          message: row.message,
+          expiresAtSeconds: row.expires_at_seconds,
+        }
+  },
+
+  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.write(
+      (transaction) =>
+        transaction.execute(
+          `DELETE FROM session_nonces WHERE nonce IN (
+             SELECT nonce FROM session_nonces WHERE expires_at_seconds <= ? LIMIT ?)`,
+          [scope.nowSeconds(), SWEEP_BATCH],
+        ),
+      DURABILITY,
+    ),
+})
+
+export type SessionNonceTable = ReturnType<typeof createSessionNonceTable>

@@ -1,0 +1,179 @@
+// Registering: a new session, or the one that the caller already has for that wallet. Source: decisions §5, "Reuse".
+import type { WalletAddress } from '../domain/address.ts'
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
+import type { Level } from '../domain/level.ts'
+import { type CheckType, isSessionOpen, type Session, type SessionEventKind } from '../domain/session.ts'
+import type { Transaction } from './database.ts'
+import { StoreUnavailableError } from './errors.ts'
+import { addEvent, announceSession } from './session-changes.ts'
+import { lockSession, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { addFirstToken, addToken } from './session-tokens.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface Registration {
+  readonly organizationId: string
+  readonly environment: ApiKeyEnvironment
+  readonly checkType: CheckType
+  /** Of a new session. A repeated request brings the same one, and finds what the first made. */
+  readonly sessionId: string
+  readonly tokenHash: Uint8Array
+  readonly walletAddress: WalletAddress | null
+  /** Null: keeps the one of a reused session. */
+  readonly originUrl: string | null
+  readonly provider: string
+  readonly actor: string
+}
+
+export interface Registered {
+  readonly created: boolean
+  readonly session: Session
+}
+
+/** kill -9 loses no acknowledged session; a power cut may lose the last moments. Written per request. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+/** Locked to the wallet, or completed with it among others. A completed one first: then there is nothing left to do. */
+const REUSABLE = `SELECT ${SESSION_COLUMNS} FROM (
+    SELECT ${SESSION_COLUMNS} FROM sessions
+    WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
+      AND (status IN ('pending', 'retry') OR (status = 'completed' AND level >= ?))
+    UNION
+    SELECT ${SESSION_COLUMNS} FROM sessions
+    WHERE organization_id = ? AND environment = ? AND check_type = ? AND status = 'completed' AND level >= ?
+      AND id IN (SELECT session_id FROM session_wallets WHERE address = ? AND environment = ? AND organization_id = ?)
+  ) AS candidates ORDER BY (completed_at_seconds IS NULL), id DESC LIMIT 1`
+
+const INSERT = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
+    locked_address, origin_url, retry_count, sequence, created_at_seconds, updated_at_seconds)
+  VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, 0, 1, ?, ?) ON CONFLICT DO NOTHING`
+
+const readLevel = async (transaction: Transaction, organizationId: string): Promise<Level> => {
+  const [row] = await transaction.query<{ level: Level }>('SELECT level FROM organizations WHERE id = ?', [
+    organizationId,
+  ])
+  if (row === undefined) throw new Error('the organization is gone')
+  return row.level
+}
+
+const findReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
+  const { organizationId, environment, checkType, walletAddress } = input
+  if (walletAddress === null) return null
+  const [row] = await transaction.query<SessionRow>(REUSABLE, [
+    ...[organizationId, environment, checkType, walletAddress, level],
+    ...[organizationId, environment, checkType, level, walletAddress, environment, organizationId],
+  ])
+  return row === undefined ? null : toSession(row)
+}
+
+const create = async (
+  transaction: Transaction,
+  input: Registration,
+  level: Level,
+  nowSeconds: number,
+): Promise<Session | null> => {
+  const { organizationId, sessionId, environment, checkType, provider, walletAddress, originUrl } = input
+  const inserted = await transaction.execute(INSERT, [
+    ...[organizationId, sessionId, environment, checkType, level, provider, walletAddress, originUrl],
+    ...[nowSeconds, nowSeconds],
+  ])
+  if (inserted === 0) return null
+  const session: Session = {
+    id: sessionId,
+    organizationId,
+    environment,
+    checkType,
+    status: 'pending',
+    level,
+    provider,
+    lockedAddress: walletAddress,
+    originUrl,
+    personId: null,
+    userId: null,
+    consentedAtSeconds: null,
+    publicComment: null,
+    retryCount: 0,
+    sequence: 1,
+    createdAtSeconds: nowSeconds,
+    completedAtSeconds: null,
+  }
+  await addFirstToken(transaction, session, input.tokenHash, nowSeconds)
+  await addEvent(transaction, session, {
+    ...{ sequence: 1, kind: 'created', status: 'pending', actor: input.actor },
+    ...{ publicComment: null, privateComment: null, createdAtSeconds: nowSeconds },
+  })
+  // Without a wallet nothing can be cached of it anywhere yet.
+  if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)
+  return session
+}
+
+/** The newest origin and, while the person can still hand something in, the organization's level of today. */
+const renew = async (
+  transaction: Transaction,
+  found: Session,
+  input: Registration,
+  level: Level,
+  nowSeconds: number,
+): Promise<Session> => {
+  let session = (await lockSession(transaction, found.organizationId, found.id, nowSeconds)) ?? found
+  const note = async (kind: SessionEventKind, changes: Partial<Session>): Promise<void> => {
+    session = { ...session, ...changes, sequence: session.sequence + 1 }
+    await transaction.execute(
+      'UPDATE sessions SET origin_url = ?, level = ?, sequence = ? WHERE organization_id = ? AND id = ?',
+      [session.originUrl, session.level, session.sequence, session.organizationId, session.id],
+    )
+    await addEvent(transaction, session, {
+      ...{ sequence: session.sequence, kind, status: session.status, actor: input.actor },
+      ...{ publicComment: null, privateComment: null, createdAtSeconds: nowSeconds },
+    })
+  }
+  if (input.originUrl !== null && input.originUrl !== session.originUrl) {
+    await note('origin-changed', { originUrl: input.originUrl })
+  }
+  if (isSessionOpen(session.status) && session.level !== level) await note('level-changed', { level })
+  await addToken(transaction, session, input.tokenHash, nowSeconds)
+  return session
+}
+
+const findOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
+  const [row] = await transaction.query<SessionRow>(
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND id = ? AND environment = ? AND check_type = ?`,
+    [input.organizationId, input.sessionId, input.environment, input.checkType],
+  )
+  return row === undefined ? null : toSession(row)
+}
+
+/** @throws StoreUnavailableError, and nothing else that a caller can cause. */
+export const createRegistration = (scope: TableScope) => ({
+  /**
+   * One transaction: two registrations of one wallet at the same moment get one session, the first 201 and the second
+   * 200. SQLite's single writer sees to that, and where several write at once, the unique index over pending sessions.
+   */
+  register: (input: Registration): Promise<Registered> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const level = await readLevel(transaction, input.organizationId)
+      const reusable = await findReusable(transaction, input, level)
+      if (reusable !== null) {
+        // Its own: a first try of this very request made it and was cut off before it could answer.
+        const created = reusable.id === input.sessionId
+        return { created, session: await renew(transaction, reusable, input, level, nowSeconds) }
+      }
+      const created = await create(transaction, input, level, nowSeconds)
+      if (created !== null) return { created: true, session: created }
+      // Made by a first try of this very request, or another wrote the same wallet between the two statements.
+      const own = await findOwn(transaction, input)
+      const other = own ?? (await findReusable(transaction, input, level))
+      if (other === null) throw new StoreUnavailableError(new Error('the session could neither be made nor found'))
+      return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
+    }, DURABILITY),
+
+  /** Another link to a session: for a repeated request, whose first link is not kept. False when there is no session. */
+  addLink: (organizationId: string, sessionId: string, tokenHash: Uint8Array): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
+      if (session === null) return false
+      await addToken(transaction, session, tokenHash, nowSeconds)
+      return true
+    }, DURABILITY),
+})

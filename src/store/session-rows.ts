@@ -1,0 +1,116 @@
+// How sessions and their wallets are read: one statement, so that a state is of one moment, whoever commits meanwhile.
+import type { WalletAddress } from '../domain/address.ts'
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
+import type { Level } from '../domain/level.ts'
+import type { CheckType, Session, SessionState, SessionStatus } from '../domain/session.ts'
+import type { SessionWallet } from '../domain/wallet.ts'
+import type { SqlParameter, Statements } from './database.ts'
+
+export interface SessionRow {
+  readonly organization_id: string
+  readonly id: string
+  readonly environment: ApiKeyEnvironment
+  readonly check_type: CheckType
+  readonly status: SessionStatus
+  readonly level: Level
+  readonly provider: string
+  readonly locked_address: WalletAddress | null
+  readonly origin_url: string | null
+  readonly person_id: string | null
+  readonly user_id: string | null
+  readonly consented_at_seconds: number | null
+  readonly public_comment: string | null
+  readonly retry_count: number
+  readonly sequence: number
+  readonly created_at_seconds: number
+  readonly completed_at_seconds: number | null
+}
+
+interface StateRow extends SessionRow {
+  readonly wallet_id: string | null
+  readonly wallet_chain: string
+  readonly wallet_address: WalletAddress
+  readonly wallet_text: string
+  readonly wallet_connected: number
+}
+
+const COLUMN_NAMES = [
+  ...['organization_id', 'id', 'environment', 'check_type', 'status', 'level', 'provider', 'locked_address'],
+  ...['origin_url', 'person_id', 'user_id', 'consented_at_seconds', 'public_comment', 'retry_count', 'sequence'],
+  ...['created_at_seconds', 'completed_at_seconds'],
+]
+
+/** For statements over `sessions` alone. */
+export const SESSION_COLUMNS = COLUMN_NAMES.join(', ')
+
+/** Always the full name, so that a join is never ambiguous. */
+const QUALIFIED_COLUMNS = COLUMN_NAMES.map((name) => `sessions.${name}`).join(', ')
+
+const STATE = `SELECT ${QUALIFIED_COLUMNS}, session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
+    session_wallets.address AS wallet_address, session_wallets.address_text AS wallet_text,
+    session_wallets.connected_at_seconds AS wallet_connected
+  FROM sessions LEFT JOIN session_wallets ON session_wallets.organization_id = sessions.organization_id
+    AND session_wallets.session_id = sessions.id
+  WHERE sessions.organization_id = ? AND sessions.id = ? ORDER BY session_wallets.ordinal`
+
+export const toSession = (row: SessionRow): Session => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  environment: row.environment,
+  checkType: row.check_type,
+  status: row.status,
+  level: row.level,
+  provider: row.provider,
+  lockedAddress: row.locked_address,
+  originUrl: row.origin_url,
+  personId: row.person_id,
+  userId: row.user_id,
+  consentedAtSeconds: row.consented_at_seconds,
+  publicComment: row.public_comment,
+  retryCount: row.retry_count,
+  sequence: row.sequence,
+  createdAtSeconds: row.created_at_seconds,
+  completedAtSeconds: row.completed_at_seconds,
+})
+
+const toWallet = (row: StateRow): SessionWallet[] =>
+  row.wallet_id === null
+    ? []
+    : [
+        {
+          id: row.wallet_id,
+          chain: row.wallet_chain,
+          address: row.wallet_address,
+          addressText: row.wallet_text,
+          connectedAtSeconds: row.wallet_connected,
+        },
+      ]
+
+/** Null when the organization has no such session. */
+export const readState = async (
+  statements: Statements,
+  organizationId: string,
+  sessionId: string,
+): Promise<SessionState | null> => {
+  const rows = await statements.query<StateRow>(STATE, [organizationId, sessionId])
+  const [first] = rows
+  return first === undefined ? null : { session: toSession(first), wallets: rows.flatMap(toWallet) }
+}
+
+/**
+ * The session, its row locked until the transaction ends: by SQLite's one writer, in PostgreSQL by this write. Whatever
+ * is counted or checked afterwards can't change before the commit.
+ */
+export const lockSession = async (
+  transaction: Statements,
+  organizationId: string,
+  sessionId: string,
+  nowSeconds: number,
+): Promise<Session | null> => {
+  const parameters: SqlParameter[] = [nowSeconds, organizationId, sessionId]
+  const [row] = await transaction.query<SessionRow>(
+    `UPDATE sessions SET updated_at_seconds = ? WHERE organization_id = ? AND id = ? RETURNING ${SESSION_COLUMNS}`,
+    parameters,
+  )
+  return row === undefined ? null : toSession(row)
+}

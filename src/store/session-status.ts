@@ -1,0 +1,82 @@
+// The one place where a session's status is written. The transition, its event, the person it may identify and its row in
+// the change feed are one transaction. Source: decisions §5, "Session states".
+
+import {
+  isSessionTransition,
+  RETRIES_MAX,
+  type Session,
+  type SessionState,
+  type SessionStatus,
+  type StatusChange,
+} from '../domain/session.ts'
+import { RetriesExhaustedError, SessionChangedError, TransitionRefusedError } from '../domain/session-errors.ts'
+import type { Transaction, TransactionOptions } from './database.ts'
+import { identifyPerson } from './persons.ts'
+import { addEvent, announceSession } from './session-changes.ts'
+import { lockSession, readState } from './session-rows.ts'
+import type { TableScope } from './table-scope.ts'
+
+const checkChange = (session: Session, change: StatusChange): void => {
+  const { status, sequence, retryCount } = session
+  if (change.expectedSequence !== undefined && change.expectedSequence !== sequence) throw new SessionChangedError()
+  if (!isSessionTransition(status, change.to)) throw new TransitionRefusedError(status, change.to)
+  if (status === 'completed' && change.revoke !== true) throw new TransitionRefusedError(status, change.to)
+  if (change.to === 'retry' && retryCount >= RETRIES_MAX) throw new RetriesExhaustedError()
+}
+
+const TOLD: ReadonlySet<SessionStatus> = new Set(['retry', 'rejected'])
+
+const writeStatus = async (
+  transaction: Transaction,
+  session: Session,
+  change: StatusChange,
+  nowSeconds: number,
+): Promise<void> => {
+  const completed = change.to === 'completed'
+  const identified =
+    completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : session
+  const publicComment = change.publicComment ?? null
+  await transaction.execute(
+    `UPDATE sessions SET status = ?, sequence = ?, completed_at_seconds = ?, person_id = ?, user_id = ?,
+       public_comment = ?, retry_count = ? WHERE organization_id = ? AND id = ?`,
+    [
+      change.to,
+      session.sequence + 1,
+      completed ? nowSeconds : null,
+      identified.personId,
+      identified.userId,
+      TOLD.has(change.to) ? publicComment : null,
+      session.retryCount + (change.to === 'retry' ? 1 : 0),
+      session.organizationId,
+      session.id,
+    ],
+  )
+  await addEvent(transaction, session, {
+    sequence: session.sequence + 1,
+    kind: 'status',
+    status: change.to,
+    actor: change.actor,
+    publicComment,
+    privateComment: change.privateComment ?? null,
+    createdAtSeconds: nowSeconds,
+  })
+}
+
+/**
+ * Moves a session to another status and answers what it is then; null when the organization has no such session.
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError: nothing was changed.
+ */
+export const createStatusWriter =
+  (scope: TableScope) =>
+  (change: StatusChange, options?: TransactionOptions): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId } = change
+      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
+      if (session === null) return null
+      checkChange(session, change)
+      await writeStatus(transaction, session, change, nowSeconds)
+      const state = await readState(transaction, organizationId, sessionId)
+      if (state !== null) await announceSession(transaction, state, nowSeconds)
+      return state
+    }, options)

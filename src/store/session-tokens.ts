@@ -1,0 +1,59 @@
+// A session's links. Only hashes are stored, so no link can be shown twice: every registration, also of a reused session,
+// makes a new one, and the newest few keep working beside each other.
+import type { SessionState } from '../domain/session.ts'
+import type { Transaction } from './database.ts'
+import { readState } from './session-rows.ts'
+import type { TableScope } from './table-scope.ts'
+
+/** Links of one session that work at the same time: enough for every place a customer may have put one. */
+export const TOKENS_PER_SESSION_MAX = 10
+
+interface TokenSession {
+  readonly organizationId: string
+  readonly id: string
+}
+
+/** Adds a link to a session just made, which has none. */
+export const addFirstToken = (
+  transaction: Transaction,
+  session: TokenSession,
+  hash: Uint8Array,
+  nowSeconds: number,
+): Promise<number> =>
+  transaction.execute(
+    'INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds) VALUES (?, ?, ?, 1, ?)',
+    [hash, session.organizationId, session.id, nowSeconds],
+  )
+
+/** Adds a link; the oldest end beyond TOKENS_PER_SESSION_MAX. The session's row must be locked. */
+export const addToken = async (
+  transaction: Transaction,
+  { organizationId, id }: TokenSession,
+  hash: Uint8Array,
+  nowSeconds: number,
+): Promise<void> => {
+  const [newest] = await transaction.query<{ ordinal: number | null }>(
+    'SELECT MAX(ordinal) AS ordinal FROM session_tokens WHERE organization_id = ? AND session_id = ?',
+    [organizationId, id],
+  )
+  const ordinal = (newest?.ordinal ?? 0) + 1
+  await transaction.execute(
+    'INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds) VALUES (?, ?, ?, ?, ?)',
+    [hash, organizationId, id, ordinal, nowSeconds],
+  )
+  await transaction.execute(
+    'DELETE FROM session_tokens WHERE organization_id = ? AND session_id = ? AND ordinal <= ?',
+    [organizationId, id, ordinal - TOKENS_PER_SESSION_MAX],
+  )
+}
+
+export const createTokenReader = (scope: TableScope) => ({
+  /** By the link's hash alone: who opens a link is not known before. For the portal. Null when there is none. */
+  findByToken: async (hash: Uint8Array): Promise<SessionState | null> => {
+    const [row] = await scope.statements.query<{ organization_id: string; session_id: string }>(
+      'SELECT organization_id, session_id FROM session_tokens WHERE hash = ?',
+      [hash],
+    )
+    return row === undefined ? null : readState(scope.statements, row.organization_id, row.session_id)
+  },
+})

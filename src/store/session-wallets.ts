@@ -1,0 +1,155 @@
+// Connecting a wallet: the nonce is spent, the wallet counted and stored, and the change told, in one transaction, so
+// that neither a replayed proof nor a 21st wallet gets in however many try at once (threats rows 5 and 6).
+import type { WalletAddress } from '../domain/address.ts'
+import { newIdentifier } from '../domain/identifier.ts'
+import { isSessionOpen, type Session, type SessionEventKind, type SessionState } from '../domain/session.ts'
+import { ProofInvalidError, SessionClosedError, WalletLimitError, WalletLockedError } from '../domain/session-errors.ts'
+import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
+import type { Transaction } from './database.ts'
+import { addEvent, announceSession } from './session-changes.ts'
+import { lockSession, readState } from './session-rows.ts'
+import type { TableScope } from './table-scope.ts'
+
+export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
+
+export interface WalletConnection {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly chain: string
+  readonly address: WalletAddress
+  readonly proof: { readonly kind: ProofKind; readonly message: string; readonly signature: string }
+  /** Spent here. Null for the sandbox's proofs, which only sessions of test keys take. */
+  readonly nonce: string | null
+  readonly actor: string
+}
+
+/** A person waits for it: kill -9 loses nothing acknowledged; a power cut may lose the last moments. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+const spendNonce = async (
+  transaction: Transaction,
+  session: Session,
+  { nonce, proof, address, chain }: WalletConnection,
+  nowSeconds: number,
+): Promise<void> => {
+  if (nonce === null) {
+    if (proof.kind === 'sandbox' && session.environment === 'test') return
+    throw new ProofInvalidError()
+  }
+  const spent = await transaction.execute(
+    `DELETE FROM session_nonces WHERE nonce = ? AND organization_id = ? AND session_id = ? AND address = ?
+       AND chain = ? AND expires_at_seconds > ?`,
+    [nonce, session.organizationId, session.id, address, chain, nowSeconds],
+  )
+  if (spent !== 1) throw new ProofInvalidError()
+}
+
+const noteChange = async (
+  transaction: Transaction,
+  session: Session,
+  kind: SessionEventKind,
+  actor: string,
+  nowSeconds: number,
+): Promise<void> => {
+  const sequence = session.sequence + 1
+  await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
+    sequence,
+    session.organizationId,
+    session.id,
+  ])
+  await addEvent(transaction, session, {
+    ...{ sequence, kind, status: session.status, actor },
+    ...{ publicComment: null, privateComment: null, createdAtSeconds: nowSeconds },
+  })
+}
+
+const requireOpen = (session: Session, address: WalletAddress): void => {
+  if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+  if (session.lockedAddress !== null && session.lockedAddress !== address) throw new WalletLockedError()
+}
+
+const insertWallet = async (
+  transaction: Transaction,
+  session: Session,
+  { chain, address, proof }: WalletConnection,
+  ordinal: number,
+  nowSeconds: number,
+): Promise<void> => {
+  const walletId = newIdentifier('wallet')
+  const { organizationId, id, environment } = session
+  await transaction.execute(
+    `INSERT INTO session_wallets (id, organization_id, session_id, environment, ordinal, chain, address, address_text,
+       connected_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [walletId, organizationId, id, environment, ordinal, chain, address, walletAddressText(address), nowSeconds],
+  )
+  await transaction.execute(
+    `INSERT INTO wallet_proofs (wallet_id, organization_id, session_id, kind, message, signature, proved_at_seconds)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [walletId, organizationId, id, proof.kind, proof.message, proof.signature, nowSeconds],
+  )
+}
+
+export const createSessionWalletTable = (scope: TableScope) => ({
+  /**
+   * Stores a wallet whose proof was checked; one that is connected already stays as it is. The state afterwards, or null
+   * when the organization has no such session.
+   * @throws ProofInvalidError (nonce unknown, spent or too old), SessionClosedError, WalletLockedError,
+   * WalletLimitError: nothing was stored, and the nonce is not spent.
+   */
+  connect: (connection: WalletConnection): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId, address, chain } = connection
+      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
+      if (session === null) return null
+      requireOpen(session, address)
+      await spendNonce(transaction, session, connection, nowSeconds)
+      const before = await readState(transaction, organizationId, sessionId)
+      const wallets = before?.wallets ?? []
+      if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
+      if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
+      const [newest] = await transaction.query<{ ordinal: number | null }>(
+        'SELECT MAX(ordinal) AS ordinal FROM session_wallets WHERE organization_id = ? AND session_id = ?',
+        [organizationId, sessionId],
+      )
+      await insertWallet(transaction, session, connection, (newest?.ordinal ?? 0) + 1, nowSeconds)
+      await noteChange(transaction, session, 'wallet-connected', connection.actor, nowSeconds)
+      const state = await readState(transaction, organizationId, sessionId)
+      if (state !== null) await announceSession(transaction, state, nowSeconds)
+      return state
+    }, DURABILITY),
+
+  /**
+   * Takes a wallet out of an open session. Null when there is no such session or wallet.
+   * @throws SessionClosedError
+   */
+  remove: (input: {
+    readonly organizationId: string
+    readonly sessionId: string
+    readonly walletId: string
+    readonly actor: string
+  }): Promise<SessionState | null> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId, walletId, actor } = input
+      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
+      if (session === null) return null
+      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+      const before = await readState(transaction, organizationId, sessionId)
+      const removed = await transaction.execute(
+        'DELETE FROM session_wallets WHERE organization_id = ? AND session_id = ? AND id = ?',
+        [organizationId, sessionId, walletId],
+      )
+      if (removed === 0 || before === null) return null
+      await noteChange(transaction, session, 'wallet-removed', actor, nowSeconds)
+      // Told with the wallet that is gone, since what is known of that one changes too.
+      await announceSession(
+        transaction,
+        { ...before, session: { ...session, sequence: session.sequence + 1 } },
+        nowSeconds,
+      )
+      return readState(transaction, organizationId, sessionId)
+    }, DURABILITY),
+})
+
+export type SessionWalletTable = ReturnType<typeof createSessionWalletTable>

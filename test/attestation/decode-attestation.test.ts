@@ -1,0 +1,383 @@
+import { describe, expect, test } from 'bun:test'
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { decodeAttestationRequest } from '../../src/attestation/decode-attestation.ts'
+import { parseEvmAddress, parseSolanaAddress } from '../../src/domain/address.ts'
+import { BUILT_IN_CHAINS, createChainTable } from '../../src/domain/chain.ts'
+import type { ErrorCode } from '../../src/domain/errors.ts'
+import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../../src/http/strict-json.ts'
+import { refusalOf } from './refusal.ts'
+
+const chains = createChainTable()
+const WALLET = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
+const CONTRACT = '0xdAC17F958D2ee523a2206206994597C13D831ec7'
+const SOLANA_WALLET = 'DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC'
+const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
+const HASH = 'x-0123456789abcdef'
+
+const onChain: JsonObject = { from: WALLET, chain: 'base', to: CONTRACT }
+const offChain: JsonObject = { from: WALLET, chain: 'base', verification_hash: HASH }
+const onSolana: JsonObject = { from: SOLANA_WALLET, chain: 'solana', to: PROGRAM }
+
+const decode = (body: JsonObject) => decodeAttestationRequest(body, chains)
+const refusal = (body: JsonObject) => refusalOf(() => decode(body))
+const without = (body: JsonObject, field: string): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => name !== field))
+
+const missing = (field: string) => ({
+  code: 'MISSING_REQUIRED_FIELD' as ErrorCode,
+  detail: `Missing required field: ${field}`,
+})
+const invalid = (field: string, rule: string) => ({
+  code: 'INVALID_FIELD' as ErrorCode,
+  detail: `request validation failed: ${field} ${rule}`,
+})
+
+const RULES: Readonly<Record<string, string>> = {
+  from: 'must be an EVM address: 0x and 40 hex digits',
+  to: 'must be an EVM address: 0x and 40 hex digits',
+  data: 'must be 0x and an even number of hex digits',
+  msg_value: 'must be a whole number below 2^256 as a decimal string',
+  user_ip: 'must be an IPv4 or IPv6 address',
+  verification_hash: 'must be 1 to 64 visible ASCII characters',
+}
+const SOLANA_ADDRESS_RULE = 'must be a Solana address: base58 of 32 bytes'
+const LAMPORTS_RULE = 'must be a whole number below 2^64 as a decimal string'
+
+describe('accepted', () => {
+  test('the smallest on-chain request', () => {
+    expect(decode(onChain)).toEqual({
+      chain: { name: 'base', family: 'evm', chainId: 8453 },
+      from: parseEvmAddress(WALLET)!,
+      to: parseEvmAddress(CONTRACT)!,
+      toAsSent: CONTRACT,
+      verificationHash: null,
+      data: null,
+      msgValue: null,
+      userIp: null,
+    })
+  })
+
+  test('the smallest interface-only request', () => {
+    expect(decode(offChain)).toMatchObject({ to: null, toAsSent: null, verificationHash: HASH })
+  })
+
+  test('every field', () => {
+    expect(
+      decode({ ...onChain, data: '0xA9059cbb', msg_value: '1000000000000000000', user_ip: '::FFFF:203.0.113.9' }),
+    ).toMatchObject({ data: '0xA9059cbb', msgValue: '1000000000000000000', userIp: '203.0.113.9' })
+  })
+
+  test('on Solana, addresses keep their case', () => {
+    expect(decode({ ...onSolana, msg_value: '18446744073709551615' })).toMatchObject({
+      chain: { name: 'solana', family: 'solana' },
+      from: parseSolanaAddress(SOLANA_WALLET)!,
+      to: parseSolanaAddress(PROGRAM)!,
+      toAsSent: PROGRAM,
+      msgValue: '18446744073709551615',
+    })
+  })
+
+  test.each([...BUILT_IN_CHAINS])('chain $name', (chain) => {
+    const from = chain.family === 'evm' ? WALLET : SOLANA_WALLET
+    expect(decode({ from, chain: chain.name, verification_hash: HASH }).chain).toEqual(chain)
+  })
+
+  test.each([
+    ['megaeth_testnet', 'megaeth-testnet'],
+    ['ethereum-mainnet', 'ethereum'],
+    ['ethereum-sepolia', 'sepolia'],
+  ])('the older name %s is %s', (alias, name) => {
+    expect(decode({ ...offChain, chain: alias }).chain.name).toBe(name)
+  })
+
+  test('addresses in any case, without a checksum, are one address', () => {
+    const spellings = [WALLET, WALLET.toLowerCase(), `0x${WALLET.slice(2).toUpperCase()}`]
+    expect(new Set(spellings.map((from) => decode({ ...onChain, from }).from)).size).toBe(1)
+  })
+
+  test('fields that the specification does not name', () => {
+    expect(decode({ ...onChain, on_behalf: 'x', Chain: 1, policy_id: null, constructor: {} })).toEqual(decode(onChain))
+  })
+
+  test('null for a field that may be left out', () => {
+    const nulls = { data: null, msg_value: null, user_ip: null }
+    expect(decode({ ...onChain, ...nulls, verification_hash: null })).toEqual(decode(onChain))
+    expect(decode({ ...offChain, ...nulls, to: null })).toEqual(decode(offChain))
+  })
+
+  test('an empty text for the target that is not meant', () => {
+    expect(decode({ ...onChain, verification_hash: '' })).toEqual(decode(onChain))
+    expect(decode({ ...offChain, to: '' })).toEqual(decode(offChain))
+  })
+
+  test('0x is empty data; data stays as it was sent', () => {
+    expect(decode({ ...onChain, data: '0x' }).data).toBe('0x')
+    expect(decode({ ...onChain, data: '0xAbCd' }).data).toBe('0xAbCd')
+    expect(decode({ ...onChain, data: `0x${'aB'.repeat(65_536)}` }).data).toHaveLength(2 + 131_072)
+  })
+
+  test.each([
+    ['0', '0'],
+    ['1', '1'],
+    [(2n ** 256n - 1n).toString(), (2n ** 256n - 1n).toString()],
+    ['0x0', '0'],
+    ['0x00ff', '255'],
+    ['0xFf', '255'],
+    [`0x${'f'.repeat(64)}`, (2n ** 256n - 1n).toString()],
+  ])('msg_value %s is %s', (sent, value) => {
+    expect(decode({ ...onChain, msg_value: sent }).msgValue).toBe(value)
+  })
+
+  test('a verification hash of 64 bytes', () => {
+    expect(decode({ ...offChain, verification_hash: '~'.repeat(64) }).verificationHash).toBe('~'.repeat(64))
+  })
+})
+
+describe('missing', () => {
+  test.each(['from', 'chain'])('%s: left out, null or empty', (field) => {
+    for (const body of [onChain, offChain]) {
+      expect(refusal(without(body, field))).toEqual(missing(field))
+      expect(refusal({ ...body, [field]: null })).toEqual(missing(field))
+      expect(refusal({ ...body, [field]: '' })).toEqual(missing(field))
+    }
+  })
+
+  test('both targets: left out, null or empty', () => {
+    for (const to of [undefined, null, '']) {
+      for (const hash of [undefined, null, '']) {
+        expect(refusal({ from: WALLET, chain: 'base', to, verification_hash: hash })).toEqual(
+          missing('to or verification_hash'),
+        )
+      }
+    }
+  })
+
+  test('everything', () => {
+    expect(refusal({})).toEqual(missing('from'))
+  })
+})
+
+describe('ambiguous', () => {
+  test('both targets, also when one of them is wrong', () => {
+    for (const to of [CONTRACT, 'nonsense']) {
+      expect(refusal({ ...offChain, to })).toEqual({
+        code: 'AMBIGUOUS_TARGET',
+        detail: 'request validation failed: send either to or verification_hash, not both',
+      })
+    }
+  })
+})
+
+describe('wrong type', () => {
+  const wrong: readonly JsonValue[] = [7, 0, true, false, [], {}, ['x'], { a: 'x' }]
+  test.each(['from', 'chain', 'to', 'data', 'msg_value', 'user_ip'])('%s', (field) => {
+    for (const value of wrong) {
+      expect(refusal({ ...onChain, [field]: value })).toEqual(invalid(field, 'must be a string'))
+    }
+  })
+  test('verification_hash', () => {
+    for (const value of wrong) {
+      expect(refusal({ ...offChain, verification_hash: value })).toEqual(
+        invalid('verification_hash', 'must be a string'),
+      )
+    }
+  })
+})
+
+describe('wrong value', () => {
+  const long = 'x'.repeat(200_000)
+
+  test.each(['from', 'to'])('%s on an EVM chain', (field) => {
+    for (const value of [
+      ' ',
+      '0x',
+      WALLET.slice(0, -1),
+      `${WALLET}0`,
+      WALLET.slice(2),
+      `0X${WALLET.slice(2)}`,
+      `${WALLET.slice(0, -1)}g`,
+      `${WALLET.slice(0, -1)}\u212a`,
+      ` ${WALLET.slice(1)}`,
+      `${WALLET} `,
+      `${WALLET}\n`,
+      SOLANA_WALLET,
+      'vitalik.eth',
+      long,
+    ]) {
+      expect(refusal({ ...onChain, [field]: value })).toEqual(invalid(field, RULES[field]!))
+    }
+  })
+
+  test.each(['from', 'to'])('%s on Solana', (field) => {
+    for (const value of [
+      ' ',
+      WALLET,
+      SOLANA_WALLET.slice(0, -2),
+      `${SOLANA_WALLET}1`,
+      `1${SOLANA_WALLET}`,
+      `0${SOLANA_WALLET.slice(1)}`,
+      `${SOLANA_WALLET} `,
+      'l'.repeat(43),
+      bs58.encode(new Uint8Array(31).fill(7)),
+      bs58.encode(new Uint8Array(33).fill(7)),
+      long,
+    ]) {
+      expect(refusal({ ...onSolana, [field]: value })).toEqual(invalid(field, SOLANA_ADDRESS_RULE))
+    }
+  })
+
+  test('data', () => {
+    for (const data of ['', ' ', '0', 'abcd', '0xabc', '0xzz', '0x 1', '0X00', '0x0\u0661', `0x${'0'.repeat(100)}g0`]) {
+      expect(refusal({ ...onChain, data })).toEqual(invalid('data', RULES['data']!))
+    }
+    for (const data of [`0x${'ab'.repeat(65_537)}`, `0x${'z'.repeat(200_000)}`]) {
+      expect(refusal({ ...onChain, data })).toEqual(invalid('data', 'must be at most 65536 bytes'))
+    }
+  })
+
+  test.each<{ kind: string; values: readonly string[] }>([
+    { kind: 'blank or spaced', values: ['', ' ', '  ', ' 12 ', '12 ', '1\n', ' 0x1', '0x1 '] },
+    { kind: 'signed', values: ['+1', '-1', '-0', '0x-1'] },
+    { kind: 'with leading zeros', values: ['00', '01'] },
+    { kind: 'no whole number', values: ['1.0', '1.', '.5', '1e18', 'Infinity', 'NaN', 'ten', 'null'] },
+    { kind: 'of other spellings', values: ['1_000', '1,000', '1n', '0b1', '0o7', '0X10', '0x', '0xg', '١٢'] },
+    { kind: 'over 2^256', values: [(2n ** 256n).toString(), `0x1${'0'.repeat(64)}`, '9'.repeat(78), '9'.repeat(79)] },
+    { kind: 'too long', values: [`0x${'0'.repeat(65)}`, '9'.repeat(200_000), `0x${'f'.repeat(200_000)}`] },
+  ])('msg_value $kind', ({ values }) => {
+    for (const value of values) {
+      expect(refusal({ ...onChain, msg_value: value })).toEqual(invalid('msg_value', RULES['msg_value']!))
+      expect(refusal({ ...onSolana, msg_value: value })).toEqual(invalid('msg_value', LAMPORTS_RULE))
+    }
+  })
+
+  test('msg_value over 2^64 on Solana only', () => {
+    for (const value of [(2n ** 64n).toString(), '0x10000000000000000', '99999999999999999999']) {
+      expect(refusal({ ...onSolana, msg_value: value })).toEqual(invalid('msg_value', LAMPORTS_RULE))
+      expect(refusal({ ...onChain, msg_value: value })).toBeNull()
+    }
+  })
+
+  test('user_ip', () => {
+    for (const address of [
+      '',
+      ' ',
+      'localhost',
+      '999.1.1.1',
+      '1.2.3',
+      '01.2.3.4',
+      '::1%eth0',
+      '[::1]',
+      '1.2.3.4:80',
+      '10.0.0.0/8',
+      long,
+    ]) {
+      expect(refusal({ ...onChain, user_ip: address })).toEqual(invalid('user_ip', RULES['user_ip']!))
+    }
+  })
+
+  test('verification_hash', () => {
+    for (const hash of [' ', 'a b', 'é', 'x'.repeat(65), 'x\n', '\u007f', long]) {
+      expect(refusal({ ...offChain, verification_hash: hash })).toEqual(
+        invalid('verification_hash', RULES['verification_hash']!),
+      )
+    }
+  })
+
+  test.each([
+    ['dogecoin', 'dogecoin'],
+    ['Base', 'Base'],
+    ['base ', 'base '],
+    ['1', '1'],
+    ['__proto__', '__proto__'],
+    ['constructor', 'constructor'],
+    ['a\u0000b\nc\u2028d\u001b[31m', 'abcd[31m'],
+    ['böse', 'bse'],
+    ['x'.repeat(200_000), 'x'.repeat(64)],
+    [`${'\n'.repeat(100)}end`, 'end'],
+  ])('chain %p', (chain, shown) => {
+    expect(refusal({ ...onChain, chain })).toEqual({
+      code: 'UNSUPPORTED_CHAIN',
+      detail: `unsupported chain ID ${shown}`,
+    })
+  })
+})
+
+describe('order', () => {
+  test('the first rule that fails is the answer', () => {
+    // Each step mends what the step before was refused for; everything after it is still wrong.
+    const steps: readonly [JsonObject, string][] = [
+      [{ data: 1, msg_value: 1, user_ip: 1 }, 'Missing required field: from'],
+      [{ from: 'x' }, 'Missing required field: chain'],
+      [{ chain: 'x' }, 'Missing required field: to or verification_hash'],
+      [{ to: 'x' }, 'unsupported chain ID x'],
+      [{ chain: 'base' }, `request validation failed: from ${RULES['from']}`],
+      [{ from: WALLET }, `request validation failed: to ${RULES['to']}`],
+      [{ to: CONTRACT }, 'request validation failed: data must be a string'],
+      [{ data: '0x' }, 'request validation failed: msg_value must be a string'],
+      [{ msg_value: '0' }, 'request validation failed: user_ip must be a string'],
+    ]
+    let body: JsonObject = {}
+    for (const [change, detail] of steps) {
+      body = { ...body, ...change }
+      expect(refusal(body)?.detail).toBe(detail)
+    }
+    expect(refusal({ ...body, user_ip: '::1' })).toBeNull()
+  })
+})
+
+describe('laws', () => {
+  test('any JSON object is decoded or refused with one of the 400s, and repeats nothing but a chain name', () => {
+    const anything = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom(WALLET, CONTRACT, SOLANA_WALLET, 'base', 'solana', '0x', '0', HASH, 'canary-7f3a'),
+    )
+    const fields = ['from', 'chain', 'to', 'verification_hash', 'data', 'msg_value', 'user_ip']
+    const bodies = fc.record(Object.fromEntries(fields.map((field) => [field, anything])), { requiredKeys: [] })
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const refused = refusal(parseStrictJsonObject(JSON.stringify(body).replaceAll('__proto__', 'proto')))
+        if (refused === null) return
+        expect(refused.code).toBeOneOf([
+          'MISSING_REQUIRED_FIELD',
+          'INVALID_FIELD',
+          'AMBIGUOUS_TARGET',
+          'UNSUPPORTED_CHAIN',
+        ])
+        if (refused.code !== 'UNSUPPORTED_CHAIN') expect(refused.detail).not.toContain('canary')
+        expect(refused.detail).toMatch(/^[\x20-\x7e]{1,140}$/)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('what is decoded is canonical: decoding it again gives the same', () => {
+    const hex = (length: number) =>
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: length, maxLength: length })
+    const bodies = fc.record(
+      {
+        from: hex(40).map((digits) => `0x${digits}`),
+        chain: fc.constantFrom('base', 'ethereum', 'megaeth_testnet'),
+        to: hex(40).map((digits) => `0x${digits}`),
+        data: fc.integer({ min: 0, max: 100 }).chain((bytes) => hex(2 * bytes).map((digits) => `0x${digits}`)),
+        msg_value: fc
+          .bigInt({ min: 0n, max: 2n ** 256n - 1n })
+          .chain((value) => fc.constantFrom(value.toString(), `0x${value.toString(16)}`)),
+        user_ip: fc.oneof(fc.ipV4(), fc.ipV6()),
+      },
+      { requiredKeys: ['from', 'chain', 'to'] },
+    )
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const first = decode(body)
+        const { chain, from, to, data, msgValue, userIp } = first
+        const again = decode({ chain: chain.name, from, to, data, msg_value: msgValue, user_ip: userIp })
+        expect(again).toEqual({ ...first, toAsSent: to })
+        expect(first.toAsSent).toBe(body.to)
+        expect(first.data).toBe(body.data ?? null)
+        if (body.msg_value !== undefined) expect(BigInt(msgValue!)).toBe(BigInt(body.msg_value))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,279 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  CountersignError,
+  DeadlineExceededError,
+  DependencyUnavailableError,
+  ERROR_STATUS,
+  type ErrorCode,
+  FieldMissingError,
+  QueueFullError,
+} from '../../src/domain/errors.ts'
+import {
+  createIdempotencyGuard,
+  type FreshAnswer,
+  type IdempotencyStore,
+  type IdempotentRequest,
+  mayHaveSigned,
+} from '../../src/http/idempotency.ts'
+import type { IdempotencyClaim } from '../../src/store/idempotency.ts'
+import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+
+const CLAIM_SECONDS = 30
+const LIFETIME_SECONDS = 300
+
+let temporary: TemporaryStore
+let organizationId: string
+let reports: unknown[]
+/** Set to make the store fail at one of its calls. */
+let failing: 'claim' | 'complete' | 'release' | null
+
+/** The real store, which fails when told to. */
+const store: IdempotencyStore<IdempotencyClaim> = {
+  claim: async (...parameters) => {
+    if (failing === 'claim') throw new DependencyUnavailableError('down')
+    return temporary.store.idempotency.claim(...parameters)
+  },
+  complete: async (...parameters) => {
+    if (failing === 'complete') throw new DependencyUnavailableError('down')
+    return temporary.store.idempotency.complete(...parameters)
+  },
+  release: async (claim) => {
+    if (failing === 'release') throw new DependencyUnavailableError('down')
+    return temporary.store.idempotency.release(claim)
+  },
+}
+
+const guard = () =>
+  createIdempotencyGuard({
+    store,
+    clock: temporary.clock,
+    claimSeconds: CLAIM_SECONDS,
+    report: (error) => reports.push(error),
+  })
+
+const request = (uuid: string, changes: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
+  organizationId,
+  keyId: 'key 1',
+  header: 'order-7',
+  route: '/v2/attestation',
+  body: '{"from":"0x1"}',
+  uuid,
+  ...changes,
+})
+
+const sign = async (uuid: string): Promise<FreshAnswer> => ({
+  body: JSON.stringify({ uuid }),
+  keepSeconds: LIFETIME_SECONDS,
+})
+const answered = (uuid: string, replayed = false) => ({ status: 200, body: JSON.stringify({ uuid }), replayed })
+const failWith = (error: unknown) => async (): Promise<FreshAnswer> => {
+  throw error
+}
+const codeOf = async (run: Promise<unknown>): Promise<ErrorCode> => {
+  try {
+    await run
+  } catch (error) {
+    if (error instanceof CountersignError) return error.code
+    throw error
+  }
+  throw new Error('it was answered')
+}
+
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+  reports = []
+  failing = null
+})
+afterEach(() => temporary.remove())
+
+describe('without the header', () => {
+  test('every request is its own, and the store is not asked', async () => {
+    failing = 'claim'
+    const run = guard()
+    expect(await run(request('u1', { header: null }), sign)).toEqual(answered('u1'))
+    expect(await run(request('u2', { header: null }), sign)).toEqual(answered('u2'))
+    expect(
+      await run(request('u3', { header: null }), async () => ({ body: 'x', status: 201, keepSeconds: 1 })),
+    ).toMatchObject({ status: 201 })
+  })
+})
+
+describe('the header', () => {
+  test.each(['', 'x'.repeat(256), 'a b', 'a, b', 'é', 'a\u007f'])('%p is 400 and nothing runs', async (header) => {
+    let runs = 0
+    const run = guard()(request('u1', { header }), async (uuid) => {
+      runs += 1
+      return sign(uuid)
+    })
+    expect(await codeOf(run)).toBe('INVALID_HEADER')
+    expect(runs).toBe(0)
+  })
+
+  test('255 visible characters are fine', async () => {
+    expect(await guard()(request('u1', { header: '~'.repeat(255) }), sign)).toEqual(answered('u1'))
+  })
+})
+
+describe('a retry', () => {
+  test('gets the first answer, byte for byte, as long as the attestation lives', async () => {
+    const run = guard()
+    expect(await run(request('u1'), sign)).toEqual(answered('u1'))
+    expect(await run(request('u2'), sign)).toEqual(answered('u1', true))
+    temporary.clock.advance(LIFETIME_SECONDS)
+    expect(await run(request('u3'), sign)).toEqual(answered('u1', true))
+    temporary.clock.advance(3_600)
+    expect(await run(request('u4'), sign)).toEqual(answered('u4'))
+  })
+
+  test('while the first is in flight is 409', async () => {
+    const run = guard()
+    const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
+    const started = Promise.withResolvers<void>()
+    const first = run(request('u1'), () => {
+      started.resolve()
+      return promise
+    })
+    await started.promise
+    expect(await codeOf(run(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    resolve(await sign('u1'))
+    expect(await first).toEqual(answered('u1'))
+  })
+
+  test('of fifty at once, one runs', async () => {
+    const run = guard()
+    let runs = 0
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, index) =>
+        run(request(`u${index}`), async (uuid) => {
+          runs += 1
+          return sign(uuid)
+        }),
+      ),
+    )
+    expect(runs).toBe(1)
+    const bodies = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.body] : []))
+    expect(new Set(bodies).size).toBe(1)
+    for (const result of results) {
+      if (result.status === 'rejected') expect((result.reason as CountersignError).code).toBe('IDEMPOTENCY_IN_FLIGHT')
+    }
+  })
+
+  test.each<[string, Partial<IdempotentRequest>]>([
+    ['another body', { body: '{"from":"0x2"}' }],
+    ['the same body, spaced otherwise', { body: '{"from": "0x1"}' }],
+    ['another route', { route: '/v1/task' }],
+    ['route and body split otherwise', { route: '/v2/attestation\n{"from"', body: ':"0x1"}' }],
+  ])('with %s is 422', async (_name, changes) => {
+    const run = guard()
+    await run(request('u1'), sign)
+    expect(await codeOf(run(request('u2', changes), sign))).toBe('IDEMPOTENCY_MISMATCH')
+  })
+
+  test('of another API key or organization is another request', async () => {
+    const run = guard()
+    await run(request('u1'), sign)
+    expect(await run(request('u2', { keyId: 'key 2' }), sign)).toEqual(answered('u2'))
+    const other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
+    expect(await run(request('u3', { organizationId: other }), sign)).toEqual(answered('u3'))
+  })
+})
+
+describe('after an error', () => {
+  const KEEPS: readonly ErrorCode[] = ['DEADLINE_EXCEEDED', 'INTERNAL', 'DEPENDENCY_UNAVAILABLE', 'SHUTTING_DOWN']
+
+  test.each(Object.keys(ERROR_STATUS) as ErrorCode[])(
+    '%s: the retry may have a new uuid only if nothing was signed',
+    async (code) => {
+      const run = guard()
+      const error = new CountersignError(code, 'text')
+      expect(await codeOf(run(request('u1'), failWith(error)))).toBe(code)
+      expect(mayHaveSigned(error)).toBe(KEEPS.includes(code))
+      if (KEEPS.includes(code)) {
+        // Until its deadline is surely over, the first try may still be signing.
+        expect(await codeOf(run(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+        temporary.clock.advance(CLAIM_SECONDS)
+        expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+      } else {
+        expect(await run(request('u2', { body: 'corrected' }), sign)).toEqual(answered('u2'))
+      }
+    },
+  )
+
+  test('an error of unknown kind counts as signed', async () => {
+    const run = guard()
+    await expect(run(request('u1'), failWith(new TypeError('x')))).rejects.toThrow(TypeError)
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+  })
+
+  test('the uuid stays through any number of cut-off tries, and the body is held to the first', async () => {
+    const run = guard()
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await codeOf(run(request(`u${attempt}`), failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')
+      temporary.clock.advance(CLAIM_SECONDS)
+    }
+    expect(await codeOf(run(request('u8', { body: 'other' }), sign))).toBe('IDEMPOTENCY_MISMATCH')
+    expect(await run(request('u9'), sign)).toEqual(answered('u0'))
+  })
+
+  test('a refusal after a cut-off try does not free the uuid: the first may have been signed', async () => {
+    const run = guard()
+    await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))
+    temporary.clock.advance(CLAIM_SECONDS)
+    await codeOf(run(request('u2'), failWith(new QueueFullError())))
+    expect(await codeOf(run(request('u3'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await run(request('u3'), sign)).toEqual(answered('u1'))
+  })
+
+  test('a first try that ends after it was taken over does not answer beside the second', async () => {
+    const run = guard()
+    const { promise, resolve } = Promise.withResolvers<FreshAnswer>()
+    const started = Promise.withResolvers<void>()
+    const first = run(request('u1'), () => {
+      started.resolve()
+      return promise
+    })
+    await started.promise
+    temporary.clock.advance(CLAIM_SECONDS)
+    const second = Promise.withResolvers<FreshAnswer>()
+    const taken = run(request('u2'), () => second.promise)
+    // Once the second holds the claim, a third is told so.
+    expect(await codeOf(run(request('u3'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    resolve({ body: 'late', keepSeconds: 1 })
+    expect(await codeOf(first)).toBe('IDEMPOTENCY_IN_FLIGHT')
+    second.resolve({ body: 'on time', keepSeconds: LIFETIME_SECONDS })
+    expect(await taken).toEqual({ status: 200, body: 'on time', replayed: false })
+    expect((await run(request('u4'), sign)).body).toBe('on time')
+  })
+})
+
+describe('a store that fails', () => {
+  test('at the claim: nothing runs', async () => {
+    failing = 'claim'
+    let runs = 0
+    const run = guard()(request('u1'), async (uuid) => {
+      runs += 1
+      return sign(uuid)
+    })
+    expect(await codeOf(run)).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(runs).toBe(0)
+  })
+
+  test('at the end: the answer is given, the failure reported, and a retry has the same uuid', async () => {
+    failing = 'complete'
+    const run = guard()
+    expect(await run(request('u1'), sign)).toEqual(answered('u1'))
+    expect(reports).toHaveLength(1)
+    failing = null
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+  })
+
+  test('at the release: the error is the one of the request', async () => {
+    failing = 'release'
+    expect(await codeOf(guard()(request('u1'), failWith(new FieldMissingError('to'))))).toBe('MISSING_REQUIRED_FIELD')
+    expect(reports).toHaveLength(1)
+  })
+})

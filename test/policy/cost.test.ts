@@ -1,0 +1,173 @@
+// A policy's worst case is known when it is saved, from the sizes that it states itself; one over the limit is refused.
+// What is measured here is the estimate: the time it stands for is a matter of the bench.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { compileExpression } from '../../src/policy/expression.ts'
+import { createFactsContext } from '../../src/policy/facts.ts'
+import { POLICY_LIMITS } from '../../src/policy/limits.ts'
+import { childrenOf, isConstant, type SyntaxNode } from '../../src/policy/syntax.ts'
+import { facts, issuesOf } from './support.ts'
+
+const compiled = (expression: string) => {
+  const result = compileExpression(expression)
+  if ('issues' in result) throw new Error(result.issues[0]?.message)
+  return result
+}
+const steps = (expression: string): number => compiled(expression).steps
+const list = (elements: number, element: (i: number) => string): string =>
+  `[${Array.from({ length: elements }, (_, i) => element(i)).join(', ')}]`
+const numbers = (elements: number): string => list(elements, String)
+
+describe('the estimate', () => {
+  test('grows with what a loop does times the length of its list', () => {
+    const once = steps(`${numbers(1)}.exists(x, x == chain.id)`)
+    const often = steps(`${numbers(100)}.exists(x, x == chain.id)`)
+    expect(often).toBeGreaterThan(90 * (once - 20))
+    expect(steps(`${numbers(100)}.exists(x, x == chain.id || x == chain.id)`)).toBeGreaterThan(1.5 * often)
+  })
+
+  test('knows the length of a list that a loop yields', () => {
+    const loop = `${numbers(100)}.map(x, -x).filter(x, x != 5)`
+    expect(steps(`chain.id in ${loop}`)).toBeGreaterThan(steps(`chain.id in ${numbers(100)}`))
+    expect(steps(`${loop}.all(x, x == chain.id)`)).toBeGreaterThan(2 * steps(`${numbers(100)}.all(x, x == chain.id)`))
+  })
+
+  test('counts operations that may fail as what a failure costs', () => {
+    expect(steps('1 / chain.id == 1')).toBeGreaterThan(300)
+    expect(steps('tx.value - 1 == 1')).toBeGreaterThan(200)
+    expect(steps('tx.value > 1')).toBeLessThan(10)
+    // The library copies the expression into its error.
+    expect(steps(`1 / chain.id == 1${' '.repeat(8000)}`)).toBeGreaterThan(2000)
+  })
+
+  test('counts the characters of texts', () => {
+    const long = `"${'a'.repeat(256)}"`
+    expect(steps(`size(${long}) == 1`)).toBeGreaterThan(100)
+    expect(steps(`${long}.contains(${long})`)).toBeGreaterThan(2000)
+    expect(steps('client.ip.contains(client.ip)')).toBeGreaterThan(100)
+    expect(steps('["a", "b"].exists(x, x == "a")')).toBeLessThan(steps(`[${long}].exists(x, x.size() == 1)`))
+  })
+
+  test('leaves room for what policies are made of', () => {
+    const six =
+      'wallet.address != target.address && chain.name != "base" && tx.value <= ether(100) && tx.data_size < 5000 && ' +
+      'tx.selector != "0xa9059cbb" && request.time > timestamp("2025-01-01T00:00:00Z")'
+    expect(200 * steps(six)).toBeLessThan(POLICY_LIMITS.evaluationSteps)
+    const wallets = list(128, (i) => `address("0x${i.toString(16).padStart(40, '0')}")`)
+    expect(50 * steps(`wallet.address in ${wallets}`)).toBeLessThan(POLICY_LIMITS.evaluationSteps)
+  })
+})
+
+describe('a hostile policy', () => {
+  const rules = (count: number, expression: string): string =>
+    `name: P\nrules: ${JSON.stringify(Array.from({ length: count }, (_, i) => ({ id: `r${i}`, deny: expression })))}`
+  const refusals = (source: string): string[] => issuesOf(() => compilePolicy(source)).map(({ message }) => message)
+
+  test.each([
+    ['failures without end', 1, `${numbers(128)}.exists(x, 1 / (x - x) > 0 || 1 / (x - x) > 0)`],
+    ['failures in a row', 1, `${Array(100).fill('1 / (chain.id - chain.id) > 0').join(' || ')} || true`],
+    ['failing uint256', 1, `${numbers(128)}.exists(x, ${Array(8).fill('tx.value - ether(2) > x').join(' || ')})`],
+    ['long texts counted', 4, `${list(25, () => `"${'a'.repeat(255)}"`)}.exists(x, size(x) + size(x) == 5)`],
+    ['texts searched', 9, `${list(30, () => `"${'a'.repeat(250)}"`)}.exists(x, x.contains("${'a'.repeat(124)}b"))`],
+    ['lists in loops', 4, `${numbers(120)}.exists(x, -x in ${numbers(120)})`],
+    ['lists compared in loops', 1, `${numbers(120)}.exists(x, ${list(60, () => 'x')} == ${list(60, () => 'x')})`],
+    ['long loops', 5, `${numbers(128)}.exists(x, ${Array(40).fill('tx.selector == ""').join(' || ')})`],
+    ['loops in a row', 6, `${numbers(128)}${'.filter(x, x != 500)'.repeat(14)}.size() == 1`],
+  ])('of %s is refused', (_name, count, expression) => {
+    const [message] = refusals(rules(count, expression))
+    expect(message).toMatch(/^up to here the policy may take \d+ steps to evaluate; 20000 are allowed$/)
+  })
+
+  test('of many parts is refused', () => {
+    const expression = Array(200).fill('true').join(' || ')
+    expect(refusals(rules(30, expression))).toEqual(['up to here the policy is larger than a policy may be'])
+  })
+})
+
+describe('literals are folded', () => {
+  // The library's own evaluation of what is left must not visit them.
+  test.each([
+    ['wallet.address in [address("0xABabABabABabABabABabABabABabABabABabABab")]', 1],
+    ['tx.value in [ether(1), uint256("5"), gwei(3)]', 1],
+    ['request.time in [timestamp("2026-01-01T00:00:00Z")]', 1],
+    ['duration("1h") in [duration("60m")]', 1],
+    ['chain.id in [1, 2, 3]', 1],
+    ['chain.id in [1, chain.id, 3]', 0],
+  ] as const)('%s', (expression, folded) => {
+    const { evaluate } = compiled(expression)
+    const root = (evaluate as unknown as { ast: SyntaxNode }).ast
+    const lists: SyntaxNode[] = []
+    const visit = (node: SyntaxNode): void => {
+      if (node.op === 'list') lists.push(node)
+      childrenOf(node).forEach(visit)
+    }
+    visit(root)
+    expect(lists.filter(isConstant)).toHaveLength(folded)
+    // A folded list is one object, evaluation after evaluation, and it can not be altered.
+    const seen = lists.map((node) => node as unknown as { evaluate: (...parameters: unknown[]) => unknown })
+    if (folded === 1) {
+      const [first, second] = [seen[0]?.evaluate(null, lists[0], null), seen[0]?.evaluate(null, lists[0], null)]
+      expect(first).toBe(second)
+      expect(Object.isFrozen(first)).toBe(true)
+    }
+  })
+})
+
+test('whatever is accepted yields a boolean or a failure, for any request', () => {
+  const leaf = fc.constantFrom(
+    ...['tx.value', 'chain.id', 'tx.data_size', 'client.ip', 'chain.name', 'tx.selector', 'wallet.address', 'x'],
+    ...['target.address', 'request.time', 'ether(1)', '0', '7', '-3', '"a"', '""', 'true', 'false', 'duration("1h")'],
+    ...['address("0xABabABabABabABabABabABabABabABabABabABab")', 'timestamp("2026-01-01T00:00:00Z")', 'uint256("5")'],
+  )
+  const { expression } = fc.letrec<{ expression: string }>((tie) => ({
+    expression: fc.oneof(
+      { maxDepth: 5, depthSize: 'medium' },
+      leaf,
+      fc
+        .tuple(
+          tie('expression'),
+          fc.constantFrom('==', '<', '+', '-', '*', '/', '%', '&&', '||', 'in', '!='),
+          tie('expression'),
+        )
+        .map(([left, operator, right]) => `(${left} ${operator} ${right})`),
+      fc.array(tie('expression'), { minLength: 1, maxLength: 3 }).map((members) => `[${members.join(', ')}]`),
+      fc
+        .tuple(tie('expression'), fc.constantFrom('exists', 'all', 'map', 'filter', 'exists_one'), tie('expression'))
+        .map(([range, loop, body]) => `${range}.${loop}(x, ${body})`),
+      fc.tuple(tie('expression'), tie('expression')).map(([items, index]) => `${items}[${index}]`),
+      tie('expression').map((operand) => `!${operand}`),
+      tie('expression').map((operand) => `size(${operand})`),
+      fc
+        .tuple(tie('expression'), tie('expression'), tie('expression'))
+        .map((parts) => `(${parts[0]} ? ${parts[1]} : ${parts[2]})`),
+    ),
+  }))
+  const context = createFactsContext()
+  let accepted = 0
+  fc.assert(
+    fc.property(expression, fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (text, value) => {
+      if (text.length > POLICY_LIMITS.expressionLength) return
+      const result = compileExpression(text)
+      if ('issues' in result) {
+        expect(result.issues.length).toBeGreaterThan(0)
+        for (const { at } of result.issues) expect(at >= 0 && at <= text.length).toBe(true)
+        return
+      }
+      accepted++
+      context.bind(facts({ value: String(value) }))
+      let outcome: unknown
+      try {
+        outcome = result.evaluate(context.variables)
+      } catch (error) {
+        // Failures that the language defines; anything else would be a fault of ours.
+        const name = error instanceof Error ? error.name : ''
+        expect(['ArithmeticRangeError', 'EvaluationError']).toContain(name)
+        return
+      }
+      expect(typeof outcome).toBe('boolean')
+    }),
+    { numRuns: 3000 },
+  )
+  expect(accepted).toBeGreaterThan(20)
+})

@@ -1,0 +1,32 @@
+// The quick start's policy denies one wallet, allows the rest, and can be evaluated for every request.
+import { expect, test } from 'bun:test'
+import { SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
+import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
+import { facts } from './support.ts'
+
+const policy = compilePolicy(DEMO_POLICY)
+const DENIED = '0x000000000000000000000000000000000000dead'
+
+test.each(BUILT_IN_CHAINS.map((chain) => [chain.name, chain] as const))('on %s', (_name, chain) => {
+  const isEvm = chain.family === 'evm'
+  const request = facts({
+    chainName: chain.name,
+    chainFamily: chain.family,
+    chainId: isEvm ? chain.chainId : 0,
+    ...(isEvm ? {} : { from: SOLANA_ZERO_ADDRESS, to: SOLANA_ZERO_ADDRESS }),
+  })
+  expect(policy.evaluate(request)).toEqual({ compliant: true, ruleId: null })
+  if (!isEvm) return
+  expect(policy.evaluate({ ...request, from: DENIED })).toEqual({
+    compliant: false,
+    ruleId: 'demo-denied-wallet',
+    code: 'DEMO_DENIED',
+    message: 'This wallet is denied by the demo policy.',
+  })
+})
+
+test('it requires no optional field', () => {
+  expect(policy.requires).toEqual([])
+})

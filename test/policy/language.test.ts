@@ -1,0 +1,227 @@
+// What the policy language leaves out is refused when a policy is saved, in plain words (threats row 13).
+import { describe, expect, test } from 'bun:test'
+import { createPolicyEnvironment } from '../../src/policy/environment.ts'
+import { FUNCTIONS, METHODS } from '../../src/policy/language.ts'
+import { POLICY_LIMITS } from '../../src/policy/limits.ts'
+import { holds, refusalOf } from './support.ts'
+
+const REGEX = 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains'
+const JOINING = 'joining texts or lists with + is not part of the policy language'
+
+describe('refused', () => {
+  test.each([
+    ['a regular expression', 'client.ip.matches("1.*")', REGEX],
+    ['a regular expression on a literal', '"aaaa".matches("(a+)+$")', REGEX],
+    ['a regular expression as a function', 'matches(client.ip, "1.*")', REGEX],
+    ['a regular expression in a loop', '["a"].exists(x, x.matches("a"))', REGEX],
+    ['a loop in a loop', '[1].exists(x, [2].exists(y, x == y))', 'exists() may not stand inside another loop'],
+    [
+      'a loop in the list of a loop in a loop',
+      '[1].map(x, [2].map(y, y).size()).size() == 1',
+      'map() may not stand inside another loop',
+    ],
+    ['a binding', 'cel.bind(x, client.ip, x == x)', 'cel.bind is not part of the policy language'],
+    ['has()', 'has(client.ip)', 'has() is not needed: every fact is always there'],
+    ['joined texts', 'client.ip + "a" == "b"', JOINING],
+    ['joined lists', '[1] + [2] == [1, 2]', JOINING],
+    ['floating point', '1.5 > 0.5', 'floating-point numbers are not part of the policy language'],
+    ['null', 'client.ip == null', 'null, bytes and uint are not part of the policy language'],
+    ['bytes', 'b"a" == b"a"', 'null, bytes and uint are not part of the policy language'],
+    ['uint', '1u == 1u', 'null, bytes and uint are not part of the policy language'],
+    ['a map', '{"a": 1}["a"] == 1', 'maps are not part of the policy language'],
+    ['an empty map', '{} == {}', 'maps are not part of the policy language'],
+    ['a list of lists', '[[1]].size() == 1', 'a value of type list<list<int>> is not part of the policy language'],
+    [
+      'a list of lists from a loop',
+      '[1].map(x, [x]).size() == 1',
+      'a value of type list<list<int>> is not part of the policy language',
+    ],
+    ['an empty list', 'client.ip in []', 'the list is empty'],
+    [
+      'a list of mixed types',
+      'client.ip in ["a", 1]',
+      `List elements must have the same type, expected type 'string' but found 'int'`,
+    ],
+    [
+      'dyn()',
+      'dyn(client.ip) == 1',
+      '"dyn" is not a function of policies; there are: size, timestamp, duration, address, uint256, ether, gwei, sol, lamports',
+    ],
+    [
+      'a type',
+      'type(client.ip) == string',
+      '"type" is not a function of policies; there are: size, timestamp, duration, address, uint256, ether, gwei, sol, lamports',
+    ],
+    [
+      'a time zone',
+      'request.time.getHours("America/New_York") == 1',
+      'time zones are not part of the policy language: times are in UTC',
+    ],
+    [
+      'the day of the year',
+      'request.time.getDayOfYear() == 1',
+      'getDayOfYear is not part of the policy language: compare with timestamp("…")',
+    ],
+    ['a whole group of facts', 'tx == tx', 'name a field of tx: value, data_size, selector'],
+    ['a group of facts in a list', '[tx].exists(t, t.value > 0)', 'name a field of tx: value, data_size, selector'],
+    ['a group of facts by index', 'tx["value"] > 0', 'name a field of tx: value, data_size, selector'],
+    ['an unknown fact', 'tx.gas > 0', 'tx has no "gas"; it has: value, data_size, selector'],
+    [
+      'an unknown name',
+      'sender == client.ip',
+      '"sender" is unknown; there are: wallet, chain, target, tx, client, request',
+    ],
+    [
+      'a name of every object',
+      'constructor == client.ip',
+      '"constructor" is unknown; there are: wallet, chain, target, tx, client, request',
+    ],
+    ['a field of every object', 'wallet.constructor == client.ip', 'wallet has no "constructor"; it has: address'],
+    ['the prototype', 'wallet.__proto__ == client.ip', 'wallet has no "__proto__"; it has: address'],
+    ['a field of a value', 'wallet.address.text == "a"', 'No such key: text'],
+    ['a loop variable that hides a fact', '[1].exists(tx, tx == 1)', '"tx" is taken: give the variable another name'],
+    ['a loop with too many arguments', '[1].all(x, true, true)', `all() takes a variable's name and an expression`],
+    ['a loop without a name', '[1].all(1, true)', 'all(var, predicate) invalid predicate iteration variable'],
+    [
+      'a loop over a text',
+      '"abc".all(x, true)',
+      `Expression of type 'string' cannot be range of a comprehension (must be list, map, or dynamic).`,
+    ],
+    [
+      'a number beyond int',
+      '9223372036854775808 > chain.id',
+      'the number does not fit int: write uint256("9223372036854775808")',
+    ],
+    [
+      'a selector that is never equal',
+      'tx.selector == "0xA9059CBB"',
+      'tx.selector is 0x and 8 lower-case hex digits, or empty when the data is shorter',
+    ],
+    [
+      'a selector that is never in a list',
+      'tx.selector in ["0xa9059cbb", "transfer"]',
+      'tx.selector is 0x and 8 lower-case hex digits, or empty when the data is shorter',
+    ],
+    ['a chain family that does not exist', '"EVM" != chain.family', 'chain.family is "evm" or "solana"'],
+    ['a rule that is no condition', 'tx.value', 'a rule is true or false, but this is uint256'],
+    ['a rule that is a text', '"true"', 'a rule is true or false, but this is string'],
+    ['half an expression', 'chain.id ==', 'the expression ends too early'],
+    ['an optional selection', 'tx.?value == 1', 'Expected IDENTIFIER, got QUESTION'],
+  ])('%s', (_name, expression, message) => {
+    expect(refusalOf(expression)).toBe(message)
+  })
+
+  test('every function and method of the library that is not on the list', () => {
+    const definitions = createPolicyEnvironment().getDefinitions().functions
+    const others = definitions.filter(
+      ({ name, receiverType }) => !(receiverType === null ? FUNCTIONS : METHODS).has(name),
+    )
+    // The library has grown a function when this fails: decide whether policies may use it.
+    expect([...new Set(others.map(({ name }) => name))].sort()).toEqual([
+      ...['at', 'base64', 'bind', 'bool', 'bytes', 'double', 'dyn', 'getDayOfYear', 'has', 'hasValue', 'hex'],
+      ...['indexOf', 'int', 'join', 'json', 'lastIndexOf', 'lowerAscii', 'matches', 'none', 'of', 'or', 'orValue'],
+      ...['split', 'string', 'substring', 'trim', 'type', 'uint', 'upperAscii', 'value'],
+    ])
+    for (const { name, receiverType, params } of others) {
+      const parameters = params.map(() => 'chain.id').join(', ')
+      const call = receiverType === null ? `${name}(${parameters})` : `client.ip.${name}(${parameters})`
+      // The message is ours, or the parser's where a macro refuses its arguments first.
+      expect(refusalOf(`${call} == 1`)).toMatch(/ of policies; |of the policy language|not needed|invalid/)
+    }
+  })
+})
+
+describe('times', () => {
+  const TIMESTAMP = 'a timestamp is RFC 3339 in whole seconds, for example "2026-01-31T00:00:00Z"'
+  test.each([
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-01-01T00:00Z',
+    '2026-01-01T00:00:00.5Z',
+    '2026-02-29T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-00-01T00:00:00Z',
+    '2026-01-00T00:00:00Z',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T00:60:00Z',
+    '2026-01-01T00:00:60Z',
+    '2026-01-01T00:00:00+24:00',
+    '2026-01-01t00:00:00z',
+    'January 1, 2026 00:00:00 UTC',
+    '1767225600',
+  ])('timestamp("%s") is refused', (text) => {
+    expect(refusalOf(`request.time == timestamp("${text}")`)).toBe(TIMESTAMP)
+  })
+
+  const DURATION = 'a duration is whole hours, minutes and seconds up to a century, for example "36h"'
+  test.each(['', '1', 'h', '1.5h', '-1h', '+1h', '1d', '1ms', '1h ', '1h1h1h1h', '9999999h', '99999999999s'])(
+    'duration("%s") is refused',
+    (text) => {
+      expect(refusalOf(`request.time - request.time < duration("${text}")`)).toBe(DURATION)
+    },
+  )
+
+  test('both take one literal', () => {
+    expect(refusalOf('request.time > timestamp(1767225600)')).toBe('timestamp() takes one literal text')
+    expect(refusalOf('request.time > timestamp(client.ip)')).toBe('timestamp() takes one literal text')
+    expect(refusalOf('duration(client.ip) == duration("1s")')).toBe('duration() takes one literal text')
+    expect(refusalOf('request.time > timestamp("2026-01-01T00:00:00Z", "x")')).toBe(
+      'timestamp() takes one literal text',
+    )
+  })
+
+  test('zones and leap days are understood', () => {
+    expect(holds('timestamp("2026-01-01T05:30:00+05:30") == request.time')).toBe(true)
+    expect(holds('timestamp("2024-02-29T00:00:00Z") < request.time')).toBe(true)
+    expect(holds('duration("1h30m") == duration("90m") && duration("60s") == duration("1m")')).toBe(true)
+  })
+
+  test('the longest sums are still dates', () => {
+    const sum = Array(100).fill('duration("876599h")').join(' + ')
+    expect(holds(`request.time + (${sum}) > request.time`)).toBe(true)
+    expect(holds(`request.time - (${sum}) < request.time`)).toBe(true)
+  })
+})
+
+describe('sizes', () => {
+  const list = (elements: number) => `[${Array.from({ length: elements }, (_, i) => i).join(', ')}]`
+  test.each([
+    [
+      'list elements',
+      `chain.id in ${list(POLICY_LIMITS.listElements)}`,
+      `chain.id in ${list(POLICY_LIMITS.listElements + 1)}`,
+      'a list has at most 128 elements',
+    ],
+    [
+      'text characters',
+      `client.ip != "${'a'.repeat(256)}"`,
+      `client.ip != "${'a'.repeat(257)}"`,
+      'a text has at most 256 characters',
+    ],
+    [
+      'nested parentheses',
+      `${'('.repeat(31)}true${')'.repeat(31)}`,
+      `${'('.repeat(32)}true${')'.repeat(32)}`,
+      'the expression is nested too deeply',
+    ],
+    [
+      'a chain of operators',
+      Array(256).fill('true').join(' && '),
+      Array(257).fill('true').join(' && '),
+      'the expression is nested too deeply: use lists, or several rules',
+    ],
+    ['call arguments', 'size("a") == 1', 'size(1, 2, 3, 4, 5) == 1', 'a call has at most 4 arguments'],
+  ])('%s', (_name, accepted, refused, message) => {
+    expect(refusalOf(refused)).toBe(message)
+    expect(() => holds(accepted)).not.toThrow()
+  })
+
+  test('parts of an expression, however they are put', () => {
+    const many = `chain.id in [${Array(128).fill('chain.id').join(', ')}]`
+    expect(refusalOf(Array(4).fill(many).join(' || '))).toBe('an expression has at most 1024 parts')
+    expect(refusalOf(`${'!'.repeat(7000)}true`)).toBe('an expression has at most 1024 parts')
+    expect(refusalOf(`${'-'.repeat(7000)}1 == 1`)).toBe('an expression has at most 1024 parts')
+    expect(refusalOf(`${'['.repeat(7000)}`)).toBe('the expression is nested too deeply')
+    expect(refusalOf(`wallet${'.address'.repeat(900)}`)).toBe('the expression is nested too deeply')
+  })
+})

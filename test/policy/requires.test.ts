@@ -1,0 +1,45 @@
+// A policy requires exactly the optional request fields that its rules read, found without evaluating (decisions §2).
+import { describe, expect, test } from 'bun:test'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { policyOf } from './support.ts'
+
+describe('an expression requires', () => {
+  test.each([
+    ['true', []],
+    ['wallet.address == target.address', []],
+    ['chain.id == 1 && chain.name == "a" && chain.family == "evm"', []],
+    ['request.time > timestamp("2026-01-01T00:00:00Z")', []],
+    ['tx.value > 0', ['msg_value']],
+    ['tx.data_size > 0', ['data']],
+    ['tx.selector == ""', ['data']],
+    ['client.ip == ""', ['user_ip']],
+    ['client.ip == "" || tx.value > 0 || tx.data_size > 0 || tx.selector == ""', ['data', 'msg_value', 'user_ip']],
+    // Wherever it stands, also where it may never be reached.
+    ['false && tx.value > 0', ['msg_value']],
+    ['true ? true : client.ip == ""', ['user_ip']],
+    ['[1].exists(x, tx.value == x)', ['msg_value']],
+    ['[tx.value].exists(x, x == 1)', ['msg_value']],
+    ['[1].map(x, chain.id == x, client.ip).size() == 1', ['user_ip']],
+    ['size(client.ip) == 0', ['user_ip']],
+    ['client.ip.size() == 0', ['user_ip']],
+    ['uint256(tx.data_size) == 0', ['data']],
+    ['[1, 2][tx.data_size] == 1', ['data']],
+    ['!(-tx.data_size == 0)', ['data']],
+    ['ether(1) in [tx.value]', ['msg_value']],
+    // A text or a variable of a fact's name reads nothing.
+    ['chain.name == "tx.value"', []],
+    ['[1].exists(value, value == 1)', []],
+  ] as const)('%s → %p', (expression, expected) => {
+    expect(policyOf(expression).requires).toEqual([...expected])
+  })
+})
+
+test('a policy requires what any of its rules reads', () => {
+  const source = `name: P
+rules:
+  - {id: a, deny: 'client.ip == "192.0.2.1"'}
+  - {id: b, allow: 'true'}
+  - {id: c, deny: 'tx.value > 0'}
+`
+  expect(compilePolicy(source).requires).toEqual(['msg_value', 'user_ip'])
+})

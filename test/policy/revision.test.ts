@@ -1,0 +1,42 @@
+// A revision is named by the hash of its text and decides only while the text is the one that was saved.
+import { expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { PolicyInvalidError, PolicyUnusableError } from '../../src/policy/errors.ts'
+import { compileRevision, contentHashOf, draftRevision } from '../../src/policy/revision.ts'
+import { facts, thrownBy } from './support.ts'
+
+const SOURCE = 'name: Prüfung\ndefault: allow\nquorum: 2\nrules: [{id: a, deny: tx.value > 5}]\n'
+const stored = { id: 'revision_a', policyId: 'policy_a', number: 1, source: SOURCE, contentHash: contentHashOf(SOURCE) }
+
+test('the content hash is SHA-256 of the UTF-8 text', () => {
+  expect(contentHashOf('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+  expect(contentHashOf(SOURCE)).toBe(createHash('sha256').update(Buffer.from(SOURCE)).digest('hex'))
+})
+
+test('a draft holds the text as it is, its hash and the compiled policy', () => {
+  const { source, contentHash, compiled } = draftRevision(SOURCE)
+  expect([source, contentHash]).toEqual([SOURCE, contentHashOf(SOURCE)])
+  expect(compiled.document.quorum).toBe(2)
+  expect(compiled.requires).toEqual(['msg_value'])
+})
+
+test('a text with mistakes makes no draft', () => {
+  expect(() => draftRevision('name: P\nrules: [{id: a, deny: nope}]')).toThrow(PolicyInvalidError)
+})
+
+test('a stored revision evaluates', () => {
+  expect(compileRevision(stored).evaluate(facts({ value: '6' })).compliant).toBe(false)
+})
+
+test('one that was altered, or does not compile, is unusable and never a verdict', () => {
+  const broken = 'name: P\nrules: [{id: a, deny: nope}]'
+  for (const revision of [
+    { ...stored, source: SOURCE.replace('5', '6') },
+    { ...stored, contentHash: stored.contentHash.toUpperCase() },
+    { ...stored, source: broken, contentHash: contentHashOf(broken) },
+  ]) {
+    const error = thrownBy(() => compileRevision(revision))
+    expect(error).toBeInstanceOf(PolicyUnusableError)
+    expect((error as PolicyUnusableError).retryAfterSeconds).toBeGreaterThan(0)
+  }
+})

@@ -1,0 +1,190 @@
+// Two thousand jobs through two real workers: real keys, a real policy, a real decision log. Each attestation is checked
+// by code that shares nothing with the service: viem's encoder, noble's recovery, node's Ed25519.
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import bs58 from 'bs58'
+import { encodeAbiParameters, getAddress, type Hex, keccak256 } from 'viem'
+import { publicKeyToAddress } from 'viem/accounts'
+import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
+import { newUuid } from '../../src/domain/identifier.ts'
+import type { Job } from '../../src/pool/protocol.ts'
+import { testKey } from '../signing/test-keys.ts'
+import { removeTemporaryDirectories, storeAttester, temporaryDirectory } from '../workers/support/attesters.ts'
+import { DENIED_WALLET, testTarget } from '../workers/support/policies.ts'
+import type { Settled } from './support/harness.ts'
+import { jobOf } from './support/jobs.ts'
+import { allRecords, deadlineIn, REAL_WORKER, startThreadPool } from './support/thread-pool.ts'
+
+setDefaultTimeout(60_000)
+afterAll(removeTemporaryDirectories)
+
+const JOBS = 2000
+const target = testTarget({ id: 'target_1', quorum: 2 })
+
+const hexOf = (seed: string, bytes: number): string =>
+  createHash('shake256', { outputLength: bytes }).update(seed).digest('hex')
+
+/** The n-th job: every EVM chain, Solana, v1 tasks and denied wallets in turn. */
+const jobAt = (number: number): Job => {
+  const chain = BUILT_IN_CHAINS[number % BUILT_IN_CHAINS.length] ?? { name: 'ethereum', family: 'evm', chainId: 1 }
+  const isTask = number % 10 === 7 && chain.family === 'evm'
+  const address = (seed: string): string =>
+    chain.family === 'evm' ? `0x${hexOf(seed, 20)}` : bs58.encode(Buffer.from(hexOf(seed, 32), 'hex'))
+  return jobOf(number, {
+    kind: isTask ? 'task' : 'attestation',
+    uuid: newUuid(),
+    chainName: chain.name,
+    chainId: chain.family === 'evm' ? chain.chainId : 0,
+    from: number % 25 === 3 && chain.family === 'evm' ? DENIED_WALLET : address(`from ${number}`),
+    to: address(`to ${number}`),
+    value: String(number ** 3),
+    data: `0x${hexOf(`data ${number}`, number % 70)}`,
+    expiration: 1_800_000_000 + number,
+  })
+}
+
+const recover = (digest: Hex, signature: string): string => {
+  const bytes = Buffer.from(signature.slice(2), 'hex')
+  expect(bytes).toHaveLength(65)
+  expect([27, 28]).toContain(bytes[64] as number)
+  const recovered = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact')
+    .addRecoveryBit((bytes[64] as number) - 27)
+    .recoverPublicKey(Buffer.from(digest.slice(2), 'hex'))
+  expect(secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact').hasHighS()).toBe(false)
+  return publicKeyToAddress(`0x${recovered.toHex(false)}`)
+}
+
+const attestationDigest = (job: Job): Hex =>
+  keccak256(
+    encodeAbiParameters(
+      ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
+      [
+        BigInt(job.chainId),
+        job.uuid,
+        getAddress(job.from),
+        getAddress(job.to),
+        BigInt(job.value),
+        job.data,
+        target.verificationHash,
+        BigInt(job.expiration),
+      ],
+    ),
+  )
+
+const taskDigest = (job: Job): Hex =>
+  keccak256(
+    encodeAbiParameters(
+      ['string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint32', 'uint256'].map((type) => ({ type })),
+      [
+        job.uuid,
+        getAddress(job.from),
+        getAddress(job.to),
+        BigInt(job.value),
+        job.data,
+        target.verificationHash,
+        target.quorum,
+        BigInt(job.expiration),
+      ],
+    ),
+  )
+
+const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
+
+const solanaMessage = (job: Job): Buffer => {
+  const numbers = Buffer.alloc(16)
+  numbers.writeBigUInt64LE(BigInt(job.value), 0)
+  numbers.writeBigInt64LE(BigInt(job.expiration), 8)
+  return sha256(
+    Buffer.concat([
+      Buffer.from('predicate_solana_attestation'),
+      Buffer.from(job.uuid.replaceAll('-', ''), 'hex'),
+      bs58.decode(job.from),
+      bs58.decode(job.to),
+      numbers.subarray(0, 8),
+      sha256(Buffer.from(job.data.slice(2), 'hex')),
+      sha256(target.verificationHash),
+      numbers.subarray(8),
+    ]),
+  )
+}
+
+const isSolanaSignature = (message: Buffer, signature: string, attester: string): boolean => {
+  const x = Buffer.from(bs58.decode(attester)).toString('base64url')
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  return verify(null, message, key, Buffer.from(signature.slice(2), 'hex'))
+}
+
+test(`${JOBS} jobs: every attestation is valid, every decision recorded once, the log verifies`, async () => {
+  const keystores = temporaryDirectory()
+  const [first, second, solana] = [
+    await storeAttester(keystores, 'secp256k1', testKey(1).toHex()),
+    await storeAttester(keystores, 'secp256k1', testKey(2).toHex()),
+    await storeAttester(keystores, 'ed25519', testKey(3).toHex()),
+  ]
+  const threads = await startThreadPool({
+    attesters: [first, second, solana],
+    entry: REAL_WORKER,
+    limits: { hangMs: 2000 },
+    settings: { segmentMaxBytes: 65_536 },
+  })
+  const jobs = Array.from({ length: JOBS }, (_, number) => jobAt(number))
+  const answers: Settled[] = []
+  // In bursts, as requests come.
+  for (let from = 0; from < JOBS; from += 250) {
+    const burst = jobs
+      .slice(from, from + 250)
+      .map((job, index) => threads.submit(from + index, { ...job, deadlineMs: deadlineIn(25_000) }, target))
+    answers.push(...(await Promise.all(burst)))
+  }
+
+  const quorum = [first.address, second.address].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
+  const counts = { evm: 0, solana: 0, task: 0, denied: 0 }
+  jobs.forEach((job, number) => {
+    const { answer, code } = answers[number] ?? {}
+    if (!answer) throw new Error(`job ${number} failed: ${code}`)
+    const body = JSON.parse(answer.body)
+    expect(body.is_compliant).toBe(job.from !== DENIED_WALLET)
+    if (job.kind === 'task') {
+      expect(body.task_id).toBe(job.uuid)
+      expect(body.expiry_block).toBe(body.is_compliant ? job.expiration : 0)
+      expect(body.signers).toEqual(body.is_compliant ? quorum : [])
+      expect(body.signature.map((signature: string) => recover(taskDigest(job), signature))).toEqual(body.signers)
+      counts.task += 1
+      return
+    }
+    const { uuid, expiration, attester, signature } = body.attestation
+    expect(uuid).toBe(job.uuid)
+    if (!body.is_compliant) {
+      expect([expiration, attester, signature]).toEqual([0, '', ''])
+      counts.denied += 1
+      return
+    }
+    expect(expiration).toBe(job.expiration)
+    if (job.chainId === 0) {
+      expect(attester).toBe(solana.address)
+      expect(isSolanaSignature(solanaMessage(job), signature, attester)).toBe(true)
+      counts.solana += 1
+    } else {
+      expect(attester).toBe(first.address)
+      expect(recover(attestationDigest(job), signature)).toBe(first.address)
+      counts.evm += 1
+    }
+  })
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(50)
+
+  const { workers, restarts, answered, wait, run } = threads.pool.stats()
+  expect({ workers, restarts, answered }).toEqual({
+    workers: 2,
+    restarts: { crash: 0, hang: 0, start: 0 },
+    answered: JOBS,
+  })
+  expect([wait.count, run.count]).toEqual([JOBS, JOBS])
+
+  const report = await threads.finish()
+  expect(report).toMatchObject({ ok: true, decisions: JOBS, withheld: 0 })
+  const recorded = allRecords(threads.decisions).map(({ uuid }) => uuid)
+  expect(recorded.sort()).toEqual(jobs.map(({ uuid }) => uuid).sort())
+  // Both workers had their share.
+  expect(new Set(report.segments.map(({ slot }) => slot)).size).toBe(2)
+})

@@ -1,0 +1,133 @@
+// A pool over real threads with real keys, policy and log; each job may name a fault.
+import { join } from 'node:path'
+import { answerOf } from '../../../src/decisions/answer.ts'
+import { recoverDecisions } from '../../../src/decisions/recover.ts'
+import { listSlots, slotName } from '../../../src/decisions/segment-name.ts'
+import { type VerifyReport, verifyDecisions } from '../../../src/decisions/verify.ts'
+import type { Target } from '../../../src/domain/target.ts'
+import { systemClock } from '../../../src/domain/time.ts'
+import type { PoolEvent } from '../../../src/pool/events.ts'
+import { createPool, type Pool, type PoolOptions } from '../../../src/pool/pool.ts'
+import type { AttesterReference, Job, WorkerSettings } from '../../../src/pool/protocol.ts'
+import type { RecoverDecisions } from '../../../src/pool/recovery.ts'
+import type { WorkerPort } from '../../../src/pool/worker-handle.ts'
+import { recordsOf } from '../../decisions/fixtures.ts'
+import { settingsFor, temporaryDirectory } from '../../workers/support/attesters.ts'
+import { revisionWith, TEST_POLICY, testTarget } from '../../workers/support/policies.ts'
+import { createGate, type Gate } from './faults.ts'
+import { type Settled, settled } from './harness.ts'
+import { jobOf } from './jobs.ts'
+
+export interface ThreadPool {
+  readonly pool: Pool
+  readonly gate: Gate
+  readonly decisions: string
+  readonly events: PoolEvent[]
+  /** Threads that were spawned and their ends. */
+  readonly threads: { readonly ended: Promise<void>; readonly hasEnded: () => boolean }[]
+  submit(number: number, overrides?: Partial<Job>, target?: Target): Promise<Settled>
+  /** Resolves with the first event of this type that matches, from the start on. */
+  event<Type extends PoolEvent['type']>(
+    type: Type,
+    matches?: (event: Extract<PoolEvent, { type: Type }>) => boolean,
+  ): Promise<Extract<PoolEvent, { type: Type }>>
+  /** Closes the pool; then the log must verify. */
+  finish(): Promise<VerifyReport>
+}
+
+export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'spawn' | 'settings' | 'clock'>> {
+  readonly attesters: readonly AttesterReference[]
+  readonly settings?: Partial<WorkerSettings>
+  readonly entry?: URL
+  /** Wraps the n-th thread. */
+  readonly wrap?: (port: WorkerPort, spawned: number) => WorkerPort
+}
+
+export const FAULTY_WORKER = new URL('./faulty.worker.ts', import.meta.url)
+export const REAL_WORKER = new URL('../../../workers/attest.worker.ts', import.meta.url)
+
+export const deadlineIn = (milliseconds: number): number => systemClock.monotonicMs() + milliseconds
+
+export const recoverFrom =
+  (decisions: string): RecoverDecisions =>
+  ({ slot, uuids }) => {
+    const records = recoverDecisions(join(decisions, slotName(slot)), uuids)
+    return new Map(
+      [...records].map(([uuid, record]) => [
+        uuid,
+        { compliant: record.compliant, ruleId: record.rule, body: answerOf(record) },
+      ]),
+    )
+  }
+
+export const startThreadPool = async (options: ThreadPoolOptions): Promise<ThreadPool> => {
+  const { attesters, settings = {}, entry = FAULTY_WORKER, wrap = (port) => port, limits, ...rest } = options
+  const directory = temporaryDirectory()
+  const decisions = join(directory, 'decisions')
+  const gate = createGate()
+  const events: PoolEvent[] = []
+  const waiters = new Set<() => void>()
+  const threads: ThreadPool['threads'] = []
+  const workers: Worker[] = []
+  const pool = createPool({
+    workers: 2,
+    queueLimit: 10_000,
+    recover: recoverFrom(decisions),
+    definitions: { revision: (id) => revisionWith(id, TEST_POLICY) },
+    ...rest,
+    settings: settingsFor(directory, attesters, settings),
+    // Long, so that a busy machine makes no worker look hung; tests of hanging set their own.
+    limits: { hangMs: 10_000, ...limits },
+    clock: systemClock,
+    spawn: () => {
+      const worker = new Worker(entry.href)
+      let hasEnded = false
+      const { promise: ended, resolve } = Promise.withResolvers<void>()
+      worker.addEventListener('close', () => {
+        hasEnded = true
+        resolve()
+      })
+      workers.push(worker)
+      threads.push({ ended, hasEnded: () => hasEnded })
+      worker.postMessage({ type: 'gate', shared: gate.shared })
+      return wrap(worker, threads.length - 1)
+    },
+    onEvent: (event) => {
+      events.push(event)
+      for (const wake of [...waiters]) wake()
+    },
+  })
+  await pool.start()
+  return {
+    pool,
+    gate,
+    decisions,
+    events,
+    threads,
+    submit: (number, overrides = {}, target = testTarget({ id: 'target_1' })) =>
+      settled(pool.submit(jobOf(number, { deadlineMs: deadlineIn(25_000), ...overrides }), target)),
+    event: async (type, matches = () => true) => {
+      for (;;) {
+        const found = events.find((event) => event.type === type && matches(event as never))
+        if (found !== undefined) return found as never
+        await new Promise<void>((resolve) => {
+          const wake = (): void => {
+            waiters.delete(wake)
+            resolve()
+          }
+          waiters.add(wake)
+        })
+      }
+    },
+    finish: async () => {
+      await pool.close()
+      // Also those whose `terminate` a test took away.
+      for (const worker of workers) Worker.prototype.terminate.call(worker)
+      return verifyDecisions(decisions)
+    },
+  }
+}
+
+/** Every record of these slots; of every slot unless stated. */
+export const allRecords = (decisions: string, slots = listSlots(decisions)) =>
+  slots.flatMap((slot) => recordsOf(decisions, slot))

@@ -1,0 +1,345 @@
+// The service as its operator meets it: first and second start, settings, health, changes by command while it runs, and
+// every way to stop it.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  cleanEnvironment,
+  parseEnvironmentFile,
+  type RunningService,
+  runCommand,
+  startService,
+} from './start-service.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const WALLET = '0x1111111111111111111111111111111111111111'
+
+const folders: string[] = []
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-lifecycle-'))
+  folders.push(folder)
+  return folder
+}
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+const projectRequest = ({ quickstart }: RunningService): Record<string, unknown> => ({
+  from: WALLET,
+  chain: 'base',
+  verification_hash: quickstart['VERIFICATION_HASH'],
+})
+
+interface Answer {
+  is_compliant: boolean
+  attestation: { attester: string; uuid: string }
+  reason?: { code: string }
+}
+
+const ask = async (service: RunningService, body = projectRequest(service)): Promise<Answer> => {
+  const response = await service.attest(body)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Answer
+}
+
+const task = ({ quickstart }: RunningService): Promise<Response> =>
+  fetch(`${quickstart['ATTESTATION_URL']}/v1/task`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
+    body: JSON.stringify({ from: WALLET, to: quickstart['DEMO_CONTRACT'], data: '0x', msg_value: '0' }),
+  })
+
+/** Asks until the answer is as wanted; a change must be live within a second. */
+const eventually = async (service: RunningService, wanted: (answer: Answer) => boolean): Promise<Answer> => {
+  const deadline = performance.now() + 1000
+  for (;;) {
+    const answer = await ask(service)
+    if (wanted(answer)) return answer
+    if (performance.now() > deadline) throw new Error('the change was not live within a second')
+  }
+}
+
+describe('first and second start', () => {
+  test('the first makes a private quickstart.env with every value; the second changes none of it', async () => {
+    const dataDirectory = temporaryFolder()
+    const first = await startService({ dataDirectory })
+    const path = join(dataDirectory, 'quickstart.env')
+    const text = readFileSync(path, 'utf8')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(Object.keys(parseEnvironmentFile(text))).toEqual([
+      'ATTESTATION_URL',
+      'ATTESTATION_API_KEY',
+      'IDENTITY_URL',
+      'IDENTITY_API_KEY',
+      'ADMIN_URL',
+      'ADMIN_API_KEY',
+      'PORTAL_URL',
+      'DASHBOARD_URL',
+      'VERIFICATION_HASH',
+      'POLICY_ID',
+      'DEMO_CONTRACT',
+      'DEMO_PROGRAM',
+      'EVM_ATTESTER',
+      'SOLANA_ATTESTER',
+    ])
+    expect(Object.values(parseEnvironmentFile(text)).every((value) => value !== '')).toBe(true)
+    expect(first.output().stdout).toContain(first.quickstart['ATTESTATION_API_KEY'] ?? 'missing')
+    const { attestation } = await ask(first)
+    expect(await first.stop()).toBe(0)
+
+    const environment = { COUNTERSIGN_API_LISTEN: new URL(first.quickstart['ATTESTATION_URL'] ?? '').host }
+    const second = await startService({ dataDirectory, environment })
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(second.output().stdout).not.toContain(second.quickstart['ATTESTATION_API_KEY'] ?? 'missing')
+    const again = await ask(second)
+    expect(again.attestation.attester).toBe(attestation.attester)
+    expect(again.attestation.uuid).not.toBe(attestation.uuid)
+    await second.stop()
+    expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
+  })
+
+  test('the printed curl works as pasted', async () => {
+    const service = await startService()
+    const start = service.output().stdout.indexOf('curl -s')
+    const command = service.output().stdout.slice(start, service.output().stdout.indexOf("}'", start) + 2)
+    const pasted = Bun.spawn(['bash', '-c', command], { stdout: 'pipe', stderr: 'pipe' })
+    expect(JSON.parse(await new Response(pasted.stdout).text())).toMatchObject({ is_compliant: true })
+    await service.stop()
+  })
+
+  test('a passphrase from the environment opens the keystores, and a wrong one stops the start with one line', async () => {
+    const dataDirectory = temporaryFolder()
+    const environment = { COUNTERSIGN_PASSPHRASE: 'a passphrase for the lifecycle test' }
+    const first = await startService({ dataDirectory, environment })
+    await ask(first)
+    await first.stop()
+    const wrong = await runMain(dataDirectory, { COUNTERSIGN_PASSPHRASE: 'another one' })
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr.split('\n').filter((line) => line.startsWith('countersign: '))).toHaveLength(1)
+    expect(wrong.stderr + wrong.stdout).not.toContain('another one')
+    // A human passphrase is stretched by scrypt at its standard cost, each time a keystore is written or opened.
+  }, 60_000)
+})
+
+/** Runs the service where it is expected to refuse to start. */
+const runMain = async (
+  dataDirectory: string,
+  environment: Readonly<Record<string, string>>,
+  ...flags: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> => {
+  const child = Bun.spawn(['bun', 'src/main.ts', ...flags], {
+    cwd: ROOT,
+    env: { ...cleanEnvironment(), COUNTERSIGN_DATA_DIR: dataDirectory, ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code, stdout, stderr }
+}
+
+describe('settings', () => {
+  const configFile = (text: string): string => {
+    const path = join(temporaryFolder(), 'countersign.yaml')
+    writeFileSync(path, text)
+    return path
+  }
+
+  test.each<[string, Readonly<Record<string, string>>, string[], string]>([
+    ['an unknown variable', { COUNTERSIGN_NOPE: '1' }, [], 'COUNTERSIGN_NOPE'],
+    ['an unknown flag', {}, ['--nope', '1'], '--nope'],
+    ['a flag without value', {}, ['--workers'], '--workers'],
+    ['workers out of range', { COUNTERSIGN_WORKERS: '0' }, [], 'COUNTERSIGN_WORKERS'],
+    ['a deadline that is no number', { COUNTERSIGN_DEADLINE_MS: '25s' }, [], 'COUNTERSIGN_DEADLINE_MS'],
+    ['a port out of range', { COUNTERSIGN_API_LISTEN: '127.0.0.1:70000' }, [], 'COUNTERSIGN_API_LISTEN'],
+    ['an unknown backend', {}, ['--signer', 'quantum'], '--signer'],
+    ['a passphrase as a flag', {}, ['--passphrase', 'x'], '--passphrase'],
+    ['two passphrases', { COUNTERSIGN_PASSPHRASE: 'x', COUNTERSIGN_PASSPHRASE_FILE: '/x' }, [], 'not both'],
+    ['a config file that is not there', { COUNTERSIGN_CONFIG: '/nowhere.yaml' }, [], '/nowhere.yaml'],
+    ['an RPC URL in the clear', { COUNTERSIGN_RPC_BASE: 'http://example.com' }, [], 'COUNTERSIGN_RPC_BASE'],
+    ['an RPC URL of no chain', { COUNTERSIGN_RPC_NOPE: 'https://example.com' }, [], 'COUNTERSIGN_RPC_NOPE'],
+    ['an unknown key in the file', { COUNTERSIGN_CONFIG: configFile('nope: 1') }, [], 'nope'],
+    ['a chain without id', { COUNTERSIGN_CONFIG: configFile('chains: { mine: {} }') }, [], 'mine'],
+    ['a chain id twice', { COUNTERSIGN_CONFIG: configFile('chains: { mine: { id: 8453 } }') }, [], '8453'],
+  ])('%s stops the start with one line', async (_name, environment, flags, names) => {
+    const { code, stdout, stderr } = await runMain(temporaryFolder(), environment, ...flags)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(stderr).toContain(names)
+  })
+
+  test('flags beat variables, and variables beat the file', async () => {
+    const environment = { COUNTERSIGN_CONFIG: configFile('workers: 3\nlog-level: debug'), COUNTERSIGN_WORKERS: '2' }
+    const byVariable = await startService({ environment })
+    expect(await (await fetch(`${byVariable.quickstart['ATTESTATION_URL']}/readyz`)).json()).toMatchObject({
+      workers: 2,
+    })
+    await byVariable.stop()
+    const byFlag = await startService({ environment, arguments: ['--workers', '1'] })
+    expect(await (await fetch(`${byFlag.quickstart['ATTESTATION_URL']}/readyz`)).json()).toMatchObject({ workers: 1 })
+    await byFlag.stop()
+  })
+
+  test('--help lists every setting with its default', async () => {
+    const { code, stdout } = await runMain(temporaryFolder(), {}, '--help')
+    expect(code).toBe(0)
+    for (const text of ['COUNTERSIGN_DATA_DIR', './data', 'COUNTERSIGN_DEADLINE_MS', '25000', 'COUNTERSIGN_SIGNER']) {
+      expect(stdout).toContain(text)
+    }
+  })
+})
+
+describe('while it runs', () => {
+  let service: RunningService
+  beforeAll(async () => {
+    service = await startService({ environment: { COUNTERSIGN_WORKERS: '2', COUNTERSIGN_DEADLINE_MS: '10000' } })
+  })
+  afterAll(async () => {
+    await service.stop()
+  })
+  afterEach(async () => {
+    await ask(service)
+  })
+
+  test('livez, readyz and metrics answer', async () => {
+    const url = service.quickstart['ATTESTATION_URL']
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    const ready = await fetch(`${url}/readyz`)
+    expect(ready.status).toBe(200)
+    expect(await ready.json()).toMatchObject({ ready: true, workers: 2 })
+    await ask(service)
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toMatch(/countersign_decisions_total\{[^}]*verdict="compliant"[^}]*\} [1-9]/)
+    expect(metrics).toContain('countersign_pool_wait_duration_seconds_bucket')
+  })
+
+  test('a changed policy decides within a second', async () => {
+    const path = join(temporaryFolder(), 'policy.yaml')
+    const policyId = service.quickstart['POLICY_ID'] ?? ''
+    writeFileSync(path, 'name: Closed\ndefault: deny\nrules:\n  - { id: closed, deny: "true", code: CLOSED }\n')
+    expect((await runCommand(service.dataDirectory, 'policy', 'apply', path, '--policy', policyId)).code).toBe(0)
+    const denied = await eventually(service, (answer) => !answer.is_compliant)
+    expect(denied.reason?.code).toBe('CLOSED')
+    writeFileSync(path, 'name: Open\ndefault: allow\nrules: []\n')
+    expect((await runCommand(service.dataDirectory, 'policy', 'apply', path, '--policy', policyId)).code).toBe(0)
+    await eventually(service, (answer) => answer.is_compliant)
+  })
+
+  test('a policy that reads an optional field makes it required', async () => {
+    const path = join(temporaryFolder(), 'policy.yaml')
+    writeFileSync(
+      path,
+      'name: Needs\ndefault: allow\nrules:\n  - { id: big, deny: "tx.value > ether(1)", code: BIG }\n',
+    )
+    const applied = await runCommand(service.dataDirectory, 'policy', 'apply', path, '--json')
+    const { policy } = JSON.parse(applied.stdout) as { policy: string }
+    const created = await runCommand(
+      service.dataDirectory,
+      ...['project', 'create', '--name', 'Needs', '--policy', policy, '--lifetime', '10', '--json'],
+    )
+    const [project] = JSON.parse(created.stdout) as { verificationHash: string }[]
+    const request = { from: WALLET, chain: 'base', verification_hash: project?.verificationHash }
+    const refused = await service.attest(request)
+    expect(refused.status).toBe(400)
+    expect(((await refused.json()) as { message: string }).message).toBe('Missing required field: msg_value')
+    expect((await ask(service, { ...request, msg_value: '1' })).is_compliant).toBe(true)
+    expect((await ask(service, { ...request, msg_value: '1000000000000000001' })).reason?.code).toBe('BIG')
+  })
+
+  test('rotating the attester under load fails no request', async () => {
+    const old = service.quickstart['EVM_ATTESTER'] ?? ''
+    let rotating = true
+    const seen = new Set<string>()
+    const load = Array.from({ length: 8 }, async () => {
+      while (rotating) seen.add((await ask(service)).attestation.attester)
+    })
+    const added = await runCommand(service.dataDirectory, 'attester', 'add', '--kind', 'secp256k1', '--json')
+    const { address } = JSON.parse(added.stdout) as { address: string }
+    expect((await runCommand(service.dataDirectory, 'attester', 'retire', old)).code).toBe(0)
+    await eventually(service, ({ attestation }) => attestation.attester === address)
+    rotating = false
+    await Promise.all(load)
+    expect([...seen].sort()).toEqual([old, address].sort())
+    const last = await runCommand(service.dataDirectory, 'attester', 'retire', address)
+    expect(last.code).toBe(1)
+  })
+})
+
+describe('stopping', () => {
+  test('SIGTERM answers what is under way and exits with 0', async () => {
+    // The block source holds a request in flight for as long as this test wants.
+    const asked = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const rpc = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const { id } = (await request.json()) as { id: number }
+        asked.resolve()
+        await release.promise
+        return Response.json({ jsonrpc: '2.0', id, result: '0x10' })
+      },
+    })
+    const service = await startService({ environment: { COUNTERSIGN_RPC_ETHEREUM: `http://127.0.0.1:${rpc.port}` } })
+    const answer = task(service)
+    await asked.promise
+    const stopped = service.stop()
+    await service.logLine((line) => line['message'] === 'stopping')
+    release.resolve()
+    const response = await answer
+    expect(response.status).toBe(200)
+    expect(((await response.json()) as { expiry_block: number }).expiry_block).toBeGreaterThan(16)
+    expect(await stopped).toBe(0)
+    await rpc.stop(true)
+  })
+
+  test('after kill -9 it is ready again within two seconds, and every answer it gave is in the log', async () => {
+    const dataDirectory = temporaryFolder()
+    const service = await startService({ dataDirectory })
+    const uuids: string[] = []
+    const load = Array.from({ length: 8 }, async () => {
+      for (;;) {
+        try {
+          uuids.push((await ask(service)).attestation.uuid)
+        } catch {
+          return
+        }
+        if (uuids.length === 200) service.process.kill('SIGKILL')
+      }
+    })
+    await Promise.all(load)
+    const startedMs = performance.now()
+    const again = await startService({ dataDirectory })
+    expect(performance.now() - startedMs).toBeLessThan(2000)
+    await again.stop()
+    expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
+    const tail = await runCommand(dataDirectory, 'decisions', 'tail', '--lines', '100000', '--json')
+    const recorded = new Set(tail.stdout.split('\n').map((line) => /"uuid":"([^"]+)"/.exec(line)?.[1]))
+    expect(uuids.filter((uuid) => !recorded.has(uuid))).toEqual([])
+  })
+})
+
+describe('the deadline', () => {
+  test('a source that hangs is answered 408 in time, and nothing is recorded', async () => {
+    const hanging = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+    const service = await startService({
+      environment: { COUNTERSIGN_DEADLINE_MS: '400', COUNTERSIGN_RPC_ETHEREUM: `http://127.0.0.1:${hanging.port}` },
+    })
+    const startedMs = performance.now()
+    const response = await task(service)
+    const tookMs = performance.now() - startedMs
+    expect(response.status).toBe(408)
+    expect(await response.json()).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: 408 })
+    expect(tookMs).toBeGreaterThanOrEqual(395)
+    expect(tookMs).toBeLessThan(900)
+    const tail = await runCommand(service.dataDirectory, 'decisions', 'tail', '--json')
+    expect(tail.stdout.trim()).toBe('')
+    await service.stop()
+    hanging.stop(true)
+  })
+})

@@ -1,0 +1,248 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createChainTable } from '../../src/domain/chain.ts'
+import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
+import { createHistogram } from '../../src/pool/histogram.ts'
+import type { PoolStats } from '../../src/pool/statistics.ts'
+import { createDurationHistogram, REQUEST_BOUNDS_MS } from '../../src/telemetry/duration-histogram.ts'
+import { METRICS } from '../../src/telemetry/metric-table.ts'
+import { createMetrics, type Metrics, type MetricsOptions } from '../../src/telemetry/metrics.ts'
+
+let opened: Metrics[] = []
+afterEach(() => {
+  for (const metrics of opened) metrics.stop()
+  opened = []
+})
+
+const setUp = (options: Partial<MetricsOptions> = {}): Metrics => {
+  const metrics = createMetrics({
+    chains: createChainTable().chains.map(({ name }) => name),
+    build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble' },
+    ...options,
+  })
+  opened.push(metrics)
+  return metrics
+}
+
+const poolStats = (): PoolStats => {
+  const wait = createHistogram()
+  const run = createHistogram()
+  for (const durationMs of [0.01, 0.3, 70_000]) wait.record(durationMs)
+  run.record(2)
+  return {
+    workers: 3,
+    busy: 2,
+    wanted: 4,
+    abandoned: 1,
+    queued: 17,
+    queueLimit: 1_000,
+    inFlight: 40,
+    pending: 57,
+    restarts: { crash: 5, hang: 6, start: 7 },
+    answered: 100,
+    refused: 10,
+    expired: 9,
+    failed: 8,
+    withheld: 2,
+    wait: wait.snapshot(),
+    run: run.snapshot(),
+    meanServiceMs: 0.05,
+    predictedWaitMs: 0.3,
+  }
+}
+
+/** Sample line → value. */
+const samples = (text: string): Map<string, number> =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
+
+describe('the table', () => {
+  test('says of every exposed metric what it is, and names none that is not exposed', async () => {
+    const text = await setUp().expose()
+    const exposed = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`)
+    expect(exposed.sort()).toEqual(
+      Object.values(METRICS)
+        .map(({ name, type }) => `${name} ${type}`)
+        .sort(),
+    )
+  })
+
+  test('follows the naming conventions', () => {
+    for (const { name, type, help, labels } of Object.values(METRICS)) {
+      expect(name).toMatch(/^(http_server|nodejs|process|countersign)_[a-z_]+$/)
+      expect(name.endsWith('_total')).toBe(type === 'counter')
+      if (type === 'histogram') expect(name).toEndWith('_seconds')
+      expect(help).toMatch(/^[A-Z].*\.$/)
+      for (const label of Object.keys(labels)) expect(label).toMatch(/^[a-z_]+$/)
+    }
+  })
+
+  test('every sample has the labels of the table and no others', async () => {
+    const metrics = setUp({
+      pool: poolStats,
+      activeRequests: () => 1,
+      changeFeedAgeSeconds: () => 0.2,
+      logLinesDropped: () => 0,
+    })
+    metrics.route('POST', '/v2/attestation')(200, 1)
+    metrics.recordDecision('task', 'base', true)
+    const labelsOf = new Map<string, readonly string[]>()
+    for (const { name, type, labels } of Object.values(METRICS)) {
+      const names = Object.keys(labels)
+      if (type !== 'histogram') labelsOf.set(name, names)
+      else {
+        labelsOf.set(`${name}_bucket`, [...names, 'le'])
+        labelsOf.set(`${name}_sum`, names)
+        labelsOf.set(`${name}_count`, names)
+      }
+    }
+    for (const line of samples(await metrics.expose()).keys()) {
+      const [, name = '', labels = ''] = /^([a-z_]+)(?:\{(.*)\})?$/.exec(line) ?? []
+      expect([...labels.matchAll(/([a-z_]+)="/g)].map(([, label]) => label!)).toEqual([...labelsOf.get(name)!])
+    }
+  })
+})
+
+describe('requests', () => {
+  test('are counted by route and status, with their durations in seconds', async () => {
+    const metrics = setUp()
+    const record = metrics.route('POST', '/v2/attestation')
+    record(200, 0.2)
+    record(200, 3)
+    metrics.route('POST', '/v2/attestation')(200, 30_000)
+    record(408, 25_001)
+    const found = samples(await metrics.expose())
+    const series = (part: string, status: string, le = '') =>
+      found.get(
+        `http_server_request_duration_seconds_${part}{http_request_method="POST",http_route="/v2/attestation",http_response_status_code="${status}"${le === '' ? '' : `,le="${le}"`}}`,
+      )
+    expect(series('count', '200')).toBe(3)
+    expect(series('sum', '200')).toBeCloseTo(30.0032)
+    expect(series('bucket', '200', '0.00025')).toBe(1)
+    expect(series('bucket', '200', '0.0025')).toBe(1)
+    expect(series('bucket', '200', '0.005')).toBe(2)
+    expect(series('bucket', '200', '25')).toBe(2)
+    expect(series('bucket', '200', '+Inf')).toBe(3)
+    expect(series('count', '408')).toBe(1)
+  })
+
+  test('a status that is none is other: labels stay a closed set', async () => {
+    const metrics = setUp()
+    const record = metrics.route('GET', 'other')
+    for (const status of [0, 99, 600, 1.5, Number.NaN, 1e9]) record(status, 1)
+    const text = await metrics.expose()
+    expect(text).toContain(
+      'http_server_request_duration_seconds_count{http_request_method="GET",http_route="other",http_response_status_code="other"} 6',
+    )
+  })
+})
+
+describe('decisions and errors', () => {
+  test('verdicts by kind, chain and verdict; an unknown chain is other', async () => {
+    const metrics = setUp()
+    metrics.recordDecision('attestation', 'solana', true)
+    metrics.recordDecision('attestation', 'solana', true)
+    metrics.recordDecision('attestation', 'base', false)
+    metrics.recordDecision('task', 'base', true)
+    metrics.recordDecision('task', 'sent by a caller', true)
+    const found = [...samples(await metrics.expose())].filter(([line]) =>
+      line.startsWith('countersign_decisions_total'),
+    )
+    expect(new Map(found)).toEqual(
+      new Map([
+        ['countersign_decisions_total{kind="attestation",chain="base",verdict="denied"}', 1],
+        ['countersign_decisions_total{kind="attestation",chain="solana",verdict="compliant"}', 2],
+        ['countersign_decisions_total{kind="task",chain="base",verdict="compliant"}', 1],
+        ['countersign_decisions_total{kind="task",chain="other",verdict="compliant"}', 1],
+      ]),
+    )
+  })
+
+  test('every error code is there from the start, and counted', async () => {
+    const metrics = setUp()
+    metrics.recordError('RATE_LIMITED')
+    const found = samples(await metrics.expose())
+    for (const code of Object.keys(ERROR_STATUS) as ErrorCode[]) {
+      expect(found.get(`countersign_errors_total{code="${code}"}`)).toBe(code === 'RATE_LIMITED' ? 1 : 0)
+    }
+  })
+
+  test('the plain counters', async () => {
+    const metrics = setUp({ logLinesDropped: () => 4 })
+    metrics.recordLateOutcome()
+    metrics.recordDecisionLogFailure()
+    metrics.recordDecisionLogFailure()
+    metrics.recordIdempotencyFailure()
+    const found = samples(await metrics.expose())
+    expect(found.get('countersign_late_outcomes_total')).toBe(1)
+    expect(found.get('countersign_decision_log_failures_total')).toBe(2)
+    expect(found.get('countersign_idempotency_failures_total')).toBe(1)
+    expect(found.get('countersign_log_lines_dropped_total')).toBe(4)
+  })
+})
+
+describe('what is asked at the scrape', () => {
+  test("the pool's own statistics", async () => {
+    const found = samples(await setUp({ pool: poolStats }).expose())
+    expect(found.get('countersign_pool_queued_jobs')).toBe(17)
+    expect(found.get('countersign_pool_queue_limit_jobs')).toBe(1_000)
+    expect(found.get('countersign_pool_in_flight_jobs')).toBe(40)
+    expect(found.get('countersign_workers{state="live"}')).toBe(3)
+    expect(found.get('countersign_workers{state="abandoned"}')).toBe(1)
+    expect(found.get('countersign_worker_losses_total{cause="hang"}')).toBe(6)
+    expect(found.get('countersign_pool_jobs_total{outcome="withheld"}')).toBe(2)
+    expect(found.get('countersign_pool_wait_duration_seconds_bucket{le="0.00005"}')).toBe(1)
+    expect(found.get('countersign_pool_wait_duration_seconds_bucket{le="25"}')).toBe(2)
+    expect(found.get('countersign_pool_wait_duration_seconds_bucket{le="+Inf"}')).toBe(3)
+    expect(found.get('countersign_pool_run_duration_seconds_count')).toBe(1)
+  })
+
+  test('each scrape asks anew; what is not known yet has no sample', async () => {
+    let age: number | null = null
+    const metrics = setUp({ changeFeedAgeSeconds: () => age, activeRequests: () => 5 })
+    expect(samples(await metrics.expose()).has('countersign_change_feed_age_seconds')).toBe(false)
+    age = 0.25
+    const found = samples(await metrics.expose())
+    expect(found.get('countersign_change_feed_age_seconds')).toBe(0.25)
+    expect(found.get('http_server_active_requests')).toBe(5)
+    expect(found.has('countersign_pool_queued_jobs')).toBe(false)
+  })
+
+  test('the process and what runs in it', async () => {
+    const metrics = setUp()
+    const found = samples(await metrics.expose())
+    expect(metrics.contentType).toStartWith('text/plain; version=0.0.4')
+    expect(found.get('countersign_build_info{version="1.2.3",runtime="9.9.9",signer="noble"}')).toBe(1)
+    expect(found.get('process_memory_usage_bytes')).toBeGreaterThan(1e6)
+    expect(found.get('process_cpu_time_seconds_total{cpu_mode="user"}')).toBeGreaterThan(0)
+    expect(found.get('process_uptime_seconds')).toBeGreaterThan(0)
+    for (const [line, value] of found) {
+      expect(Number.isNaN(value)).toBe(false)
+      if (line.startsWith('nodejs_eventloop_delay')) expect(value).toBeLessThan(3_600)
+    }
+  })
+})
+
+test('a histogram counts each value in the first bucket that holds it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: -10, max: 50_000, noNaN: true }), { maxLength: 50 }), (values) => {
+      const histogram = createDurationHistogram()
+      for (const value of values) histogram.record(value)
+      const { boundsMs, counts, count, sumMs } = histogram.snapshot()
+      expect(boundsMs).toBe(REQUEST_BOUNDS_MS)
+      expect(counts).toHaveLength(boundsMs.length + 1)
+      expect(count).toBe(values.length)
+      expect(sumMs).toBeCloseTo(values.reduce((sum, value) => sum + Math.max(0, value), 0))
+      let cumulative = 0
+      for (const [bucket, bound] of boundsMs.entries()) {
+        cumulative += counts[bucket]!
+        expect(cumulative).toBe(values.filter((value) => value <= bound).length)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,246 @@
+// One batch in this thread: recorded before answered, all or nothing, and never by a worker that was given up.
+import { describe, expect, test } from 'bun:test'
+import { answerOf } from '../../src/decisions/answer.ts'
+import { DecisionLogError } from '../../src/decisions/errors.ts'
+import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
+import {
+  CURRENT_NONE,
+  createSharedState,
+  fence,
+  LATCH_COMMITTING,
+  LATCH_FENCED,
+  LATCH_IDLE,
+  SHARED_CURRENT,
+  SHARED_HEARTBEAT,
+  SHARED_LATCH,
+} from '../../src/pool/protocol.ts'
+import { type DispatchedJob, decodeOutcomes, encodeJobs, jobRow } from '../../src/pool/wire.ts'
+import { createAttest } from '../../workers/attest.ts'
+import { type Decision, TOO_LATE } from '../../workers/decide.ts'
+import { createRecorder } from '../../workers/recorder.ts'
+import { attestation, denial } from '../decisions/fixtures.ts'
+import { jobOf, uuidOf } from '../pool/support/jobs.ts'
+
+interface World {
+  decide?: (job: DispatchedJob, words: Int32Array) => Decision
+  append?: (records: readonly LogRecord[], words: Int32Array) => void
+  /** What the clock says when the batch begins, when all is decided, and when it is over. */
+  times?: readonly number[]
+}
+
+const recordFor = (job: DispatchedJob): DecisionRecord => attestation(job.sequence, { uuid: job.uuid })
+
+const attestIn = (world: World = {}) => {
+  const words = new Int32Array(createSharedState())
+  const appended: LogRecord[][] = []
+  const acknowledged: string[][] = []
+  let time = 0
+  const times = world.times ?? [0]
+  const clock = {
+    monotonicMs: () => times[Math.min(time++, times.length - 1)] ?? 0,
+    unixMs: () => 1_800_000_000_000,
+  }
+  const recorder = createRecorder({
+    words,
+    clock,
+    segment: {
+      append: (records) => {
+        world.append?.(records, words)
+        appended.push([...records])
+      },
+    },
+    onWithheld: (uuids) => acknowledged.push([...uuids]),
+  })
+  const decide = (job: DispatchedJob): Decision =>
+    world.decide?.(job, words) ?? { status: 'decided', record: recordFor(job) }
+  const attest = createAttest({ words, decide, recorder, clock })
+  return { attest, recorder, words, appended, acknowledged }
+}
+
+const batchOf = (...deadlines: number[]): string =>
+  encodeJobs(deadlines.map((deadlineMs, index) => jobRow(index, jobOf(index), deadlineMs)))
+
+const outcomesOf = (text: string | null) => {
+  if (text === null) throw new Error('the worker said nothing')
+  return decodeOutcomes(text).outcomes
+}
+
+describe('a batch', () => {
+  test('is recorded by one append, and answered from its records, in its order', () => {
+    const { attest, appended } = attestIn({ times: [10, 11, 14] })
+    const text = attest(batchOf(100, 100, 100))
+    expect(appended).toHaveLength(1)
+    expect(appended[0]?.map(({ uuid }) => uuid)).toEqual([uuidOf(0), uuidOf(1), uuidOf(2)])
+    expect(decodeOutcomes(text ?? '').busyMs).toBe(4)
+    expect(outcomesOf(text)).toEqual(
+      appended[0]?.map((record, sequence) => ({
+        status: 'answered',
+        sequence,
+        compliant: true,
+        ruleId: 'allow-all',
+        body: answerOf(record as DecisionRecord),
+      })) as never,
+    )
+  })
+
+  test('a denial is recorded and answered like any verdict', () => {
+    const { attest, appended } = attestIn({
+      decide: (job) => ({ status: 'decided', record: denial(1, { uuid: job.uuid, code: 'C' }) }),
+    })
+    const [outcome] = outcomesOf(attest(batchOf(100)))
+    expect(appended).toHaveLength(1)
+    expect(outcome).toMatchObject({ status: 'answered', compliant: false, ruleId: 'deny-some' })
+    expect(JSON.parse(outcome?.status === 'answered' ? outcome.body : '')).toMatchObject({
+      is_compliant: false,
+      attestation: { expiration: 0, attester: '', signature: '' },
+      reason: { code: 'C' },
+    })
+  })
+
+  test('failures and unknown targets are not recorded, and their neighbours are', () => {
+    const { attest, appended } = attestIn({
+      decide: (job) => {
+        if (job.sequence === 0) return { status: 'undefined-target' }
+        if (job.sequence === 1) return { status: 'failed', code: 'INTERNAL', detail: 'd', errorClass: 'E' }
+        return { status: 'decided', record: recordFor(job) }
+      },
+    })
+    expect(outcomesOf(attest(batchOf(100, 100, 100))).map(({ status }) => status)).toEqual([
+      'undefined-target',
+      'failed',
+      'answered',
+    ])
+    expect(appended.map((records) => records.map(({ uuid }) => uuid))).toEqual([[uuidOf(2)]])
+  })
+
+  test('with nothing to record appends nothing', () => {
+    const { attest, appended } = attestIn({ decide: () => TOO_LATE })
+    expect(outcomesOf(attest(batchOf(100))).map(({ status }) => status)).toEqual(['failed'])
+    expect(appended).toEqual([])
+  })
+
+  test('what is past its deadline when all is decided is neither recorded nor answered', () => {
+    const { attest, appended } = attestIn({ times: [0, 50, 51] })
+    const outcomes = outcomesOf(attest(batchOf(49, 50, 51)))
+    expect(outcomes).toMatchObject([
+      { status: 'failed', code: 'DEADLINE_EXCEEDED' },
+      { status: 'failed', code: 'DEADLINE_EXCEEDED' },
+      { status: 'answered' },
+    ])
+    expect(appended.flat().map(({ uuid }) => uuid)).toEqual([uuidOf(2)])
+  })
+
+  test('shows the main thread which job it is at, and beats with each', () => {
+    const seen: number[][] = []
+    const { attest, words } = attestIn({
+      decide: (job, shared) => {
+        seen.push([Atomics.load(shared, SHARED_CURRENT), Atomics.load(shared, SHARED_HEARTBEAT)])
+        return { status: 'decided', record: recordFor(job) }
+      },
+      append: (_, shared) => seen.push([Atomics.load(shared, SHARED_CURRENT), Atomics.load(shared, SHARED_LATCH)]),
+    })
+    attest(batchOf(100, 100))
+    expect(seen).toEqual([
+      [0, 1],
+      [1, 2],
+      [CURRENT_NONE, LATCH_COMMITTING],
+    ])
+    expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_IDLE)
+  })
+})
+
+describe('a log that can’t be written', () => {
+  test('fails every decided job of the batch, and answers again once it can be', () => {
+    let full = true
+    const { attest, appended, words } = attestIn({
+      append: () => {
+        if (full) throw new DecisionLogError('ENOSPC')
+      },
+    })
+    const outcomes = outcomesOf(attest(batchOf(100, 100)))
+    expect(outcomes).toEqual(
+      [0, 1].map((sequence) => ({
+        status: 'failed',
+        sequence,
+        code: 'DEPENDENCY_UNAVAILABLE',
+        detail: 'the decision log cannot be written; nothing was signed',
+        errorClass: 'DecisionLogError',
+      })),
+    )
+    expect(JSON.stringify(outcomes)).not.toContain('0x')
+    expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_IDLE)
+    full = false
+    expect(outcomesOf(attest(batchOf(100)))).toMatchObject([{ status: 'answered' }])
+    expect(appended).toHaveLength(1)
+  })
+})
+
+describe('a worker that was given up', () => {
+  test('before its batch: records nothing and says nothing', () => {
+    const { attest, words, appended } = attestIn()
+    expect(fence(words)).toBe(true)
+    expect(attest(batchOf(100))).toBeNull()
+    expect(appended).toEqual([])
+  })
+
+  test('while it decided: records nothing and says nothing', () => {
+    const { attest, appended } = attestIn({
+      decide: (job, words) => {
+        fence(words)
+        return { status: 'decided', record: recordFor(job) }
+      },
+    })
+    expect(attest(batchOf(100))).toBeNull()
+    expect(appended).toEqual([])
+  })
+
+  test('while it appended: the record is there, and it says nothing', () => {
+    const fenced: boolean[] = []
+    const { attest, appended, words } = attestIn({ append: (_, shared) => fenced.push(fence(shared)) })
+    expect(attest(batchOf(100))).toBeNull()
+    expect(fenced).toEqual([false])
+    expect(appended).toHaveLength(1)
+    expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_FENCED)
+    // And nothing ever after.
+    expect(attest(batchOf(100))).toBeNull()
+    expect(appended).toHaveLength(1)
+  })
+
+  test('records no withheld answer either', () => {
+    const { recorder, words, appended } = attestIn()
+    fence(words)
+    expect(recorder.withhold(['u'])).toEqual({ status: 'fenced' })
+    expect(appended).toEqual([])
+  })
+})
+
+describe('withheld answers', () => {
+  test('are recorded and confirmed', () => {
+    const { recorder, appended, acknowledged } = attestIn()
+    recorder.withhold([uuidOf(1), uuidOf(2)])
+    expect(appended).toEqual([
+      [
+        { kind: 'withheld', uuid: uuidOf(1), at: 1_800_000_000_000 },
+        { kind: 'withheld', uuid: uuidOf(2), at: 1_800_000_000_000 },
+      ],
+    ])
+    expect(acknowledged).toEqual([[uuidOf(1), uuidOf(2)]])
+  })
+
+  test('wait for a log that can be written, and then go first', () => {
+    let full = true
+    const { recorder, attest, appended, acknowledged } = attestIn({
+      append: () => {
+        if (full) throw new DecisionLogError('ENOSPC')
+      },
+    })
+    recorder.withhold([uuidOf(7)])
+    expect(acknowledged).toEqual([])
+    full = false
+    attest(batchOf(100))
+    expect(appended.map((records) => records.map(({ kind }) => kind))).toEqual([['withheld', 'attestation']])
+    expect(acknowledged).toEqual([[uuidOf(7)]])
+    attest(batchOf(100))
+    expect(appended[1]?.map(({ kind }) => kind)).toEqual(['attestation'])
+  })
+})

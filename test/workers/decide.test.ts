@@ -1,0 +1,200 @@
+// One job: verdict, signature, record; and what every failure turns into.
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import type { Verdict } from '../../src/domain/verdict.ts'
+import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
+import type { CompiledPolicy, RequestFacts } from '../../src/policy/types.ts'
+import type { DispatchedJob } from '../../src/pool/wire.ts'
+import { SignerUnusableError, StatementInvalidError } from '../../src/signing/errors.ts'
+import { createDecide, type Decision, TOO_LATE } from '../../workers/decide.ts'
+import type { Policies } from '../../workers/policies.ts'
+import { AttestersMissingError, type Sign } from '../../workers/sign.ts'
+import { jobOf } from '../pool/support/jobs.ts'
+import { testTarget } from './support/policies.ts'
+
+const SIGNED = { attesters: ['0xAttester'], signatures: ['0xsignature'] }
+const COMPLIANT: Verdict = { compliant: true, ruleId: 'allow-all' }
+
+interface World {
+  evaluate?: (facts: RequestFacts) => Verdict
+  sign?: Sign
+  find?: Policies['find']
+  /** What the clock says, call by call; the last one stays. */
+  times?: number[]
+}
+
+const decideIn = (world: World, overrides: Partial<DispatchedJob> = {}) => {
+  const calls: string[] = []
+  const times = [...(world.times ?? [0])]
+  const policy = {
+    evaluate: (facts: RequestFacts) => {
+      calls.push('evaluate')
+      return (world.evaluate ?? (() => COMPLIANT))(facts)
+    },
+  } as CompiledPolicy
+  const decide = createDecide({
+    policies: { define: () => undefined, find: world.find ?? (() => ({ target: testTarget(), policy })) },
+    sign: () => (job, target) => {
+      calls.push('sign')
+      return (world.sign ?? (() => SIGNED))(job, target)
+    },
+    clock: {
+      monotonicMs: () => (times.length > 1 ? (times.shift() ?? 0) : (times[0] ?? 0)),
+      unixMs: () => 1_800_000_000_123,
+    },
+  })
+  const decision: Decision = decide({ ...jobOf(1, { deadlineMs: 1000 }), sequence: 5, ...overrides })
+  return { decision, calls }
+}
+
+const throwing = (error: unknown) => () => {
+  throw error
+}
+
+describe('a decided job', () => {
+  test('compliant: the record says what was asked, by which rule it was decided, and what was signed', () => {
+    const data = '0xA9059cbb00'
+    const { decision } = decideIn({}, { data, value: '7' })
+    expect(decision).toEqual({
+      status: 'decided',
+      record: {
+        kind: 'attestation',
+        uuid: jobOf(1).uuid,
+        at: 1_800_000_000_123,
+        organization: 'org_test',
+        project: 'project_test',
+        key: 'key1',
+        request: 'request-1',
+        policy: 'policy_test',
+        revision: 'revision_test',
+        verification_hash: 'x-00112233445566778899aabbccddeeff',
+        chain: 'ethereum',
+        from: `0x${'11'.repeat(20)}`,
+        to: `0x${'22'.repeat(20)}`,
+        value: '7',
+        data_sha256: createHash('sha256').update(Buffer.from('a9059cbb00', 'hex')).digest('hex'),
+        data_size: 5,
+        compliant: true,
+        rule: 'allow-all',
+        expiration: 1_800_000_300,
+        attesters: ['0xAttester'],
+        signatures: ['0xsignature'],
+        policy_name: 'Test policy',
+      },
+    })
+  })
+
+  test('without data: the hash of nothing', () => {
+    const { decision } = decideIn({})
+    const expected = createHash('sha256').digest('hex')
+    expect(decision).toMatchObject({ record: { data_sha256: expected, data_size: 0 } })
+  })
+
+  test('denied: nothing is signed, expiration is 0, the rule’s words are there if it has any', () => {
+    for (const words of [{ code: 'C', message: 'M' }, { code: 'C' }, { message: 'M' }, {}]) {
+      const { decision, calls } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r', ...words }) })
+      expect(calls).toEqual(['evaluate'])
+      expect(decision).toMatchObject({
+        status: 'decided',
+        record: { compliant: false, rule: 'r', expiration: 0, attesters: [], signatures: [], ...words },
+      })
+      if (decision.status !== 'decided') throw new Error('not decided')
+      expect(Object.keys(decision.record).filter((key) => ['code', 'message'].includes(key))).toEqual(
+        Object.keys(words),
+      )
+    }
+  })
+
+  test('the policy reads the request, with the time at which it came and not that of this try', () => {
+    const seen: RequestFacts[] = []
+    decideIn(
+      {
+        evaluate: (facts) => {
+          seen.push(facts)
+          return COMPLIANT
+        },
+      },
+      { chainName: 'solana', chainId: 0, userIp: '192.0.2.1', requestedAtSeconds: 77, value: '9', data: '0x01' },
+    )
+    expect(seen[0]).toEqual({
+      chainName: 'solana',
+      chainFamily: 'solana',
+      chainId: 0,
+      from: `0x${'11'.repeat(20)}`,
+      to: `0x${'22'.repeat(20)}`,
+      value: '9',
+      data: '0x01',
+      userIp: '192.0.2.1',
+      nowSeconds: 77,
+    })
+  })
+})
+
+describe('the deadline', () => {
+  test('already past: nothing is evaluated', () => {
+    const { decision, calls } = decideIn({ times: [1000] })
+    expect(decision).toBe(TOO_LATE)
+    expect(calls).toEqual([])
+  })
+
+  test('passed while the policy was evaluated: nothing is signed', () => {
+    const { decision, calls } = decideIn({ times: [999, 1000] })
+    expect(decision).toBe(TOO_LATE)
+    expect(calls).toEqual(['evaluate'])
+  })
+})
+
+describe('a failure is no verdict and carries no signature', () => {
+  const unavailable = (detail: string, errorClass: string) => ({
+    status: 'failed',
+    code: 'DEPENDENCY_UNAVAILABLE',
+    detail,
+    errorClass,
+  })
+  const notProcessed = (errorClass: string) => ({
+    status: 'failed',
+    code: 'INTERNAL',
+    detail: 'the request could not be processed',
+    errorClass,
+  })
+  const cases: [string, World, unknown][] = [
+    [
+      'a rule that fails',
+      { evaluate: throwing(new PolicyEvaluationError('rule', new Error('secret'))) },
+      unavailable('the policy could not be evaluated', 'PolicyEvaluationError'),
+    ],
+    [
+      'a revision that does not compile',
+      { find: throwing(new PolicyUnusableError(new Error('secret'))) },
+      unavailable('the policy could not be evaluated', 'PolicyUnusableError'),
+    ],
+    [
+      'too few keys',
+      { sign: throwing(new AttestersMissingError('not enough attester keys')) },
+      unavailable('not enough attester keys', 'AttestersMissingError'),
+    ],
+    [
+      'a key that refuses',
+      { sign: throwing(new SignerUnusableError('secret')) },
+      unavailable('the attester key could not sign', 'SignerUnusableError'),
+    ],
+    [
+      'a statement without encoding',
+      { sign: throwing(new StatementInvalidError('secret')) },
+      notProcessed('StatementInvalidError'),
+    ],
+    ['a bug', { evaluate: throwing(new TypeError('secret')) }, notProcessed('TypeError')],
+    ['something thrown that is no error', { evaluate: throwing('secret') }, notProcessed('string')],
+  ]
+  for (const [name, world, expected] of cases) {
+    test(name, () => {
+      const { decision } = decideIn(world)
+      expect(decision as unknown).toEqual(expected)
+      expect(JSON.stringify(decision)).not.toContain('secret')
+    })
+  }
+
+  test('a target that is not here is asked for', () => {
+    expect(decideIn({ find: () => undefined }).decision).toEqual({ status: 'undefined-target' })
+  })
+})

@@ -1,0 +1,122 @@
+// Which keys sign, and that what they sign are the published layouts.
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { Job } from '../../src/pool/protocol.ts'
+import { loadKeccak256 } from '../../src/signing/keccak.ts'
+import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
+import { createStatementDigester } from '../../src/signing/statement.ts'
+import { createTaskDigester } from '../../src/signing/task.ts'
+import { AttestersMissingError, createSign, type Digesters } from '../../workers/sign.ts'
+import { jobOf } from '../pool/support/jobs.ts'
+import { testKey } from '../signing/test-keys.ts'
+import evmV1 from '../vectors/evm-v1.json'
+import evmV2 from '../vectors/evm-v2.json'
+import solana from '../vectors/solana.json'
+import { openTestKeyring, removeTemporaryDirectories, storeAttester, temporaryDirectory } from './support/attesters.ts'
+import { testTarget } from './support/policies.ts'
+
+afterAll(removeTemporaryDirectories)
+
+const directory = temporaryDirectory()
+const keccak = await loadKeccak256()
+const digesters: Digesters = {
+  statement: createStatementDigester(keccak),
+  task: createTaskDigester(keccak),
+  solanaMessage: createSolanaMessageBuilder(),
+}
+const evmAttester = await storeAttester(directory, 'secp256k1', evmV2.private_key)
+const solanaAttester = await storeAttester(directory, 'ed25519', solana.seed)
+const taskAttesters = await Promise.all(evmV1.private_keys.map((key) => storeAttester(directory, 'secp256k1', key)))
+const spare = await storeAttester(directory, 'secp256k1', testKey(1).toHex())
+
+describe('v2', () => {
+  test('signs every EVM vector with the first active key', async () => {
+    const sign = createSign(await openTestKeyring([{ ...spare, status: 'retiring' }, evmAttester, spare]), digesters)
+    for (const vector of evmV2.vectors) {
+      const job: Job = jobOf(1, {
+        uuid: vector.uuid,
+        chainName: vector.chain,
+        chainId: vector.chain_id,
+        from: vector.from,
+        to: vector.to,
+        value: vector.msg_value,
+        data: vector.data,
+        expiration: vector.expiration,
+      })
+      expect(sign(job, testTarget({ verificationHash: vector.policy }))).toEqual({
+        attesters: [evmV2.attester],
+        signatures: [vector.signature],
+      })
+    }
+  })
+
+  test('signs every Solana vector with the first active Solana key', async () => {
+    const sign = createSign(await openTestKeyring([evmAttester, solanaAttester]), digesters)
+    for (const vector of solana.vectors) {
+      const job: Job = jobOf(1, {
+        uuid: vector.uuid,
+        chainName: 'solana',
+        chainId: 0,
+        from: vector.from,
+        to: vector.to,
+        value: vector.msg_value,
+        data: vector.data,
+        expiration: vector.expiration,
+      })
+      expect(sign(job, testTarget({ verificationHash: vector.policy }))).toEqual({
+        attesters: [solana.attester],
+        signatures: [vector.signature],
+      })
+    }
+  })
+
+  test('a family without an active key signs nothing', async () => {
+    const sign = createSign(await openTestKeyring([{ ...evmAttester, status: 'retiring' }, solanaAttester]), digesters)
+    expect(() => sign(jobOf(1), testTarget())).toThrow(AttestersMissingError)
+    const evmOnly = createSign(await openTestKeyring([evmAttester]), digesters)
+    expect(() => evmOnly(jobOf(1, { chainId: 0 }), testTarget())).toThrow(
+      'there is no active attester key for Solana chains',
+    )
+  })
+})
+
+describe('v1', () => {
+  const task = (overrides: Partial<Job> = {}): Job => jobOf(1, { kind: 'task', ...overrides })
+
+  test('signs every vector with its signers, ascending by address whatever the order of the keys', async () => {
+    for (const vector of evmV1.vectors) {
+      const attesters = taskAttesters.filter(({ address }) => vector.signers.includes(address)).reverse()
+      const sign = createSign(await openTestKeyring(attesters), digesters)
+      const job = task({
+        uuid: vector.task_id,
+        from: vector.from,
+        to: vector.to,
+        value: vector.msg_value,
+        data: vector.data,
+        expiration: vector.expiry,
+      })
+      const target = testTarget({ verificationHash: vector.policy, quorum: vector.quorum })
+      expect(sign(job, target)).toEqual({ attesters: vector.signers, signatures: vector.signatures })
+    }
+  })
+
+  test('takes the first keys, as many as the quorum, and sorts those', async () => {
+    const sign = createSign(await openTestKeyring(taskAttesters), digesters)
+    for (const quorum of [1, 2, 3]) {
+      const { attesters, signatures } = sign(task(), testTarget({ quorum }))
+      const expected = taskAttesters.slice(0, quorum).map(({ address }) => address)
+      expect(attesters).toEqual(expected.sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1)))
+      expect(signatures).toHaveLength(quorum)
+    }
+  })
+
+  test('too few keys, or the same key twice, sign nothing', async () => {
+    const [first] = taskAttesters
+    if (first === undefined) throw new Error('there is no key')
+    for (const attesters of [[], [first], [first, { ...first, id: 'attester_twice' }]]) {
+      const sign = createSign(await openTestKeyring(attesters), digesters)
+      expect(() => sign(task(), testTarget({ quorum: 2 }))).toThrow("not enough attester keys for the policy's quorum")
+    }
+    const sign = createSign(await openTestKeyring([first]), digesters)
+    expect(() => sign(task(), testTarget({ quorum: 0 }))).toThrow(AttestersMissingError)
+  })
+})

@@ -1,0 +1,44 @@
+// Policies for the workers' tests: real texts, compiled by the worker itself.
+import type { PolicyRevision, Target } from '../../../src/domain/target.ts'
+import { contentHashOf } from '../../../src/policy/revision.ts'
+
+/** Denies one wallet with words and one without, fails on a value over 10^18, allows the rest. */
+export const TEST_POLICY = `name: Test policy
+default: allow
+rules:
+  - id: denied-with-words
+    deny: wallet.address == address("0x000000000000000000000000000000000000dEaD")
+    code: TEST_DENIED
+    message: This wallet is denied.
+  - id: denied-without-words
+    deny: wallet.address == address("0x000000000000000000000000000000000000bEEF")
+  - id: fails-on-large-values
+    require: tx.value <= uint256("1000000000000000000") || tx.value - tx.value - uint256("1") == uint256("0")
+`
+
+export const DENIED_WALLET = '0x000000000000000000000000000000000000dead'
+export const WORDLESS_WALLET = '0x000000000000000000000000000000000000beef'
+/** The rule underflows for it. */
+export const FAILING_VALUE = '1000000000000000001'
+
+export const revisionWith = (id: string, source: string): PolicyRevision => ({
+  id,
+  policyId: 'policy_test',
+  number: 1,
+  source,
+  contentHash: contentHashOf(source),
+})
+
+export const testTarget = (overrides: Partial<Target> = {}): Target => ({
+  id: 'target_test',
+  organizationId: 'org_test',
+  projectId: 'project_test',
+  verificationHash: 'x-00112233445566778899aabbccddeeff',
+  policyId: 'policy_test',
+  policyName: 'Test policy',
+  revisionId: 'revision_test',
+  quorum: 1,
+  lifetimeSeconds: 300,
+  requires: [],
+  ...overrides,
+})
