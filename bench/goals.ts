@@ -24,6 +24,8 @@ const GOALS: readonly Pick<Goal, 'name' | 'label' | 'unit' | 'bound' | 'limit'>[
   { name: THROUGHPUT_RATIO.name, label: THROUGHPUT_RATIO.label, unit: 'ratio', bound: 'at least', limit: 4 },
   { name: 'service.open.p50', label: 'p50 at 1,000/s', unit: 'ms', bound: 'at most', limit: 1 },
   { name: 'service.open.p99', label: 'p99 at 1,000/s', unit: 'ms', bound: 'at most', limit: 5 },
+  { name: 'stages.policy-conditions', label: 'a rule of six conditions', unit: 'µs', bound: 'at most', limit: 2 },
+  { name: 'stages.policy-calldata', label: 'a decoded ERC-20 transfer', unit: 'µs', bound: 'at most', limit: 6 },
 ]
 
 /** Combines two measurements round by round; nothing when one of them is missing. */

@@ -1,5 +1,7 @@
-// `bun contracts/gas.ts`: what each guarded call costs, as the Markdown table of the README. A local node with fixed time,
-// uuids and keys, so that the same sources give the same numbers.
+// `bun contracts/gas.ts`: what each guarded call costs, as the Markdown table of the README; with --write it is put there,
+// between its two markers. A local node with fixed time, uuids and keys, so that the same sources give the same numbers.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { encodeFunctionData, type Hex } from 'viem'
 import { encodeInternal, statementArgument, taskMessage, testAttester } from '../test/chain/attesting.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../test/chain/local-chain.ts'
@@ -15,6 +17,18 @@ const REPETITIONS = 3
 const attesters = [1, 2, 3].map(testAttester)
 
 const uuidOf = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`
+
+/**
+ * The public registry contract (predicatelabs/predicate-contracts 6130aa4) for the same calls on the same node, compiled by
+ * solc 0.8.28 with our settings and OpenZeppelin 5.4.0. Its license keeps its source out of this repository, so these were
+ * measured once, by hand.
+ */
+const PUBLIC_CONTRACT_GAS: Readonly<Record<string, number>> = {
+  'validateAttestation, sender only': 65_046,
+  'validateAttestation, sender only, behind a proxy': 70_066,
+  'validateAttestation, whole call': 65_767,
+  'validateAttestation, whole call, behind a proxy': 70_805,
+}
 
 interface Measured {
   readonly name: string
@@ -102,11 +116,39 @@ const measure = async (chain: LocalChain): Promise<Measured[]> => {
   ]
 }
 
-const chain = await startLocalChain(CHAIN_ID)
-try {
-  const rows = await measure(chain)
-  process.stdout.write('| Call | Gas |\n|---|---:|\n')
-  for (const { name, gas } of rows) process.stdout.write(`| ${name} | ${gas.toLocaleString('en-US')} |\n`)
-} finally {
-  await chain.stop()
+const digits = (gas: number | undefined): string => gas?.toLocaleString('en-US') ?? ''
+
+/** The table, measured on a node that is started for it. */
+export const gasTable = async (): Promise<string> => {
+  const chain = await startLocalChain(CHAIN_ID)
+  try {
+    const measured = await measure(chain)
+    const titles = ['Call', 'Gas', 'Public contract']
+    const rows = measured.map(({ name, gas }) => [name, digits(gas), digits(PUBLIC_CONTRACT_GAS[name])])
+    const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
+    const line = (cells: readonly string[]): string =>
+      `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join(' | ')} |\n`
+    const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+    return [titles, rule, ...rows].map(line).join('')
+  } finally {
+    await chain.stop()
+  }
+}
+
+export const README_PATH = join(import.meta.dir, '..', 'README.md')
+
+/** What stands between the markers of the README, and what is around it. */
+export const splitReadme = (text: string): readonly [before: string, table: string, after: string] => {
+  const parts = /^([\s\S]*<!-- gas: begin -->\n\n)([\s\S]*?)(\n<!-- gas: end -->[\s\S]*)$/.exec(text)
+  if (parts === null) throw new Error('the README has no gas markers')
+  return [parts[1]!, parts[2]!, parts[3]!]
+}
+
+if (import.meta.main) {
+  const table = await gasTable()
+  process.stdout.write(table)
+  if (process.argv.includes('--write')) {
+    const [before, , after] = splitReadme(readFileSync(README_PATH, 'utf8'))
+    writeFileSync(README_PATH, before + table + after)
+  }
 }

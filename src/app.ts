@@ -5,6 +5,9 @@ import { type OperationsRoutesOptions, operationsRoutes } from './http/operation
 import type { RequestIdSource } from './http/request-id.ts'
 import { problemResponse } from './http/response.ts'
 import { fromRouterError, MethodNotAllowedError } from './http/route-errors.ts'
+import type { IdentityEndpoints } from './identity/endpoints.ts'
+import { IDENTITY_METHODS, identityRoutes } from './identity/routes.ts'
+import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
 import type { ListenAddress } from './settings.ts'
 
 export interface AppOptions {
@@ -12,6 +15,7 @@ export interface AppOptions {
   /** Seconds that a connection may be quiet: longer than the deadline, or a slow answer would be cut off. */
   readonly idleTimeoutSeconds: number
   readonly endpoints: AttestationEndpoints
+  readonly identity: IdentityEndpoints & ProviderEndpoints
   readonly operations: OperationsRoutesOptions
   readonly requestIds: RequestIdSource
   readonly report: (error: unknown, requestId: string) => void
@@ -25,13 +29,25 @@ export interface App {
   stopNow(): Promise<void>
 }
 
-/** Path → the methods it answers. A path that is not here is 404. */
+/** Path → the methods it answers; a segment `:name` stands for any. A path that is not here is 404. */
 const METHODS: Readonly<Record<string, string>> = {
   '/v2/attestation': 'POST',
   '/v1/task': 'POST',
   '/livez': 'GET',
   '/readyz': 'GET',
   '/metrics': 'GET',
+  ...IDENTITY_METHODS,
+}
+
+const PATTERNS = Object.entries(METHODS).map(([path, methods]) => ({ segments: path.split('/'), methods }))
+
+const methodsOf = (path: string): string | undefined => {
+  const segments = path.split('/')
+  return PATTERNS.find(
+    (pattern) =>
+      pattern.segments.length === segments.length &&
+      pattern.segments.every((segment, index) => segment.startsWith(':') || segment === segments[index]),
+  )?.methods
 }
 
 export const startApp = (options: AppOptions): App => {
@@ -42,11 +58,12 @@ export const startApp = (options: AppOptions): App => {
   })
     .onError({ as: 'global' }, ({ code, error, request }) => {
       const requestId = requestIds(request.headers.get('x-request-id'))
-      const allow = code === 'NOT_FOUND' ? METHODS[new URL(request.url).pathname] : undefined
+      const allow = code === 'NOT_FOUND' ? methodsOf(new URL(request.url).pathname) : undefined
       const refused = allow === undefined ? fromRouterError(code, error) : new MethodNotAllowedError(allow)
       return problemResponse(refused, requestId, { report })
     })
     .use(attestationRoutes(options.endpoints))
+    .use(identityRoutes(options.identity))
     .use(operationsRoutes(options.operations))
     .listen({ hostname: listen.hostname, port: listen.port, reusePort: false })
 

@@ -1,5 +1,7 @@
-// The config file's `chains`: RPC URLs, how v1 expiries are expressed, and chains of the deployment's own.
-import { BUILT_IN_CHAINS, type EvmChain } from './domain/chain.ts'
+// The config file's `chains`: RPC URLs, policy registries, how v1 expiries are expressed, and chains of the deployment's
+// own.
+import { parseAddress, type WalletAddress } from './domain/address.ts'
+import { BUILT_IN_CHAINS, type ChainFamily, type EvmChain } from './domain/chain.ts'
 import { SettingInvalidError } from './settings.ts'
 
 export interface ChainSettings {
@@ -11,6 +13,12 @@ export interface ChainSettings {
   readonly expiryBlocks?: number
   /** The height is read again after at most this long. */
   readonly blockTimeMs?: number
+  /** The policy registry, a contract or program, canonical: without it no contract is looked up on this chain. */
+  readonly registry?: WalletAddress
+  /** How many RPC URLs have to say the same about a registry's entry; 1 unless stated. */
+  readonly rpcAgreement?: number
+  /** Solana: the genesis hash of the cluster; mainnet-beta's unless stated. */
+  readonly genesisHash?: string
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -45,8 +53,22 @@ const rpcUrls = (where: string, value: unknown): string[] => {
   })
 }
 
+const address = (where: string, family: ChainFamily, value: unknown): WalletAddress => {
+  const parsed = typeof value === 'string' ? parseAddress(family, value) : null
+  return parsed ?? fail(`${where} must be an address of the chain, in quotes`)
+}
+
+const genesisHash = (where: string, family: ChainFamily, value: unknown): string => {
+  if (family !== 'solana') return fail(`unknown setting ${where}`)
+  const parsed = typeof value === 'string' ? parseAddress('solana', value) : null
+  return parsed ?? fail(`${where} must be base58 of 32 bytes`)
+}
+
+const FAMILIES = new Map<string, ChainFamily>(BUILT_IN_CHAINS.map(({ name, family }) => [name, family]))
+
 /** One entry of `chains`. `id` is only for a chain that is not built in. */
 const parseEntry = (name: string, entry: Record<string, unknown>): { settings: ChainSettings; id: number | null } => {
+  const family = FAMILIES.get(name) ?? 'evm'
   let settings: ChainSettings = {}
   let id: number | null = null
   for (const [key, value] of Object.entries(entry)) {
@@ -58,13 +80,29 @@ const parseEntry = (name: string, entry: Record<string, unknown>): { settings: C
     else if (key === 'expiry') fail(`${where} must be block or seconds`)
     else if (key === 'expiry-blocks') settings = { ...settings, expiryBlocks: integer(where, value, 1, 1_000_000) }
     else if (key === 'block-time-ms') settings = { ...settings, blockTimeMs: integer(where, value, 50, 600_000) }
+    else if (key === 'registry') settings = { ...settings, registry: address(where, family, value) }
+    else if (key === 'rpc-agreement') settings = { ...settings, rpcAgreement: integer(where, value, 1, 2) }
+    else if (key === 'genesis-hash') settings = { ...settings, genesisHash: genesisHash(where, family, value) }
     else fail(`unknown setting ${where}`)
   }
   if (settings.expiryUnit === 'block' && settings.rpcUrls === undefined) fail(`${name}.expiry block needs ${name}.rpc`)
   return { settings, id }
 }
 
-/** @throws SettingInvalidError. Shape: `chains: { base: { rpc, expiry, expiry-blocks, block-time-ms }, mine: { id } }`. */
+/** What only shows once RPC URLs have come from everywhere they can come from. @throws SettingInvalidError */
+export const checkChainSettings = (settings: ReadonlyMap<string, ChainSettings>): void => {
+  for (const [name, { rpcUrls = [], registry, rpcAgreement = 1 }] of settings) {
+    if (registry !== undefined && rpcUrls.length === 0) fail(`${name}.registry needs ${name}.rpc`)
+    if (rpcUrls.length > 0 && rpcUrls.length < rpcAgreement) {
+      fail(`${name}.rpc-agreement needs at least ${rpcAgreement} RPC URLs`)
+    }
+  }
+}
+
+/**
+ * Shape: `chains: { base: { rpc, registry, rpc-agreement, expiry, expiry-blocks, block-time-ms }, mine: { id } }`.
+ * @throws SettingInvalidError
+ */
 export const parseChainSettings = (value: unknown): { added: EvmChain[]; settings: Map<string, ChainSettings> } => {
   const added: EvmChain[] = []
   const settings = new Map<string, ChainSettings>()

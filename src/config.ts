@@ -3,19 +3,29 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
-import { type ChainSettings, parseChainSettings, parseRpcUrl } from './chain-settings.ts'
+import { type ChainSettings, checkChainSettings, parseChainSettings, parseRpcUrl } from './chain-settings.ts'
 import { type ChainTable, createChainTable } from './domain/chain.ts'
+import { parseScreenerSettings, type ScreenerSettings, ScreenerSettingsError } from './facts/screener-settings.ts'
 import { SETTINGS, SettingInvalidError, type SettingKey, variableOf } from './settings.ts'
 
 type Values = { readonly [Key in SettingKey]: ReturnType<(typeof SETTINGS)[Key]['parse']> }
 
-export interface Config extends Omit<Values, 'config' | 'passphrase'> {
+/** Where a secret is to be read; never the secret itself. */
+export type SecretSource =
+  | { readonly source: 'environment'; readonly name: string }
+  | { readonly source: 'file'; readonly path: string }
+
+export interface Config extends Omit<Values, 'config' | 'passphrase' | 'evidenceKey'> {
   /** Absolute. */
   readonly dataDir: string
-  /** Where the passphrase is to be read; null: the data folder's own file. Never the passphrase itself. */
-  readonly passphrase: { source: 'environment'; name: string } | { source: 'file'; path: string } | null
+  /** Where the passphrase is to be read; null: the data folder's own file. */
+  readonly passphrase: SecretSource | null
+  /** The same for the key that evidence and webhook secrets are encrypted with. */
+  readonly evidenceKey: SecretSource | null
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
+  /** By name. */
+  readonly screeners: ReadonlyMap<string, ScreenerSettings>
 }
 
 export interface ConfigInput {
@@ -26,6 +36,10 @@ export interface ConfigInput {
 type Texts = Map<SettingKey, { text: string; origin: string }>
 
 const KEYS = Object.keys(SETTINGS) as SettingKey[]
+const isSecret = (key: SettingKey): boolean => {
+  const definition = SETTINGS[key]
+  return 'secret' in definition && definition.secret === true
+}
 const keyByName = new Map<string, SettingKey>(KEYS.map((key) => [SETTINGS[key].name, key]))
 
 /** `--name value`, `--name=value`; a boolean may stand alone. */
@@ -71,6 +85,7 @@ const readFile = (path: string, what: string): string => {
 interface FileSettings {
   readonly texts: Texts
   readonly chains: unknown
+  readonly screeners: unknown
 }
 
 const readConfigFile = (path: string): FileSettings => {
@@ -85,14 +100,10 @@ const readConfigFile = (path: string): FileSettings => {
     throw new SettingInvalidError(`config file ${path} must be a mapping`)
   }
   const texts: Texts = new Map()
-  let chains: unknown
-  for (const [name, value] of Object.entries(document)) {
-    if (name === 'chains') {
-      chains = value
-      continue
-    }
+  const { chains, screeners, ...single } = document as Record<string, unknown>
+  for (const [name, value] of Object.entries(single)) {
     const key = keyByName.get(name)
-    if (key === undefined || key === 'config' || key === 'passphrase') {
+    if (key === undefined || key === 'config' || isSecret(key)) {
       throw new SettingInvalidError(`config file ${path}: unknown setting ${name}`)
     }
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
@@ -100,20 +111,22 @@ const readConfigFile = (path: string): FileSettings => {
     }
     texts.set(key, { text: String(value), origin: `${name} in ${path}` })
   }
-  return { texts, chains }
+  return { texts, chains, screeners }
 }
 
 interface EnvironmentSettings {
   readonly texts: Texts
   /** Chain name in upper snake case → URL. */
   readonly rpcUrls: ReadonlyMap<string, string>
-  readonly passphraseFile: string | undefined
+  /** Of the secrets that are to be read from a file. */
+  readonly secretFiles: ReadonlyMap<SettingKey, string>
 }
 
 const readEnvironment = (environment: ConfigInput['environment']): EnvironmentSettings => {
   const texts: Texts = new Map()
   const rpcUrls = new Map<string, string>()
-  let passphraseFile: string | undefined
+  const secretFiles = new Map<SettingKey, string>()
+  const byFileVariable = new Map(KEYS.filter(isSecret).map((key) => [`${variableOf(SETTINGS[key].name)}_FILE`, key]))
   const byVariable = new Map<string, SettingKey>(KEYS.map((key) => [variableOf(SETTINGS[key].name), key]))
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith('COUNTERSIGN_') || value === undefined) continue
@@ -122,15 +135,16 @@ const readEnvironment = (environment: ConfigInput['environment']): EnvironmentSe
       rpcUrls.set(rpc[1], rpc[2] === undefined ? value : readFile(value, name).trim())
       continue
     }
-    if (name === 'COUNTERSIGN_PASSPHRASE_FILE') {
-      passphraseFile = resolve(parseWith(name, value, SETTINGS.dataDir.parse))
+    const secret = byFileVariable.get(name)
+    if (secret !== undefined) {
+      secretFiles.set(secret, resolve(parseWith(name, value, SETTINGS.dataDir.parse)))
       continue
     }
     const key = byVariable.get(name)
     if (key === undefined) throw new SettingInvalidError(`unknown setting ${name}; --help lists them`)
     texts.set(key, { text: value, origin: name })
   }
-  return { texts, rpcUrls, passphraseFile }
+  return { texts, rpcUrls, secretFiles }
 }
 
 const parseWith = <Value>(origin: string, text: string, parse: (text: string) => Value): Value => {
@@ -139,6 +153,19 @@ const parseWith = <Value>(origin: string, text: string, parse: (text: string) =>
   } catch (error) {
     throw new SettingInvalidError(`${origin} ${error instanceof Error ? error.message : 'is malformed'}`)
   }
+}
+
+/** Null where it is not set. @throws SettingInvalidError */
+const secretSource = (key: SettingKey, { texts, secretFiles }: EnvironmentSettings): SecretSource | null => {
+  const variable = variableOf(SETTINGS[key].name)
+  const path = secretFiles.get(key)
+  const text = texts.get(key)?.text
+  if (text !== undefined && path !== undefined) {
+    throw new SettingInvalidError(`set ${variable} or ${variable}_FILE, not both`)
+  }
+  if (text === '') throw new SettingInvalidError(`${variable} is empty`)
+  if (path !== undefined) return { source: 'file', path }
+  return text === undefined ? null : { source: 'environment', name: variable }
 }
 
 const resolveChains = (fileChains: unknown, rpcUrls: ReadonlyMap<string, string>) => {
@@ -151,7 +178,17 @@ const resolveChains = (fileChains: unknown, rpcUrls: ReadonlyMap<string, string>
     const rpcUrl = parseWith(`COUNTERSIGN_RPC_${variable}`, url, parseRpcUrl)
     settings.set(name, { ...settings.get(name), rpcUrls: [rpcUrl] })
   }
+  checkChainSettings(settings)
   return { chains: table, chainSettings: settings }
+}
+
+const resolveScreeners = (value: unknown): ReadonlyMap<string, ScreenerSettings> => {
+  try {
+    return parseScreenerSettings(value)
+  } catch (error) {
+    if (error instanceof ScreenerSettingsError) throw new SettingInvalidError(`config file, ${error.message}`)
+    throw error
+  }
 }
 
 /**
@@ -161,7 +198,13 @@ export const loadConfig = (input: ConfigInput): Config => {
   const flags = readFlags(input.arguments)
   const environment = readEnvironment(input.environment)
   const configPath = (flags.get('config') ?? environment.texts.get('config'))?.text
-  const file: FileSettings = configPath ? readConfigFile(configPath) : { texts: new Map(), chains: undefined }
+  const file: FileSettings = configPath
+    ? readConfigFile(configPath)
+    : {
+        texts: new Map(),
+        chains: undefined,
+        screeners: undefined,
+      }
 
   const value = <Key extends SettingKey>(key: Key): Values[Key] => {
     const found = flags.get(key) ?? environment.texts.get(key) ?? file.texts.get(key)
@@ -170,16 +213,13 @@ export const loadConfig = (input: ConfigInput): Config => {
     return parseWith(found?.origin ?? definition.name, found?.text ?? definition.defaultText, parse)
   }
 
-  const passphraseVariable = environment.texts.get('passphrase')
-  if (passphraseVariable !== undefined && environment.passphraseFile !== undefined) {
-    throw new SettingInvalidError('set COUNTERSIGN_PASSPHRASE or COUNTERSIGN_PASSPHRASE_FILE, not both')
-  }
-  if (passphraseVariable?.text === '') throw new SettingInvalidError('COUNTERSIGN_PASSPHRASE is empty')
-
   return Object.freeze({
     dataDir: resolve(value('dataDir')),
     apiListen: value('apiListen'),
     portalListen: value('portalListen'),
+    portalUrl: value('portalUrl'),
+    streamsMax: value('streamsMax'),
+    streamsPerKeyMax: value('streamsPerKeyMax'),
     dashboardListen: value('dashboardListen'),
     workers: value('workers'),
     deadlineMs: value('deadlineMs'),
@@ -189,14 +229,13 @@ export const loadConfig = (input: ConfigInput): Config => {
     decisionsSync: value('decisionsSync'),
     decisionsSegmentBytes: value('decisionsSegmentBytes'),
     policyCacheSize: value('policyCacheSize'),
+    geoipFile: value('geoipFile'),
+    webhookReach: value('webhookReach'),
     solanaMessagePrefix: value('solanaMessagePrefix'),
     logLevel: value('logLevel'),
-    passphrase:
-      environment.passphraseFile !== undefined
-        ? ({ source: 'file', path: environment.passphraseFile } as const)
-        : passphraseVariable !== undefined
-          ? ({ source: 'environment', name: 'COUNTERSIGN_PASSPHRASE' } as const)
-          : null,
+    passphrase: secretSource('passphrase', environment),
+    evidenceKey: secretSource('evidenceKey', environment),
     ...resolveChains(file.chains, environment.rpcUrls),
+    screeners: resolveScreeners(file.screeners),
   })
 }

@@ -8,6 +8,10 @@ export interface DataFolder {
   readonly keystores: string
   /** Made by the first start when no passphrase is configured. */
   readonly passphrase: string
+  /** Made by the first start when none is configured. */
+  readonly evidenceKey: string
+  /** Encrypted documents. */
+  readonly evidence: string
   readonly decisions: string
   readonly quickstart: string
 }
@@ -17,15 +21,18 @@ export const dataFolderAt = (root: string): DataFolder => ({
   database: join(root, 'countersign.db'),
   keystores: join(root, 'keystores'),
   passphrase: join(root, 'secrets', 'passphrase'),
+  evidenceKey: join(root, 'secrets', 'evidence-key'),
+  evidence: join(root, 'evidence'),
   decisions: join(root, 'decisions'),
   quickstart: join(root, 'quickstart.env'),
 })
 
 /** Makes the folders for their owner only. */
 export const makeDataFolder = (folder: DataFolder): void => {
-  for (const path of [folder.root, folder.keystores, folder.decisions, join(folder.root, 'secrets')]) {
+  for (const path of [folder.root, folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')]) {
     mkdirSync(path, { recursive: true, mode: 0o700 })
   }
   // Only what this service made: the root may be a mount point or a folder with a mode of its owner's choice.
-  for (const path of [folder.keystores, folder.decisions, join(folder.root, 'secrets')]) chmodSync(path, 0o700)
+  for (const path of [folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')])
+    chmodSync(path, 0o700)
 }

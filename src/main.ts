@@ -6,6 +6,7 @@ import { PolicyInvalidError } from './policy/errors.ts'
 import { WorkersUnusableError } from './pool/supervisor.ts'
 import { startService } from './service.ts'
 import { describeSettings, SettingInvalidError } from './settings.ts'
+import { SigningError } from './signing/errors.ts'
 import { StoreUnusableError } from './store/errors.ts'
 import { createLogger } from './telemetry/log.ts'
 
@@ -22,7 +23,7 @@ Other commands: bun run countersign --help
 const explain = (error: unknown): string | null => {
   if (error instanceof SettingInvalidError || error instanceof PolicyInvalidError) return error.message
   if (error instanceof StoreUnusableError || error instanceof WorkersUnusableError) return error.detail
-  if (error instanceof CountersignError) return error.detail
+  if (error instanceof CountersignError || error instanceof SigningError) return error.detail
   const code = (error as { code?: unknown } | null)?.code
   if (code === 'EADDRINUSE') return 'the address of --api-listen is in use: stop the other process or choose another'
   if (typeof code === 'string' && error instanceof Error) return error.message

@@ -1,10 +1,9 @@
-// The passphrase of the attester keystores: from the environment, from a file, or made by the first start.
+// Where the passphrase of the attester keystores comes from: the environment, a file, or the first start, which makes it.
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
-import type { PassphraseSource } from './pool/protocol.ts'
-import { SettingInvalidError } from './settings.ts'
+import type { PassphraseSource } from './signing/passphrase.ts'
 
 export interface Passphrase {
   readonly source: PassphraseSource
@@ -22,20 +21,4 @@ export const preparePassphrase = (config: Pick<Config, 'passphrase'>, folder: Da
     closeSync(descriptor)
   }
   return { source: { source: 'file', path: folder.passphrase }, workFactor: 'light' }
-}
-
-/** @throws SettingInvalidError naming the place, never the value. */
-export const readPassphrase = (source: PassphraseSource): string => {
-  if (source.source === 'environment') {
-    const value = process.env[source.name]
-    if (value === undefined || value === '') throw new SettingInvalidError(`${source.name} is empty`)
-    return value
-  }
-  try {
-    const value = readFileSync(source.path, 'utf8').replace(/\r?\n$/, '')
-    if (value !== '') return value
-  } catch {
-    throw new SettingInvalidError(`the passphrase file can't be read: ${source.path}`)
-  }
-  throw new SettingInvalidError(`the passphrase file is empty: ${source.path}`)
 }

@@ -70,11 +70,14 @@ const seed = async (
     for (const { kind, address, path } of [evm, solana]) {
       await tables.attesters.add({ kind, address, keystoreFile: basename(path) })
     }
-    const issue = async (kind: 'attestation' | 'identity' | 'admin'): Promise<string> => {
+    const issue = async (
+      kind: 'attestation' | 'identity' | 'admin',
+      environment: 'live' | 'test' = 'live',
+    ): Promise<string> => {
       const issued = await tables.apiKeys.issue({
         organizationId,
         kind,
-        environment: 'live',
+        environment,
         name: 'quick start',
         expiresAtSeconds: null,
         rateLimit: null,
@@ -87,6 +90,7 @@ const seed = async (
       ATTESTATION_API_KEY: await issue('attestation'),
       IDENTITY_URL: urls.api,
       IDENTITY_API_KEY: await issue('identity'),
+      IDENTITY_TEST_API_KEY: await issue('identity', 'test'),
       ADMIN_URL: `${urls.dashboard}/admin/v1`,
       ADMIN_API_KEY: await issue('admin'),
       PORTAL_URL: urls.portal,

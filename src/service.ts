@@ -12,22 +12,33 @@ import {
   createTaskExpiry,
   PARENT_BLOCK_CHAINS,
 } from './attestation/expiry.ts'
+import { createCollectJobFacts } from './attestation/job-facts.ts'
+import { withRegistries } from './attestation/registry-targets.ts'
 import { createEvaluateTask } from './attestation/task.ts'
 import type { Config } from './config.ts'
 import { dataFolderAt, makeDataFolder } from './data-folder.ts'
 import { systemClock } from './domain/time.ts'
+import { prepareOrganizationKeys } from './evidence-key.ts'
 import { createBlockHeightSource } from './facts/block-height.ts'
+import { createVelocityCounters } from './facts/velocity.ts'
+import { createFacts } from './facts-service.ts'
 import { type Authenticator, createAuthenticator } from './http/authenticate.ts'
 import { createDeadlines } from './http/deadline.ts'
+import { createGate } from './http/gate.ts'
 import { createIdempotencyGuard } from './http/idempotency.ts'
 import type { ReadinessCheck } from './http/operations.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createRequestIds } from './http/request-id.ts'
-import { preparePassphrase, readPassphrase } from './passphrase.ts'
+import { createSignedGate } from './http/signed-gate.ts'
+import { createIdentity, type Identity } from './identity-service.ts'
+import { preparePassphrase } from './passphrase.ts'
 import { type Catalog, createCatalog } from './policy/catalog.ts'
 import type { Pool } from './pool/pool.ts'
+import { systemTimers } from './pool/timers.ts'
 import { prepareQuickstart, type Quickstart } from './quickstart.ts'
+import { createRegistries } from './registry-service.ts'
 import type { ListenAddress } from './settings.ts'
+import { readPassphrase } from './signing/passphrase.ts'
 import { createSigningPool, readAttesters } from './signing-pool.ts'
 import { type ChangeFeed, createChangeFeed } from './store/change-feed.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -78,24 +89,31 @@ interface Caches {
   readonly catalog: Catalog
   readonly authenticator: Authenticator
   readonly reloadAttesters: () => void
+  /** Parts that are made after the feed has started, and then hear of every change. */
+  readonly followers: readonly Pick<Identity, 'followChange' | 'resync'>[]
 }
 
 /** What anyone changes is live here within a poll of the feed: nothing else invalidates a cache. */
-const followChanges = (store: Store, log: Logger, { catalog, authenticator, reloadAttesters }: Caches): ChangeFeed =>
-  createChangeFeed(store.database, {
+const followChanges = (store: Store, log: Logger, caches: Caches): ChangeFeed => {
+  const { catalog, authenticator, reloadAttesters, followers } = caches
+  return createChangeFeed(store.database, {
     clock,
     onChange: (change) => {
       if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
       else if (change.topic === 'attester') reloadAttesters()
-      else catalog.invalidate(change)
+      // Sessions change hundreds of times a second, and no policy's target depends on one, nor on a list.
+      else if (change.topic !== 'session' && change.topic !== 'list') catalog.invalidate(change)
+      for (const follower of followers) follower.followChange(change)
     },
     onResync: () => {
       authenticator.clear()
       catalog.clear()
       reloadAttesters()
+      for (const follower of followers) follower.resync()
     },
     onError: (error) => log.warn('the change feed could not be read', { error }),
   })
+}
 
 /** Loads attester changes one after another; a set that can't be loaded leaves the keys that sign as they are. */
 const createAttesterReloader = (store: Store, pool: Pool, folder: ReturnType<typeof dataFolderAt>, log: Logger) => {
@@ -138,6 +156,7 @@ export const startService = async (config: Config, log: Logger): Promise<Service
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
   const passphrase = preparePassphrase(config, folder)
+  const portalUrl = config.portalUrl === '' ? urlOf(config.portalListen) : config.portalUrl
   const store = await openStore({ path: folder.database, clock })
   const closers: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async (): Promise<void> => {
@@ -150,13 +169,15 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       chains: config.chains,
       urls: {
         api: urlOf(config.apiListen),
-        portal: urlOf(config.portalListen),
+        portal: portalUrl,
         dashboard: urlOf(config.dashboardListen),
       },
-      passphrase: readPassphrase(passphrase.source),
+      passphrase: await readPassphrase(passphrase.source),
       workFactor: passphrase.workFactor,
     })
+    const organizationKeys = await prepareOrganizationKeys(config, folder, store)
     const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
+    const targets = withRegistries(catalog, createRegistries(config, clock, log))
     const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
     const { pool, signer } = createSigningPool({
       config,
@@ -167,13 +188,24 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       clock,
       log,
     })
+    const followers: Pick<Identity, 'followChange' | 'resync'>[] = []
+    const streams: Identity['streams'][] = []
+    const facts = createFacts({
+      ...{ config, store, pool, clock, log },
+      environment: process.env,
+      identityOf: (caller, address) => identity.factsOf(caller, address),
+    })
+    followers.push(facts)
     const feed = followChanges(store, log, {
       catalog,
       authenticator,
+      followers,
       reloadAttesters: createAttesterReloader(store, pool, folder, log),
     })
     await feed.start()
     closers.push(() => feed.stop())
+    closers.push(facts.close)
+    await facts.load()
     await pool.start()
     closers.push(() => pool.close())
     store.upkeep.start({
@@ -192,33 +224,51 @@ export const startService = async (config: Config, log: Logger): Promise<Service
     })
     const metrics = createMetrics({
       chains: config.chains.chains.map(({ name }) => name),
-      build: { version: VERSION, runtime: Bun.version, signer: signer() },
+      build: { version: VERSION, runtime: Bun.version, signer },
       pool: pool.stats,
       activeRequests: deadlines.active,
       changeFeedAgeSeconds: feed.ageSeconds,
       logLinesDropped: log.dropped,
+      openStreams: () => streams.reduce((sum, { size }) => sum + size(), 0),
+      facts: facts.metrics,
     })
     closers.push(async () => metrics.stop())
     const requestIds = createRequestIds()
     let stopping = false
-    const shared: EndpointDependencies = {
-      authenticator,
+    const gate = createGate({
+      ...{ authenticator, deadlines, requestIds, metrics, report },
       limiter: createRateLimiter({ clock }),
-      deadlines,
-      idempotent: createIdempotencyGuard({
-        store: store.idempotency,
-        clock,
-        claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
-        report: (error) => {
-          metrics.recordIdempotencyFailure()
-          log.warn('an idempotency key could not be stored', { error })
-        },
-      }),
-      requestIds,
       monotonicMs: clock.monotonicMs,
-      metrics,
-      report,
-    }
+    })
+    const idempotent = createIdempotencyGuard({
+      store: store.idempotency,
+      clock,
+      claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
+      report: (error) => {
+        metrics.recordIdempotencyFailure()
+        log.warn('an idempotency key could not be stored', { error })
+      },
+    })
+    const shared: EndpointDependencies = { gate, idempotent, metrics }
+    const { streamsMax, streamsPerKeyMax } = config
+    const identity = createIdentity({
+      ...{ store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax, organizationKeys },
+      signedGate: createSignedGate({ deadlines, requestIds, clock, metrics, report }),
+      evidenceFolder: folder.evidence,
+      webhookReach: config.webhookReach,
+    })
+    await identity.start()
+    closers.push(identity.stop)
+    followers.push(identity)
+    streams.push(identity.streams)
+    facts.start()
+    closers.push(async () => identity.close())
+    const collectFacts = createCollectJobFacts({
+      collector: facts.collector,
+      velocity: createVelocityCounters(),
+      digestKey: await store.deployment.ensureSecret('fact_digest_key'),
+      timers: systemTimers,
+    })
     const app: App = startApp({
       listen: config.apiListen,
       idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
@@ -227,18 +277,19 @@ export const startService = async (config: Config, log: Logger): Promise<Service
           kind: 'attestation',
           route: '/v2/attestation',
           decode: (body) => decodeAttestationRequest(body, config.chains),
-          perform: createAttest({ catalog, pool, clock }),
+          perform: createAttest({ catalog: targets, pool, clock, collectFacts }),
         }),
         task: createEndpoint(shared, {
           kind: 'task',
           route: '/v1/task',
           decode: (body) => decodeTaskRequest(body, config.chains),
-          perform: createEvaluateTask({ catalog, pool, clock, expiry: createExpiry(config) }),
+          perform: createEvaluateTask({ catalog: targets, pool, clock, collectFacts, expiry: createExpiry(config) }),
         }),
       },
+      identity: identity.endpoints,
       operations: {
         readiness: createReadiness(store, pool, feed, () => stopping),
-        describe: () => ({ version: VERSION, signer: signer(), workers: pool.stats().workers }),
+        describe: () => ({ version: VERSION, signer, workers: pool.stats().workers }),
         requestIds,
         metrics: async () => ({ contentType: metrics.contentType, body: await metrics.expose() }),
       },
@@ -247,10 +298,12 @@ export const startService = async (config: Config, log: Logger): Promise<Service
     })
     return {
       url: app.url,
-      signer: signer(),
+      signer,
       quickstart,
       stop: async () => {
         stopping = true
+        // A listener never stops while a stream is open.
+        identity.close()
         // The listener first: what was accepted may still be on its way to the pool.
         await app.stop()
         await pool.drain(config.deadlineMs)

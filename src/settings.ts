@@ -1,5 +1,6 @@
 // Every setting, once: its flag, its variable, its default, its check and its help line. Resolution is in config.ts.
 import { cpus } from 'node:os'
+import { resolve } from 'node:path'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
 export class SettingInvalidError extends Error {
@@ -60,6 +61,22 @@ const parseChoice =
     return found
   }
 
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
+/** Every link carries it, and a QR code of 80 pixels has to hold the link. */
+const PORTAL_URL_MAX = 200
+
+/** The address without a trailing slash; empty for none. */
+const parsePortalUrl = (text: string): string => {
+  if (text === '') return ''
+  const url = URL.parse(text)
+  const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname))
+  if (!plain || !secure || url.href.length > PORTAL_URL_MAX) {
+    throw new Error(`must be an https URL (http to loopback) of at most ${PORTAL_URL_MAX} characters`)
+  }
+  return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
+}
+
 const parsePath = (text: string): string => {
   if (text === '' || text.includes('\0')) throw new Error('must be a path')
   return text
@@ -74,7 +91,7 @@ const setting = <Value>(definition: Setting<Value>): Setting<Value> => definitio
 export const SETTINGS = {
   config: setting({
     name: 'config',
-    description: 'Config file (YAML or JSON): these names as keys, and `chains`',
+    description: 'Config file (YAML or JSON): these names as keys, `chains` and `screeners`',
     defaultText: '',
     parse: (text) => text,
   }),
@@ -95,6 +112,24 @@ export const SETTINGS = {
     description: 'Address of the hosted verification page',
     defaultText: '127.0.0.1:8081',
     parse: parseListen,
+  }),
+  portalUrl: setting({
+    name: 'portal-url',
+    description: 'Public address of the verification page, as people open it; by default the one it listens on',
+    defaultText: '',
+    parse: parsePortalUrl,
+  }),
+  streamsMax: setting({
+    name: 'streams-max',
+    description: 'Open event streams before further ones are refused with 429 (1 to 1000000)',
+    defaultText: '20000',
+    parse: parseInteger(1, 1_000_000),
+  }),
+  streamsPerKeyMax: setting({
+    name: 'streams-per-key-max',
+    description: 'The same for one API key (1 to 1000000)',
+    defaultText: '10000',
+    parse: parseInteger(1, 1_000_000),
   }),
   dashboardListen: setting({
     name: 'dashboard-listen',
@@ -139,6 +174,20 @@ export const SETTINGS = {
     secret: true,
     parse: (text) => text,
   }),
+  evidenceKey: setting({
+    name: 'evidence-key',
+    description:
+      'Key that evidence and webhook secrets are encrypted with, 64 hex digits; without it the first start makes one',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  webhookReach: setting({
+    name: 'webhook-reach',
+    description: 'Where webhooks may lead: public, private (also private networks), or loopback (http to this machine)',
+    defaultText: 'public',
+    parse: parseChoice('public', 'private', 'loopback'),
+  }),
   decisionsSync: setting({
     name: 'decisions-sync',
     description: 'Flush the decision log to the disk (fdatasync) before answering',
@@ -156,6 +205,13 @@ export const SETTINGS = {
     description: 'Projects, bindings and policy revisions kept in memory (16 to 1000000)',
     defaultText: '20000',
     parse: parseInteger(16, 1_000_000),
+  }),
+  geoipFile: setting({
+    name: 'geoip-file',
+    description:
+      'MMDB file that tells where an IP address is, for example GeoLite2-City.mmdb; read again when it changes',
+    defaultText: '',
+    parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
   }),
   solanaMessagePrefix: setting({
     name: 'solana-message-prefix',

@@ -9,7 +9,9 @@ import type { Clock } from './domain/time.ts'
 import type { Catalog } from './policy/catalog.ts'
 import type { PoolEvent } from './pool/events.ts'
 import { createPool, type Pool } from './pool/pool.ts'
-import type { AttesterReference, PassphraseSource } from './pool/protocol.ts'
+import type { AttesterReference } from './pool/protocol.ts'
+import type { PassphraseSource } from './signing/passphrase.ts'
+import { chooseSecp256k1Backend } from './signing/secp256k1-backends.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 
@@ -60,18 +62,21 @@ const logEvent = (log: Logger, event: PoolEvent): void => {
 export interface SigningPool {
   /** Not started yet. */
   readonly pool: Pool
-  /** The backend that the workers chose; empty before the first is ready. */
-  readonly signer: () => string
+  /** The secp256k1 backend of every worker. */
+  readonly signer: string
 }
 
 export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
   const { config, folder, catalog, clock, log } = dependencies
-  let signer = ''
+  // Chosen once, so that no worker signs by a slower one than the others. No key is here: it signs its self-test only.
+  const { backend, skipped } = chooseSecp256k1Backend(config.signer)
+  for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
+  const signer = backend.name
   const pool = createPool({
     workers: config.workers,
     spawn: () => new Worker(new URL('../workers/attest.worker.ts', import.meta.url).href),
     settings: {
-      signer: config.signer,
+      signer,
       attesters: dependencies.attesters,
       passphrase: dependencies.passphrase,
       decisionsDirectory: folder.decisions,
@@ -93,10 +98,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     definitions: { revision: (revisionId) => catalog.cachedRevision(revisionId) },
     clock,
     limits: { hangMs: config.hangMs },
-    onEvent: (event) => {
-      if (event.type === 'worker-ready') signer = event.report.signer
-      logEvent(log, event)
-    },
+    onEvent: (event) => logEvent(log, event),
   })
-  return { pool, signer: () => signer }
+  return { pool, signer }
 }

@@ -25,6 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/signing/types.ts',
     'src/telemetry',
   ],
+  'src/identity': ['src/domain', 'src/http', 'src/telemetry'],
   'src/store': ['src/domain', 'src/policy/types.ts'],
   'src/client': ['src/domain'],
   workers: ['src/domain', 'src/policy', 'src/signing', 'src/decisions', 'src/pool/protocol.ts', 'src/pool/wire.ts'],
@@ -37,7 +38,7 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
   { pattern: /^bun:sqlite$/, places: ['src/store/'], why: 'SQL lives in the store' },
   {
     pattern: /^elysia$/,
-    places: ['src/http/', 'src/app.ts', 'src/attestation/routes.ts'],
+    places: ['src/http/', 'src/app.ts', 'src/attestation/routes.ts', 'src/identity/routes.ts'],
     why: 'Elysia stays in http, app and the routes files',
   },
   { pattern: /^bun:ffi$/, places: ['src/signing/'], why: 'native code is called by the signing backends only' },

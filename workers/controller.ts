@@ -4,6 +4,7 @@ import type { ControlMessage, WorkerReport, WorkerSettings } from '../src/pool/p
 import type { Keyring } from '../src/signing/types.ts'
 import { createAttest } from './attest.ts'
 import { createDecide, type WorkerClock } from './decide.ts'
+import { createLists, type Lists } from './lists.ts'
 import { createPolicies } from './policies.ts'
 import { createRecorder, type Recorder } from './recorder.ts'
 import { setupReason, type WorkerParts } from './setup.ts'
@@ -22,6 +23,7 @@ interface Running {
   readonly attest: (text: string) => string | null
   readonly recorder: Recorder
   readonly define: (message: Extract<ControlMessage, { type: 'define' }>) => void
+  readonly lists: Lists
   readonly useKeyring: (keyring: Keyring) => void
   readonly eraseKeys: () => void
 }
@@ -29,6 +31,7 @@ interface Running {
 const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: ControllerDependencies): Running => {
   const words = new Int32Array(settings.shared)
   const policies = createPolicies(settings.revisionCacheSize)
+  const lists = createLists(clock)
   let keyring = parts.keyring
   let sign: Sign = createSign(keyring, parts.digesters)
   const recorder = createRecorder({
@@ -37,12 +40,13 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: Cont
     clock,
     onWithheld: (uuids) => post({ type: 'withheld-recorded', uuids }),
   })
-  const decide = createDecide({ policies, sign: () => sign, clock })
+  const decide = createDecide({ policies, lists, sign: () => sign, clock })
   return {
     parts,
     recorder,
     attest: createAttest({ words, decide, recorder, clock }),
     define: ({ targets, revisions }) => policies.define(targets, revisions),
+    lists,
     // Jobs are decided synchronously, so none is being signed while the keys change.
     useKeyring: (next) => {
       const previous = keyring
@@ -79,7 +83,7 @@ export const createController = (dependencies: ControllerDependencies): ((messag
         segmentPath: parts.segment.path,
       })
     } catch (error) {
-      post({ type: 'unusable', reason: setupReason(error) })
+      post(closing ? { type: 'closed' } : { type: 'unusable', reason: setupReason(error) })
     }
   }
 
@@ -127,6 +131,7 @@ export const createController = (dependencies: ControllerDependencies): ((messag
     else if (message.type === 'close') close()
     else if (running === null) return
     else if (message.type === 'define') running.define(message)
+    else if (message.type === 'lists') running.lists.update(message.images, message.removedIds)
     else if (message.type === 'withheld') running.recorder.withhold(message.uuids)
     else if (message.type === 'attesters') void stage(message, running.parts)
     else if (message.type === 'attesters-commit') commit(message.version)

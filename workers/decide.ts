@@ -1,16 +1,18 @@
 // One job, from the request to its decision record: evaluate, and sign if compliant. A denial is a record like any other;
 // a failure has none and carries no signature (invariant 1). Nothing is evaluated or signed past the deadline
 // (invariant 4).
-import type { DecisionRecord } from '../src/decisions/types.ts'
-import type { ErrorCode } from '../src/domain/errors.ts'
-import type { Target } from '../src/domain/target.ts'
+import type { DecisionRecord, ShadowVerdict } from '../src/decisions/types.ts'
+import { DependencyUnavailableError, type ErrorCode } from '../src/domain/errors.ts'
 import type { Verdict } from '../src/domain/verdict.ts'
+import { dutyVerdict } from '../src/policy/duties.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../src/policy/errors.ts'
-import type { RequestFacts } from '../src/policy/types.ts'
-import type { Job } from '../src/pool/protocol.ts'
+import { FactUnavailableError } from '../src/policy/fact-unavailable.ts'
+import type { CarriedFacts, EvaluationFacts, ListReaders } from '../src/policy/types.ts'
 import type { DispatchedJob } from '../src/pool/wire.ts'
 import { SignerUnusableError } from '../src/signing/errors.ts'
-import type { Policies } from './policies.ts'
+import { createListJournal, recordedFactsOf, requestFactsOf, shadowFactsOf } from './facts.ts'
+import type { Definition, Policies } from './policies.ts'
+import { boundedFacts, recordOf } from './record.ts'
 import { AttestersMissingError, type Sign, type Signatures } from './sign.ts'
 
 /** The worker's clocks: monotonic for deadlines, wall time for records. */
@@ -41,57 +43,13 @@ export const TOO_LATE: Failure = {
 
 export interface DecideDependencies {
   readonly policies: Policies
+  readonly lists: ListReaders
   /** The present keys: a rotation replaces it between two jobs. */
   readonly sign: () => Sign
   readonly clock: WorkerClock
 }
 
 const NOTHING_SIGNED: Signatures = { attesters: [], signatures: [] }
-const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
-
-const factsOf = (job: Job): RequestFacts => ({
-  chainName: job.chainName,
-  chainFamily: job.chainId === 0 ? 'solana' : 'evm',
-  chainId: job.chainId,
-  from: job.from,
-  to: job.to,
-  value: job.value,
-  data: job.data,
-  userIp: job.userIp,
-  // Of the request, not of this try: a second one must not decide otherwise.
-  nowSeconds: job.requestedAtSeconds,
-})
-
-const recordOf = (job: Job, target: Target, verdict: Verdict, signed: Signatures, at: number): DecisionRecord => {
-  const { data } = job
-  const record: DecisionRecord = {
-    kind: job.kind,
-    uuid: job.uuid,
-    at,
-    organization: target.organizationId,
-    project: target.projectId,
-    key: job.keyId,
-    request: job.requestId,
-    policy: target.policyId,
-    revision: target.revisionId,
-    verification_hash: target.verificationHash,
-    chain: job.chainName,
-    from: job.from,
-    to: job.to,
-    value: job.value,
-    data_sha256: data === '0x' ? SHA256_OF_NOTHING : Bun.SHA256.hash(Uint8Array.fromHex(data.slice(2)), 'hex'),
-    data_size: (data.length - 2) / 2,
-    compliant: verdict.compliant,
-    rule: verdict.ruleId,
-    expiration: verdict.compliant ? job.expiration : 0,
-    attesters: signed.attesters,
-    signatures: signed.signatures,
-    policy_name: target.policyName,
-  }
-  if (verdict.compliant || (verdict.code === undefined && verdict.message === undefined)) return record
-  const { code, message } = verdict
-  return { ...record, ...(code === undefined ? {} : { code }), ...(message === undefined ? {} : { message }) }
-}
 
 const failed = (code: ErrorCode, detail: string, errorClass: string): Failure => ({
   status: 'failed',
@@ -100,12 +58,24 @@ const failed = (code: ErrorCode, detail: string, errorClass: string): Failure =>
   errorClass,
 })
 
+/** What a rule that failed was after, for the log: a name from the policy, and nothing of the request. */
+const evaluationFailure = (error: PolicyEvaluationError): Failure => {
+  const { cause } = error
+  if (!(cause instanceof FactUnavailableError)) {
+    return failed('DEPENDENCY_UNAVAILABLE', 'the policy could not be evaluated', error.name)
+  }
+  const detail = 'a fact that the policy needs is not available'
+  return failed('DEPENDENCY_UNAVAILABLE', detail, `${cause.name}: ${cause.fact}`)
+}
+
 /** Chosen words for the caller; of the error itself only its class goes further. */
 const failureOf = (error: unknown): Failure => {
   const errorClass = error instanceof Error ? error.name : typeof error
-  if (error instanceof PolicyEvaluationError || error instanceof PolicyUnusableError) {
+  if (error instanceof PolicyEvaluationError) return evaluationFailure(error)
+  if (error instanceof PolicyUnusableError) {
     return failed('DEPENDENCY_UNAVAILABLE', 'the policy could not be evaluated', errorClass)
   }
+  if (error instanceof DependencyUnavailableError) return failed(error.code, error.detail, errorClass)
   if (error instanceof AttestersMissingError) return failed('DEPENDENCY_UNAVAILABLE', error.detail, errorClass)
   if (error instanceof SignerUnusableError) {
     return failed('DEPENDENCY_UNAVAILABLE', 'the attester key could not sign', errorClass)
@@ -113,19 +83,60 @@ const failureOf = (error: unknown): Failure => {
   return failed('INTERNAL', 'the request could not be processed', errorClass)
 }
 
+/** What the shadow revision says of a job; the organization's lists stand before it, too. */
+const shadowVerdictOf = (
+  { target, shadow }: Definition,
+  facts: EvaluationFacts,
+  carried: CarriedFacts | null,
+  duty: Verdict | null,
+): ShadowVerdict | null => {
+  if (shadow === null || target.shadowRevisionId === null) return null
+  const revision = target.shadowRevisionId
+  if (duty !== null) return { revision, compliant: duty.compliant, rule: duty.ruleId }
+  if (shadow === 'unusable' || carried?.shadowless === true) return { revision, compliant: null, rule: null }
+  try {
+    const { compliant, ruleId } = shadow.evaluate(shadowFactsOf(facts, carried))
+    return { revision, compliant, rule: ruleId }
+  } catch (error) {
+    return { revision, compliant: null, rule: error instanceof PolicyEvaluationError ? error.ruleId : null }
+  }
+}
+
+const asksForLists = ({ policy, shadow }: Definition): boolean =>
+  policy.needs.some(({ kind }) => kind === 'list') ||
+  (shadow !== null && shadow !== 'unusable' && shadow.needs.some(({ kind }) => kind === 'list'))
+
 /** Never throws. */
-export const createDecide = ({ policies, sign, clock }: DecideDependencies): ((job: DispatchedJob) => Decision) => {
+export const createDecide = (dependencies: DecideDependencies): ((job: DispatchedJob) => Decision) => {
+  const { policies, lists, sign, clock } = dependencies
   const isTooLate = (job: DispatchedJob): boolean => clock.monotonicMs() >= job.deadlineMs
+
+  const decide = (job: DispatchedJob, definition: Definition): Decision => {
+    const { target, policy } = definition
+    const reader = lists.of(target.organizationId)
+    const carried = job.facts === '' ? null : (JSON.parse(job.facts) as CarriedFacts)
+    const journal = asksForLists(definition) ? createListJournal(reader) : null
+    const request = requestFactsOf(job)
+    const facts: EvaluationFacts =
+      carried === null && journal === null
+        ? request
+        : { ...request, external: carried ?? {}, ...(journal === null ? {} : { lists: journal }) }
+    const duty = dutyVerdict(reader, job.from)
+    const verdict = duty ?? policy.evaluate(facts)
+    if (verdict.compliant && isTooLate(job)) return TOO_LATE
+    const shadow = shadowVerdictOf(definition, facts, carried, duty)
+    const signed = verdict.compliant ? sign()(job, target) : NOTHING_SIGNED
+    const recorded = carried === null && journal === null ? null : recordedFactsOf(carried, journal)
+    const bounded = recorded === null ? null : boundedFacts(recorded)
+    const record = recordOf({ job, target, verdict, signed, facts: bounded, shadow, at: clock.unixMs() })
+    return { status: 'decided', record }
+  }
+
   return (job) => {
     if (isTooLate(job)) return TOO_LATE
     try {
       const definition = policies.find(job.targetId)
-      if (definition === undefined) return { status: 'undefined-target' }
-      const { target, policy } = definition
-      const verdict = policy.evaluate(factsOf(job))
-      if (verdict.compliant && isTooLate(job)) return TOO_LATE
-      const signed = verdict.compliant ? sign()(job, target) : NOTHING_SIGNED
-      return { status: 'decided', record: recordOf(job, target, verdict, signed, clock.unixMs()) }
+      return definition === undefined ? { status: 'undefined-target' } : decide(job, definition)
     } catch (error) {
       return failureOf(error)
     }

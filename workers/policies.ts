@@ -9,6 +9,8 @@ import type { CompiledPolicy } from '../src/policy/types.ts'
 export interface Definition {
   readonly target: Target
   readonly policy: CompiledPolicy
+  /** The shadow revision; null where there is none, `unusable` where it does not compile. */
+  readonly shadow: CompiledPolicy | 'unusable' | null
 }
 
 export interface Policies {
@@ -42,6 +44,15 @@ const compiledOf = (held: HeldRevision): CompiledPolicy => {
   }
 }
 
+/** A shadow that can't be used must not keep the active revision from deciding. */
+const shadowOf = (held: HeldRevision): CompiledPolicy | 'unusable' => {
+  try {
+    return compiledOf(held)
+  } catch {
+    return 'unusable'
+  }
+}
+
 /** @param maxEntries targets, and revisions, that are kept. */
 export const createPolicies = (maxEntries: number): Policies => {
   const targets = new LRUCache<string, Target>({ max: maxEntries })
@@ -61,7 +72,10 @@ export const createPolicies = (maxEntries: number): Policies => {
     find: (targetId) => {
       const target = targets.get(targetId)
       const held = target === undefined ? undefined : revisions.get(target.revisionId)
-      return target === undefined || held === undefined ? undefined : { target, policy: compiledOf(held) }
+      if (target === undefined || held === undefined) return undefined
+      if (target.shadowRevisionId === null) return { target, policy: compiledOf(held), shadow: null }
+      const shadow = revisions.get(target.shadowRevisionId)
+      return shadow === undefined ? undefined : { target, policy: compiledOf(held), shadow: shadowOf(shadow) }
     },
   }
 }

@@ -6,12 +6,12 @@ import type { AttesterReference, WorkerSettings } from '../src/pool/protocol.ts'
 import { SigningError } from '../src/signing/errors.ts'
 import { loadKeccak256 } from '../src/signing/keccak.ts'
 import { openKeyring } from '../src/signing/keyring.ts'
+import { readPassphrase } from '../src/signing/passphrase.ts'
 import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../src/signing/secp256k1-backends.ts'
 import { createSolanaMessageBuilder } from '../src/signing/solana-message.ts'
 import { createStatementDigester } from '../src/signing/statement.ts'
 import { createTaskDigester } from '../src/signing/task.ts'
 import type { Keyring, Secp256k1BackendName } from '../src/signing/types.ts'
-import { PassphraseMissingError, readPassphrase } from './passphrase.ts'
 import type { Digesters } from './sign.ts'
 
 /** The worker can't start. `detail` is one line for the operator, without secrets. */
@@ -61,9 +61,7 @@ const openLog = (settings: WorkerSettings, unixMs: () => number): SegmentWriter 
 
 /** The line for the operator. Of an error that is not ours only the class is told. */
 export const setupReason = (error: unknown): string => {
-  if (error instanceof SigningError || error instanceof WorkerSetupError || error instanceof PassphraseMissingError) {
-    return error.detail
-  }
+  if (error instanceof SigningError || error instanceof WorkerSetupError) return error.detail
   return `a signing worker could not start (${error instanceof Error ? error.name : typeof error})`
 }
 

@@ -62,6 +62,8 @@ export const recordOf = ({ body, uuid }: Example): DecisionRecord => ({
   value: body.msgValue,
   data_sha256: 'ab'.repeat(32),
   data_size: (body.data.length - 2) / 2,
+  data: body.data,
+  requested: EXPIRATION_SECONDS - 300,
   compliant: true,
   rule: 'opened',
   expiration: EXPIRATION_SECONDS,

@@ -23,6 +23,7 @@ const rowOf = (sequence: number): JobRow => {
     value: body.msgValue,
     data: body.data,
     userIp: '',
+    facts: '',
     requestedAtSeconds: EXPIRATION_SECONDS - 300,
     expiration: EXPIRATION_SECONDS,
     deadlineMs: 25_000,

@@ -3,42 +3,46 @@
 import { EVM_ZERO_ADDRESS, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { FieldMissingError } from '../domain/errors.ts'
-import type { Target } from '../domain/target.ts'
+import type { OptionalField } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
-import type { Pool } from '../pool/pool.ts'
-import { type CallAnswer, type CallContext, requireBinding, requireProject } from './job.ts'
+import {
+  type CallAnswer,
+  type CallContext,
+  decideJob,
+  type JobDependencies,
+  requireBinding,
+  requireProject,
+} from './job.ts'
 
-export interface AttestDependencies {
+export interface AttestDependencies extends JobDependencies {
   readonly catalog: Catalog
-  readonly pool: Pool
   readonly clock: Clock
 }
 
-/** A policy that reads what the caller left out can't be evaluated: an error, never a verdict (decisions §2). */
-const requireFields = (target: Target, request: AttestationRequest): void => {
-  for (const field of target.requires) {
-    if (field === 'data' && request.data === null) throw new FieldMissingError('data')
-    if (field === 'msg_value' && request.msgValue === null) throw new FieldMissingError('msg_value')
-    if (field === 'user_ip' && request.userIp === null) throw new FieldMissingError('user_ip')
-  }
+const isMissing = (request: AttestationRequest, field: OptionalField): boolean => {
+  if (field === 'data') return request.data === null
+  return field === 'msg_value' ? request.msgValue === null : request.userIp === null
 }
 
 export type Attest = (request: AttestationRequest, context: CallContext) => Promise<CallAnswer>
 
 /** @throws PolicyMissingError, FieldMissingError, and what Pool.submit throws. */
 export const createAttest =
-  ({ catalog, pool, clock }: AttestDependencies): Attest =>
+  (dependencies: AttestDependencies): Attest =>
   async (request, context) => {
+    const { catalog, clock } = dependencies
     const { chain, to } = request
     const { organizationId } = context
     const target =
       to === null
         ? await requireProject(catalog, organizationId, request.verificationHash ?? '')
         : await requireBinding(catalog, organizationId, chain.name, to, request.toAsSent ?? to)
-    requireFields(target, request)
+    // A policy that reads what the caller left out can't be evaluated: an error, never a verdict (decisions §2).
+    for (const field of target.requires) if (isMissing(request, field)) throw new FieldMissingError(field)
     const nowSeconds = clock.unixSeconds()
-    const answer = await pool.submit(
+    const answer = await decideJob(
+      dependencies,
       {
         kind: 'attestation',
         uuid: context.uuid,
@@ -52,11 +56,14 @@ export const createAttest =
         value: request.msgValue ?? '0',
         data: request.data ?? '0x',
         userIp: request.userIp ?? '',
+        facts: '',
         requestedAtSeconds: nowSeconds,
         expiration: nowSeconds + target.lifetimeSeconds,
         deadlineMs: context.deadlineMs,
       },
       target,
+      context,
+      (field) => isMissing(request, field),
     )
     return {
       body: answer.body,

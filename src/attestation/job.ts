@@ -1,13 +1,20 @@
 // What A1 and A2 share on their way to the pool: who asks, and which target decides.
 import type { WalletAddress } from '../domain/address.ts'
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { PolicyMissingError } from '../domain/errors.ts'
-import type { Target } from '../domain/target.ts'
+import type { OptionalField } from '../domain/target.ts'
 import type { Catalog } from '../policy/catalog.ts'
+import type { FactSubject, ResolvedTarget } from '../policy/types.ts'
+import type { PoolAnswer } from '../pool/entry.ts'
+import type { Pool } from '../pool/pool.ts'
+import type { Job } from '../pool/protocol.ts'
+import { type CollectJobFacts, carriesFacts } from './job-facts.ts'
 
 /** Who asks, and what stays the same over every try of this request. */
 export interface CallContext {
   readonly organizationId: string
   readonly keyId: string
+  readonly environment: ApiKeyEnvironment
   readonly requestId: string
   /** The attestation's uuid or the task's id (invariant 3). */
   readonly uuid: string
@@ -31,7 +38,7 @@ export const requireBinding = async (
   chainName: string,
   address: WalletAddress,
   addressAsSent: string,
-): Promise<Target> => {
+): Promise<ResolvedTarget> => {
   const found = catalog.resolveBinding(organizationId, chainName, address)
   const target = found instanceof Promise ? await found : found
   if (target === null) throw new PolicyMissingError('address', addressAsSent)
@@ -43,9 +50,55 @@ export const requireProject = async (
   catalog: Catalog,
   organizationId: string,
   verificationHash: string,
-): Promise<Target> => {
+): Promise<ResolvedTarget> => {
   const found = catalog.resolveProject(organizationId, verificationHash)
   const target = found instanceof Promise ? await found : found
   if (target === null) throw new PolicyMissingError('verification hash', verificationHash)
   return target
+}
+
+export interface JobDependencies {
+  readonly pool: Pick<Pool, 'submit'>
+  readonly collectFacts: CollectJobFacts
+}
+
+const subjectOf = (job: Job, target: ResolvedTarget, { environment }: CallContext): FactSubject => ({
+  organizationId: target.organizationId,
+  projectId: target.projectId,
+  environment,
+  chainName: job.chainName,
+  chainFamily: job.chainId === 0 ? 'solana' : 'evm',
+  chainId: job.chainId,
+  from: job.from,
+  to: job.to,
+  value: job.value,
+  data: job.data,
+  userIp: job.userIp,
+  nowSeconds: job.requestedAtSeconds,
+  deadlineMs: job.deadlineMs,
+})
+
+/**
+ * Has a job decided, with the facts that its policy asks for. `isMissing` tells which optional fields the request lacks;
+ * those that the policy itself reads were looked at before.
+ * @throws what Pool.submit throws.
+ */
+export const decideJob = async (
+  { pool, collectFacts }: JobDependencies,
+  job: Job,
+  target: ResolvedTarget,
+  context: CallContext,
+  isMissing: (field: OptionalField) => boolean,
+): Promise<PoolAnswer> => {
+  if (!carriesFacts(target)) return pool.submit(job, target)
+  const collected = collectFacts(target, subjectOf(job, target, context), target.shadowRequires.some(isMissing))
+  const facts = collected instanceof Promise ? await collected : collected
+  try {
+    const answer = await pool.submit({ ...job, facts: facts.text }, target)
+    facts.settle(answer.compliant)
+    return answer
+  } catch (error) {
+    facts.settle(false)
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 // Interface A on Elysia. The bodies are read and decoded by the endpoints themselves: decoded once, strictly.
 import { Elysia } from 'elysia'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from '../http/gate.ts'
 
 export interface AttestationEndpoints {
   readonly attestation: Endpoint

@@ -3,13 +3,11 @@ import type { TaskRequest } from '../domain/attestation.ts'
 import { FieldMissingError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
-import type { Pool } from '../pool/pool.ts'
 import type { TaskExpiry } from './expiry.ts'
-import { type CallAnswer, type CallContext, requireBinding } from './job.ts'
+import { type CallAnswer, type CallContext, decideJob, type JobDependencies, requireBinding } from './job.ts'
 
-export interface TaskDependencies {
+export interface TaskDependencies extends JobDependencies {
   readonly catalog: Catalog
-  readonly pool: Pool
   readonly clock: Clock
   readonly expiry: TaskExpiry
 }
@@ -18,15 +16,17 @@ export type EvaluateTask = (request: TaskRequest, context: CallContext) => Promi
 
 /** @throws PolicyMissingError, FieldMissingError, DependencyUnavailableError, and what Pool.submit throws. */
 export const createEvaluateTask =
-  ({ catalog, pool, clock, expiry }: TaskDependencies): EvaluateTask =>
+  (dependencies: TaskDependencies): EvaluateTask =>
   async (request, context) => {
+    const { catalog, clock, expiry } = dependencies
     const { chain } = request
     const target = await requireBinding(catalog, context.organizationId, chain.name, request.to, request.toAsSent)
     // v1 has no field for the end user's address, so a policy that reads it can't be asked through v1.
     if (target.requires.includes('user_ip')) throw new FieldMissingError('user_ip')
     const nowSeconds = clock.unixSeconds()
     const expiration = await expiry.after(chain.name, nowSeconds, target.lifetimeSeconds)
-    const answer = await pool.submit(
+    const answer = await decideJob(
+      dependencies,
       {
         kind: 'task',
         uuid: context.uuid,
@@ -40,11 +40,14 @@ export const createEvaluateTask =
         value: request.msgValue,
         data: request.data,
         userIp: '',
+        facts: '',
         requestedAtSeconds: nowSeconds,
         expiration,
         deadlineMs: context.deadlineMs,
       },
       target,
+      context,
+      (field) => field === 'user_ip',
     )
     return {
       body: answer.body,

@@ -3,9 +3,10 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { DataFolder } from '../data-folder.ts'
-import { type Passphrase, readPassphrase } from '../passphrase.ts'
+import type { Passphrase } from '../passphrase.ts'
 import { type AttesterKeystore, createAttesterKeystore, importAttesterKey } from '../signing/attester-files.ts'
 import { SigningError } from '../signing/errors.ts'
+import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
 import { ConstraintViolatedError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
@@ -55,9 +56,9 @@ interface Context extends AttesterCommandInput {
   readonly command: ParsedCommand
 }
 
-const destination = ({ folder, passphrase }: Context) => {
+const destination = async ({ folder, passphrase }: Context) => {
   const { source, workFactor } = passphrase()
-  return { directory: folder.keystores, passphrase: readPassphrase(source), workFactor }
+  return { directory: folder.keystores, passphrase: await readPassphrase(source), workFactor }
 }
 
 /** A keystore that the store does not know would be an orphan, so it goes when the row can't be written. */
@@ -81,7 +82,7 @@ const readKind = (command: ParsedCommand, byDefault?: 'secp256k1'): 'secp256k1' 
 
 const add = async (context: Context): Promise<void> => {
   const kind = readKind(context.command)
-  await register(context, await createAttesterKeystore({ kind, ...destination(context) }))
+  await register(context, await createAttesterKeystore({ kind, ...(await destination(context)) }))
 }
 
 const readText = (path: string): string => {
@@ -106,7 +107,7 @@ const importKey = async (context: Context): Promise<void> => {
   const path = context.command.positionals[1]
   if (path === undefined) throw new UsageError('FILE is missing')
   const source = sourceOf(readText(path), context.command)
-  await register(context, await importAttesterKey({ source, ...destination(context) }))
+  await register(context, await importAttesterKey({ source, ...(await destination(context)) }))
 }
 
 const list = async ({ store, output, command }: Context): Promise<void> => {

@@ -2,6 +2,7 @@
 // `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
 // 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong.
 import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { type Config, loadConfig } from '../config.ts'
 import { type DataFolder, dataFolderAt } from '../data-folder.ts'
 import { CountersignError } from '../domain/errors.ts'
@@ -12,19 +13,29 @@ import { StoreUnusableError } from '../store/errors.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { runAttester } from './attester.ts'
 import { runDecisions } from './decisions.ts'
+import { runDoctor } from './doctor.ts'
+import { runGeo } from './geo.ts'
 import { runKeys } from './keys.ts'
+import { runLists } from './lists.ts'
+import { runOrg } from './org.ts'
 import type { CommandOutput } from './output.ts'
 import { runPolicy } from './policy.ts'
 import { runProject } from './project.ts'
+import { runSession } from './session.ts'
 import { splitSettingFlags } from './setting-flags.ts'
 
 const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FILE] …
 
+  org         list and create organizations, and set their level
   keys        issue, list, regenerate and revoke API keys
   attester    add, import, list and retire the keys that sign
-  policy      check, apply, list and show policies
+  policy      check, test, save, activate, shadow and replay policies
   project     list, create, change and bind projects
+  lists       make, fill, export and refresh lists of addresses
+  geo         look an IP address up as policies see it
+  session     list, show and decide identity sessions
   decisions   follow and verify the decision log
+  doctor      check the configured chains, their registries and our attesters there
   settings    list every setting of the service with its default
 
 VERB --help says more. Changes are live in a running service within a second.
@@ -33,6 +44,15 @@ VERB --help says more. Changes are live in a running service within a second.
 const output: CommandOutput = {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
+}
+
+/** Who works here; in a container there may be a number without a name. */
+const userName = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
 }
 
 /** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
@@ -58,6 +78,14 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
   switch (verb) {
     case 'keys':
       return runWithStore(folder, (store) => runKeys(commandArguments, { store, clock: systemClock, ...output }))
+    case 'org':
+      return runOrg(commandArguments, { output, openStore: open })
+    case 'session':
+      return runSession(commandArguments, { output, openStore: open, user: userName() })
+    case 'lists':
+      return runLists(commandArguments, { output, openStore: open, clock: systemClock, user: userName() })
+    case 'geo':
+      return runGeo(commandArguments, { output, geoipFile: config.geoipFile, clock: systemClock })
     case 'attester':
       return runAttester(commandArguments, {
         output,
@@ -66,11 +94,20 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
         openStore: open,
       })
     case 'policy':
-      return runPolicy(commandArguments, output, open)
+      return runPolicy(commandArguments, {
+        output,
+        openStore: open,
+        decisionsDirectory: folder.decisions,
+        chains: config.chains,
+        clock: systemClock,
+        isTerminal: process.stderr.isTTY === true,
+      })
     case 'project':
       return runProject(commandArguments, { output, chains: config.chains, openStore: open })
     case 'decisions':
       return runDecisions(commandArguments, { dataDirectory: config.dataDir, ...output })
+    case 'doctor':
+      return runDoctor(commandArguments, { output, config, clock: systemClock, openStore: open })
     default:
       output.stderr(`unknown verb ${verb}\n${USAGE}`)
       return 2

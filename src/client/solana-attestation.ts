@@ -1,19 +1,10 @@
 // What a Solana attestation says and whether its signature says so too: the message that attesters sign, rebuilt from
-// the request and the answer. Layout: decisions §2, "What Solana signs".
+// the request and the answer. Needs no library. Layout: README, Decisions, "What Solana checks".
 import { createHash, createPublicKey, verify } from 'node:crypto'
+import type { Attestation, AttestationRequest, CompliantAnswer } from './attestation-types.ts'
+import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { hexBytes, publicKeyOf, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
-
-/** `attestation` of the API's answer. */
-export interface SolanaAttestation {
-  readonly uuid: string
-  /** Unix seconds. */
-  readonly expiration: number
-  /** Base58 public key. */
-  readonly attester: string
-  /** `0x` hex of 64 bytes. */
-  readonly signature: string
-}
+import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
 /** What was asked of the API, and the policy that it answered with. */
 export interface SolanaAttestedCall {
@@ -29,12 +20,27 @@ export interface SolanaAttestedCall {
   readonly lamports?: bigint
 }
 
+/** 32 zero bytes. */
+const ZERO_KEY = '11111111111111111111111111111111'
+
+/** The call that an answer is for, from what was asked. */
+export const solanaAttestedCall = (
+  request: AttestationRequest,
+  answer: Pick<CompliantAnswer, 'verificationHash'>,
+): SolanaAttestedCall => ({
+  from: request.from,
+  to: request.to ?? ZERO_KEY,
+  verificationHash: answer.verificationHash,
+  data: request.data ?? '0x',
+  lamports: request.msgValue ?? 0n,
+})
+
 /** What the deployed registry program expects. */
 export const SOLANA_MESSAGE_PREFIX = 'predicate_solana_attestation'
 
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
-const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
+const sha256 = (...parts: readonly (Uint8Array | string)[]): Uint8Array => {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return hash.digest()
@@ -47,17 +53,17 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
  */
 export const solanaMessage = (
   call: SolanaAttestedCall,
-  attestation: Pick<SolanaAttestation, 'uuid' | 'expiration'>,
+  attestation: Pick<Attestation, 'uuid' | 'expiration'>,
   prefix: string = SOLANA_MESSAGE_PREFIX,
-): Buffer => {
+): Uint8Array => {
   if (!/^[\x21-\x7e]{1,64}$/.test(prefix)) {
     throw new ArgumentInvalidError('prefix', 'must be 1 to 64 visible ASCII characters')
   }
   return sha256(
     prefix,
     uuidBytes('uuid', attestation.uuid),
-    publicKeyOf('from', call.from).toBytes(),
-    publicKeyOf('to', call.to).toBytes(),
+    decodeKey('from', call.from),
+    decodeKey('to', call.to),
     u64Bytes('lamports', call.lamports ?? 0n),
     sha256(hexBytes('data', call.data ?? '0x')),
     sha256(call.verificationHash),
@@ -72,10 +78,10 @@ export const solanaMessage = (
  */
 export const verifySolanaAttestation = (
   call: SolanaAttestedCall,
-  attestation: SolanaAttestation,
+  attestation: Attestation,
   prefix?: string,
 ): boolean => {
-  const attester = publicKeyOf('attester', attestation.attester).toBytes()
+  const attester = decodeKey('attester', attestation.attester)
   const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, attester]), format: 'der', type: 'spki' })
   const signature = hexBytes('signature', attestation.signature, 64)
   return verify(null, solanaMessage(call, attestation, prefix), key, signature)

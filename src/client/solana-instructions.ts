@@ -1,5 +1,6 @@
 // The two instructions that bring an attestation into a Solana transaction: the Ed25519 program checks the signature,
-// and right after it the registry program checks that it was made for this call. Layouts: decisions §6.
+// and right after it the registry program checks that it was made for this call. Needs
+// @solana/web3.js.
 import {
   Ed25519Program,
   PublicKey,
@@ -7,9 +8,11 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js'
+import type { Attestation } from './attestation-types.ts'
+import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { type SolanaAttestation, type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
-import { hexBytes, publicKeyOf, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
+import { type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
+import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
 /** First 8 bytes of SHA-256 of `global:validate_attestation`, as Anchor programs tell their instructions apart. */
 const VALIDATE_ATTESTATION = Buffer.from('fae8248f950149dc', 'hex')
@@ -21,6 +24,8 @@ export interface SolanaRegistryAccounts {
   readonly policy: PublicKey
   readonly usedUuid: PublicKey
 }
+
+const publicKeyOf = (argument: string, text: string): PublicKey => new PublicKey(decodeKey(argument, text))
 
 const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8Array)[]): PublicKey => {
   const [address] = PublicKey.findProgramAddressSync(
@@ -34,13 +39,13 @@ const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8Array)[
 export const solanaRegistryAccounts = (
   registryProgram: string,
   call: Pick<SolanaAttestedCall, 'to'>,
-  attestation: Pick<SolanaAttestation, 'uuid' | 'attester'>,
+  attestation: Pick<Attestation, 'uuid' | 'attester'>,
 ): SolanaRegistryAccounts => {
   const program = publicKeyOf('registryProgram', registryProgram)
   return {
     registry: accountOf(program, 'predicate_registry'),
-    attester: accountOf(program, 'attester', publicKeyOf('attester', attestation.attester).toBytes()),
-    policy: accountOf(program, 'policy', publicKeyOf('to', call.to).toBytes()),
+    attester: accountOf(program, 'attester', decodeKey('attester', attestation.attester)),
+    policy: accountOf(program, 'policy', decodeKey('to', call.to)),
     usedUuid: accountOf(program, 'used_uuid', uuidBytes('uuid', attestation.uuid)),
   }
 }
@@ -51,12 +56,12 @@ export const solanaRegistryAccounts = (
  * @throws ArgumentInvalidError
  */
 export const ed25519Instruction = (
-  attestation: Pick<SolanaAttestation, 'attester' | 'signature'>,
+  attestation: Pick<Attestation, 'attester' | 'signature'>,
   message: Uint8Array,
 ): TransactionInstruction => {
   if (message.length !== 32) throw new ArgumentInvalidError('message', 'must be 32 bytes')
   return Ed25519Program.createInstructionWithPublicKey({
-    publicKey: publicKeyOf('attester', attestation.attester).toBytes(),
+    publicKey: decodeKey('attester', attestation.attester),
     message,
     signature: hexBytes('signature', attestation.signature, 64),
   })
@@ -66,7 +71,7 @@ export const ed25519Instruction = (
 export const validateAttestationInstruction = (
   registryProgram: string,
   call: SolanaAttestedCall,
-  attestation: SolanaAttestation,
+  attestation: Attestation,
 ): TransactionInstruction => {
   const accounts = solanaRegistryAccounts(registryProgram, call, attestation)
   const callData = hexBytes('data', call.data ?? '0x')
@@ -86,12 +91,12 @@ export const validateAttestationInstruction = (
     ],
     data: Buffer.concat([
       VALIDATE_ATTESTATION,
-      publicKeyOf('to', call.to).toBytes(),
+      decodeKey('to', call.to),
       u64Bytes('lamports', call.lamports ?? 0n),
       callDataLength,
       callData,
       uuidBytes('uuid', attestation.uuid),
-      publicKeyOf('attester', attestation.attester).toBytes(),
+      decodeKey('attester', attestation.attester),
       hexBytes('signature', attestation.signature, 64),
       secondsBytes('expiration', attestation.expiration),
     ]),
@@ -107,7 +112,7 @@ export const validateAttestationInstruction = (
 export const solanaAttestationInstructions = (
   registryProgram: string,
   call: SolanaAttestedCall,
-  attestation: SolanaAttestation,
+  attestation: Attestation,
   prefix?: string,
 ): [TransactionInstruction, TransactionInstruction] => [
   ed25519Instruction(attestation, solanaMessage(call, attestation, prefix)),

@@ -34,6 +34,10 @@ export const encodeRecord = (record: LogRecord, previousHash: string): string =>
         value: record.value,
         data_sha256: record.data_sha256,
         data_size: record.data_size,
+        data: record.data,
+        requested: record.requested,
+        facts: record.facts,
+        shadow: record.shadow,
         compliant: record.compliant,
         rule: record.rule,
         code: record.code,
@@ -78,6 +82,15 @@ const TEXT_FIELDS = [
   'policy_name',
 ] as const
 
+const HEX_BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isShadow = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value['revision'] === 'string' &&
+  (value['compliant'] === null || typeof value['compliant'] === 'boolean') &&
+  isTextOrNull(value['rule'])
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 /** Unix milliseconds that a Date can hold. */
 const isTime = (value: unknown): boolean => isCount(value) && (value as number) <= 8_640_000_000_000_000
@@ -148,6 +161,10 @@ export const parseRecordLine = (line: string): { readonly prev: string; readonly
     require(matches(DECIMAL, value['value']), 'value')
     require(matches(HASH, value['data_sha256']), 'data_sha256')
     require(isCount(value['data_size']), 'data_size')
+    require(value['data'] === undefined || matches(HEX_BYTES, value['data']), 'data')
+    require(value['requested'] === undefined || isCount(value['requested']), 'requested')
+    require(value['facts'] === undefined || isObject(value['facts']), 'facts')
+    require(value['shadow'] === undefined || isShadow(value['shadow']), 'shadow')
     require(typeof value['compliant'] === 'boolean', 'compliant')
     require(isTextOrNull(value['rule']), 'rule')
     for (const field of ['code', 'message']) {

@@ -2,6 +2,35 @@
 // It holds enough to build the answer again, so that a worker's death between record and answer loses nothing.
 import type { DecisionLogError } from './errors.ts'
 
+/**
+ * Facts as they were collected; what is personal (the client's address, the identity) as a keyed hash only. `lists` has
+ * the addresses that were looked up. Where all of it is too long for a line, there is only its SHA-256.
+ */
+export interface RecordedFacts {
+  readonly geography?: unknown
+  readonly screeners?: unknown
+  readonly reads?: unknown
+  readonly velocity?: unknown
+  readonly lists?: Readonly<Record<string, RecordedList>>
+  readonly client_ip_hash?: string
+  readonly identity_hash?: string
+  readonly sha256?: string
+}
+
+/** How old a list was, and which of the addresses that were looked up were in it. Null: it could not be read. */
+export interface RecordedList {
+  readonly age: number | null
+  readonly in: readonly string[]
+  readonly out: readonly string[]
+}
+
+/** `compliant` null: it could not be evaluated, and `rule` is the one that failed. */
+export interface ShadowVerdict {
+  readonly revision: string
+  readonly compliant: boolean | null
+  readonly rule: string | null
+}
+
 export interface DecisionRecord {
   readonly kind: 'attestation' | 'task'
   /** Lower-case, 36 characters. */
@@ -23,11 +52,19 @@ export interface DecisionRecord {
   /** SHA-256 of the data bytes, hex; the bytes themselves are the caller's. */
   readonly data_sha256: string
   readonly data_size: number
+  /** The data itself, 0x-hex, where it is not longer than a line of the log can bear. */
+  readonly data?: string | undefined
+  /** The request's own time, Unix seconds. */
+  readonly requested?: number
+  /** What the policy was told beyond the request, where it asked for anything. */
+  readonly facts?: RecordedFacts | undefined
+  /** What the shadow revision would have decided, where there is one. */
+  readonly shadow?: ShadowVerdict | undefined
   readonly compliant: boolean
   readonly rule: string | null
   /** The deciding rule's words; only on a denial. */
-  readonly code?: string
-  readonly message?: string
+  readonly code?: string | undefined
+  readonly message?: string | undefined
   /** v2: expiration; v1: expiry. 0 when not compliant. */
   readonly expiration: number
   /** Attesters' addresses and their signatures, in the order of the answer. Empty when not compliant. */

@@ -5,7 +5,8 @@ import { BASE62_ALPHABET, randomBase62 } from './identifier.ts'
 
 export type ApiKeyKind = 'attestation' | 'identity' | 'admin'
 export type ApiKeyEnvironment = 'live' | 'test'
-export type ApiKeyScope = 'attestation' | 'identity' | 'admin'
+/** `deployment`: an admin key that may also do what belongs to the deployment. Never a kind's own; given by hand. */
+export type ApiKeyScope = 'attestation' | 'identity' | 'admin' | 'deployment'
 
 /** What a key of each kind may be used for. A right key without the scope is answered 403. */
 export const SCOPES_BY_KIND: Readonly<Record<ApiKeyKind, readonly ApiKeyScope[]>> = {

@@ -4,8 +4,8 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 /** Char code → digit, 255 for every other code below 128. */
-const DIGITS = new Uint8Array(128).fill(255)
-for (const [digit, character] of [...ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = digit
+export const BASE58_DIGITS = new Uint8Array(128).fill(255)
+for (const [digit, character] of [...ALPHABET].entries()) BASE58_DIGITS[character.charCodeAt(0)] = digit
 
 const BYTES = 32
 /** 44 digits are below 2^258. */
@@ -40,7 +40,7 @@ export const isBase58Of32Bytes = (text: string): boolean => {
   let factor = 1
   for (let i = zeros; i < text.length; i++) {
     const character = text.charCodeAt(i)
-    const digit = character < 128 ? DIGITS[character]! : 255
+    const digit = character < 128 ? BASE58_DIGITS[character]! : 255
     if (digit === 255) return false
     group = group * 58 + digit
     factor *= 58

@@ -24,6 +24,15 @@ export type IdentifierPrefix =
   | 'person'
   | 'wallet'
   | 'evidence'
+  | 'list'
+  | 'base'
+  | 'user'
+  | 'login'
+  | 'approval'
+  | 'job'
+  | 'endpoint'
+  | 'message'
+  | 'read'
 
 /** For example `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
 export const newIdentifier = (prefix: IdentifierPrefix): string => `${prefix}_${randomBase62(16)}`

@@ -34,6 +34,17 @@ export class RetriesExhaustedError extends CountersignError {
   }
 }
 
+/** Nobody can complete a session whose evidence is gone. */
+export class EvidenceErasedError extends CountersignError {
+  override readonly name = 'EvidenceErasedError'
+  constructor() {
+    super(
+      'SESSION_CONFLICT',
+      'the evidence of the session was erased: it can not be completed until it is handed in again',
+    )
+  }
+}
+
 /** Handed in or decided: nothing can be added any more. */
 export class SessionClosedError extends CountersignError {
   override readonly name = 'SessionClosedError'

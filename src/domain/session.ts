@@ -88,6 +88,8 @@ export type SessionEventKind =
   | 'origin-changed'
   | 'level-changed'
   | 'consented'
+  | 'evidence-changed'
+  | 'evidence-erased'
 
 /** One change, stored in the transaction that made it. */
 export interface SessionEvent {
@@ -112,6 +114,8 @@ export interface StatusChange {
   readonly actor: string
   readonly publicComment?: string | null
   readonly privateComment?: string | null
+  /** With `retry`: what is to be done again, as names of evidence fields and document kinds, or `wallets`. */
+  readonly corrections?: readonly string[]
   /** The session as the decider saw it; any other state refuses the decision. Left out: whatever it is now. */
   readonly expectedSequence?: number
   /** Must be true to leave `completed`: a decision that comes late must never undo a completed session by accident. */

@@ -10,6 +10,8 @@ export interface Target {
   readonly policyId: string
   readonly policyName: string
   readonly revisionId: string
+  /** Evaluated beside it and recorded, never answered; null for none. */
+  readonly shadowRevisionId: string | null
   /** v1: how many attester keys sign. */
   readonly quorum: number
   /** How long an attestation is valid: 10 to 3,600 s. */

@@ -16,6 +16,8 @@ export interface SessionWallet {
   /** What is shown: EIP-55 spelling for EVM, the same as `address` for Solana. */
   readonly addressText: string
   readonly connectedAtSeconds: number
+  /** The session's sequence with this wallet connected. */
+  readonly connectedSequence: number
 }
 
 export interface ParsedWallet {

@@ -8,7 +8,8 @@ import { MethodNotAllowedError } from './route-errors.ts'
 export const API_KEY_CHALLENGE = 'ApiKey realm="countersign"'
 export const BEARER_CHALLENGE = 'Bearer realm="countersign"'
 
-const setRateLimit = (headers: Record<string, string>, state: RateLimitState): void => {
+/** Adds what is known of the key’s limit. */
+export const setRateLimit = (headers: Record<string, string>, state: RateLimitState): void => {
   headers['ratelimit-limit'] = String(state.limit)
   headers['ratelimit-remaining'] = String(state.remaining)
   headers['ratelimit-reset'] = String(state.resetSeconds)

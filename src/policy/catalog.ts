@@ -2,12 +2,13 @@
 // organization by a stamp that every change of the organization renews: an entry, and a load under way, counts only
 // under the stamp it was begun with, so a load that overlaps a change can never leave the old policy behind.
 import { LRUCache } from 'lru-cache'
-import type { PolicyRevision, Target } from '../domain/target.ts'
+import type { PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyUnusableError } from './errors.ts'
+import { keyOfNeed } from './needs.ts'
 import { createRevisionCache, type LoadedRevision } from './revision-cache.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { PolicySource, TargetRecord } from './types.ts'
+import type { PolicySource, ResolvedTarget, TargetRecord } from './types.ts'
 
 export interface CatalogDependencies {
   readonly source: PolicySource
@@ -33,9 +34,16 @@ export interface Catalog {
    * The target of a project of this organization; null when it has none of this verification hash. Answers at once
    * when it is known, and rejects when the store is unavailable or (PolicyUnusableError) the policy can't be evaluated.
    */
-  resolveProject(organizationId: string, verificationHash: string): Target | null | Promise<Target | null>
+  resolveProject(
+    organizationId: string,
+    verificationHash: string,
+  ): ResolvedTarget | null | Promise<ResolvedTarget | null>
   /** The same by a bound contract or program, its address canonical. */
-  resolveBinding(organizationId: string, chainName: string, address: string): Target | null | Promise<Target | null>
+  resolveBinding(
+    organizationId: string,
+    chainName: string,
+    address: string,
+  ): ResolvedTarget | null | Promise<ResolvedTarget | null>
   /** The revision of a resolved target, at once when it is at hand, as it is right after resolving. */
   revision(revisionId: string): PolicyRevision | null | Promise<PolicyRevision | null>
   /** The same without ever loading. */
@@ -46,7 +54,7 @@ export interface Catalog {
 }
 
 interface Entry {
-  readonly target: Target | null
+  readonly target: ResolvedTarget | null
   readonly stamp: number
 }
 
@@ -74,10 +82,22 @@ const createStamps = (maxOrganizations: number) => {
   }
 }
 
-const complete = (record: TargetRecord, loaded: LoadedRevision | null): Target => {
+const complete = (
+  record: TargetRecord,
+  loaded: LoadedRevision | null,
+  shadow: LoadedRevision | null,
+): ResolvedTarget => {
   if (loaded === null) throw new PolicyUnusableError(new Error(`revision ${record.revisionId} is missing`))
   if ('failure' in loaded) throw loaded.failure
-  return Object.freeze({ ...record, requires: loaded.requires })
+  const { requires, needs } = loaded
+  // A shadow that can't be used is no reason to refuse anyone: the worker records that it failed.
+  if (shadow === null || 'failure' in shadow) {
+    const shadowRevisionId = shadow === null ? null : record.shadowRevisionId
+    return Object.freeze({ ...record, shadowRevisionId, requires, needs, shadowNeeds: [], shadowRequires: [] })
+  }
+  const known = new Set(needs.map(keyOfNeed))
+  const shadowNeeds = shadow.needs.filter((need) => !known.has(keyOfNeed(need)))
+  return Object.freeze({ ...record, requires, needs, shadowNeeds, shadowRequires: shadow.requires })
 }
 
 export const createCatalog = ({
@@ -90,8 +110,21 @@ export const createCatalog = ({
   const targets = new LRUCache<string, Entry>({ max: maxEntries })
   const misses = new LRUCache<string, Entry>({ max: maxEntries })
   const revisions = createRevisionCache({ source, clock, maxCharacters: maxRevisionCharacters, joinWithinMs })
-  const loads = createSharedLoads<Target | null>(clock, joinWithinMs)
+  const loads = createSharedLoads<ResolvedTarget | null>(clock, joinWithinMs)
   const stamps = createStamps(maxEntries)
+
+  const isAtHand = ({ revisionId, shadowRevisionId }: ResolvedTarget): boolean =>
+    revisions.peek(revisionId) !== undefined &&
+    (shadowRevisionId === null || revisions.peek(shadowRevisionId) !== undefined)
+
+  const loadRevision = async (revisionId: string): Promise<LoadedRevision | null> =>
+    revisions.peek(revisionId) ?? (await revisions.load(revisionId))
+
+  const completed = async (record: TargetRecord): Promise<ResolvedTarget> => {
+    const { revisionId, shadowRevisionId } = record
+    const shadow = shadowRevisionId === null ? null : await loadRevision(shadowRevisionId)
+    return complete(record, await loadRevision(revisionId), shadow)
+  }
 
   const remember = (key: string, entry: Entry): void => {
     const [into, outOf] = entry.target === null ? [misses, targets] : [targets, misses]
@@ -103,22 +136,19 @@ export const createCatalog = ({
     organizationId: string,
     key: string,
     load: () => Promise<TargetRecord | null>,
-  ): Target | null | Promise<Target | null> => {
+  ): ResolvedTarget | null | Promise<ResolvedTarget | null> => {
     const stamp = stamps.of(organizationId)
     const entry = targets.get(key) ?? misses.get(key)
     if (entry?.stamp === stamp) {
       // A worker will ask for the revision next: a target without it is not at hand.
-      if (entry.target === null || revisions.peek(entry.target.revisionId) !== undefined) return entry.target
+      if (entry.target === null || isAtHand(entry.target)) return entry.target
     }
     return loads.join(key, stamp, async () => {
       const record = await load()
       if (record !== null && record.organizationId !== organizationId) {
         throw new PolicyUnusableError(new Error('the store answered with another organization’s target'))
       }
-      const target =
-        record === null
-          ? null
-          : complete(record, revisions.peek(record.revisionId) ?? (await revisions.load(record.revisionId)))
+      const target = record === null ? null : await completed(record)
       if (stamps.of(organizationId) === stamp) remember(key, { target, stamp })
       return target
     })

@@ -1,11 +1,14 @@
 // A policy made ready to evaluate: every expression compiled once, every mistake placed in the document's own lines, and
-// the optional request fields it reads found from its syntax, so that a request without them is refused beforehand.
+// the request fields and sources it reads found from its syntax, so that they are there before it is evaluated.
 import type { OptionalField } from '../domain/target.ts'
-import { type PolicyReading, type RuleReading, readPolicyDocument } from './document.ts'
+import { type CallTable, createCallTable } from './call-table.ts'
+import { readPolicyDocument } from './document.ts'
+import type { RuleReading } from './document-rules.ts'
 import { PolicyInvalidError, type PolicyIssue } from './errors.ts'
 import { createEvaluator, type EvaluableRule } from './evaluate.ts'
 import { compileExpression } from './expression.ts'
 import { POLICY_LIMITS } from './limits.ts'
+import { createPolicyScope, type KnownSources, type PolicyScope } from './scope.ts'
 import type { CompiledPolicy, PolicyDocument, PolicyRule } from './types.ts'
 
 /** In the order in which the fields are missed: the wire's. */
@@ -13,27 +16,25 @@ const OPTIONAL_FIELDS: readonly OptionalField[] = ['data', 'msg_value', 'user_ip
 
 interface CompiledRules {
   readonly rules: readonly EvaluableRule[]
-  readonly requires: readonly OptionalField[]
   readonly issues: readonly PolicyIssue[]
 }
 
 const compileRules = <Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
+  scope: PolicyScope,
   issueAt: (source: Source, index: number, message: string) => PolicyIssue,
 ): CompiledRules => {
   const rules: EvaluableRule[] = []
   const issues: PolicyIssue[] = []
-  const requires = new Set<OptionalField>()
   let nodes = 0
   let steps = 0
   for (const source of sources) {
-    const compiled = compileExpression(source.rule.expression)
+    const compiled = compileExpression(source.rule.expression, scope)
     if ('issues' in compiled) {
       for (const { at, message } of compiled.issues) issues.push(issueAt(source, at, message))
       continue
     }
     rules.push({ rule: source.rule, evaluate: compiled.evaluate })
-    for (const field of compiled.requires) requires.add(field)
     nodes += compiled.nodes
     steps += compiled.steps
     if (nodes > POLICY_LIMITS.policyNodes) {
@@ -48,39 +49,64 @@ const compileRules = <Source extends { rule: PolicyRule }>(
       break
     }
   }
-  return { rules, requires: OPTIONAL_FIELDS.filter((field) => requires.has(field)), issues }
+  return { rules, issues }
 }
 
-const assemble = (document: PolicyDocument, { rules, requires }: CompiledRules): CompiledPolicy => ({
+const assemble = (
+  document: PolicyDocument,
+  { evaluation, requires, needs }: PolicyScope,
+  rules: readonly EvaluableRule[],
+): CompiledPolicy => ({
   document,
-  requires,
-  evaluate: createEvaluator(rules, document.default),
+  requires: OPTIONAL_FIELDS.filter((field) => requires.has(field)),
+  needs: needs.all(),
+  evaluate: createEvaluator(rules, document.default, evaluation),
 })
 
-const compileSource = (source: string): CompiledPolicy => {
-  const reading: PolicyReading = readPolicyDocument(source)
-  const compiled = compileRules<RuleReading>(reading.rules, reading.expressionIssue)
-  const issues = [...reading.issues, ...compiled.issues]
-  if (issues.length > 0) throw new PolicyInvalidError(source, issues)
-  return assemble(reading.document, compiled)
+/** A policy compiled from its text, and a way to place the failure of one of its tests there. */
+export interface CompiledSource {
+  readonly policy: CompiledPolicy
+  readonly testIssue: (index: number, message: string) => PolicyIssue
+}
+
+/** @throws PolicyInvalidError with every mistake of form and of expressions, in the text's own lines and columns. */
+export const compileSource = (source: string, known: KnownSources = {}): CompiledSource => {
+  const { document, calls, rules, issues, expressionIssue, testIssue } = readPolicyDocument(source)
+  const scope = createPolicyScope(document, calls, known)
+  const compiled = compileRules<RuleReading>(rules, scope, expressionIssue)
+  const found = [...issues, ...compiled.issues]
+  if (found.length > 0) throw new PolicyInvalidError(source, found)
+  return { policy: assemble(document, scope, compiled.rules), testIssue }
+}
+
+const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): CallTable | null => {
+  const complain = (pointer: string) => (message: string) => {
+    issues.push({ line: 1, column: 1, message, pointer })
+  }
+  return createCallTable(
+    abi.map((item, index) => ({ item, complain: complain(`/abi/${index}`) })),
+    idl === null ? null : { idl, complain: complain('/idl') },
+  )
 }
 
 const compileDocument = (document: PolicyDocument): CompiledPolicy => {
+  const issues: PolicyIssue[] = []
+  const scope = createPolicyScope(document, callsOf(document, issues))
   const sources = document.rules.map((rule, number) => ({ rule, number }))
-  const compiled = compileRules(sources, ({ rule, number }, index, message) => {
+  const compiled = compileRules(sources, scope, ({ rule, number }, index, message) => {
     const before = rule.expression.slice(0, index).split('\n')
     const pointer = `/rules/${number}/${rule.kind}`
     return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, message, pointer }
   })
-  if (compiled.issues.length > 0) throw new PolicyInvalidError('', compiled.issues)
-  return assemble(document, compiled)
+  issues.push(...compiled.issues)
+  if (issues.length > 0) throw new PolicyInvalidError('', issues)
+  return assemble(document, scope, compiled.rules)
 }
 
 /**
- * Compiles a policy from its text (as a revision holds it) or from a document already read. From text, the mistakes of
- * form and of expressions are found together and stand in the text's own lines and columns; from a document, lines and
- * columns count within the rule's expression.
+ * Compiles a policy from its text (as a revision holds it) or from a document already read. Its tests are not run. From
+ * text, the mistakes stand in the text's own lines and columns; from a document, they count within the rule's expression.
  * @throws PolicyInvalidError with every mistake.
  */
 export const compilePolicy = (policy: string | PolicyDocument): CompiledPolicy =>
-  typeof policy === 'string' ? compileSource(policy) : compileDocument(policy)
+  typeof policy === 'string' ? compileSource(policy).policy : compileDocument(policy)

@@ -1,10 +1,18 @@
 // The worst case of one evaluation of an expression, known when the policy is saved: sizes are all static, so a policy
 // that could hold a worker is refused instead of being interrupted (threats row 13). Short cuts of `&&` and `||` are not
 // counted on. One step is about one visit of a simple node, some 20 ns where this was measured.
-import { FACTS } from './facts.ts'
 import type { ExpressionIssue } from './inspect.ts'
-import { isPermittedType } from './language.ts'
-import { childrenOf, foldList, isConstant, type SyntaxNode } from './syntax.ts'
+import { isPermittedType, isValueType } from './language.ts'
+import { POLICY_LIMITS } from './limits.ts'
+import {
+  type CheckedType,
+  childrenOf,
+  constantValue,
+  foldList,
+  isConstant,
+  replacementOf,
+  type SyntaxNode,
+} from './syntax.ts'
 
 /** `elements` bounds a list, `chars` a string or the strings of a list, in UTF-16 code units. */
 interface Estimate {
@@ -36,8 +44,25 @@ interface Loop {
   readonly range: Estimate
 }
 
+/** A list inside of something: its length is not known, but no list that is anyone's is longer. */
+const INNER_ELEMENTS = Math.max(POLICY_LIMITS.listElements, POLICY_LIMITS.decodedElements)
+
+const innerElements = (node: SyntaxNode): number => (node.checkedType?.kind === 'list' ? INNER_ELEMENTS : 0)
+
+const constantBounds = (node: SyntaxNode): Estimate => {
+  const value = constantValue(node)
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const chars = Math.max(0, ...values.map((member) => (typeof member === 'string' ? member.length : 0)))
+  return { steps: 1, elements: Array.isArray(value) ? value.length : 0, chars }
+}
+
 class Estimator {
   readonly issues: ExpressionIssue[] = []
+  readonly #types: ReadonlySet<string>
+
+  constructor(types: ReadonlySet<string>) {
+    this.#types = types
+  }
 
   private refuse(node: SyntaxNode, message: string): void {
     this.issues.push({ at: node.pos, message })
@@ -46,19 +71,21 @@ class Estimator {
   estimate(node: SyntaxNode, loop: Loop | null): Estimate {
     const type = node.checkedType
     // The type decides what an operation costs; a node without one must not slip through.
-    if (type === undefined || !isPermittedType(type)) {
+    if (type === undefined || !isPermittedType(type, this.#types)) {
       this.refuse(node, `a value of type ${type?.name ?? 'unknown'} is not part of the policy language`)
       return NOTHING
     }
-    if (isConstant(node)) {
-      const value = node.op === 'value' ? node.args : null
-      return { steps: 1, elements: 0, chars: typeof value === 'string' ? value.length : 0 }
+    if (isConstant(node)) return constantBounds(node)
+    const replacement = replacementOf(node)
+    if (replacement !== undefined) {
+      const operand = replacement.operand === null ? NOTHING : this.estimate(replacement.operand, loop)
+      return { ...replacement, steps: replacement.steps + operand.steps }
     }
     switch (node.op) {
       case 'id':
-        return { steps: 1, elements: 0, chars: loop?.variable === node.args ? loop.range.chars : 0 }
+        return { steps: 1, elements: innerElements(node), chars: loop?.variable === node.args ? loop.range.chars : 0 }
       case '.':
-        return this.estimateSelection(node)
+        return { ...this.sum(SELECTION_STEPS, childrenOf(node), loop), elements: innerElements(node) }
       case 'list':
         return this.estimateList(node, loop)
       case 'call':
@@ -74,7 +101,7 @@ class Estimator {
       case '||':
         return { ...this.sum(1, childrenOf(node), loop), elements: 0, chars: 0 }
       case '[]':
-        return { ...this.sum(failureSteps(node), childrenOf(node), loop), elements: 0 }
+        return { ...this.sum(failureSteps(node), childrenOf(node), loop), elements: innerElements(node) }
       default:
         return this.estimateOperator(node, loop)
     }
@@ -93,17 +120,11 @@ class Estimator {
     return { steps: total, elements, chars }
   }
 
-  private estimateSelection(node: SyntaxNode): Estimate {
-    const [root, field] = node.args as [SyntaxNode, string]
-    const maxLength = root.op === 'id' ? FACTS[root.args]?.fields[field]?.maxLength : undefined
-    return { steps: SELECTION_STEPS, elements: 0, chars: maxLength ?? 0 }
-  }
-
   /** What is no literal: size() and uint256() of an expression. */
   private estimateCall(node: SyntaxNode, loop: Loop | null): Estimate {
     const { steps, chars } = this.sum(CALL_STEPS, childrenOf(node), loop)
-    const [name] = node.args as [string, SyntaxNode[]]
-    const work = name === 'size' ? chars * COUNTED_CHAR_STEPS : CHEAP_FAILURE_STEPS
+    const [name, [only]] = node.args as [string, SyntaxNode[]]
+    const work = name === 'size' ? sizeWork(only, chars) : CHEAP_FAILURE_STEPS
     return { steps: steps + work, elements: 0, chars: 0 }
   }
 
@@ -126,7 +147,8 @@ class Estimator {
       return { steps: target.steps + CALL_STEPS + target.elements * steps, elements: target.elements, chars }
     }
     const others = this.sum(CALL_STEPS, parameters, loop)
-    const steps = target.steps + others.steps + methodWork(name, target.chars, others.chars)
+    const work = name === 'size' ? sizeWork(receiver, target.chars) : methodWork(name, target.chars, others.chars)
+    const steps = target.steps + others.steps + work
     return { steps, elements: 0, chars: 0 }
   }
 
@@ -137,6 +159,10 @@ class Estimator {
     const type = leftNode.checkedType?.name
     if (node.op === '+' && (type === 'string' || leftNode.checkedType?.kind === 'list')) {
       this.refuse(node, 'joining texts or lists with + is not part of the policy language')
+    }
+    const compared = node.op === 'in' ? rightNode.checkedType?.valueType : comparedType(leftNode)
+    if (isEquality(node.op) && compared !== undefined && !isValueType(compared)) {
+      this.refuse(node, 'tuples and lists of lists are not compared as a whole: compare what is in them')
     }
     const each = 1 + Math.min(left.chars, right.chars) / CHARS_PER_STEP
     const steps = left.steps + right.steps + Math.ceil(this.operatorSteps(node, left, right) + each)
@@ -164,8 +190,17 @@ class Estimator {
   }
 }
 
+const isEquality = (operator: string): boolean => ['==', '!=', 'in'].includes(operator)
+
+/** What `==` compares one by one. */
+const comparedType = ({ checkedType }: SyntaxNode): CheckedType | undefined =>
+  checkedType?.kind === 'list' ? checkedType.valueType : checkedType
+
+/** A list knows its length; a text is counted. */
+const sizeWork = (node: SyntaxNode | undefined, chars: number): number =>
+  node?.checkedType?.kind === 'list' ? 0 : chars * COUNTED_CHAR_STEPS
+
 const methodWork = (name: string, chars: number, otherChars: number): number => {
-  if (name === 'size') return chars * COUNTED_CHAR_STEPS
   // Searching one text in another is quadratic at its worst.
   return Math.ceil((name === 'contains' ? chars * (1 + otherChars) : chars) / CHARS_PER_STEP)
 }
@@ -178,8 +213,11 @@ const isTime = (type: string): boolean => type.startsWith('google.protobuf.')
 const isArithmetic = (operator: string): boolean => ['+', '-', '*', '/', '%'].includes(operator)
 
 /** The steps of a type-checked expression at its worst, and what of it no policy may use. Folds constant lists. */
-export const estimateExpression = (root: SyntaxNode): { steps: number; issues: readonly ExpressionIssue[] } => {
-  const estimator = new Estimator()
+export const estimateExpression = (
+  root: SyntaxNode,
+  types: ReadonlySet<string>,
+): { steps: number; issues: readonly ExpressionIssue[] } => {
+  const estimator = new Estimator(types)
   const { steps } = estimator.estimate(root, null)
   return { steps: Math.ceil(steps), issues: estimator.issues }
 }

@@ -1,38 +1,40 @@
 // The policy document: what people write, read strictly (decisions §4). Every mistake is found in one pass and named
 // with its line and column; an unknown key is a mistake, because a misspelt `deny` must not allow.
+import { type CallTable, createCallTable } from './call-table.ts'
+import { readAbi, readIdlSource } from './document-calls.ts'
+import { readConstants } from './document-constants.ts'
+import {
+  CONTROL,
+  type ComplainAt,
+  createMappingReader,
+  type DocumentContext,
+  type MappingReader,
+} from './document-reader.ts'
+import { readReads } from './document-reads.ts'
+import { type RuleReading, readRules } from './document-rules.ts'
+import { readTests } from './document-tests.ts'
 import { PolicyInvalidError, type PolicyIssue } from './errors.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { offsetInSource } from './scalar-position.ts'
-import type { PolicyDocument, PolicyRule, RuleKind } from './types.ts'
-import { type Complain, type MappingNode, readYamlTree, type ScalarNode, type SourceNode } from './yaml-tree.ts'
-
-/** A rule and where its expression stands. */
-export interface RuleReading {
-  readonly rule: PolicyRule
-  readonly index: number
-  readonly expression: ScalarNode
-}
+import type { PolicyDocument } from './types.ts'
+import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
 /** What could be read of a document. `rules` holds those that are whole, so that their expressions can be checked too. */
 export interface PolicyReading {
   readonly document: PolicyDocument
   readonly rules: readonly RuleReading[]
+  /** What the document's abi and idl describe; null without either. */
+  readonly calls: CallTable | null
   readonly issues: readonly PolicyIssue[]
   /** The issue of a mistake at `index` of a rule's expression. */
   expressionIssue(rule: RuleReading, index: number, message: string): PolicyIssue
+  /** The issue of a test that failed, by its place in the list. */
+  testIssue(index: number, message: string): PolicyIssue
 }
 
-const RULE_KINDS: readonly RuleKind[] = ['allow', 'deny', 'require']
-const DOCUMENT_KEYS: readonly string[] = ['name', 'description', 'default', 'quorum', 'rules']
-const RULE_KEYS: readonly string[] = ['id', ...RULE_KINDS, 'code', 'message']
-
-const IDENTIFIER = /^[a-z0-9_-]+$/
-const CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
-// Control characters (C0, DEL, C1, line and paragraph separators), which would break logs and displays.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the same, but for tabs and line ends
-const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
+const DOCUMENT_KEYS: readonly string[] = [
+  ...['name', 'description', 'default', 'quorum', 'constants', 'abi', 'idl', 'reads', 'rules', 'tests'],
+]
 
 /** Turns UTF-16 offsets into lines and columns, both from 1. */
 const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
@@ -50,120 +52,7 @@ const createLocator = (source: string): ((offset: number) => { line: number; col
   }
 }
 
-/** RFC 6901, section 3. */
-const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
-
-type ComplainAt = (offset: number, pointer: string, message: string) => void
-
-/** The members of one mapping, read by key; each complaint goes to the value or, if it is left out, to the mapping. */
-const createReader = (mapping: MappingNode, path: string, what: string, complain: ComplainAt) => {
-  const find = (key: string) => mapping.entries.find((entry) => entry.key === key)
-  const complainOf = (key: string, message: string): null => {
-    const entry = find(key)
-    complain(entry?.value?.start ?? entry?.keyStart ?? mapping.start, entry ? `${path}/${key}` : path, message)
-    return null
-  }
-  return {
-    has: (key: string): boolean => find(key) !== undefined,
-    node: (key: string): SourceNode | null => find(key)?.value ?? null,
-    complainOf,
-    refuseUnknownKeys: (known: readonly string[]): void => {
-      for (const { key, keyStart } of mapping.entries) {
-        if (known.includes(key)) continue
-        complain(
-          keyStart,
-          `${path}/${escapePointer(key)}`,
-          `"${key.slice(0, 64)}" is not a key of ${what}; it has: ${known.join(', ')}`,
-        )
-      }
-    },
-    /** The text of a scalar, or null after complaining. The caller asks only for keys that are there. */
-    text: (key: string, maxLength: number): string | null => {
-      const node = find(key)?.value
-      if (node?.kind !== 'scalar' || typeof node.value !== 'string') {
-        return complainOf(
-          key,
-          node?.kind === 'scalar' ? `${key} must be text: put it in quotes` : `${key} must be text`,
-        )
-      }
-      if (node.value.trim() === '') return complainOf(key, `${key} is empty`)
-      if (node.value.length > maxLength) return complainOf(key, `${key} has at most ${maxLength} characters`)
-      return node.value
-    },
-  }
-}
-type Reader = ReturnType<typeof createReader>
-
-const readMatching = (reader: Reader, key: string, maxLength: number, allowed: RegExp, rule: string): string | null => {
-  const text = reader.text(key, maxLength)
-  if (text === null || allowed.test(text)) return text
-  return reader.complainOf(key, `${key} ${rule}`)
-}
-
-const readProse = (reader: Reader, key: string, maxLength: number): string | null => {
-  const text = reader.text(key, maxLength)
-  return text !== null && CONTROL_IN_TEXT.test(text) ? reader.complainOf(key, `${key} has control characters`) : text
-}
-
-const readRule = (
-  mapping: MappingNode,
-  index: number,
-  seen: Map<string, number>,
-  complain: ComplainAt,
-): RuleReading | null => {
-  const reader = createReader(mapping, `/rules/${index}`, 'a rule', complain)
-  reader.refuseUnknownKeys(RULE_KEYS)
-
-  const id = reader.has('id')
-    ? readMatching(reader, 'id', POLICY_LIMITS.identifierLength, IDENTIFIER, 'is made of a-z, 0-9, "-" and "_"')
-    : reader.complainOf('id', 'the rule has no id')
-  const first = id === null ? undefined : seen.get(id)
-  if (id !== null && first !== undefined) reader.complainOf('id', `the id "${id}" is taken by rule ${first + 1}`)
-  if (id !== null && first === undefined) seen.set(id, index)
-
-  const code = reader.has('code')
-    ? readMatching(reader, 'code', POLICY_LIMITS.codeLength, CODE, 'is upper snake case, for example LIMIT_EXCEEDED')
-    : null
-  const message = reader.has('message') ? readProse(reader, 'message', POLICY_LIMITS.messageLength) : null
-
-  const kinds = RULE_KINDS.filter((kind) => reader.has(kind))
-  const kind = kinds[0]
-  if (kind === undefined) return reader.complainOf('', 'the rule has none of allow, deny, require')
-  for (const extra of kinds.slice(1)) reader.complainOf(extra, `the rule already has "${kind}": one of both must go`)
-  const expression = reader.text(kind, POLICY_LIMITS.expressionLength)
-  const node = reader.node(kind)
-  if (expression === null || node?.kind !== 'scalar') return null
-  return { rule: { id: id ?? '', kind, expression, code, message }, index, expression: node }
-}
-
-const readRules = (reader: Reader, complain: ComplainAt): RuleReading[] => {
-  if (!reader.has('rules')) {
-    reader.complainOf('rules', 'the policy has no rules; write "rules: []" for none')
-    return []
-  }
-  const node = reader.node('rules')
-  if (node?.kind !== 'sequence') {
-    reader.complainOf('rules', 'rules must be a list')
-    return []
-  }
-  if (node.items.length > POLICY_LIMITS.rules) {
-    reader.complainOf('rules', `a policy has at most ${POLICY_LIMITS.rules} rules`)
-    return []
-  }
-  const seen = new Map<string, number>()
-  const rules: RuleReading[] = []
-  for (const [index, item] of node.items.entries()) {
-    if (item.kind !== 'mapping') {
-      complain(item.start, `/rules/${index}`, 'a rule must be a mapping with an id and one of allow, deny, require')
-      continue
-    }
-    const rule = readRule(item, index, seen, complain)
-    if (rule !== null) rules.push(rule)
-  }
-  return rules
-}
-
-const readName = (reader: Reader): string => {
+const readName = (reader: MappingReader): string => {
   if (!reader.has('name')) return reader.complainOf('name', 'the policy has no name') ?? ''
   const name = reader.text('name', POLICY_LIMITS.nameLength) ?? ''
   if (CONTROL.test(name)) reader.complainOf('name', 'name has control characters')
@@ -171,7 +60,7 @@ const readName = (reader: Reader): string => {
   return name
 }
 
-const readDefault = (reader: Reader): 'allow' | 'deny' => {
+const readDefault = (reader: MappingReader): 'allow' | 'deny' => {
   if (!reader.has('default')) return 'deny'
   const node = reader.node('default')
   if (node?.kind === 'scalar' && (node.value === 'allow' || node.value === 'deny')) return node.value
@@ -179,7 +68,7 @@ const readDefault = (reader: Reader): 'allow' | 'deny' => {
   return 'deny'
 }
 
-const readQuorum = (reader: Reader): number => {
+const readQuorum = (reader: MappingReader): number => {
   if (!reader.has('quorum')) return 1
   const node = reader.node('quorum')
   const quorum = node?.kind === 'scalar' ? node.value : null
@@ -190,26 +79,47 @@ const readQuorum = (reader: Reader): number => {
   return 1
 }
 
-const readDocument = (tree: SourceNode | null, complain: ComplainAt): [PolicyDocument, RuleReading[]] => {
+const NOTHING: PolicyDocument = {
+  ...{ name: '', description: '', default: 'deny', quorum: 1 },
+  ...{ constants: [], abi: [], idl: null, reads: [], rules: [], tests: [] },
+}
+
+interface Reading {
+  readonly document: PolicyDocument
+  readonly rules: readonly RuleReading[]
+  readonly calls: CallTable | null
+  readonly testStarts: readonly number[]
+}
+
+const readDocument = (context: DocumentContext, tree: SourceNode | null): Reading => {
   if (tree?.kind !== 'mapping') {
-    complain(tree?.start ?? 0, '', 'a policy is a mapping with name and rules')
-    return [{ name: '', description: '', default: 'deny', quorum: 1, rules: [] }, []]
+    context.complain(tree?.start ?? 0, '', 'a policy is a mapping with name and rules')
+    return { document: NOTHING, rules: [], calls: null, testStarts: [] }
   }
-  const reader = createReader(tree, '', 'a policy', complain)
+  const reader = createMappingReader(context, tree, '', 'a policy')
   reader.refuseUnknownKeys(DOCUMENT_KEYS)
   const name = readName(reader)
   const description = reader.has('description')
-    ? (readProse(reader, 'description', POLICY_LIMITS.descriptionLength) ?? '')
+    ? (reader.prose('description', POLICY_LIMITS.descriptionLength) ?? '')
     : ''
-  const rules = readRules(reader, complain)
+  const rules = readRules(context, reader)
+  const abi = readAbi(context, reader)
+  const idl = readIdlSource(reader)
+  const reads = readReads(context, reader)
+  const tests = readTests(context, reader, { rules: rules.map(({ rule }) => rule.id), reads })
   const document: PolicyDocument = {
     name,
     description,
     default: readDefault(reader),
     quorum: readQuorum(reader),
+    constants: readConstants(context, reader),
+    abi: abi.map(({ item }) => item),
+    idl: idl === null ? null : idl.idl,
+    reads,
     rules: rules.map(({ rule }) => rule),
+    tests: tests.map(({ test }) => test),
   }
-  return [document, rules]
+  return { document, rules, calls: createCallTable(abi, idl), testStarts: tests.map(({ start }) => start) }
 }
 
 /** Reads as much of a document as can be read, and all of its mistakes of form. Never throws on bad input. */
@@ -221,16 +131,16 @@ export const readPolicyDocument = (source: string): PolicyReading => {
 
   const tree = readYamlTree(source, complainOfYaml)
   const isUnreadable = tree === null && issues.length > 0
-  const [document, rules] = readDocument(tree, isUnreadable ? () => undefined : complain)
+  const { testStarts, ...reading } = readDocument({ source, complain: isUnreadable ? () => undefined : complain }, tree)
   return {
-    document,
-    rules,
+    ...reading,
     issues,
     expressionIssue: ({ rule, index, expression }, at, message) => ({
       ...locate(offsetInSource(source, expression, at)),
       message,
       pointer: `/rules/${index}/${rule.kind}`,
     }),
+    testIssue: (index, message) => ({ ...locate(testStarts[index] ?? 0), message, pointer: `/tests/${index}` }),
   }
 }
 

@@ -1,7 +1,9 @@
 // The CEL environment: the types, operators and functions that policies have beyond the standard ones. What of the
-// standard library is left out is decided in language.ts. Source: https://github.com/google/cel-spec (langdef.md).
+// standard library is left out is decided in language.ts, and what names mean in resolve.ts: the environment knows no
+// variables. Source: https://github.com/google/cel-spec (langdef.md).
 import { Environment, ParseError } from '@marcbachmann/cel-js'
-import { AddressValue, FACTS } from './facts.ts'
+import { AddressValue } from './address-value.ts'
+import type { CallTable } from './call-table.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import {
   AMOUNT_UNITS,
@@ -11,6 +13,7 @@ import {
   parseUint256Literal,
 } from './literals.ts'
 import { constantNode, type EvaluatorHook, markConstant, type SyntaxNode, type TypeCheckerHook } from './syntax.ts'
+import { isFieldName, type TupleType } from './tuple-types.ts'
 import { toUint256, UINT256_ARITHMETIC, UINT256_COMPARISON, Uint256 } from './uint256.ts'
 
 interface MacroCall {
@@ -115,7 +118,7 @@ const registerAddressOperators = (environment: Environment): void => {
   })
 }
 
-/** Making one costs milliseconds: one serves all policies of a thread. Nothing in it changes with a policy. */
+/** Making one costs milliseconds: see sharedEnvironment. */
 export const createPolicyEnvironment = (): Environment => {
   const environment = new Environment({
     unlistedVariablesAreDyn: false,
@@ -131,15 +134,46 @@ export const createPolicyEnvironment = (): Environment => {
   })
   environment.registerType('address', { ctor: AddressValue, fields: {} })
   environment.registerType('uint256', { ctor: Uint256, fields: {} })
-  for (const [name, group] of Object.entries(FACTS)) {
-    const fields = Object.fromEntries(Object.entries(group.fields).map(([field, { type }]) => [field, type]))
-    environment.registerType(group.typeName, { ctor: group.constructor, fields })
-    environment.registerVariable(name, group.typeName)
-  }
   registerAddressLiteral(environment)
   for (const unit of Object.keys(AMOUNT_UNITS)) registerAmountLiteral(environment, unit)
   registerUint256Conversion(environment)
   registerUint256Operators(environment)
   registerAddressOperators(environment)
   return environment
+}
+
+let shared: Environment | null = null
+
+/** One for all policies of a thread: nothing in it changes with a policy. */
+export const sharedEnvironment = (): Environment => {
+  shared ??= createPolicyEnvironment()
+  return shared
+}
+
+/** For a policy whose calls have tuples: the shared one and their types. */
+export const createTupleEnvironment = (tuples: readonly TupleType[]): Environment => {
+  const environment = sharedEnvironment().clone()
+  for (const tuple of tuples) {
+    const readable = tuple.fields.filter((field) => field.type !== '' && isFieldName(field.name))
+    const types = Object.fromEntries(readable.map((field) => [field.name, field.type]))
+    environment.registerType(tuple.name, { ctor: tuple.constructor, fields: types })
+  }
+  return environment
+}
+
+/** The types that arguments bring beside the language's own, with the lists that they are members of. */
+export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => {
+  const types = new Set<string>()
+  const permit = (type: string): void => {
+    if (type === '' || types.has(type)) return
+    types.add(type)
+    const inner = /^list<(.*)>$/.exec(type)?.[1]
+    if (inner !== undefined) permit(inner)
+  }
+  for (const { fields } of calls?.tuples ?? []) for (const { type } of fields) permit(type)
+  for (const { types: argumentTypes } of calls?.arguments.values() ?? [])
+    for (const type of argumentTypes.keys()) permit(type)
+  // A list of tuples that a loop has filtered or mapped.
+  for (const { name } of calls?.tuples ?? []) permit(`list<${name}>`)
+  return types
 }

@@ -6,9 +6,9 @@
 // when either is false; so are `exists` and `all` over a list. A failure that the rest does not outweigh ends the rule.
 import type { Verdict } from '../domain/verdict.ts'
 import { PolicyEvaluationError } from './errors.ts'
+import type { Evaluation } from './evaluation.ts'
 import type { CompiledExpression } from './expression.ts'
-import { createFactsContext } from './facts.ts'
-import type { PolicyDocument, PolicyRule, RequestFacts } from './types.ts'
+import type { EvaluationFacts, PolicyDocument, PolicyRule } from './types.ts'
 
 export interface EvaluableRule {
   readonly rule: PolicyRule
@@ -23,22 +23,22 @@ const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolea
 }
 
 /**
- * The function that evaluates a policy. It is synchronous and keeps nothing of a request.
+ * The function that evaluates a policy whose rules read `evaluation`. It is synchronous and keeps nothing of a request.
  * @throws PolicyEvaluationError from the returned function, naming the rule that failed.
  */
 export const createEvaluator = (
   rules: readonly EvaluableRule[],
   fallback: PolicyDocument['default'],
-): ((facts: RequestFacts) => Verdict) => {
+  evaluation: Evaluation,
+): ((facts: EvaluationFacts) => Verdict) => {
   const steps = rules.map(({ rule, evaluate }) => ({ id: rule.id, evaluate, ...decisionOf(rule) }))
   const defaultVerdict: Verdict = Object.freeze({ compliant: fallback === 'allow', ruleId: null })
-  const context = createFactsContext()
 
   const firstDecision = (): Verdict => {
     for (const { id, evaluate, decisive, verdict } of steps) {
       let value: unknown
       try {
-        value = evaluate(context.variables)
+        value = evaluate()
       } catch (error) {
         throw new PolicyEvaluationError(id, error)
       }
@@ -50,11 +50,11 @@ export const createEvaluator = (
   }
 
   return (facts) => {
-    context.bind(facts)
+    evaluation.bind(facts)
     try {
       return firstDecision()
     } finally {
-      context.release()
+      evaluation.release()
     }
   }
 }

@@ -1,16 +1,19 @@
 // One expression: parsed, held against the language, type-checked and weighed, once. What comes out only evaluates.
-import { TypeError as CelTypeError, type Environment, ParseError } from '@marcbachmann/cel-js'
-import type { OptionalField } from '../domain/target.ts'
+import { TypeError as CelTypeError, ParseError } from '@marcbachmann/cel-js'
 import { estimateExpression } from './cost.ts'
-import { createPolicyEnvironment } from './environment.ts'
 import { type ExpressionIssue, inspectExpression } from './inspect.ts'
 import { POLICY_LIMITS } from './limits.ts'
+import type { PolicyScope } from './scope.ts'
 import type { SyntaxNode } from './syntax.ts'
 
 export interface CompiledExpression {
-  /** Yields a boolean; throws when an operation fails and no `||` or `&&` makes up for it. */
-  readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown
-  readonly requires: ReadonlySet<OptionalField>
+  /**
+   * Yields a boolean for the request that the scope's evaluation is bound to; throws when an operation fails and no
+   * `||` or `&&` makes up for it.
+   */
+  readonly evaluate: () => unknown
+  /** Its syntax, with what was folded and replaced. */
+  readonly root: SyntaxNode
   readonly nodes: number
   /** Worst case of one evaluation (see cost.ts). */
   readonly steps: number
@@ -20,8 +23,6 @@ export interface CompiledExpression {
 export interface RefusedExpression {
   readonly issues: readonly ExpressionIssue[]
 }
-
-let sharedEnvironment: Environment | null = null
 
 const HINTS: readonly { readonly types: readonly string[]; readonly hint: string }[] = [
   { types: ['address', 'string'], hint: 'write an address as address("…")' },
@@ -56,23 +57,22 @@ const refusalOf = (error: unknown): RefusedExpression => {
 }
 
 /**
- * Compiles one expression of type bool. `text` is within the length limit.
+ * Compiles one expression of type bool. `text` is within the length limit. The scope learns what the policy needs.
  * @returns What is wrong with it instead, when anything is.
  */
-export const compileExpression = (text: string): CompiledExpression | RefusedExpression => {
-  sharedEnvironment ??= createPolicyEnvironment()
+export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
   try {
-    const parsed = sharedEnvironment.parse(text)
+    const parsed = scope.environment.parse(text)
     const root = parsed.ast as SyntaxNode
-    const { issues, requires, nodes } = inspectExpression(root)
+    const { issues, nodes } = inspectExpression(root, scope)
     if (issues.length > 0) return { issues }
     const check = parsed.check()
     if (!check.valid) return refusalOf(check.error)
     if (check.type !== 'bool')
       return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }] }
-    const estimate = estimateExpression(root)
+    const estimate = estimateExpression(root, scope.types)
     if (estimate.issues.length > 0) return { issues: estimate.issues }
-    return { evaluate: parsed, requires, nodes, steps: estimate.steps }
+    return { evaluate: () => parsed(), root, nodes, steps: estimate.steps }
   } catch (error) {
     return refusalOf(error)
   }

@@ -1,11 +1,30 @@
 // Holds a parsed expression against the language before its types are checked, so that what is refused is refused in our
-// words, and finds which optional request fields it reads.
-import type { OptionalField } from '../domain/target.ts'
+// words, and resolves its names.
+
 import { FACTS, type FactField } from './facts.ts'
-import { FUNCTIONS, LITERAL_FUNCTIONS, LOOPS, METHODS, refusedName, TIME_METHODS } from './language.ts'
+import {
+  DURATION_FUNCTIONS,
+  FUNCTIONS,
+  LITERAL_FUNCTIONS,
+  LOOPS,
+  METHODS,
+  refusedName,
+  TIME_METHODS,
+  VELOCITY_METHODS,
+} from './language.ts'
 import { POLICY_LIMITS } from './limits.ts'
-import { LiteralMalformedError, parseDurationLiteral, parseTimestampLiteral } from './literals.ts'
-import { childrenOf, durationValue, replaceByConstant, type SyntaxNode, timestampValue } from './syntax.ts'
+import { LiteralMalformedError, parseCountedDuration, parseDurationLiteral, parseTimestampLiteral } from './literals.ts'
+import { createResolver, factField, type Resolver } from './resolve.ts'
+import { type PolicyScope, ROOT_NAMES } from './scope.ts'
+import {
+  childrenOf,
+  constantValue,
+  durationValue,
+  isConstant,
+  replaceByConstant,
+  type SyntaxNode,
+  timestampValue,
+} from './syntax.ts'
 
 /** A mistake inside one expression; `at` is a UTF-16 index into it. */
 export interface ExpressionIssue {
@@ -15,7 +34,6 @@ export interface ExpressionIssue {
 
 export interface Inspection {
   readonly issues: readonly ExpressionIssue[]
-  readonly requires: ReadonlySet<OptionalField>
   readonly nodes: number
 }
 
@@ -26,16 +44,6 @@ interface Place {
 }
 
 const INT64_MAX = 2n ** 63n - 1n
-
-const factGroup = (node: SyntaxNode, { variable }: Place) =>
-  node.op === 'id' && node.args !== variable && Object.hasOwn(FACTS, node.args) ? FACTS[node.args] : undefined
-
-const factOf = (node: SyntaxNode, place: Place): FactField | undefined => {
-  if (node.op !== '.') return undefined
-  const [root, field] = node.args as [SyntaxNode, string]
-  const fields = factGroup(root, place)?.fields
-  return fields !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined
-}
 
 /** What is wrong with a literal, or null. */
 const literalProblem = (literal: unknown): string | null => {
@@ -51,148 +59,243 @@ const literalProblem = (literal: unknown): string | null => {
   return 'null, bytes and uint are not part of the policy language'
 }
 
+const isName = (node: SyntaxNode | undefined, name: string, { variable }: Place): boolean =>
+  node?.op === 'id' && node.args === name && variable !== name
+
+/** The literal texts on one side of a comparison. */
+const textsOf = (node: SyntaxNode): { readonly node: SyntaxNode; readonly text: string }[] => {
+  if (node.op === 'list' && !isConstant(node)) return childrenOf(node).flatMap(textsOf)
+  const value = isConstant(node) ? constantValue(node) : null
+  const values = Array.isArray(value) ? value : [value]
+  return values.flatMap((text) => (typeof text === 'string' ? [{ node, text }] : []))
+}
+
 class Inspector {
   readonly issues: ExpressionIssue[] = []
-  readonly requires = new Set<OptionalField>()
+  readonly #scope: PolicyScope
+  readonly #resolver: Resolver
   nodes = 0
 
-  private refuse(node: SyntaxNode, message: string): void {
+  constructor(scope: PolicyScope) {
+    this.#scope = scope
+    this.#resolver = createResolver(scope, (node, message) => this.#refuse(node, message))
+  }
+
+  #refuse(node: SyntaxNode, message: string): void {
     this.issues.push({ at: node.pos, message })
   }
 
   inspect(node: SyntaxNode, place: Place): void {
     this.nodes++
     if (place.depth > POLICY_LIMITS.expressionDepth) {
-      this.refuse(node, 'the expression is nested too deeply: use lists, or several rules')
+      this.#refuse(node, 'the expression is nested too deeply: use lists, or several rules')
     } else if (node.op === 'value') {
       const problem = literalProblem(node.args)
-      if (problem !== null) this.refuse(node, problem)
+      if (problem !== null) this.#refuse(node, problem)
     } else if (node.op === 'id') {
-      this.inspectName(node, place)
+      this.#inspectName(node, place)
     } else if (node.op === '.') {
-      this.inspectSelection(node, place)
+      this.#inspectSelection(node, place)
     } else if (node.op === 'call') {
-      this.inspectCall(node, place)
+      this.#inspectCall(node, place)
     } else if (node.op === 'rcall') {
-      this.inspectMethod(node, place)
+      this.#inspectMethod(node, place)
     } else if (node.op === 'map') {
-      this.refuse(node, 'maps are not part of the policy language')
+      this.#refuse(node, 'maps are not part of the policy language')
     } else if (node.op === 'list' && node.args.length === 0) {
-      this.refuse(node, 'the list is empty')
+      this.#refuse(node, 'the list is empty')
     } else {
-      if (node.op === '==' || node.op === '!=' || node.op === 'in') this.inspectComparison(node, place)
-      this.inspectAll(childrenOf(node), place)
+      this.#inspectAll(childrenOf(node), place)
+      if (node.op === '==' || node.op === '!=' || node.op === 'in') this.#inspectComparison(node, place)
     }
   }
 
-  private inspectAll(nodes: readonly SyntaxNode[], { depth, variable }: Place): void {
+  #inspectAll(nodes: readonly SyntaxNode[], { depth, variable }: Place): void {
     for (const node of nodes) this.inspect(node, { depth: depth + 1, variable })
   }
 
-  /** A name by itself: the variable of a loop, for facts stand behind a group's name and a dot. */
-  private inspectName(node: SyntaxNode, place: Place): void {
-    const name = node.args as string
-    if (name === place.variable) return
-    const fields = factGroup(node, place)?.fields
-    const groups = Object.keys(FACTS).join(', ')
-    if (fields === undefined) this.refuse(node, `"${name.slice(0, 64)}" is unknown; there are: ${groups}`)
-    else this.refuse(node, `name a field of ${name}: ${Object.keys(fields).join(', ')}`)
+  /** The members that stand behind a first name and a dot. */
+  #membersOf(name: string): readonly string[] {
+    if (name === 'constants') return [...this.#scope.constants.keys()]
+    if (name === 'reads') return [...this.#scope.reads.keys()]
+    if (name === 'velocity') return [...VELOCITY_METHODS].map((method) => `${method}()`)
+    return [...Object.keys(FACTS[name] ?? {}), ...(name === 'call' ? ['args'] : [])]
   }
 
-  private inspectSelection(node: SyntaxNode, place: Place): void {
-    const [root, field] = node.args as [SyntaxNode, string]
-    const group = factGroup(root, place)
-    if (group === undefined) {
-      this.inspectAll([root], place)
+  /** A name by itself: the variable of a loop, for all else stands behind a first name and a dot. */
+  #inspectName(node: SyntaxNode, place: Place): void {
+    const name = node.args as string
+    if (name === place.variable) return
+    if (!ROOT_NAMES.has(name)) {
+      this.#refuse(node, `"${name.slice(0, 64)}" is unknown; there are: ${[...ROOT_NAMES].join(', ')}`)
       return
     }
-    this.nodes++
-    const fact = factOf(node, place)
-    if (fact === undefined) {
-      const fields = Object.keys(group.fields).join(', ')
-      this.refuse(node, `${root.args} has no "${field.slice(0, 64)}"; it has: ${fields}`)
-    } else if (fact.requires !== undefined) {
-      this.requires.add(fact.requires)
+    const members = this.#membersOf(name).join(', ') || 'none'
+    this.#refuse(node, `name a field of ${name}: ${members}`)
+  }
+
+  #inspectSelection(node: SyntaxNode, place: Place): void {
+    const [root, field] = node.args as [SyntaxNode, string]
+    if (root.op === 'id' && root.args !== place.variable && ROOT_NAMES.has(root.args as string)) {
+      this.nodes++
+      this.#inspectMember(node, root.args as string, field)
+    } else if (root.op === '.' && root.args[1] === 'args' && isName(root.args[0] as SyntaxNode, 'call', place)) {
+      this.nodes += 2
+      this.#resolver.argument(node, field)
+    } else if (root.op === 'call' && root.args[0] === 'screener') {
+      this.nodes++
+      const parameters = root.args[1] as SyntaxNode[]
+      this.#inspectAll(parameters, place)
+      this.#resolver.screener(node, parameters, field)
+    } else {
+      this.#inspectAll([root], place)
     }
+  }
+
+  #inspectMember(node: SyntaxNode, root: string, field: string): void {
+    if (root === 'constants') {
+      this.#resolver.constant(node, field)
+    } else if (root === 'reads') {
+      this.#resolver.read(node, field)
+    } else if (root === 'call' && field === 'args') {
+      this.#refuse(node, 'name an argument: call.args.amount')
+    } else {
+      const fact = factField(root, field)
+      if (fact !== undefined) this.#resolver.fact(node, root, field, fact)
+      else this.#refuse(node, `${root} has no "${field.slice(0, 64)}"; it has: ${this.#membersOf(root).join(', ')}`)
+    }
+  }
+
+  /** The check that a fact makes of the texts it is compared with. */
+  #literalCheck(node: SyntaxNode, place: Place): FactField['refuseLiteral'] {
+    if (node.op !== '.') return undefined
+    const [root, field] = node.args as [SyntaxNode, string]
+    if (root.op !== 'id' || root.args === place.variable) return undefined
+    const { calls } = this.#scope
+    if (root.args === 'call' && calls !== null && (field === 'function' || field === 'signature')) {
+      const known = field === 'function' ? calls.names : calls.signatures
+      return (literal) =>
+        literal === '' || known.has(literal) ? null : `the policy's abi has no function "${literal.slice(0, 64)}"`
+    }
+    return factField(root.args as string, field)?.refuseLiteral
   }
 
   /** A fact compared with a literal that it can never equal is a mistake that would let a denial pass in silence. */
-  private inspectComparison(node: SyntaxNode, place: Place): void {
+  #inspectComparison(node: SyntaxNode, place: Place): void {
     const sides = childrenOf(node)
-    const refuseLiteral = sides.map((side) => factOf(side, place)?.refuseLiteral).find((check) => check !== undefined)
+    const refuseLiteral = sides.map((side) => this.#literalCheck(side, place)).find((check) => check !== undefined)
     if (refuseLiteral === undefined) return
-    for (const literal of sides.flatMap((side) => (side.op === 'list' ? childrenOf(side) : [side]))) {
-      const problem = literal.op === 'value' && typeof literal.args === 'string' ? refuseLiteral(literal.args) : null
-      if (problem !== null) this.refuse(literal, problem)
+    for (const literal of sides.flatMap(textsOf)) {
+      const problem = refuseLiteral(literal.text)
+      if (problem !== null) this.#refuse(literal.node, problem)
     }
   }
 
-  private inspectCall(node: SyntaxNode, place: Place): void {
+  #inspectCall(node: SyntaxNode, place: Place): void {
     const [name, parameters] = node.args as [string, SyntaxNode[]]
     const [only] = parameters
     if (!FUNCTIONS.has(name)) {
-      this.refuse(node, refusedName(name, 'function', FUNCTIONS))
+      this.#refuse(node, refusedName(name, 'function', FUNCTIONS))
     } else if (name === 'timestamp') {
-      this.fold(node, 'google.protobuf.Timestamp', (text) => timestampValue(parseTimestampLiteral(text)))
+      this.#fold(node, 'google.protobuf.Timestamp', (text) => timestampValue(parseTimestampLiteral(text)))
     } else if (name === 'duration') {
-      this.fold(node, 'google.protobuf.Duration', (text) => durationValue(parseDurationLiteral(text)))
+      this.#fold(node, 'google.protobuf.Duration', (text) => durationValue(parseDurationLiteral(text)))
+    } else if (DURATION_FUNCTIONS.has(name)) {
+      this.#foldCount(node, name, DURATION_FUNCTIONS.get(name) ?? 0)
+    } else if (name === 'in_list') {
+      this.#inspectAll(parameters, place)
+      this.#resolver.inList(node, parameters)
+    } else if (name === 'screener') {
+      this.#refuse(node, 'name what the screener says: screener("name").flagged')
     } else if (LITERAL_FUNCTIONS.has(name) && parameters.length === 1 && only?.op === 'value') {
       // Read when the expression was parsed; a number beyond 64 bits or a long text is fine there.
       this.nodes++
     } else {
-      this.inspectAll(parameters, place)
+      this.#inspectAll(parameters, place)
     }
   }
 
   /** The library's own readers accept too much and run in each evaluation. */
-  private fold(node: SyntaxNode, type: string, read: (text: string) => unknown): void {
+  #fold(node: SyntaxNode, type: string, read: (text: string) => unknown): void {
     const [name, [only, ...others]] = node.args as [string, SyntaxNode[]]
     this.nodes++
     if (only?.op !== 'value' || typeof only.args !== 'string' || others.length > 0) {
-      this.refuse(node, `${name}() takes one literal text`)
+      this.#refuse(node, `${name}() takes one literal text`)
       return
     }
+    const text = only.args
+    this.#replace(node, only, type, () => read(text))
+  }
+
+  #foldCount(node: SyntaxNode, name: string, unitSeconds: number): void {
+    const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
+    this.nodes++
+    if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {
+      this.#refuse(node, `${name}() takes one literal number`)
+      return
+    }
+    const count = only.args
+    this.#replace(node, only, 'google.protobuf.Duration', () =>
+      durationValue(parseCountedDuration(name, count, unitSeconds)),
+    )
+  }
+
+  #replace(node: SyntaxNode, literal: SyntaxNode, type: string, read: () => unknown): void {
     try {
-      replaceByConstant(node, type, read(only.args))
+      replaceByConstant(node, type, read())
     } catch (error) {
       if (!(error instanceof LiteralMalformedError)) throw error
-      this.refuse(only, error.message)
+      this.#refuse(literal, error.message)
     }
   }
 
-  private inspectMethod(node: SyntaxNode, place: Place): void {
+  #inspectMethod(node: SyntaxNode, place: Place): void {
     const [name, receiver, parameters] = node.args as [string, SyntaxNode, SyntaxNode[]]
-    if (!METHODS.has(name)) {
-      this.refuse(node, refusedName(name, 'method', METHODS))
+    if (isName(receiver, 'velocity', place)) {
+      this.#inspectVelocity(node, name, parameters, place)
+    } else if (!METHODS.has(name)) {
+      this.#refuse(node, refusedName(name, 'method', METHODS))
     } else if (LOOPS.has(name)) {
-      this.inspectAll([receiver], place)
-      this.inspectLoop(node, name, parameters, place)
+      this.#inspectAll([receiver], place)
+      this.#inspectLoop(node, name, parameters, place)
     } else if (TIME_METHODS.has(name) && parameters.length > 0) {
-      this.refuse(node, 'time zones are not part of the policy language: times are in UTC')
+      this.#refuse(node, 'time zones are not part of the policy language: times are in UTC')
     } else {
-      this.inspectAll([receiver, ...parameters], place)
+      this.#inspectAll([receiver, ...parameters], place)
     }
   }
 
-  private inspectLoop(node: SyntaxNode, name: string, parameters: readonly SyntaxNode[], place: Place): void {
+  #inspectVelocity(node: SyntaxNode, name: string, parameters: readonly SyntaxNode[], place: Place): void {
+    this.nodes++
+    if (!VELOCITY_METHODS.has(name)) {
+      this.#refuse(node, `velocity has no "${name.slice(0, 64)}()"; it has: ${[...VELOCITY_METHODS].join(', ')}`)
+      return
+    }
+    this.#inspectAll(parameters, place)
+    this.#resolver.velocity(node, name, parameters)
+  }
+
+  #inspectLoop(node: SyntaxNode, name: string, parameters: readonly SyntaxNode[], place: Place): void {
     const [variable, ...bodies] = parameters
     this.nodes++
     if (place.variable !== null) {
-      this.refuse(node, `${name}() may not stand inside another loop`)
+      this.#refuse(node, `${name}() may not stand inside another loop`)
     } else if (variable?.op !== 'id' || !LOOPS.get(name)?.includes(parameters.length)) {
       // With another number of arguments the parser takes it for a plain method.
-      this.refuse(node, `${name}() takes a variable's name and an expression`)
-    } else if (Object.hasOwn(FACTS, variable.args)) {
-      this.refuse(variable, `"${variable.args}" is taken: give the variable another name`)
+      this.#refuse(node, `${name}() takes a variable's name and an expression`)
+    } else if (ROOT_NAMES.has(variable.args as string)) {
+      this.#refuse(variable, `"${variable.args}" is taken: give the variable another name`)
     } else {
-      this.inspectAll(bodies, { depth: place.depth, variable: variable.args })
+      this.#inspectAll(bodies, { depth: place.depth, variable: variable.args as string })
     }
   }
 }
 
-/** Also replaces the literals that the library would read anew in each evaluation by their values. */
-export const inspectExpression = (root: SyntaxNode): Inspection => {
-  const inspector = new Inspector()
+/**
+ * Replaces what names and literals stand for by their values, and notes in the scope what the policy needs for them.
+ */
+export const inspectExpression = (root: SyntaxNode, scope: PolicyScope): Inspection => {
+  const inspector = new Inspector(scope)
   inspector.inspect(root, { depth: 1, variable: null })
   return inspector
 }

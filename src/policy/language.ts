@@ -7,7 +7,25 @@ import type { CheckedType } from './syntax.ts'
 /** Functions of one literal, which is read while the expression is parsed (environment.ts). */
 export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
 
-export const FUNCTIONS: ReadonlySet<string> = new Set(['size', 'timestamp', 'duration', ...LITERAL_FUNCTIONS])
+/** Durations of so many whole units: `days(7)`. */
+export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
+  ['days', 86_400],
+  ['hours', 3_600],
+  ['minutes', 60],
+])
+
+/** What asks sources beyond the request; see resolve.ts. */
+export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
+
+export const FUNCTIONS: ReadonlySet<string> = new Set([
+  ...['size', 'timestamp', 'duration'],
+  ...DURATION_FUNCTIONS.keys(),
+  ...LITERAL_FUNCTIONS,
+  ...SOURCE_FUNCTIONS,
+])
+
+/** Methods of `velocity`. */
+export const VELOCITY_METHODS: ReadonlySet<string> = new Set(['count', 'value'])
 
 /** Methods with a variable and expressions over each element of a list, with the arguments they may have. */
 export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
@@ -63,8 +81,16 @@ const VALUE_TYPES: ReadonlySet<string> = new Set([
   'google.protobuf.Duration',
 ])
 
-/** Values, and lists of them. Lists of lists would let the cost of a loop escape its estimate. */
-export const isPermittedType = (type: CheckedType): boolean =>
+/** What can be compared with one cost, whatever it holds. */
+export const isValueType = ({ name }: CheckedType): boolean => VALUE_TYPES.has(name)
+
+/**
+ * Values, lists of them, and `others`: what a policy's calls have. Lists of lists of any other kind would let the cost
+ * of a loop escape its estimate.
+ */
+export const isPermittedType = (type: CheckedType, others: ReadonlySet<string>): boolean =>
   !type.hasDynType &&
   !type.hasPlaceholderType &&
-  (VALUE_TYPES.has(type.name) || (type.kind === 'list' && VALUE_TYPES.has(type.valueType?.name ?? '')))
+  (VALUE_TYPES.has(type.name) ||
+    others.has(type.name) ||
+    (type.kind === 'list' && VALUE_TYPES.has(type.valueType?.name ?? '')))

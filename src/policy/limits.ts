@@ -15,6 +15,17 @@ export const POLICY_LIMITS = {
   codeLength: 64,
   messageLength: 512,
   quorum: 16,
+  constants: 128,
+  reads: 16,
+  tests: 200,
+  /** Functions of an abi and instructions of an idl; their parameters and components in all; nesting of their types. */
+  functions: 512,
+  parameters: 4096,
+  abiDepth: 8,
+  /** Different lists, screeners and velocity windows that one policy may ask for. */
+  lists: 16,
+  screeners: 4,
+  velocityWindows: 8,
 
   /** UTF-16 code units of one expression. */
   expressionLength: 8192,
@@ -30,5 +41,11 @@ export const POLICY_LIMITS = {
   /** UTF-16 code units of one string literal. */
   stringLiteralLength: 256,
   /** The worst case of one evaluation of all rules, in steps (see cost.ts). */
-  evaluationSteps: 20_000,
+  evaluationSteps: 30_000,
+
+  /** Elements of an argument's array and characters of an argument's text that a rule may read; a longer one fails it. */
+  decodedElements: 256,
+  decodedChars: 8192,
+  /** Values that are decoded of one call; data with more is not decoded. */
+  decodedValues: 4096,
 } as const

@@ -1,7 +1,7 @@
 // The literals that CEL lacks: addresses, 256-bit numbers, amounts in a unit, and instants and durations in the strict
 // forms of RFC 3339 and of CEL. Each is read once, when the policy is compiled, and refused there when it is malformed.
 import { parseEvmAddress, parseSolanaAddress } from '../domain/address.ts'
-import { AddressValue } from './facts.ts'
+import { AddressValue } from './address-value.ts'
 import { MAX_UINT256, Uint256 } from './uint256.ts'
 
 /** A literal that means nothing; the message says what is expected and reaches the policy's author. */
@@ -89,4 +89,14 @@ export const parseDurationLiteral = (text: string): number => {
     throw new LiteralMalformedError('a duration is whole hours, minutes and seconds up to a century, for example "36h"')
   }
   return seconds
+}
+
+/**
+ * `days(7)`: so many whole units.
+ * @returns Seconds.
+ */
+export const parseCountedDuration = (name: string, count: bigint, unitSeconds: number): number => {
+  const most = Math.floor(MAX_DURATION_SECONDS / unitSeconds)
+  if (count < 0n || count > BigInt(most)) throw new LiteralMalformedError(`${name}() takes a number from 0 to ${most}`)
+  return Number(count) * unitSeconds
 }

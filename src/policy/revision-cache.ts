@@ -1,15 +1,19 @@
 // Revisions on the main thread: immutable, so never stale; kept within a budget of bytes; compiled once each to learn
-// which request fields they require.
+// which request fields and sources they ask for.
 import { LRUCache } from 'lru-cache'
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { compileRevision } from './revision.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { PolicySource } from './types.ts'
+import type { FactNeed, PolicySource } from './types.ts'
 
-/** A loaded revision. `failure` stands in for `requires` when it can't be used, so that it is compiled only once. */
+/** A loaded revision. `failure` stands in for the rest when it can't be used, so that it is compiled only once. */
 export type LoadedRevision =
-  | { readonly revision: PolicyRevision; readonly requires: readonly OptionalField[] }
+  | {
+      readonly revision: PolicyRevision
+      readonly requires: readonly OptionalField[]
+      readonly needs: readonly FactNeed[]
+    }
   | { readonly revision: PolicyRevision; readonly failure: unknown }
 
 export interface RevisionCache {
@@ -30,7 +34,8 @@ export interface RevisionCacheOptions {
 
 const examine = (revision: PolicyRevision): LoadedRevision => {
   try {
-    return { revision, requires: compileRevision(revision).requires }
+    const { requires, needs } = compileRevision(revision)
+    return { revision, requires, needs }
   } catch (failure) {
     return { revision, failure }
   }

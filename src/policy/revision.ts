@@ -2,8 +2,10 @@
 // byte, in decisions and audits, so a stored revision is held against it before it decides anything.
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
-import { compilePolicy } from './compile.ts'
-import { PolicyUnusableError } from './errors.ts'
+import { compilePolicy, compileSource } from './compile.ts'
+import { PolicyInvalidError, PolicyUnusableError } from './errors.ts'
+import { runPolicyTests, type TestResult } from './policy-tests.ts'
+import type { KnownSources } from './scope.ts'
 import type { CompiledPolicy } from './types.ts'
 
 /** SHA-256 of the text's UTF-8 bytes, lower-case hex. */
@@ -14,17 +16,21 @@ export interface RevisionDraft {
   readonly source: string
   readonly contentHash: string
   readonly compiled: CompiledPolicy
+  /** Of its own tests, all of which passed. */
+  readonly tests: readonly TestResult[]
 }
 
 /**
- * Checks a text as a save does.
- * @throws PolicyInvalidError with every mistake.
+ * Checks a text as a save does: its form, its expressions, the names it uses, and its own tests.
+ * @throws PolicyInvalidError with every mistake; tests are run once there is no other.
  */
-export const draftRevision = (source: string): RevisionDraft => ({
-  source,
-  contentHash: contentHashOf(source),
-  compiled: compilePolicy(source),
-})
+export const draftRevision = (source: string, known: KnownSources = {}): RevisionDraft => {
+  const { policy, testIssue } = compileSource(source, known)
+  const results = runPolicyTests(policy)
+  const failed = results.flatMap(({ failure }, index) => (failure === null ? [] : [testIssue(index, failure)]))
+  if (failed.length > 0) throw new PolicyInvalidError(source, failed)
+  return { source, contentHash: contentHashOf(source), compiled: policy, tests: results }
+}
 
 /**
  * Compiles a stored revision.

@@ -25,11 +25,20 @@ export interface DispatcherOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly limits: PoolLimits
+  /** A worker's own time per job; 0 while unknown. */
+  readonly meanServiceMs: () => number
   /** A job's deadline passed while it waited. */
   readonly onExpired: (entry: Entry) => void
   readonly onFailed: (entry: Entry, error: CountersignError) => void
   readonly onDispatched: (entry: Entry) => void
 }
+
+/**
+ * How many jobs a worker gets at once. A message wakes two threads, which costs as much as a fast signature: measured
+ * over workers that do nothing, four jobs a message take about 60% of the processor time of one.
+ */
+export const shareOf = (meanServiceMs: number, limits: Pick<PoolLimits, 'wakeWorthMs' | 'maxShare'>): number =>
+  meanServiceMs === 0 ? 1 : Math.max(1, Math.min(limits.maxShare, Math.floor(limits.wakeWorthMs / meanServiceMs)))
 
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { queue, handles, clock, timers, limits } = options
@@ -90,11 +99,16 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     if (queue.size === 0 && suspects.length === 0 && reserved === null) return
     const nowMs = clock.monotonicMs()
     dispatchSuspect(nowMs)
+    const share = shareOf(options.meanServiceMs(), limits)
     while (queue.size > 0) {
       const handle = leastLoaded()
       if (handle === null) break
-      const entry = queue.shift()
-      if (entry !== null) assign(handle, entry, nowMs)
+      const room = Math.min(share, limits.maxInFlight - handle.inFlight.size)
+      for (let given = 0; given < room; given++) {
+        const entry = queue.shift()
+        if (entry === null) break
+        assign(handle, entry, nowMs)
+      }
     }
     for (const handle of handles) handle.flush()
   }

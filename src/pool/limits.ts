@@ -19,6 +19,10 @@ export interface PoolLimits {
   readonly maxInFlight: number
   /** Jobs in one message, recorded by one append and answered together. */
   readonly maxBatch: number
+  /** Work that is worth waking a thread for: so many of a turn's jobs go to one worker before the next gets any. */
+  readonly wakeWorthMs: number
+  /** At most this many jobs, however short they are. */
+  readonly maxShare: number
   /** Workers lost under a job, guilty or not, until it is given up. */
   readonly maxLosses: number
   /** Workers lost by a job until it is held to be the cause. */
@@ -40,6 +44,8 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
   attestersTimeoutMs: 60_000,
   maxInFlight: 64,
   maxBatch: 32,
+  wakeWorthMs: 0.15,
+  maxShare: 8,
   maxLosses: 3,
   maxKills: 2,
   maxRedefinitions: 3,

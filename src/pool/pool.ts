@@ -7,14 +7,15 @@ import {
   DependencyUnavailableError,
   QueueFullError,
 } from '../domain/errors.ts'
+import type { ListImage } from '../domain/list-image.ts'
 import type { PolicyRevision, Target } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
-import { createDeadlineList } from './deadlines.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { createEntry, type Entry, type PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
+import { createPoolLists } from './lists.ts'
 import { createLostJobs } from './lost-jobs.ts'
 import {
   type AttesterReference,
@@ -26,6 +27,7 @@ import {
 } from './protocol.ts'
 import { createJobQueue } from './queue.ts'
 import type { RecoverDecisions } from './recovery.ts'
+import { createSettlement } from './settlement.ts'
 import { createPoolStatistics, type PoolStats, predictWaitMs } from './statistics.ts'
 import { createSupervisor } from './supervisor.ts'
 import { systemTimers, type Timers } from './timers.ts'
@@ -67,6 +69,11 @@ export interface Pool {
    * @throws AttestersUnusableError when a worker can't load them: all keep the keys they have.
    */
   updateAttesters(attesters: readonly AttesterReference[]): Promise<void>
+  /**
+   * Gives every worker these versions of lists, and takes the removed ones away. Jobs submitted from here on are decided
+   * on them. To be called before the start with all there are.
+   */
+  updateLists(images: readonly ListImage[], removedIds: readonly string[]): void
   stats(): PoolStats
   /** Takes no more jobs and waits for those it has; what is left after `timeoutMs` fails. True: nothing was left. */
   drain(timeoutMs: number): Promise<boolean>
@@ -82,43 +89,9 @@ export const createPool = (options: PoolOptions): Pool => {
   const limits: PoolLimits = { ...DEFAULT_POOL_LIMITS, ...options.limits }
   const statistics = createPoolStatistics()
   const queue = createJobQueue()
+  const settlement = createSettlement({ clock, timers, queue, statistics })
   let sequence = 0
   let accepting = true
-  let onDrained: (() => void) | null = null
-
-  const settle = (entry: Entry): void => {
-    entry.settled = true
-    deadlines.remove(entry)
-    queue.drop(entry)
-    if (deadlines.size === 0) onDrained?.()
-  }
-
-  const fail = (entry: Entry, error: CountersignError): void => {
-    if (entry.settled) return
-    statistics.failed += 1
-    settle(entry)
-    entry.reject(error)
-  }
-
-  const expire = (entry: Entry): void => {
-    if (entry.settled) return
-    statistics.expired += 1
-    settle(entry)
-    entry.reject(new DeadlineExceededError())
-  }
-
-  /** False: too late, so the answer must be withheld. */
-  const answer = (entry: Entry, poolAnswer: PoolAnswer): boolean => {
-    if (entry.settled) return false
-    if (entry.job.deadlineMs <= clock.monotonicMs()) {
-      expire(entry)
-      return false
-    }
-    statistics.answered += 1
-    settle(entry)
-    entry.resolve(poolAnswer)
-    return true
-  }
 
   const withhold = (uuids: readonly string[]): void => {
     onEvent({ type: 'withheld', uuids })
@@ -127,13 +100,13 @@ export const createPool = (options: PoolOptions): Pool => {
 
   /** False: an answer that came too late. */
   const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
-    if (outcome.status === 'answered') return answer(entry, outcome)
+    if (outcome.status === 'answered') return settlement.answer(entry, outcome)
     if (entry.settled) return true
     if (outcome.status === 'undefined-target') {
       handle.forgetTarget(entry)
       entry.redefinitions += 1
       if (entry.redefinitions <= limits.maxRedefinitions) queue.pushHead(entry)
-      else fail(entry, new DependencyUnavailableError('the policy could not be loaded'))
+      else settlement.fail(entry, new DependencyUnavailableError('the policy could not be loaded'))
     } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
       // A worker's clock may run ahead of ours by its handshake's error, so the deadline's own timer answers 408.
       const { requestId, uuid } = entry.job
@@ -141,7 +114,7 @@ export const createPool = (options: PoolOptions): Pool => {
         onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })
       }
       const retryAfterSeconds = outcome.code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
-      fail(entry, new CountersignError(outcome.code, outcome.detail, retryAfterSeconds))
+      settlement.fail(entry, new CountersignError(outcome.code, outcome.detail, retryAfterSeconds))
     }
     return true
   }
@@ -175,11 +148,11 @@ export const createPool = (options: PoolOptions): Pool => {
       return
     }
     rotation.join(handle)
+    lists.join(handle)
     withheld.flush()
     dispatcher.dispatch()
   }
 
-  const deadlines = createDeadlineList(clock, timers, expire)
   const supervisor = createSupervisor({
     spawn: options.spawn,
     settings: () => ({ ...options.settings, attesters: rotation.attesters }),
@@ -205,6 +178,7 @@ export const createPool = (options: PoolOptions): Pool => {
   })
   const { handles } = supervisor
   const withheld = createWithheldLedger(handles)
+  const lists = createPoolLists(handles)
   const rotation = createAttesterRotation({
     initial: options.settings.attesters,
     handles,
@@ -217,8 +191,9 @@ export const createPool = (options: PoolOptions): Pool => {
     clock,
     timers,
     limits,
-    onExpired: expire,
-    onFailed: fail,
+    meanServiceMs: () => statistics.meanServiceMs,
+    onExpired: settlement.expire,
+    onFailed: settlement.fail,
     onDispatched: (entry) => statistics.recordWait(entry.dispatchedMs - entry.enqueuedMs),
   })
   const takeLostJobs = createLostJobs({
@@ -226,8 +201,8 @@ export const createPool = (options: PoolOptions): Pool => {
     limits,
     timers,
     onEvent,
-    answer,
-    fail,
+    answer: settlement.answer,
+    fail: settlement.fail,
     withhold,
     dispatchAlone: dispatcher.enqueueAlone,
     dispatchAgain: (entries) => {
@@ -238,10 +213,6 @@ export const createPool = (options: PoolOptions): Pool => {
       dispatcher.dispatch()
     },
   })
-
-  const failAll = (): void => {
-    for (const entry of deadlines.takeAll()) fail(entry, shuttingDown())
-  }
 
   return {
     start: () => supervisor.start(options.workers),
@@ -258,13 +229,14 @@ export const createPool = (options: PoolOptions): Pool => {
       }
       sequence = (sequence + 1) & SEQUENCE_MASK
       const { entry, promise } = createEntry(job, target, sequence, nowMs)
-      deadlines.add(entry)
+      settlement.open(entry)
       queue.pushTail(entry)
       dispatcher.schedule()
       return promise
     },
     resize: supervisor.resize,
     updateAttesters: rotation.update,
+    updateLists: lists.update,
     stats: () => {
       const live = handles.filter((handle) => handle.state === 'live')
       let inFlight = 0
@@ -277,7 +249,7 @@ export const createPool = (options: PoolOptions): Pool => {
         queued: queue.size,
         queueLimit: options.queueLimit,
         inFlight,
-        pending: deadlines.size,
+        pending: settlement.pending,
         restarts: { ...supervisor.restarts },
         answered: statistics.answered,
         refused: statistics.refused,
@@ -291,21 +263,18 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     drain: async (timeoutMs) => {
       accepting = false
-      if (deadlines.size === 0) return true
-      const { promise, resolve } = Promise.withResolvers<boolean>()
-      const cancel = timers.after(timeoutMs, () => resolve(false))
-      onDrained = () => resolve(true)
-      const drained = await promise
+      const timeout = Promise.withResolvers<boolean>()
+      const cancel = timers.after(timeoutMs, () => timeout.resolve(false))
+      const drained = await Promise.race([settlement.drained().then(() => true), timeout.promise])
       cancel()
-      onDrained = null
-      if (!drained) failAll()
+      if (!drained) settlement.failAll(shuttingDown)
       return drained
     },
     close: async () => {
       accepting = false
-      failAll()
+      settlement.failAll(shuttingDown)
       await supervisor.close()
-      deadlines.stop()
+      settlement.stop()
     },
   }
 }

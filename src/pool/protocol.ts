@@ -2,6 +2,7 @@
 // sixteen jobs on, that costs a third of a structured clone. Control messages are rare and travel as objects.
 // No key material is ever in a message (invariant 5): workers open the keystores themselves.
 import type { ErrorCode } from '../domain/errors.ts'
+import type { ListImage } from '../domain/list-image.ts'
 import type { PolicyRevision, Target } from '../domain/target.ts'
 
 /** One request, ready to be evaluated and signed. Everything that must not differ between two tries is fixed here. */
@@ -24,6 +25,8 @@ export interface Job {
   readonly data: string
   /** Empty when not sent. */
   readonly userIp: string
+  /** ExternalFacts of policy/types.ts as one JSON text; empty when the policy asks for none. */
+  readonly facts: string
   /** Wall clock when the request arrived, Unix seconds. */
   readonly requestedAtSeconds: number
   /** v2: Unix seconds. v1: a block number or Unix seconds (decisions §3). */
@@ -137,6 +140,8 @@ export type ControlMessage =
   /** Answered by `clock`, so that the pool can translate deadlines into the worker's clock. */
   | { readonly type: 'clock' }
   | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly PolicyRevision[] }
+  /** New versions of lists and new lists, in shared memory, and the ids of lists that are no more. */
+  | { readonly type: 'lists'; readonly images: readonly ListImage[]; readonly removedIds: readonly string[] }
   /** Open these keys beside the ones in use, and answer `attesters-loaded`. */
   | { readonly type: 'attesters'; readonly version: number; readonly attesters: readonly AttesterReference[] }
   /** Every worker has loaded this version: sign with it from here on. */

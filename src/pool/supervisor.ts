@@ -118,8 +118,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     slot.handle = handle
     handles.push(handle)
     slot.cancelTimer = timers.after(limits.startTimeoutMs, () => {
-      failFirstStart('a signing worker did not become ready in time')
-      giveUp(handle, 'start')
+      giveUpStarting(handle, 'a signing worker did not become ready in time')
     })
   }
 
@@ -148,8 +147,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const report = (handle: WorkerHandle, message: WorkerReport): void => {
     if (message.type === 'unusable') {
       onEvent({ type: 'worker-unusable', slot: handle.slot, reason: message.reason })
-      failFirstStart(message.reason)
-      giveUp(handle, 'start')
+      giveUpStarting(handle, message.reason)
     } else if (message.type === 'closed') {
       handle.terminate()
     } else {
@@ -159,8 +157,16 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
 
   const closed = (handle: WorkerHandle): void => {
     if (reaper.gone(handle)) return
-    if (handle.state === 'starting') failFirstStart('a signing worker stopped while it started')
-    giveUp(handle, handle.state === 'starting' ? 'start' : 'crash')
+    if (handle.state === 'starting') giveUpStarting(handle, 'a signing worker stopped while it started')
+    else giveUp(handle, 'crash')
+  }
+
+  /** Later it is tried again; at the first start there is no point in it. */
+  const giveUpStarting = (handle: WorkerHandle, reason: string): void => {
+    const slot = slots.of(handle)
+    if (firstStart !== null && slot !== undefined) slot.retiring = true
+    giveUp(handle, 'start')
+    failFirstStart(reason)
   }
 
   const failFirstStart = (reason: string): void => {

@@ -35,6 +35,7 @@ export type JobRow = readonly [
   value: string,
   data: string,
   userIp: string,
+  facts: string,
   requestedAtSeconds: number,
   expiration: number,
   workerDeadlineMs: number,
@@ -55,6 +56,7 @@ export const jobRow = (sequence: number, job: Job, workerDeadlineMs: number): Jo
   job.value,
   job.data,
   job.userIp,
+  job.facts,
   job.requestedAtSeconds,
   job.expiration,
   workerDeadlineMs,
@@ -79,9 +81,10 @@ export const decodeJobs = (text: string): DispatchedJob[] => {
     value: row[10],
     data: row[11],
     userIp: row[12],
-    requestedAtSeconds: row[13],
-    expiration: row[14],
-    deadlineMs: row[15],
+    facts: row[13],
+    requestedAtSeconds: row[14],
+    expiration: row[15],
+    deadlineMs: row[16],
   }))
 }
 

@@ -144,9 +144,11 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   const define = (entry: Entry): boolean => {
     const { target } = entry
     if (knownTargets.has(target.id)) return true
+    const wanted = [target.revisionId, ...(target.shadowRevisionId === null ? [] : [target.shadowRevisionId])]
     const revisions: PolicyRevision[] = []
-    if (!knownRevisions.has(target.revisionId)) {
-      const revision = options.revision(target.revisionId)
+    for (const revisionId of wanted) {
+      if (knownRevisions.has(revisionId)) continue
+      const revision = options.revision(revisionId)
       if (revision === undefined) return false
       revisions.push(revision)
     }
@@ -154,7 +156,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     if (knownTargets.size >= knownLimit) knownTargets.clear()
     if (knownRevisions.size >= knownLimit) knownRevisions.clear()
     knownTargets.add(target.id)
-    knownRevisions.add(target.revisionId)
+    for (const revisionId of wanted) knownRevisions.add(revisionId)
     control({ type: 'define', targets: [target], revisions })
     return true
   }
@@ -190,6 +192,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     forgetTarget: ({ target }) => {
       knownTargets.delete(target.id)
       knownRevisions.delete(target.revisionId)
+      if (target.shadowRevisionId !== null) knownRevisions.delete(target.shadowRevisionId)
     },
     heartbeat: () => Atomics.load(words, SHARED_HEARTBEAT),
     current: () => Atomics.load(words, SHARED_CURRENT),

@@ -14,6 +14,7 @@ import {
 } from '../domain/api-key.ts'
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
+import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface NewApiKey {
@@ -25,6 +26,8 @@ export interface NewApiKey {
   readonly expiresAtSeconds: number | null
   /** Null: no limit. */
   readonly rateLimit: ApiKeyRateLimit | null
+  /** What keys of its kind have, unless stated. */
+  readonly scopes?: readonly ApiKeyScope[]
 }
 
 export interface IssuedApiKey {
@@ -93,7 +96,7 @@ const insert = async (transaction: Transaction, input: NewApiKey, nowSeconds: nu
   const record: ApiKeyRecord = {
     ...input,
     keyId: minted.keyId,
-    scopes: SCOPES_BY_KIND[input.kind],
+    scopes: input.scopes ?? SCOPES_BY_KIND[input.kind],
     createdAtSeconds: nowSeconds,
     revokedAtSeconds: null,
     lastUsedAtSeconds: null,
@@ -137,6 +140,22 @@ export const createApiKeyTable = (scope: TableScope) => ({
       )
     ).map(toRecord),
 
+  /** The same page by page. */
+  page: (
+    filter: { readonly organizationId: string; readonly kind?: ApiKeyKind },
+    page: PageRequest,
+  ): Promise<Page<ApiKeyRecord>> => {
+    const where = ['organization_id = ?']
+    const parameters: string[] = [filter.organizationId]
+    addFilter(where, parameters, 'kind', filter.kind)
+    return queryPage<ApiKeyRow, ApiKeyRecord>(
+      scope.statements,
+      { select: `SELECT ${COLUMNS} FROM api_keys`, where, parameters, order: ['created_at_seconds', 'key_id'] },
+      page,
+      toRecord,
+    )
+  },
+
   /**
    * By key id alone: who sends a key is not known before it is found. For authentication and the deployment's own
    * administration. The caller still compares the hash and asks `apiKeyStatus`.
@@ -172,6 +191,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
           name: old.name,
           expiresAtSeconds: lifeSeconds === null ? null : nowSeconds + lifeSeconds,
           rateLimit: old.rateLimit,
+          scopes: old.scopes,
         },
         nowSeconds,
       )

@@ -3,6 +3,7 @@
 import { newIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
+import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Binding {
@@ -86,6 +87,23 @@ export const createBindingTable = (scope: TableScope) => {
           [organizationId, projectId],
         )
       ).map(toBinding),
+
+    /** Oldest first, of one project or of all. */
+    page: (
+      filter: { readonly organizationId: string; readonly projectId?: string; readonly chainName?: string },
+      page: PageRequest,
+    ): Promise<Page<Binding>> => {
+      const where = ['organization_id = ?']
+      const parameters: string[] = [filter.organizationId]
+      addFilter(where, parameters, 'project_id', filter.projectId)
+      addFilter(where, parameters, 'chain_name', filter.chainName)
+      return queryPage<BindingRow, Binding>(
+        scope.statements,
+        { select: `SELECT ${COLUMNS} FROM bindings`, where, parameters, order: ['created_at_seconds', 'id'] },
+        page,
+        toBinding,
+      )
+    },
 
     /** What was removed; null when the organization has no such binding. */
     remove: (organizationId: string, bindingId: string): Promise<Binding | null> =>

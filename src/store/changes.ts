@@ -3,7 +3,15 @@
 import type { Statements, Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
-export type ChangeTopic = 'organization' | 'api-key' | 'project' | 'policy' | 'binding' | 'attester' | 'session'
+export type ChangeTopic =
+  | 'organization'
+  | 'api-key'
+  | 'project'
+  | 'policy'
+  | 'binding'
+  | 'attester'
+  | 'session'
+  | 'list'
 
 export interface Change {
   /** Rises by one with every change, in the order of commits. */

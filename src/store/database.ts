@@ -46,6 +46,8 @@ export interface SchemaWords {
   readonly bytes: string
   /** Follows the closing bracket of CREATE TABLE. */
   readonly tableEnd: string
+  /** The statements that make the database itself refuse to change or delete a table's rows. */
+  appendOnly(table: string): readonly string[]
 }
 
 export interface Database extends Statements {

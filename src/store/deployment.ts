@@ -24,6 +24,15 @@ export const createDeploymentTable = (scope: TableScope) => {
     read,
     setOnce,
 
+    /** 32 bytes under a name, made when they are first asked for, and the same ever after. */
+    ensureSecret: async (name: string): Promise<Uint8Array> => {
+      const known = await read(name)
+      if (known !== null) return Uint8Array.fromHex(known)
+      const fresh = randomBytes(32).toString('hex')
+      const kept = (await setOnce(name, fresh)) ? fresh : ((await read(name)) ?? fresh)
+      return Uint8Array.fromHex(kept)
+    },
+
     /** Makes the id and the time of creation on the first start, and answers the id. */
     ensureIdentity: async (): Promise<string> => {
       const known = await read('deployment_id')

@@ -53,7 +53,11 @@ const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND claim_expires
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
-export const createIdempotencyTable = (scope: TableScope) => ({
+/** @param table of the APIs, or of the administration: its callers may belong to no organization. */
+export const createIdempotencyTable = (
+  scope: TableScope,
+  table: 'idempotency' | 'admin_idempotency' = 'idempotency',
+) => ({
   /**
    * Claims a key for a request, or says what became of the earlier one. `bodyHash` covers whatever must be the same
    * in a retry: the body, and the route where a key may be used on several.
@@ -71,12 +75,12 @@ export const createIdempotencyTable = (scope: TableScope) => ({
       const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const keepUntilSeconds = claimExpiresAtSeconds + ABANDONED_KEEP_SECONDS
       // What is past its time counts as swept.
-      await transaction.execute(`DELETE FROM idempotency ${WHERE} AND keep_until_seconds <= ?`, [
+      await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
         ...KEY(claim),
         nowSeconds,
       ])
       const inserted = await transaction.execute(
-        `INSERT INTO idempotency (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
+        `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
            keep_until_seconds) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
         [...KEY(claim), bodyHash, uuid, claimExpiresAtSeconds, keepUntilSeconds],
       )
@@ -84,7 +88,7 @@ export const createIdempotencyTable = (scope: TableScope) => ({
 
       const [row] = await transaction.query<ClaimRow>(
         `SELECT body_hash, uuid, claim_expires_at_seconds, keep_until_seconds, response_status, response_body
-         FROM idempotency ${WHERE}`,
+         FROM ${table} ${WHERE}`,
         KEY(claim),
       )
       // Released by another node between the two statements: the next try will claim it.
@@ -99,7 +103,7 @@ export const createIdempotencyTable = (scope: TableScope) => ({
       }
       if (row.claim_expires_at_seconds > nowSeconds) return { outcome: 'in-flight' }
       const taken = await transaction.execute(
-        `UPDATE idempotency SET claim_expires_at_seconds = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
+        `UPDATE ${table} SET claim_expires_at_seconds = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
         [claimExpiresAtSeconds, keepUntilSeconds, ...KEY(claim), row.claim_expires_at_seconds],
       )
       if (taken === 0) return { outcome: 'in-flight' }
@@ -117,12 +121,12 @@ export const createIdempotencyTable = (scope: TableScope) => ({
   ): Promise<StoredResponse | null> =>
     scope.write(async (transaction) => {
       const stored = await transaction.execute(
-        `UPDATE idempotency SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
+        `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
         [response.status, response.body, keepUntilSeconds, ...KEY(claim), claim.claimExpiresAtSeconds],
       )
       if (stored === 1) return response
       const [row] = await transaction.query<ClaimRow>(
-        `SELECT response_status, response_body FROM idempotency ${WHERE}`,
+        `SELECT response_status, response_body FROM ${table} ${WHERE}`,
         KEY(claim),
       )
       return row === undefined || row.response_status === null || row.response_body === null
@@ -137,7 +141,7 @@ export const createIdempotencyTable = (scope: TableScope) => ({
   release: (claim: IdempotencyClaim): Promise<boolean> =>
     scope.write(
       async (transaction) =>
-        (await transaction.execute(`DELETE FROM idempotency ${WHERE_STILL_HELD}`, [
+        (await transaction.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, [
           ...KEY(claim),
           claim.claimExpiresAtSeconds,
         ])) === 1,
@@ -149,8 +153,8 @@ export const createIdempotencyTable = (scope: TableScope) => ({
     scope.write(
       (transaction) =>
         transaction.execute(
-          `DELETE FROM idempotency WHERE (organization_id, key_id, idempotency_key) IN (
-             SELECT organization_id, key_id, idempotency_key FROM idempotency WHERE keep_until_seconds <= ? LIMIT ?)`,
+          `DELETE FROM ${table} WHERE (organization_id, key_id, idempotency_key) IN (
+             SELECT organization_id, key_id, idempotency_key FROM ${table} WHERE keep_until_seconds <= ? LIMIT ?)`,
           [scope.nowSeconds(), SWEEP_BATCH],
         ),
       DURABILITY,

@@ -5,6 +5,12 @@ import type { Database, SchemaWords, Statements } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { identity } from './migrations/0002-identity.ts'
+import { lists } from './migrations/0003-lists.ts'
+import { administration } from './migrations/0004-administration.ts'
+import { evidence } from './migrations/0005-evidence.ts'
+import { webhooks } from './migrations/0006-webhooks.ts'
+import { portal } from './migrations/0007-portal.ts'
+import { policyShadow } from './migrations/0008-policy-shadow.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -14,13 +20,28 @@ export interface Migration {
   statements(words: SchemaWords): readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [foundation, identity]
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  identity,
+  lists,
+  administration,
+  evidence,
+  webhooks,
+  portal,
+  policyShadow,
+]
 
-/** The same in every dialect: the words are left as they are called. */
+/** The words left as they are called. */
+const PLAIN_WORDS: SchemaWords = {
+  integer: '<integer>',
+  bytes: '<bytes>',
+  tableEnd: '<end>',
+  appendOnly: (table) => [`<append-only ${table}>`],
+}
+
+/** The same in every dialect. */
 const contentHash = (migration: Migration): string =>
-  createHash('sha256')
-    .update(migration.statements({ integer: '<integer>', bytes: '<bytes>', tableEnd: '<end>' }).join(';\n'))
-    .digest('hex')
+  createHash('sha256').update(migration.statements(PLAIN_WORDS).join(';\n')).digest('hex')
 
 interface AppliedRow {
   readonly number: number

@@ -3,6 +3,7 @@ import { FieldInvalidError } from '../domain/errors.ts'
 import { newIdentifier } from '../domain/identifier.ts'
 import { LEVEL_DEFAULT, type Level } from '../domain/level.ts'
 import { recordChange } from './changes.ts'
+import { type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Organization {
@@ -89,6 +90,37 @@ export const createOrganizationTable = (scope: TableScope) => ({
       )
       return toOrganization(row)
     }),
+
+  /** Null when there is no such organization. */
+  rename: (organizationId: string, name: string): Promise<Organization | null> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<OrganizationRow>(
+        `UPDATE organizations SET name = ?, version = version + 1 WHERE id = ? RETURNING ${COLUMNS}`,
+        [name, organizationId],
+      )
+      if (row === undefined) return null
+      await recordChange(
+        transaction,
+        { topic: 'organization', subjectId: organizationId, organizationId },
+        scope.nowSeconds(),
+      )
+      return toOrganization(row)
+    }),
+
+  /** Oldest first, page by page; `among` narrows it to those that someone may see. */
+  page: (among: readonly string[] | null, page: PageRequest): Promise<Page<Organization>> =>
+    queryPage<OrganizationRow, Organization>(
+      scope.statements,
+      {
+        select: `SELECT ${COLUMNS} FROM organizations`,
+        // `IN ()` is no SQL: nobody's id stands in for none.
+        where: among === null ? [] : [`id IN (${['?', ...among.map(() => '?')].join(', ')})`],
+        parameters: among === null ? [] : ['', ...among],
+        order: ['created_at_seconds', 'id'],
+      },
+      page,
+      toOrganization,
+    ),
 
   /** By id or by slug; null when there is none. */
   find: async (idOrSlug: string): Promise<Organization | null> => {

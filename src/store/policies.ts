@@ -5,6 +5,7 @@ import { newIdentifier } from '../domain/identifier.ts'
 import type { PolicyRevision } from '../domain/target.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
+import { type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Policy {
@@ -14,9 +15,11 @@ export interface Policy {
   readonly name: string
   /** Null until a revision is activated; then the policy's projects can be attested for. */
   readonly activeRevisionId: string | null
+  /** The revision whose verdicts are recorded beside the active one's; null for none. */
+  readonly shadowRevisionId: string | null
   /** How many revisions were saved. */
   readonly revisionCount: number
-  /** Rises when the name or the active revision changes. */
+  /** Rises when the name, the active or the shadow revision changes. */
   readonly version: number
   readonly createdAtSeconds: number
 }
@@ -33,6 +36,7 @@ interface PolicyRow {
   readonly organization_id: string
   readonly name: string
   readonly active_revision_id: string | null
+  readonly shadow_revision_id: string | null
   readonly revision_count: number
   readonly version: number
   readonly created_at_seconds: number
@@ -49,7 +53,8 @@ export interface RevisionRow {
   readonly created_at_seconds: number
 }
 
-const POLICY_COLUMNS = 'id, organization_id, name, active_revision_id, revision_count, version, created_at_seconds'
+const POLICY_COLUMNS =
+  'id, organization_id, name, active_revision_id, shadow_revision_id, revision_count, version, created_at_seconds'
 export const REVISION_COLUMNS =
   'id, organization_id, policy_id, number, source, content_hash, quorum, created_at_seconds'
 
@@ -58,6 +63,7 @@ const toPolicy = (row: PolicyRow): Policy => ({
   organizationId: row.organization_id,
   name: row.name,
   activeRevisionId: row.active_revision_id,
+  shadowRevisionId: row.shadow_revision_id,
   revisionCount: row.revision_count,
   version: row.version,
   createdAtSeconds: row.created_at_seconds,
@@ -96,11 +102,12 @@ export const createPolicyTable = (scope: TableScope) => {
           organizationId: input.organizationId,
           name: input.name,
           activeRevisionId: null,
+          shadowRevisionId: null,
           revisionCount: 0,
           version: 1,
           createdAtSeconds: scope.nowSeconds(),
         }
-        await transaction.execute(`INSERT INTO policies (${POLICY_COLUMNS}) VALUES (?, ?, ?, NULL, 0, 1, ?)`, [
+        await transaction.execute(`INSERT INTO policies (${POLICY_COLUMNS}) VALUES (?, ?, ?, NULL, NULL, 0, 1, ?)`, [
           policy.id,
           policy.organizationId,
           policy.name,
@@ -126,6 +133,20 @@ export const createPolicyTable = (scope: TableScope) => {
           [organizationId],
         )
       ).map(toPolicy),
+
+    /** The same page by page. */
+    page: (organizationId: string, page: PageRequest): Promise<Page<Policy>> =>
+      queryPage<PolicyRow, Policy>(
+        scope.statements,
+        {
+          select: `SELECT ${POLICY_COLUMNS} FROM policies`,
+          where: ['organization_id = ?'],
+          parameters: [organizationId],
+          order: ['created_at_seconds', 'id'],
+        },
+        page,
+        toPolicy,
+      ),
 
     rename: (organizationId: string, policyId: string, name: string): Promise<Policy | null> =>
       update(
@@ -176,15 +197,38 @@ export const createPolicyTable = (scope: TableScope) => {
         return revision
       }),
 
-    /** Makes a revision the one that decides; null when the organization has no such policy or it no such revision. */
+    /**
+     * Makes a revision the one that decides; null when the organization has no such policy or it no such revision. If it
+     * was the shadow, there is none from now on.
+     */
     activateRevision: (organizationId: string, policyId: string, revisionId: string): Promise<Policy | null> =>
       update(
         organizationId,
         policyId,
-        `UPDATE policies SET active_revision_id = ?, version = version + 1
+        `UPDATE policies SET active_revision_id = ?, version = version + 1,
+           shadow_revision_id = CASE WHEN shadow_revision_id = ? THEN NULL ELSE shadow_revision_id END
          WHERE organization_id = ? AND id = ?
            AND EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ? AND policy_id = policies.id)`,
+        [revisionId, revisionId, organizationId, policyId, revisionId],
+      ),
+
+    /** Makes a revision the shadow of the active one; null when there is no such policy or revision. */
+    shadowRevision: (organizationId: string, policyId: string, revisionId: string): Promise<Policy | null> =>
+      update(
+        organizationId,
+        policyId,
+        `UPDATE policies SET shadow_revision_id = ?, version = version + 1 WHERE organization_id = ? AND id = ?
+           AND EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ? AND policy_id = policies.id)`,
         [revisionId, organizationId, policyId, revisionId],
+      ),
+
+    /** Ends the shadow; null when there is no such policy. */
+    endShadow: (organizationId: string, policyId: string): Promise<Policy | null> =>
+      update(
+        organizationId,
+        policyId,
+        'UPDATE policies SET shadow_revision_id = NULL, version = version + 1 WHERE organization_id = ? AND id = ?',
+        [organizationId, policyId],
       ),
 
     findRevision: async (organizationId: string, revisionId: string): Promise<StoredRevision | null> => {
@@ -194,6 +238,21 @@ export const createPolicyTable = (scope: TableScope) => {
       )
       return row === undefined ? null : toRevision(row)
     },
+
+    /** Newest first, page by page. */
+    pageRevisions: (organizationId: string, policyId: string, page: PageRequest): Promise<Page<StoredRevision>> =>
+      queryPage<RevisionRow, StoredRevision>(
+        scope.statements,
+        {
+          select: `SELECT ${REVISION_COLUMNS} FROM policy_revisions`,
+          where: ['organization_id = ?', 'policy_id = ?'],
+          parameters: [organizationId, policyId],
+          order: ['number'],
+          descending: true,
+        },
+        page,
+        toRevision,
+      ),
 
     /** Newest first. */
     listRevisions: async (organizationId: string, policyId: string): Promise<readonly StoredRevision[]> =>

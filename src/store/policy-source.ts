@@ -14,6 +14,7 @@ interface TargetRow {
   readonly policy_name: string
   readonly policy_version: number
   readonly revision_id: string
+  readonly shadow_revision_id: string | null
   readonly quorum: number
 }
 
@@ -21,7 +22,8 @@ interface TargetRow {
 const TARGET_COLUMNS = `
   projects.organization_id, projects.id AS project_id, projects.version AS project_version,
   projects.verification_hash, projects.lifetime_seconds, policies.id AS policy_id, policies.name AS policy_name,
-  policies.version AS policy_version, policy_revisions.id AS revision_id, policy_revisions.quorum`
+  policies.version AS policy_version, policies.shadow_revision_id, policy_revisions.id AS revision_id,
+  policy_revisions.quorum`
 const POLICY_JOINS = `
   JOIN policies ON policies.organization_id = projects.organization_id AND policies.id = projects.policy_id
   JOIN policy_revisions ON policy_revisions.organization_id = policies.organization_id
@@ -42,6 +44,7 @@ const toTarget = (row: TargetRow): TargetRecord => ({
   policyId: row.policy_id,
   policyName: row.policy_name,
   revisionId: row.revision_id,
+  shadowRevisionId: row.shadow_revision_id,
   quorum: row.quorum,
   lifetimeSeconds: row.lifetime_seconds,
 })

@@ -1,6 +1,7 @@
 // Projects: what an organization attests for. A project's verification hash is what is signed. Source: decisions §4.
 import { newIdentifier, newVerificationHash } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
+import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface Project {
@@ -108,6 +109,22 @@ export const createProjectTable = (scope: TableScope) => ({
         [organizationId],
       )
     ).map(toProject),
+
+  /** The same page by page. */
+  page: (
+    filter: { readonly organizationId: string; readonly policyId?: string },
+    page: PageRequest,
+  ): Promise<Page<Project>> => {
+    const where = ['organization_id = ?']
+    const parameters: string[] = [filter.organizationId]
+    addFilter(where, parameters, 'policy_id', filter.policyId)
+    return queryPage<ProjectRow, Project>(
+      scope.statements,
+      { select: `SELECT ${COLUMNS} FROM projects`, where, parameters, order: ['created_at_seconds', 'id'] },
+      page,
+      toProject,
+    )
+  },
 
   /** What is left out stays as it is. Null when the organization has no such project. @throws as `create` does. */
   update: (organizationId: string, projectId: string, changes: ProjectChanges): Promise<Project | null> =>

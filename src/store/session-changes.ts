@@ -5,6 +5,7 @@ import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { SessionEvent, SessionState } from '../domain/session.ts'
 import { recordChange } from './changes.ts'
 import type { Transaction } from './database.ts'
+import { queueMessages } from './webhook-queue.ts'
 
 /** What a change of topic `session` concerns. */
 export interface SessionSubject {
@@ -54,12 +55,13 @@ export const announceSession = (transaction: Transaction, state: SessionState, n
     nowSeconds,
   )
 
-export const addEvent = (
+/** Also queues it for whoever is told of it. The session's row must be as the event leaves it. */
+export const addEvent = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
   event: SessionEvent,
-): Promise<number> =>
-  transaction.execute(
+): Promise<void> => {
+  await transaction.execute(
     `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, public_comment,
        private_comment, created_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
@@ -74,3 +76,5 @@ export const addEvent = (
       event.createdAtSeconds,
     ],
   )
+  await queueMessages(transaction, session, event)
+}

@@ -32,12 +32,15 @@ export interface Registered {
 /** kill -9 loses no acknowledged session; a power cut may lose the last moments. Written per request. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/** Locked to the wallet, or completed with it among others. A completed one first: then there is nothing left to do. */
-const REUSABLE = `SELECT ${SESSION_COLUMNS} FROM (
+/**
+ * Locked to the wallet, or completed with it among others. A completed one first: then there is nothing left to do. Not
+ * UNION: to merge its halves SQLite would read every session of the organization.
+ */
+export const REUSABLE = `SELECT ${SESSION_COLUMNS} FROM (
     SELECT ${SESSION_COLUMNS} FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
       AND (status IN ('pending', 'retry') OR (status = 'completed' AND level >= ?))
-    UNION
+    UNION ALL
     SELECT ${SESSION_COLUMNS} FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND status = 'completed' AND level >= ?
       AND id IN (SELECT session_id FROM session_wallets WHERE address = ? AND environment = ? AND organization_id = ?)

@@ -32,6 +32,7 @@ interface StateRow extends SessionRow {
   readonly wallet_address: WalletAddress
   readonly wallet_text: string
   readonly wallet_connected: number
+  readonly wallet_sequence: number
 }
 
 const COLUMN_NAMES = [
@@ -48,10 +49,10 @@ const QUALIFIED_COLUMNS = COLUMN_NAMES.map((name) => `sessions.${name}`).join(',
 
 const STATE = `SELECT ${QUALIFIED_COLUMNS}, session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
     session_wallets.address AS wallet_address, session_wallets.address_text AS wallet_text,
-    session_wallets.connected_at_seconds AS wallet_connected
+    session_wallets.connected_at_seconds AS wallet_connected, session_wallets.connected_sequence AS wallet_sequence
   FROM sessions LEFT JOIN session_wallets ON session_wallets.organization_id = sessions.organization_id
     AND session_wallets.session_id = sessions.id
-  WHERE sessions.organization_id = ? AND sessions.id = ? ORDER BY session_wallets.ordinal`
+  WHERE sessions.organization_id = ? AND sessions.id = ? ORDER BY session_wallets.connected_sequence`
 
 export const toSession = (row: SessionRow): Session => ({
   id: row.id,
@@ -83,6 +84,7 @@ const toWallet = (row: StateRow): SessionWallet[] =>
           address: row.wallet_address,
           addressText: row.wallet_text,
           connectedAtSeconds: row.wallet_connected,
+          connectedSequence: row.wallet_sequence,
         },
       ]
 

@@ -11,7 +11,9 @@ import {
 } from '../domain/session.ts'
 import { RetriesExhaustedError, SessionChangedError, TransitionRefusedError } from '../domain/session-errors.ts'
 import type { Transaction, TransactionOptions } from './database.ts'
+import { requireEvidenceKept } from './evidence.ts'
 import { identifyPerson } from './persons.ts'
+import { writeCorrections } from './portal-progress.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSession, readState } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
@@ -64,7 +66,7 @@ const writeStatus = async (
 
 /**
  * Moves a session to another status and answers what it is then; null when the organization has no such session.
- * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError: nothing was changed.
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError: nothing was changed.
  */
 export const createStatusWriter =
   (scope: TableScope) =>
@@ -75,7 +77,9 @@ export const createStatusWriter =
       const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
       if (session === null) return null
       checkChange(session, change)
+      if (change.to === 'completed') await requireEvidenceKept(transaction, session)
       await writeStatus(transaction, session, change, nowSeconds)
+      await writeCorrections(transaction, change, nowSeconds)
       const state = await readState(transaction, organizationId, sessionId)
       if (state !== null) await announceSession(transaction, state, nowSeconds)
       return state

@@ -72,15 +72,17 @@ const insertWallet = async (
   transaction: Transaction,
   session: Session,
   { chain, address, proof }: WalletConnection,
-  ordinal: number,
   nowSeconds: number,
 ): Promise<void> => {
   const walletId = newIdentifier('wallet')
   const { organizationId, id, environment } = session
   await transaction.execute(
-    `INSERT INTO session_wallets (id, organization_id, session_id, environment, ordinal, chain, address, address_text,
-       connected_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [walletId, organizationId, id, environment, ordinal, chain, address, walletAddressText(address), nowSeconds],
+    `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
+       address_text, connected_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[walletId, organizationId, id, environment, session.sequence + 1, chain, address],
+      ...[walletAddressText(address), nowSeconds],
+    ],
   )
   await transaction.execute(
     `INSERT INTO wallet_proofs (wallet_id, organization_id, session_id, kind, message, signature, proved_at_seconds)
@@ -108,11 +110,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       const wallets = before?.wallets ?? []
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
-      const [newest] = await transaction.query<{ ordinal: number | null }>(
-        'SELECT MAX(ordinal) AS ordinal FROM session_wallets WHERE organization_id = ? AND session_id = ?',
-        [organizationId, sessionId],
-      )
-      await insertWallet(transaction, session, connection, (newest?.ordinal ?? 0) + 1, nowSeconds)
+      await insertWallet(transaction, session, connection, nowSeconds)
       await noteChange(transaction, session, 'wallet-connected', connection.actor, nowSeconds)
       const state = await readState(transaction, organizationId, sessionId)
       if (state !== null) await announceSession(transaction, state, nowSeconds)

@@ -2,9 +2,11 @@
 // look-up by link. The parts are in the files beside this one.
 
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import type { CheckType, SessionEvent, SessionState, SessionStatus } from '../domain/session.ts'
+import type { CheckType, Session, SessionState, SessionStatus } from '../domain/session.ts'
 import type { SqlParameter } from './database.ts'
+import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import { addEvent, announceSession } from './session-changes.ts'
+import { createSessionHistory } from './session-history.ts'
 import { createRegistration } from './session-registration.ts'
 import { lockSession, readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { createStatusWriter } from './session-status.ts'
@@ -18,29 +20,10 @@ export interface SessionFilter {
   readonly limit: number
 }
 
-interface EventRow {
-  readonly sequence: number
-  readonly kind: SessionEvent['kind']
-  readonly status: SessionStatus
-  readonly actor: string
-  readonly public_comment: string | null
-  readonly private_comment: string | null
-  readonly created_at_seconds: number
-}
-
-const toEvent = (row: EventRow): SessionEvent => ({
-  sequence: row.sequence,
-  kind: row.kind,
-  status: row.status,
-  actor: row.actor,
-  publicComment: row.public_comment,
-  privateComment: row.private_comment,
-  createdAtSeconds: row.created_at_seconds,
-})
-
 export const createSessionTable = (scope: TableScope) => ({
   ...createRegistration(scope),
   ...createTokenReader(scope),
+  ...createSessionHistory(scope),
   /** See session-status.ts: the only way in which a status changes. */
   changeStatus: createStatusWriter(scope),
 
@@ -67,15 +50,28 @@ export const createSessionTable = (scope: TableScope) => ({
     return rows.map(toSession)
   },
 
-  /** Everything that happened to a session, oldest first. */
-  listEvents: async (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
-    (
-      await scope.statements.query<EventRow>(
-        `SELECT sequence, kind, status, actor, public_comment, private_comment, created_at_seconds FROM session_events
-         WHERE organization_id = ? AND session_id = ? ORDER BY sequence`,
-        [organizationId, sessionId],
-      )
-    ).map(toEvent),
+  /** Newest first, page by page; `assignedTo` null: nobody's. */
+  page: (
+    filter: Omit<SessionFilter, 'limit'> & { readonly organizationId: string; readonly assignedTo?: string | null },
+    page: PageRequest,
+  ): Promise<Page<Session>> => {
+    const where = ['organization_id = ?']
+    const parameters: SqlParameter[] = [filter.organizationId]
+    addFilter(where, parameters, 'status', filter.status)
+    addFilter(where, parameters, 'check_type', filter.checkType)
+    addFilter(where, parameters, 'environment', filter.environment)
+    if (filter.assignedTo !== undefined) {
+      const assigned = `SELECT session_id FROM session_assignments WHERE organization_id = ? AND user_id `
+      where.push(filter.assignedTo === null ? `id NOT IN (${assigned} IS NOT NULL)` : `id IN (${assigned} = ?)`)
+      parameters.push(filter.organizationId, ...(filter.assignedTo === null ? [] : [filter.assignedTo]))
+    }
+    return queryPage<SessionRow, Session>(
+      scope.statements,
+      { select: `SELECT ${SESSION_COLUMNS} FROM sessions`, where, parameters, order: ['id'], descending: true },
+      page,
+      toSession,
+    )
+  },
 
   /**
    * Records that the person agreed to share the result with other organizations, and to which text (threats row 3). The
@@ -111,7 +107,8 @@ export const createSessionTable = (scope: TableScope) => ({
         if (state !== null) await announceSession(transaction, state, nowSeconds)
         return state
       },
-      { survives: 'power-loss' },
+      // Whatever rests on it comes later in the same log, and is lost with it if it is lost.
+      { survives: 'process-crash' },
     ),
 })
 

@@ -97,6 +97,8 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run('PRAGMA trusted_schema = OFF')
     // Intermediate results never reach a file outside the data folder.
     database.run('PRAGMA temp_store = MEMORY')
+    // What is deleted or overwritten, an erased key for example, is zeroed in its page, where that costs no further write.
+    database.run('PRAGMA secure_delete = FAST')
     // A burst of writes must not leave a huge log file behind.
     database.run('PRAGMA journal_size_limit = 67108864')
     // On macOS a plain fsync does not reach the disk; elsewhere this does nothing.

@@ -173,7 +173,17 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
 
   return {
     kind: 'database',
-    schemaWords: { integer: 'INTEGER', bytes: 'BLOB', tableEnd: ' STRICT' },
+    schemaWords: {
+      integer: 'INTEGER',
+      bytes: 'BLOB',
+      tableEnd: ' STRICT',
+      appendOnly: (table) =>
+        ['UPDATE', 'DELETE'].map(
+          (verb) =>
+            `CREATE TRIGGER ${table}_refuses_${verb.toLowerCase()} BEFORE ${verb} ON ${table}
+             BEGIN SELECT RAISE(ABORT, 'the table takes new rows only'); END`,
+        ),
+    },
     query,
     transaction,
     execute: (sql, parameters, settings) => transaction((handle) => handle.execute(sql, parameters), settings),

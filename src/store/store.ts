@@ -2,19 +2,30 @@
 // of them as one transaction.
 import type { Clock } from '../domain/time.ts'
 import type { PolicySource } from '../policy/types.ts'
+import { createAdministrationTables } from './administration.ts'
 import { createApiKeyTable } from './api-keys.ts'
 import { createAttesterTable } from './attesters.ts'
 import { createBindingTable } from './bindings.ts'
 import type { Database, TransactionOptions } from './database.ts'
 import { createDeploymentTable } from './deployment.ts'
+import { createEvidenceTable } from './evidence.ts'
+import { createEvidenceRetentionTable } from './evidence-retention.ts'
 import { createIdempotencyTable } from './idempotency.ts'
 import { createLastUsedWriter } from './last-used.ts'
+import { createListBaseTable } from './list-bases.ts'
+import { createListSourceTable } from './list-sources.ts'
+import { createListTable } from './lists.ts'
 import { migrate } from './migrations.ts'
+import { createOrganizationBrandTable } from './organization-brands.ts'
+import { createOrganizationKeyTable } from './organization-keys.ts'
 import { createOrganizationTable } from './organizations.ts'
 import { pairwiseUserId, readUserKey } from './persons.ts'
 import { createPolicyTable } from './policies.ts'
 import { createPolicySource } from './policy-source.ts'
+import { createPortalLinkTable } from './portal-links.ts'
+import { createPortalProgressTable } from './portal-progress.ts'
 import { createProjectTable } from './projects.ts'
+import { createProviderResultTable } from './provider-results.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
 import { createSessionTable } from './sessions.ts'
@@ -22,6 +33,8 @@ import { openSqliteDatabase, type SqliteOptions } from './sqlite.ts'
 import { databaseScope, type TableScope, transactionScope } from './table-scope.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
 import { createWalletStandings, type WalletStandings } from './wallet-standings.ts'
+import { createWebhookEndpointTable } from './webhook-endpoints.ts'
+import { createWebhookMessageTable } from './webhook-messages.ts'
 
 const createTables = (scope: TableScope) => ({
   deployment: createDeploymentTable(scope),
@@ -32,9 +45,22 @@ const createTables = (scope: TableScope) => ({
   bindings: createBindingTable(scope),
   attesters: createAttesterTable(scope),
   idempotency: createIdempotencyTable(scope),
+  lists: createListTable(scope),
+  listBases: createListBaseTable(scope),
+  listSources: createListSourceTable(scope),
   sessions: createSessionTable(scope),
   sessionWallets: createSessionWalletTable(scope),
   sessionNonces: createSessionNonceTable(scope),
+  organizationBrands: createOrganizationBrandTable(scope),
+  portalLinks: createPortalLinkTable(scope),
+  portalProgress: createPortalProgressTable(scope),
+  evidence: createEvidenceTable(scope),
+  evidenceRetention: createEvidenceRetentionTable(scope),
+  organizationKeys: createOrganizationKeyTable(scope),
+  webhookEndpoints: createWebhookEndpointTable(scope),
+  webhookMessages: createWebhookMessageTable(scope),
+  providerResults: createProviderResultTable(scope),
+  ...createAdministrationTables(scope),
 })
 
 /** One object per table family; each function is atomic by itself. */
@@ -109,6 +135,10 @@ export const openStore = async (options: SqliteOptions): Promise<Store> => {
       lastUsed,
       idempotency: tables.idempotency,
       sessionNonces: tables.sessionNonces,
+      portalLinks: tables.portalLinks,
+      listBases: tables.listBases,
+      administration: [tables.userSessions, tables.passkeys, tables.adminIdempotency],
+      webhooks: [tables.webhookMessages, tables.providerResults],
     })
     return {
       ...tables,

@@ -2,6 +2,8 @@
 import { trimChanges } from './changes.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { LastUsedWriter } from './last-used.ts'
+import type { ListBaseTable } from './list-bases.ts'
+import type { PortalLinkTable } from './portal-links.ts'
 import type { SessionNonceTable } from './session-nonces.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -21,6 +23,10 @@ export interface UpkeepDependencies {
   readonly lastUsed: LastUsedWriter
   readonly idempotency: Pick<IdempotencyTable, 'sweep'>
   readonly sessionNonces: Pick<SessionNonceTable, 'sweep'>
+  readonly portalLinks: Pick<PortalLinkTable, 'sweep'>
+  readonly listBases: Pick<ListBaseTable, 'sweep'>
+  readonly administration: readonly { sweep(): Promise<number> }[]
+  readonly webhooks: readonly { sweep(): Promise<number> }[]
 }
 
 export interface Upkeep {
@@ -33,7 +39,8 @@ export interface Upkeep {
   stop(): Promise<void>
 }
 
-export const createUpkeep = ({ scope, lastUsed, idempotency, sessionNonces }: UpkeepDependencies): Upkeep => {
+export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
+  const { scope, lastUsed, idempotency, sessionNonces, portalLinks, listBases, administration, webhooks } = dependencies
   const timers: ReturnType<typeof setInterval>[] = []
   const underWay = new Set<Promise<void>>()
   let settings: UpkeepOptions | undefined
@@ -45,7 +52,7 @@ export const createUpkeep = ({ scope, lastUsed, idempotency, sessionNonces }: Up
   const sweep = async (): Promise<void> => {
     await trimChanges(scope)
     // A batch at a time, each its own transaction, so that requests get their turn in between.
-    for (const table of [idempotency, sessionNonces]) {
+    for (const table of [idempotency, sessionNonces, portalLinks, listBases, ...administration, ...webhooks]) {
       while ((await table.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -23,7 +23,7 @@ const PERSON_WALLETS_MAX = 200
 const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, sessions.check_type,
   sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds`
 
-const SESSIONS = `SELECT * FROM (
+export const STANDING_SESSIONS = `SELECT * FROM (
     SELECT ${COLUMNS}, 1 AS connected FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
@@ -35,7 +35,7 @@ const SESSIONS = `SELECT * FROM (
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?
   ) AS standing ORDER BY own DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}`
 
-const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, session_wallets.chain
+export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, session_wallets.chain
   FROM sessions JOIN session_wallets ON session_wallets.organization_id = sessions.organization_id
     AND session_wallets.session_id = sessions.id
   WHERE sessions.person_id = ? AND sessions.status = 'completed' AND sessions.level >= ? AND sessions.environment = ?
@@ -52,7 +52,7 @@ export const createWalletStandings = (
 ): WalletStandings => ({
   loadSessions: async ({ organizationId, environment, level }, address) =>
     (
-      await statements.query<StandingRow>(SESSIONS, [
+      await statements.query<StandingRow>(STANDING_SESSIONS, [
         ...[organizationId, address, environment, organizationId, level],
         ...[organizationId, address, environment, organizationId],
       ])

@@ -73,10 +73,37 @@ export const METRICS = {
   poolInFlight: define('countersign_pool_in_flight_jobs', 'gauge', 'Jobs at the workers.'),
   workers: define('countersign_workers', 'gauge', 'Signing workers.', { state: 'live, busy, wanted, abandoned' }),
   workerLosses: define('countersign_worker_losses_total', 'counter', 'Workers lost and replaced.', LOSS_CAUSE),
+  openStreams: define('countersign_open_streams', 'gauge', 'Event streams that clients follow sessions on.'),
   changeFeedAge: define(
     'countersign_change_feed_age_seconds',
     'gauge',
     'Time since changed keys, policies and bindings were last read from the store.',
+  ),
+  listEntries: define('countersign_list_entries', 'gauge', 'Addresses in lists.', {
+    list: 'shared lists by name; organizations: all of theirs',
+  }),
+  listAge: define('countersign_list_age_seconds', 'gauge', 'Time since the source of a list last confirmed it.', {
+    list: 'shared lists with a source by name; organizations: the oldest of theirs',
+  }),
+  listsBehind: define('countersign_lists_behind', 'gauge', 'Lists whose latest change could not be read yet.'),
+  listLoads: define('countersign_list_loads_total', 'counter', 'Sources of lists read by this process.', {
+    outcome: 'loaded, confirmed, failed',
+  }),
+  geographyAge: define(
+    'countersign_geography_age_seconds',
+    'gauge',
+    'Time since the publisher of the geography file built it.',
+  ),
+  factQuestions: define('countersign_fact_questions_total', 'counter', 'Facts asked of screeners and chains.', {
+    kind: 'screener, chain',
+    source: 'the screeners and chains configured',
+    outcome: 'kept, answered, failed, refused',
+  }),
+  factSourceOpen: define(
+    'countersign_fact_source_open',
+    'gauge',
+    'Whether a source has failed so often that it is left alone for a while: 1 if so.',
+    { kind: 'screener, chain', source: 'the screeners and chains configured' },
   ),
   eventLoopDelay: define(
     'nodejs_eventloop_delay_seconds',

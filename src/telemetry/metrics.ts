@@ -3,6 +3,7 @@
 import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 import type { DurationSnapshot } from './duration-histogram.ts'
 import { createExposition, histogramSamples, type Sample } from './exposition.ts'
+import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
 import { METRICS } from './metric-table.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
@@ -38,6 +39,19 @@ export interface MetricsOptions {
   /** Seconds; null before the first read. */
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
+  readonly openStreams?: () => number
+  readonly facts?: () => FactMetrics
+}
+
+/** What was counted since the start, for whoever watches it change. */
+export interface MetricTotals {
+  readonly decisions: readonly {
+    readonly kind: DecisionKind
+    readonly chain: string
+    readonly compliant: boolean
+    readonly count: number
+  }[]
+  readonly errors: Readonly<Record<ErrorCode, number>>
 }
 
 export interface Metrics {
@@ -50,6 +64,9 @@ export interface Metrics {
   recordLateOutcome(): void
   recordDecisionLogFailure(): void
   recordIdempotencyFailure(): void
+  totals(): MetricTotals
+  /** Answers of some routes by duration (fine-histogram.ts). */
+  durations(routes: readonly string[]): Float64Array
   /** The text of a scrape. */
   expose(): Promise<string>
   /** Stops watching the event loop. */
@@ -63,21 +80,25 @@ const createDecisions = (chainNames: readonly string[]) => {
   const indexOf = new Map(chains.map((chain, index) => [chain, index]))
   // Per kind: denied and compliant, chain by chain.
   const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
+  const totals = (): MetricTotals['decisions'] =>
+    (['attestation', 'task'] as const).flatMap((kind) =>
+      [...counts[kind]].flatMap((count, at) =>
+        // A combination that never occurred has no series: a v1 task on Solana never will.
+        count === 0 ? [] : [{ kind, chain: chains[at >> 1] ?? OTHER, compliant: at % 2 === 1, count }],
+      ),
+    )
   return {
     record: (kind: DecisionKind, chainName: string, compliant: boolean): void => {
       const chain = indexOf.get(chainName) ?? chains.length - 1
       const at = 2 * chain + (compliant ? 1 : 0)
       counts[kind][at] = counts[kind][at]! + 1
     },
+    totals,
     samples: (): readonly Sample[] =>
-      (['attestation', 'task'] as const).flatMap((kind) =>
-        [...counts[kind]].flatMap((value, at) => {
-          // A combination that never occurred has no series: a v1 task on Solana never will.
-          if (value === 0) return []
-          const labels = { kind, chain: chains[at >> 1] ?? OTHER, verdict: at % 2 === 1 ? 'compliant' : 'denied' }
-          return [{ labels, value }]
-        }),
-      ),
+      totals().map(({ kind, chain, compliant, count }) => ({
+        labels: { kind, chain, verdict: compliant ? 'compliant' : 'denied' },
+        value: count,
+      })),
   }
 }
 
@@ -138,12 +159,16 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     METRICS.workerLosses,
     ofPool((pool) => labelled('cause', pool.restarts)),
   )
+  addFactMetrics(exposition, () => options.facts?.() ?? null)
+  exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
   exposition.add(METRICS.changeFeedAge, () => one(options.changeFeedAgeSeconds?.()))
   exposition.add(METRICS.build, () => [{ labels: options.build, value: 1 }])
   const stopProcessMetrics = addProcessMetrics(exposition)
 
   return {
     contentType: exposition.contentType,
+    totals: () => ({ decisions: decisions.totals(), errors: { ...errors } }),
+    durations: routes.durations,
     route: routes.recorder,
     recordDecision: decisions.record,
     recordError: (code) => {

@@ -1,6 +1,7 @@
 // Duration and number of the answers of each route, by status. The set of routes is what the application registers.
 import { createDurationHistogram, type DurationHistogram } from './duration-histogram.ts'
 import { histogramSamples, type Sample } from './exposition.ts'
+import { createFineHistogram, FINE_BUCKETS, type FineHistogram } from './fine-histogram.ts'
 import { METRICS } from './metric-table.ts'
 
 /** Counts one answer. */
@@ -13,11 +14,15 @@ const isStatus = (status: number): boolean => Number.isInteger(status) && status
 /** One histogram for each route and status that occurred. */
 export const createRouteMetrics = () => {
   const recorders = new Map<string, RouteRecorder>()
+  const fine = new Map<string, FineHistogram>()
   const series: { readonly labels: Readonly<Record<string, string>>; readonly histogram: DurationHistogram }[] = []
 
   const createRecorder = (method: string, route: string): RouteRecorder => {
     const byStatus = new Map<number, DurationHistogram>()
+    const answers = createFineHistogram()
+    fine.set(route, answers)
     return (status, durationMs) => {
+      answers.record(durationMs)
       const known = isStatus(status) ? status : 0
       let histogram = byStatus.get(known)
       if (histogram === undefined) {
@@ -46,6 +51,15 @@ export const createRouteMetrics = () => {
         recorders.set(name, recorder)
       }
       return recorder
+    },
+    /** Answers of some routes by duration, all statuses together: fine enough for percentiles. */
+    durations: (routes: readonly string[]): Float64Array => {
+      const sum = new Float64Array(FINE_BUCKETS)
+      for (const route of routes) {
+        const counts = fine.get(route)?.counts
+        if (counts !== undefined) for (let bucket = 0; bucket < FINE_BUCKETS; bucket++) sum[bucket]! += counts[bucket]!
+      }
+      return sum
     },
     samples: (): readonly Sample[] =>
       series.flatMap(({ labels, histogram }) =>

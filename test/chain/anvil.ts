@@ -38,16 +38,20 @@ export interface AnvilProcess {
   stop(): Promise<void>
 }
 
-/** Resolves once the node answers. @throws Error when it ends before, with what it printed. */
-export const startAnvil = async (chainId: number): Promise<AnvilProcess> => {
+/**
+ * Resolves once the node answers.
+ * @param gas free: senders need no money. usual: fees as on a public chain, which wallets' own estimates expect.
+ * @throws Error when it ends before, with what it printed.
+ */
+export const startAnvil = async (chainId: number, gas: 'free' | 'usual' = 'free'): Promise<AnvilProcess> => {
   if (ANVIL_BINARY === null) throw new Error('anvil is not installed')
   const folder = mkdtempSync(join(tmpdir(), 'countersign-anvil-'))
   const child = Bun.spawn(
     [
       ANVIL_BINARY,
       ...['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId), '--hardfork', 'cancun'],
-      // Senders need no money for gas.
-      ...['--gas-price', '0', '--base-fee', '0', '--disable-min-priority-fee', '--threads', '1'],
+      ...(gas === 'free' ? ['--gas-price', '0', '--base-fee', '0', '--disable-min-priority-fee'] : []),
+      ...['--threads', '1'],
     ],
     {
       cwd: folder,

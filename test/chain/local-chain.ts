@@ -82,11 +82,12 @@ interface NodeReceipt {
 const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 const GAS = quantity(5_000_000)
 
-export const startLocalChain = async (chainId: number): Promise<LocalChain> => {
+/** @param gas as startAnvil's */
+export const startLocalChain = async (chainId: number, gas?: 'free' | 'usual'): Promise<LocalChain> => {
   // The sources are compiled before the node starts, so that a source that does not compile leaves no process behind.
   const contracts = await loadContracts()
   const errors = Object.values(contracts).flatMap((contract) => contract.abi.filter((item) => item.type === 'error'))
-  const node = await startAnvil(chainId)
+  const node = await startAnvil(chainId, gas)
   let requests = 0
 
   const request: LocalChain['request'] = async <Result>(method: string, params: readonly unknown[] = []) => {
@@ -130,7 +131,7 @@ export const startLocalChain = async (chainId: number): Promise<LocalChain> => {
 
   /** The answer comes once the transaction is in a block. */
   const mined = (fields: Readonly<Record<string, unknown>>): Promise<NodeReceipt> =>
-    request('eth_sendTransactionSync', [{ gas: GAS, gasPrice: '0x0', ...fields }])
+    request('eth_sendTransactionSync', [{ gas: GAS, ...(gas === 'usual' ? {} : { gasPrice: '0x0' }), ...fields }])
 
   let accounts: readonly Hex[]
   try {

@@ -1,7 +1,8 @@
 // Solana attestations of the running service in the Ed25519 program, and every way to change one field of them.
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
-import { type SolanaAttestation, type SolanaAttestedCall, solanaMessage } from '../../src/client/solana-attestation.ts'
+import type { Attestation } from '../../src/client/attestation-types.ts'
+import { type SolanaAttestedCall, solanaMessage } from '../../src/client/solana-attestation.ts'
 import { ed25519Instruction } from '../../src/client/solana-instructions.ts'
 import type { RunningService } from '../service/start-service.ts'
 import { flipBit } from './attesting.ts'
@@ -24,12 +25,12 @@ const solanaCall = ({ quickstart }: RunningService, n: number): Required<SolanaA
   lamports: BigInt(n) * 1_000_000_007n,
 })
 
-const attest = async (service: RunningService, call: Required<SolanaAttestedCall>): Promise<SolanaAttestation> => {
+const attest = async (service: RunningService, call: Required<SolanaAttestedCall>): Promise<Attestation> => {
   const { from, to, data, lamports } = call
   const response = await service.attest({ chain: 'solana', from, to, data, msg_value: lamports.toString() })
   const text = await response.text()
   if (response.status !== 200) throw new Error(`no attestation: ${response.status} ${text}`)
-  return (JSON.parse(text) as { attestation: SolanaAttestation }).attestation
+  return (JSON.parse(text) as { attestation: Attestation }).attestation
 }
 
 /**
@@ -42,7 +43,7 @@ export const exerciseSolanaAttestation = async (service: RunningService, svm: Lo
   const attestation = await attest(service, call)
   const send = (
     calls: Partial<SolanaAttestedCall>,
-    attestations: Partial<SolanaAttestation>,
+    attestations: Partial<Attestation>,
     prefix?: string,
   ): string | null => {
     const changed = { ...attestation, ...attestations }

@@ -1,13 +1,9 @@
 // The client's Solana message against the published vectors and our signing code, and its verifier against changes.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Attestation } from '../../src/client/attestation-types.ts'
 import { ArgumentInvalidError } from '../../src/client/errors.ts'
-import {
-  type SolanaAttestation,
-  type SolanaAttestedCall,
-  solanaMessage,
-  verifySolanaAttestation,
-} from '../../src/client/solana-attestation.ts'
+import { type SolanaAttestedCall, solanaMessage, verifySolanaAttestation } from '../../src/client/solana-attestation.ts'
 import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import { solanaStatement } from '../signing/arbitraries.ts'
 import vectors from '../vectors/solana.json'
@@ -28,14 +24,14 @@ const published = vectors.vectors.map((vector) => ({
     expiration: vector.expiration,
     attester: vectors.attester,
     signature: vector.signature,
-  } satisfies SolanaAttestation,
+  } satisfies Attestation,
 }))
 const { call, attestation } = published[0]!
 
 describe('solanaMessage', () => {
   test('is the published one', () => {
     for (const vector of published) {
-      expect(`0x${solanaMessage(vector.call, vector.attestation).toString('hex')}`).toBe(vector.message)
+      expect(`0x${solanaMessage(vector.call, vector.attestation).toHex()}`).toBe(vector.message)
     }
   })
 
@@ -53,7 +49,7 @@ describe('solanaMessage', () => {
           { uuid: statement.uuid, expiration: statement.expirationSeconds },
           prefix,
         )
-        expect(rebuilt.toString('hex')).toBe(createSolanaMessageBuilder(prefix)(statement).toHex())
+        expect(rebuilt.toHex()).toBe(createSolanaMessageBuilder(prefix)(statement).toHex())
       }),
     )
   })
@@ -108,7 +104,7 @@ describe('verifySolanaAttestation', () => {
         expect(verifySolanaAttestation({ ...vector.call, ...fields }, vector.attestation)).toBe(false)
       }
       const { signature } = vector.attestation
-      const attestations: Partial<SolanaAttestation>[] = [
+      const attestations: Partial<Attestation>[] = [
         { uuid: '658ffaa7-2fe7-402d-8ddb-52e9a310e686' },
         { expiration: vector.attestation.expiration + 1 },
         { attester: PROGRAM },

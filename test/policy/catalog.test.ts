@@ -4,7 +4,7 @@ import type { PolicyRevision, Target } from '../../src/domain/target.ts'
 import { type Catalog, type CatalogDependencies, createCatalog } from '../../src/policy/catalog.ts'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
 import { contentHashOf } from '../../src/policy/revision.ts'
-import type { TargetRecord } from '../../src/policy/types.ts'
+import type { ResolvedTarget, TargetRecord } from '../../src/policy/types.ts'
 
 const POLICY = 'name: P\nrules: [{id: a, deny: \'client.ip == ""\'}]\n'
 const ADDRESS = '0xabababababababababababababababababababab'
@@ -17,6 +17,7 @@ const record = (id: string, changes: Partial<TargetRecord> = {}): TargetRecord =
   policyId: 'policy_a',
   policyName: 'P',
   revisionId: 'revision_a',
+  shadowRevisionId: null,
   quorum: 1,
   lifetimeSeconds: 300,
   ...changes,
@@ -93,7 +94,7 @@ const setUpLoaded = async (settings: Partial<CatalogDependencies> = {}) => {
   const first = resolve(world.catalog)
   await world.next().answer(record('one'))
   await world.next().answer(revision('revision_a'))
-  return { ...world, first: (await first) as Target }
+  return { ...world, first: (await first) as ResolvedTarget }
 }
 
 const change = (organizationId: string | null, topic = 'policy') => ({ topic, organizationId })
@@ -101,7 +102,13 @@ const change = (organizationId: string | null, topic = 'policy') => ({ topic, or
 describe('resolving', () => {
   test('loads a project, then its revision, and then answers at once', async () => {
     const { catalog, asked, first } = await setUpLoaded()
-    expect(first).toEqual({ ...record('one'), requires: ['user_ip'] })
+    expect(first).toEqual({
+      ...record('one'),
+      requires: ['user_ip'],
+      needs: [],
+      shadowNeeds: [],
+      shadowRequires: [],
+    })
     expect(asked()).toEqual(['project org_a x-1', 'revision revision_a'])
     expect(resolve(catalog)).toBe(first)
     expect(catalog.cachedRevision('revision_a')).toEqual(revision('revision_a'))

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parsePolicyDocument } from '../../src/policy/document.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
-import { issuesOf, thrownBy } from './support.ts'
+import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 
 const rule = (extra = ''): string => `  - id: a\n    allow: "true"\n${extra}`
 const policy = (rules: string): string => `name: P\nrules:\n${rules}`
@@ -18,6 +18,7 @@ describe('a document is read', () => {
       description: '',
       default: 'deny',
       quorum: 1,
+      ...NO_PARTS,
       rules: [],
     })
   })
@@ -44,6 +45,7 @@ rules:
       description: 'Two lines\nof text.\n',
       default: 'allow',
       quorum: 16,
+      ...NO_PARTS,
       rules: [
         {
           id: 'first-rule_1',
@@ -126,7 +128,9 @@ describe('a wrong shape is refused where it stands', () => {
     [
       'unknown key',
       'name: P\nrule: []\nrules: []',
-      ['2:1 "rule" is not a key of a policy; it has: name, description, default, quorum, rules'],
+      [
+        '2:1 "rule" is not a key of a policy; it has: name, description, default, quorum, constants, abi, idl, reads, rules, tests',
+      ],
     ],
     ['rules a mapping', 'name: P\nrules: {}', ['2:8 rules must be a list']],
     ['rules left out', 'name: P\nrules:', ['2:7 rules must be a list']],

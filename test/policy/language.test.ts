@@ -45,12 +45,12 @@ describe('refused', () => {
     [
       'dyn()',
       'dyn(client.ip) == 1',
-      '"dyn" is not a function of policies; there are: size, timestamp, duration, address, uint256, ether, gwei, sol, lamports',
+      '"dyn" is not a function of policies; there are: size, timestamp, duration, days, hours, minutes, address, uint256, ether, gwei, sol, lamports, in_list, screener',
     ],
     [
       'a type',
       'type(client.ip) == string',
-      '"type" is not a function of policies; there are: size, timestamp, duration, address, uint256, ether, gwei, sol, lamports',
+      '"type" is not a function of policies; there are: size, timestamp, duration, days, hours, minutes, address, uint256, ether, gwei, sol, lamports, in_list, screener',
     ],
     [
       'a time zone',
@@ -69,12 +69,12 @@ describe('refused', () => {
     [
       'an unknown name',
       'sender == client.ip',
-      '"sender" is unknown; there are: wallet, chain, target, tx, client, request',
+      '"sender" is unknown; there are: wallet, chain, target, tx, call, client, identity, request, constants, reads, velocity',
     ],
     [
       'a name of every object',
       'constructor == client.ip',
-      '"constructor" is unknown; there are: wallet, chain, target, tx, client, request',
+      '"constructor" is unknown; there are: wallet, chain, target, tx, call, client, identity, request, constants, reads, velocity',
     ],
     ['a field of every object', 'wallet.constructor == client.ip', 'wallet has no "constructor"; it has: address'],
     ['the prototype', 'wallet.__proto__ == client.ip', 'wallet has no "__proto__"; it has: address'],

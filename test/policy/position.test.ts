@@ -5,7 +5,7 @@ import { stringify } from 'yaml'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { readPolicyDocument } from '../../src/policy/document.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
-import { issuesOf, thrownBy } from './support.ts'
+import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 
 /** Where `nope` stands in a document, by the reported mistake and by the text itself. */
 const places = (document: string): { reported: string; actual: string } => {
@@ -116,13 +116,14 @@ rules:
 
 test('a document that was read before is refused with positions inside its expressions', () => {
   const rule = { id: 'a', kind: 'deny', expression: 'true ||\n nope', code: null, message: null } as const
-  const document = { name: 'P', description: '', default: 'deny', quorum: 1, rules: [rule] } as const
+  const document = { name: 'P', description: '', default: 'deny', quorum: 1, ...NO_PARTS, rules: [rule] } as const
   expect(issuesOf(() => compilePolicy(document))).toEqual([
     {
       line: 2,
       column: 2,
       pointer: '/rules/0/deny',
-      message: '"nope" is unknown; there are: wallet, chain, target, tx, client, request',
+      message:
+        '"nope" is unknown; there are: wallet, chain, target, tx, call, client, identity, request, constants, reads, velocity',
     },
   ])
 })

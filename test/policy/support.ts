@@ -2,12 +2,21 @@
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../../src/policy/errors.ts'
-import type { CompiledPolicy, RequestFacts } from '../../src/policy/types.ts'
+import type { CompiledPolicy, EvaluationFacts, PolicyDocument } from '../../src/policy/types.ts'
 
 export const EVM_WALLET = '0xabababababababababababababababababababab'
 export const EVM_ZERO = '0x0000000000000000000000000000000000000000'
 
-export const facts = (changes: Partial<RequestFacts> = {}): RequestFacts => ({
+/** The parts of a document that most tests have no use for. */
+export const NO_PARTS: Pick<PolicyDocument, 'constants' | 'abi' | 'idl' | 'reads' | 'tests'> = {
+  constants: [],
+  abi: [],
+  idl: null,
+  reads: [],
+  tests: [],
+}
+
+export const facts = (changes: Partial<EvaluationFacts> = {}): EvaluationFacts => ({
   chainName: 'ethereum',
   chainFamily: 'evm',
   chainId: 1,
@@ -27,11 +36,12 @@ export const policyOf = (expression: string): CompiledPolicy =>
     description: '',
     default: 'deny',
     quorum: 1,
+    ...NO_PARTS,
     rules: [{ id: 'only', kind: 'allow', expression, code: null, message: null }],
   })
 
 /** The value of an expression for a request. */
-export const holds = (expression: string, changes: Partial<RequestFacts> = {}): boolean =>
+export const holds = (expression: string, changes: Partial<EvaluationFacts> = {}): boolean =>
   policyOf(expression).evaluate(facts(changes)).compliant
 
 export const thrownBy = (action: () => unknown): unknown => {
@@ -53,5 +63,5 @@ export const issuesOf = (action: () => unknown): readonly PolicyIssue[] => {
 /** The first mistake of an expression, for tables. */
 export const refusalOf = (expression: string): string => issuesOf(() => policyOf(expression))[0]?.message ?? ''
 
-export const verdictOf = (source: string, changes: Partial<RequestFacts> = {}): Verdict =>
+export const verdictOf = (source: string, changes: Partial<EvaluationFacts> = {}): Verdict =>
   compilePolicy(source).evaluate(facts(changes))

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { compileExpression } from '../../src/policy/expression.ts'
-import { createFactsContext } from '../../src/policy/facts.ts'
+import { createPolicyScope } from '../../src/policy/scope.ts'
 import { MAX_UINT256 } from '../../src/policy/uint256.ts'
-import { facts, holds, policyOf, refusalOf } from './support.ts'
+import { facts, holds, NO_PARTS, policyOf, refusalOf } from './support.ts'
 
 const ARITHMETIC: Readonly<Record<string, (a: bigint, b: bigint) => bigint | null>> = {
   '+': (a, b) => a + b,
@@ -160,12 +160,13 @@ describe('literals', () => {
 
   test('are read once, when the policy is compiled', () => {
     const original = BigInt.prototype.constructor as typeof BigInt
+    const scope = createPolicyScope(NO_PARTS, null)
     const compiled = compileExpression(
       'ether("1.5") == uint256("1500000000000000000") && ether(1) in [ether(1), ether(2)]',
+      scope,
     )
     if ('issues' in compiled) throw new Error('refused')
-    const context = createFactsContext()
-    context.bind(facts())
+    scope.evaluation.bind(facts())
     let conversions = 0
     const counting = new Proxy(original, {
       apply: (target, self, parameters: [bigint]) => {
@@ -175,7 +176,7 @@ describe('literals', () => {
     })
     globalThis.BigInt = counting
     try {
-      expect(compiled.evaluate(context.variables)).toBe(true)
+      expect(compiled.evaluate()).toBe(true)
     } finally {
       globalThis.BigInt = original
     }

@@ -1,6 +1,7 @@
 // Which worker gets which job, and in what messages.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { shareOf } from '../../src/pool/dispatcher.ts'
 import { type DispatchedJob, encodeOutcomes } from '../../src/pool/wire.ts'
 import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, SETTINGS, settled, startHarness } from './support/harness.ts'
@@ -62,6 +63,23 @@ describe('batching', () => {
       }),
       { numRuns: 25 },
     )
+  })
+
+  test('short jobs are not worth a thread each: several go to one worker before the next is woken', async () => {
+    const { pump, submit, worker, workers } = await startHarness({ workers: 3 })
+    void submit(0)
+    await pump()
+    worker(0).answer(worker(0).jobs, 0.03)
+    await pump()
+    for (let number = 1; number <= 12; number++) void submit(number)
+    await pump()
+    // 0.15 ms of work, five jobs of 0.03 ms each.
+    expect(workers.map(({ batches }) => batches.at(-1)?.length)).toEqual([5, 5, 2])
+  })
+
+  test('a share is a job at least, and no more than the limit', () => {
+    const limits = { wakeWorthMs: 0.15, maxShare: 8 }
+    expect([0, 0.001, 0.02, 0.04, 0.1, 0.2, 50].map((meanMs) => shareOf(meanMs, limits))).toEqual([1, 8, 7, 3, 1, 1, 1])
   })
 
   test('an idle worker is filled before a loaded one', async () => {

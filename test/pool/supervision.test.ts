@@ -50,6 +50,8 @@ describe('the first start', () => {
     await harness.pump()
     expect(await reason).toBe('a signing worker stopped while it started')
     expect(harness.workers).toHaveLength(1)
+    // Nothing is waited for: it is gone.
+    await harness.pool.close()
   })
 
   test('fails when no thread can be made', async () => {

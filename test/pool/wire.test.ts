@@ -22,6 +22,7 @@ const anyJob: fc.Arbitrary<Job> = fc.record({
   value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
   data: fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${bytes.toHex()}`),
   userIp: anyText,
+  facts: anyText,
   requestedAtSeconds: fc.maxSafeNat(),
   expiration: fc.maxSafeNat(),
   deadlineMs: milliseconds,

@@ -72,6 +72,7 @@ describe('first and second start', () => {
       'ATTESTATION_API_KEY',
       'IDENTITY_URL',
       'IDENTITY_API_KEY',
+      'IDENTITY_TEST_API_KEY',
       'ADMIN_URL',
       'ADMIN_API_KEY',
       'PORTAL_URL',
@@ -88,8 +89,7 @@ describe('first and second start', () => {
     const { attestation } = await ask(first)
     expect(await first.stop()).toBe(0)
 
-    const environment = { COUNTERSIGN_API_LISTEN: new URL(first.quickstart['ATTESTATION_URL'] ?? '').host }
-    const second = await startService({ dataDirectory, environment })
+    const second = await startService({ dataDirectory })
     expect(readFileSync(path, 'utf8')).toBe(text)
     expect(second.output().stdout).not.toContain(second.quickstart['ATTESTATION_API_KEY'] ?? 'missing')
     const again = await ask(second)
@@ -176,12 +176,12 @@ describe('settings', () => {
   test('flags beat variables, and variables beat the file', async () => {
     const environment = { COUNTERSIGN_CONFIG: configFile('workers: 3\nlog-level: debug'), COUNTERSIGN_WORKERS: '2' }
     const byVariable = await startService({ environment })
-    expect(await (await fetch(`${byVariable.quickstart['ATTESTATION_URL']}/readyz`)).json()).toMatchObject({
+    expect(await (await fetch(`${byVariable.url}/readyz`)).json()).toMatchObject({
       workers: 2,
     })
     await byVariable.stop()
     const byFlag = await startService({ environment, arguments: ['--workers', '1'] })
-    expect(await (await fetch(`${byFlag.quickstart['ATTESTATION_URL']}/readyz`)).json()).toMatchObject({ workers: 1 })
+    expect(await (await fetch(`${byFlag.url}/readyz`)).json()).toMatchObject({ workers: 1 })
     await byFlag.stop()
   })
 

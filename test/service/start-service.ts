@@ -13,6 +13,8 @@ export interface ServiceOptions {
 }
 
 export interface RunningService {
+  /** Where the API listens. */
+  readonly url: string
   readonly dataDirectory: string
   /** The `NAME=value` lines of quickstart.env. */
   readonly quickstart: Readonly<Record<string, string>>
@@ -132,8 +134,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Runnin
     return code
   }
 
+  let url = ''
   try {
-    await logLine((line) => line['message'] === 'ready')
+    // The address of this start: quickstart.env keeps the first one's.
+    url = String((await logLine((line) => line['message'] === 'ready'))['url'])
     await banner.promise
   } catch (error) {
     await stop()
@@ -141,13 +145,14 @@ export const startService = async (options: ServiceOptions = {}): Promise<Runnin
   }
   const quickstart = parseEnvironmentFile(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8'))
   return {
+    url,
     dataDirectory,
     quickstart,
     process: child,
     output: () => ({ stdout, stderr }),
     logLine,
     attest: (body, headers = {}) =>
-      fetch(`${quickstart['ATTESTATION_URL']}/v2/attestation`, {
+      fetch(`${url}/v2/attestation`, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',

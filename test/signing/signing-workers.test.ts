@@ -30,7 +30,9 @@ describe.each([...SECP256K1_BACKEND_NAMES])('workers with %s', (name) => {
     60_000,
   )
 
-  test.skipIf(backend === null || name === 'noble')(
+  // noble loads no library.
+  if (name === 'noble') return
+  test.skipIf(backend === null)(
     'all get the library when they load it in the same instant (skipped where it is missing)',
     async () => {
       for (let i = 0; i < LOADING_RUNS; i++) {

@@ -35,6 +35,7 @@ describe('a target', () => {
       policyId: seed.policy.id,
       policyName: 'demo policy',
       revisionId: seed.revision.id,
+      shadowRevisionId: null,
       quorum: 1,
       lifetimeSeconds: 300,
     })

@@ -66,7 +66,7 @@ export const identity: Migration = {
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
        environment TEXT NOT NULL CHECK (environment IN ('live', 'test')),
-       ordinal ${integer} NOT NULL CHECK (ordinal >= 1),
+       connected_sequence ${integer} NOT NULL,
        chain TEXT NOT NULL,
        address TEXT NOT NULL,
        address_text TEXT NOT NULL,

@@ -37,6 +37,7 @@ export const testTarget = (overrides: Partial<Target> = {}): Target => ({
   policyId: 'policy_test',
   policyName: 'Test policy',
   revisionId: 'revision_test',
+  shadowRevisionId: null,
   quorum: 1,
   lifetimeSeconds: 300,
   requires: [],

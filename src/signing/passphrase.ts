@@ -1,15 +1,16 @@
-// Where a worker reads the passphrase of the attester keystores. It is asked for whenever keys are opened and not kept.
+// Reads the passphrase of the attester keystores from where it is configured to be. Asked for whenever keys are opened,
+// and not kept.
 import { readFile } from 'node:fs/promises'
-import type { PassphraseSource } from '../src/pool/protocol.ts'
+import { SigningError } from './errors.ts'
+
+/** Where the passphrase is. */
+export type PassphraseSource =
+  | { readonly source: 'file'; readonly path: string }
+  | { readonly source: 'environment'; readonly name: string }
 
 /** `detail` names the place, never the value. */
-export class PassphraseMissingError extends Error {
+export class PassphraseMissingError extends SigningError {
   override readonly name = 'PassphraseMissingError'
-  readonly detail: string
-  constructor(detail: string) {
-    super(detail)
-    this.detail = detail
-  }
 }
 
 const readText = async (path: string): Promise<string> => {

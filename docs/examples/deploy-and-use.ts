@@ -1,0 +1,105 @@
+// From nothing to an enforced policy with viem alone: deploys a registry, registers the service's attester, deploys a
+// guarded contract, binds it to the project, asks for an attestation and spends it. Prints each step. Run it with the
+// service running and any EVM node of a chain that the service knows, for example
+//
+//   anvil --chain-id 11155111
+//   set -a; . ./data/quickstart.env; set +a
+//   CHAIN=sepolia RPC_URL=http://127.0.0.1:8545 PRIVATE_KEY=0x… bun docs/examples/deploy-and-use.ts
+import { createCountersignClient } from '@countersign/client'
+import { attestationArgument, evmAttestedCall } from '@countersign/client/evm-arguments'
+import { verifyEvmAttestation } from '@countersign/client/evm-attestation'
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  parseAbi,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { loadContracts } from '../../contracts/build.ts'
+
+const setting = (name: string): string => {
+  const value = process.env[name]
+  if (value === undefined || value === '') throw new Error(`${name} is not set`)
+  return value
+}
+
+const account = privateKeyToAccount(setting('PRIVATE_KEY') as Hex)
+const transport = http(setting('RPC_URL'))
+const node = createPublicClient({ transport, pollingInterval: 250 })
+const wallet = createWalletClient({ account, transport })
+const contracts = await loadContracts()
+const verificationHash = setting('VERIFICATION_HASH')
+const chain = setting('CHAIN')
+
+const mined = async (hash: Hex) => {
+  const receipt = await node.waitForTransactionReceipt({ hash })
+  if (receipt.status !== 'success') throw new Error(`transaction ${hash} reverted`)
+  return receipt
+}
+const deploy = async (name: string, args: readonly unknown[]): Promise<Hex> => {
+  const { abi, bytecode } = contracts[name]!
+  const { contractAddress } = await mined(await wallet.deployContract({ chain: null, abi, bytecode, args }))
+  console.log(`${name} is at ${contractAddress}`)
+  return contractAddress!
+}
+
+// 1. A registry of one's own, which knows whose signatures count.
+const registry = await deploy('PolicyRegistry', [account.address])
+const registryAbi = contracts['PolicyRegistry']!.abi
+await mined(
+  await wallet.writeContract({
+    ...{ chain: null, address: registry, abi: registryAbi },
+    ...{ functionName: 'registerAttester', args: [setting('EVM_ATTESTER')] },
+  }),
+)
+
+// 2. A contract that asks the registry before it acts. It carries the project's verification hash as its policy id.
+const vault = await deploy('GuardedVault', [account.address, registry, verificationHash])
+
+// 3. The service learns that the contract belongs to the project.
+const bound = Bun.spawnSync(
+  ['bun', 'run', 'countersign', 'project', 'bind', verificationHash, '--chain', chain, '--address', vault],
+  { stdout: 'inherit', stderr: 'inherit' },
+)
+if (bound.exitCode !== 0) throw new Error('the contract could not be bound to the project')
+
+// 4. The attestation is for one call: this sender, this contract, this value, these arguments, once, for five minutes.
+const client = createCountersignClient({
+  attestationUrl: setting('ATTESTATION_URL'),
+  attestationApiKey: setting('ATTESTATION_API_KEY'),
+})
+const value = 5n
+const data = encodeFunctionData({
+  abi: parseAbi(['function _deposit(address beneficiary)']),
+  args: [account.address],
+})
+const request = { chain, from: account.address, to: vault, data, msgValue: value }
+const answer = await client.attest(request)
+if (!answer.isCompliant) throw new Error(`denied: ${answer.reason?.message}`)
+const genuine = await verifyEvmAttestation(
+  evmAttestedCall(request, answer, await node.getChainId()),
+  answer.attestation,
+)
+console.log(`attested by ${answer.attestation.attester}, which checks out offline: ${genuine}`)
+
+// 5. Spent once, and never again.
+const deposit = {
+  ...{ account, address: vault, value, functionName: 'deposit' },
+  abi: [...contracts['GuardedVault']!.abi, ...registryAbi.filter(({ type }) => type === 'error')],
+  args: [account.address, attestationArgument(answer.attestation)],
+}
+const { gasUsed } = await mined(await wallet.writeContract({ ...deposit, chain: null }))
+console.log(`deposited ${value} wei for ${gasUsed} gas`)
+const refusal = await node.simulateContract(deposit).then(
+  () => 'nothing: it was accepted again',
+  (error: unknown) => {
+    const revert =
+      error instanceof BaseError ? error.walk((cause) => cause instanceof ContractFunctionRevertedError) : null
+    return revert instanceof ContractFunctionRevertedError ? revert.data?.errorName : String(error)
+  },
+)
+console.log(`the same attestation again: ${refusal}`)

@@ -1,0 +1,126 @@
+// The facts that a target's policy asks for, collected before its job goes to a worker, as the text that travels with it.
+// A policy that asks for nothing costs nothing here.
+import { createHmac } from 'node:crypto'
+import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
+import type {
+  CarriedFacts,
+  ExternalFacts,
+  FactCollector,
+  FactDigests,
+  FactNeed,
+  FactSubject,
+  ResolvedTarget,
+} from '../policy/types.ts'
+import type { Timers } from '../pool/timers.ts'
+
+export interface JobFactsDependencies {
+  readonly collector: FactCollector
+  readonly velocity: VelocityCounters
+  /** Of this deployment, 32 random bytes: what the keyed hashes of personal facts are made with. */
+  readonly digestKey: Uint8Array
+  readonly timers: Pick<Timers, 'after'>
+}
+
+export interface JobFacts {
+  /** Job.facts. */
+  readonly text: string
+  /** To be called once with the verdict, or with false when there is none. */
+  settle(compliant: boolean): void
+}
+
+export type CollectJobFacts = (
+  target: ResolvedTarget,
+  subject: FactSubject,
+  /** Fields that the shadow revision reads and the request lacks: it has no verdict then. */
+  shadowless: boolean,
+) => JobFacts | Promise<JobFacts>
+
+/** An answer waits no longer than this for facts that only a shadow revision needs. */
+const SHADOW_WAIT_MS = 250
+
+/** Whether a job of this target carries facts at all. */
+export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: ResolvedTarget): boolean =>
+  needs.length > 0 || shadowNeeds.length > 0 || shadowRequires.length > 0 || requires.includes('user_ip')
+
+const windowsOf = (needs: readonly FactNeed[]): readonly number[] =>
+  needs.flatMap((need) => (need.kind === 'velocity' ? [need.windowSeconds] : []))
+
+/** Whether a collector has anything to do. */
+const isCollected = ({ kind }: FactNeed): boolean => kind !== 'list' && kind !== 'velocity'
+
+const withVelocity = (
+  facts: ExternalFacts,
+  windows: readonly number[],
+  ticket: VelocityTicket | null,
+): ExternalFacts => {
+  if (windows.length === 0) return facts
+  if (ticket === null) return { ...facts, velocity: null }
+  return {
+    ...facts,
+    velocity: Object.fromEntries(windows.map((window) => [window, ticket.facts[window] ?? { count: 0, value: '0' }])),
+  }
+}
+
+export const createCollectJobFacts = (dependencies: JobFactsDependencies): CollectJobFacts => {
+  const { collector, velocity, digestKey, timers } = dependencies
+
+  const digest = (text: string): string => createHmac('sha256', digestKey).update(text).digest('hex')
+
+  const digestsOf = (target: ResolvedTarget, subject: FactSubject, facts: ExternalFacts): FactDigests | null => {
+    const readsIp = target.requires.includes('user_ip')
+    if (!readsIp && facts.identity == null) return null
+    return {
+      ...(readsIp ? { client_ip: digest(`ip ${subject.userIp}`) } : {}),
+      ...(facts.identity == null ? {} : { identity: digest(`identity ${JSON.stringify(facts.identity)}`) }),
+    }
+  }
+
+  const collect = (needs: readonly FactNeed[], subject: FactSubject): ExternalFacts | Promise<ExternalFacts> =>
+    needs.some(isCollected) ? collector.collect(needs, subject) : {}
+
+  /** Null: they did not come in time, so the shadow has no verdict. */
+  const collectForShadow = (
+    needs: readonly FactNeed[],
+    subject: FactSubject,
+  ): ExternalFacts | null | Promise<ExternalFacts | null> => {
+    const found = collect(needs, subject)
+    if (!(found instanceof Promise)) return found
+    const late = Promise.withResolvers<null>()
+    const cancel = timers.after(SHADOW_WAIT_MS, () => late.resolve(null))
+    return Promise.race([found, late.promise]).finally(cancel)
+  }
+
+  return (target, subject, shadowless) => {
+    const { needs, shadowNeeds } = target
+    const collected = collect(needs, subject)
+    const shadow = shadowless ? null : collectForShadow(shadowNeeds, subject)
+    const windows = windowsOf(needs)
+    const shadowWindows = shadowless ? [] : windowsOf(shadowNeeds)
+    const allWindows = [...windows, ...shadowWindows]
+    const ticket = allWindows.length === 0 ? null : velocity.begin({ ...subject, wallet: subject.from }, allWindows)
+
+    const assemble = (collected: ExternalFacts, shadow: ExternalFacts | null): JobFacts => {
+      const facts = withVelocity(collected, windows, ticket)
+      const digests = digestsOf(target, subject, facts)
+      const carried: CarriedFacts = {
+        ...facts,
+        ...(digests === null ? {} : { digests }),
+        ...(shadowless || shadow === null
+          ? { shadowless: true }
+          : shadowNeeds.length === 0
+            ? {}
+            : { shadow: withVelocity(shadow, shadowWindows, ticket) }),
+      }
+      return { text: JSON.stringify(carried), settle: (compliant) => ticket?.settle(compliant) }
+    }
+
+    if (!(collected instanceof Promise) && !(shadow instanceof Promise)) return assemble(collected, shadow)
+    return Promise.all([collected, shadow]).then(
+      ([facts, shadowFacts]) => assemble(facts, shadowFacts),
+      (error: unknown) => {
+        ticket?.settle(false)
+        throw error
+      },
+    )
+  }
+}

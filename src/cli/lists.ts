@@ -1,0 +1,120 @@
+// `countersign lists …`: lists of addresses, by hand, by file and by source. Every change is live in a running service
+// within a second.
+import { FieldInvalidError } from '../domain/errors.ts'
+import type { Clock } from '../domain/time.ts'
+import { ConstraintViolatedError } from '../store/errors.ts'
+import type { Store } from '../store/store.ts'
+import type { ListsContext } from './list-context.ts'
+import { add, exportList, find, remove, upload } from './list-entries.ts'
+import { create, deleteList, list, refresh, show, source } from './list-sources.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+
+const USAGE = `Usage: countersign lists list
+       countersign lists create NAME [--description TEXT]
+       countersign lists show NAME
+       countersign lists upload NAME FILE [--format text|csv|sdn-advanced] [--merge] [--skip-bad] [--author NAME]
+       countersign lists export NAME [--format text|csv] [--output FILE]
+       countersign lists add NAME ADDRESS… [--memo TEXT] [--author NAME]
+       countersign lists remove NAME ADDRESS… [--author NAME]
+       countersign lists find NAME ADDRESS
+       countersign lists source NAME --from FILE|URL [--format …] [--every 24h] [--skip-bad] [--reach …]
+       countersign lists source NAME --none
+       countersign lists refresh NAME
+       countersign lists delete NAME
+
+Lists of EVM and Solana addresses, up to a million each. An organization's lists named deny and allow come before its
+policies: a deny entry beats an allow entry, an allow entry beats the policy. Others are read by policies, by name.
+An EVM address stands for itself on every EVM chain, in any case.
+
+  upload   Replaces the list by a file (- for standard input): one address a line, or CSV of address and memo, or the US
+           Treasury's sdn_advanced.xml; --merge adds to it. A bad line refuses the whole file, unless --skip-bad.
+  export   All entries: text, CSV (which upload takes back), or with --json one object a line with author and time.
+  source   Keeps the list by a file or an https URL, read at once and then on its schedule. When it can't be read, or is
+           not good, the last good content stays and grows older; policies may demand a maximum age.
+  refresh  Reads the source now.
+
+  --org NAME       Organization, by name or id (default demo)
+  --shared         The deployment's lists, which all organizations' policies can read
+  --every TIME     60s at least, for example 15m, 12h or 7d (default 24h)
+  --reach WHERE    Which addresses the URL may lead to: public (default), private (this network, too), or loopback
+                   (this machine only; http is allowed). No redirect is followed.
+  --author NAME    Who adds the entries (default: the operating system's user)
+  --json           Print JSON
+  --help           Print this
+
+Exit codes: 0 done, 1 a bad line, not found, or it can't be done, 2 the call is wrong.
+`
+
+export interface ListsCommandInput {
+  readonly output: CommandOutput
+  readonly openStore: () => Promise<Store>
+  readonly clock: Clock
+  /** The operating system's user. */
+  readonly user: string
+}
+
+interface Command {
+  readonly run: (context: ListsContext) => Promise<number>
+  /** Options it takes, besides --org, --shared, --json and --help. */
+  readonly options: readonly string[]
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  list: { run: list, options: [] },
+  create: { run: create, options: ['description'] },
+  show: { run: show, options: [] },
+  upload: { run: upload, options: ['format', 'merge', 'skip-bad', 'author'] },
+  export: { run: exportList, options: ['format', 'output'] },
+  add: { run: add, options: ['memo', 'author'] },
+  remove: { run: remove, options: ['author'] },
+  find: { run: find, options: [] },
+  source: { run: source, options: ['from', 'format', 'every', 'skip-bad', 'reach', 'none'] },
+  refresh: { run: refresh, options: [] },
+  delete: { run: deleteList, options: [] },
+}
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const COMMON = { org: text, shared: flag, json: flag, help: { type: 'boolean', short: 'h' } } as const
+const OPTIONS = {
+  ...{ description: text, format: text, author: text, memo: text, output: text, from: text, every: text, reach: text },
+  ...{ merge: flag, 'skip-bad': flag, none: flag },
+} as const
+
+const ownerOf = async (store: Store, name: string | undefined, shared: boolean): Promise<string | null> => {
+  if (shared) {
+    if (name !== undefined) throw new UsageError('--shared excludes --org')
+    return null
+  }
+  const organization = await store.organizations.find(name ?? 'demo')
+  if (organization === null) throw new CommandFailedError(`there is no organization ${JSON.stringify(name ?? 'demo')}`)
+  return organization.id
+}
+
+export const runLists = (commandArguments: readonly string[], input: ListsCommandInput): Promise<number> =>
+  runToExitCode(input.output, USAGE, async () => {
+    const command = parseCommand(commandArguments, { ...COMMON, ...OPTIONS })
+    if (command.flag('help')) {
+      input.output.stdout(USAGE)
+      return 0
+    }
+    const name = command.positionals[0] ?? ''
+    const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+    if (known === undefined) throw new UsageError('say what to do with lists')
+    for (const option of Object.keys(OPTIONS)) {
+      const given = command.text(option) !== undefined || command.flag(option)
+      if (given && !known.options.includes(option)) throw new UsageError(`${name} does not take --${option}`)
+    }
+    const store = await input.openStore()
+    try {
+      const owner = await ownerOf(store, command.text('org'), command.flag('shared'))
+      const { output, clock, user } = input
+      return await known.run({ store, output, command, owner, clock, user })
+    } catch (error) {
+      if (error instanceof FieldInvalidError) throw new UsageError(error.detail)
+      if (error instanceof ConstraintViolatedError) throw new CommandFailedError('refused: it exists already')
+      throw error
+    } finally {
+      await store.close()
+    }
+  })

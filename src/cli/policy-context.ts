@@ -1,0 +1,100 @@
+// What every `countersign policy` command works with: documents from files and from the store, and how it prints.
+import { readFileSync } from 'node:fs'
+import { PolicyUnusableError } from '../policy/errors.ts'
+import { compileRevision, draftRevision, type RevisionDraft } from '../policy/revision.ts'
+import type { KnownSources } from '../policy/scope.ts'
+import type { CompiledPolicy } from '../policy/types.ts'
+import type { Policy, StoredRevision } from '../store/policies.ts'
+import type { Store } from '../store/store.ts'
+import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
+
+export interface PolicyContext {
+  readonly output: CommandOutput
+  readonly command: ParsedCommand
+}
+
+export interface PolicyStoreContext extends PolicyContext {
+  readonly store: Store
+  readonly organizationId: string
+}
+
+/** One value for scripts, or text for people. */
+export const print = ({ output, command }: PolicyContext, value: unknown, text: string): void =>
+  output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : text)
+
+export const readSource = (path: string | undefined): string => {
+  if (path === undefined) throw new UsageError('FILE is missing')
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8')
+  } catch {
+    throw new CommandFailedError(`${path} can't be read`)
+  }
+}
+
+export const requireOrganization = async (store: Store, command: ParsedCommand): Promise<string> => {
+  const name = command.text('org') ?? 'demo'
+  const organization = await store.organizations.find(name)
+  if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+  return organization.id
+}
+
+/** The lists that the organization's policies see. */
+export const knownSources = async ({ store, organizationId }: PolicyStoreContext): Promise<KnownSources> => {
+  const lists = [...(await store.lists.list(organizationId)), ...(await store.lists.list(null))]
+  return { lists: new Set(lists.map(({ name }) => name)) }
+}
+
+/** @throws PolicyInvalidError with every mistake. */
+export const readDraft = (path: string | undefined, known: KnownSources = {}): RevisionDraft =>
+  draftRevision(readSource(path), known)
+
+export const requirePolicy = async (
+  { store, organizationId }: PolicyStoreContext,
+  policyId: string | undefined,
+): Promise<Policy> => {
+  if (policyId === undefined) throw new UsageError('the policy ID is missing')
+  const policy = await store.policies.find(organizationId, policyId)
+  if (policy === null) throw new CommandFailedError(`there is no policy ${policyId}`)
+  return policy
+}
+
+/** A revision of a policy by its number or id. */
+export const requireRevision = async (
+  { store, organizationId }: PolicyStoreContext,
+  policy: Policy,
+  wanted: string,
+): Promise<StoredRevision> => {
+  const revisions = await store.policies.listRevisions(organizationId, policy.id)
+  const revision = revisions.find(({ id, number }) => id === wanted || String(number) === wanted)
+  if (revision === undefined) throw new CommandFailedError(`${policy.id} has no revision ${wanted}`)
+  return revision
+}
+
+/** @throws CommandFailedError when a stored revision is not usable any more. */
+export const compileStored = (revision: StoredRevision): CompiledPolicy => {
+  try {
+    return compileRevision(revision)
+  } catch (error) {
+    if (error instanceof PolicyUnusableError) throw new CommandFailedError(`revision ${revision.id} can not be used`)
+    throw error
+  }
+}
+
+/** A revision's number is one of its policy's; its id says which on its own. */
+export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
+
+/** A policy from a revision's id, from its number with --policy, or from a file. */
+export const resolvePolicyText = async (
+  context: PolicyStoreContext,
+  reference: string,
+): Promise<{ readonly policy: CompiledPolicy; readonly policyId: string | null }> => {
+  const { store, organizationId, command } = context
+  if (!isRevisionReference(reference)) return { policy: readDraft(reference).compiled, policyId: null }
+  if (/^[0-9]/.test(reference)) {
+    const policy = await requirePolicy(context, command.text('policy'))
+    return { policy: compileStored(await requireRevision(context, policy, reference)), policyId: policy.id }
+  }
+  const revision = await store.policies.findRevision(organizationId, reference)
+  if (revision === null) throw new CommandFailedError(`there is no revision ${reference}`)
+  return { policy: compileStored(revision), policyId: revision.policyId }
+}

@@ -1,0 +1,81 @@
+// `countersign policy check|test|templates|new|schema`: documents alone, on any machine.
+import { readdirSync, readFileSync } from 'node:fs'
+import { compileSource } from '../policy/compile.ts'
+import { policyJsonSchemaText } from '../policy/json-schema.ts'
+import { runPolicyTests } from '../policy/policy-tests.ts'
+import type { FactNeed } from '../policy/types.ts'
+import { CommandFailedError, formatTable, UsageError } from './output.ts'
+import { type PolicyContext, print, readDraft, readSource } from './policy-context.ts'
+
+const TEMPLATES = new URL('../../docs/policies/', import.meta.url)
+
+/** A need in a few words. */
+export const describeNeed = (need: FactNeed): string => {
+  switch (need.kind) {
+    case 'list':
+      return `list ${need.list}${need.maxAgeSeconds === null ? '' : ` (at most ${need.maxAgeSeconds} s old)`}`
+    case 'screener':
+      return `screener ${need.screener}`
+    case 'read':
+      return `read ${need.read}`
+    case 'velocity':
+      return `velocity over ${need.windowSeconds} s`
+    default:
+      return need.kind
+  }
+}
+
+export const check = (context: PolicyContext): number => {
+  const { compiled, contentHash, tests } = readDraft(context.command.positionals[1])
+  const { document, requires, needs } = compiled
+  const rules = document.rules.length
+  const wants = [...requires, ...needs.map(describeNeed)]
+  const text = `${document.name}: valid, ${rules} rules, ${tests.length} tests passed`
+  print(
+    context,
+    { valid: true, name: document.name, contentHash, rules, tests: tests.length, requires, needs },
+    `${text}${wants.length === 0 ? '' : `; needs ${wants.join(', ')}`}\n`,
+  )
+  return 0
+}
+
+export const test = (context: PolicyContext): number => {
+  const { policy } = compileSource(readSource(context.command.positionals[1]))
+  const results = runPolicyTests(policy)
+  const failed = results.filter(({ failure }) => failure !== null).length
+  const lines = results.map(({ name, failure }) => (failure === null ? `pass  ${name}\n` : `FAIL  ${failure}\n`))
+  const text = `${lines.join('')}${results.length - failed} passed, ${failed} failed\n`
+  print(context, { passed: results.length - failed, failed, tests: results }, text)
+  return failed === 0 ? 0 : 1
+}
+
+const templateNames = (): string[] =>
+  readdirSync(TEMPLATES)
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => file.slice(0, -'.yaml'.length))
+    .sort()
+
+const readTemplate = (name: string): string => readFileSync(new URL(`${name}.yaml`, TEMPLATES), 'utf8')
+
+export const templates = (context: PolicyContext): number => {
+  const all = templateNames().map((name) => {
+    const { document } = compileSource(readTemplate(name)).policy
+    return { name, title: document.name, description: document.description }
+  })
+  print(context, all, formatTable([['TEMPLATE', 'NAME'], ...all.map(({ name, title }) => [name, title])]))
+  return 0
+}
+
+export const create = (context: PolicyContext): number => {
+  const name = context.command.text('template')
+  if (name === undefined) throw new UsageError('--template NAME is missing: policy templates lists them')
+  if (!templateNames().includes(name)) throw new CommandFailedError(`there is no template ${name}`)
+  const source = readTemplate(name)
+  print(context, { template: name, source }, source)
+  return 0
+}
+
+export const schema = ({ output }: PolicyContext): number => {
+  output.stdout(policyJsonSchemaText())
+  return 0
+}

@@ -1,0 +1,166 @@
+// `countersign policy apply|activate|shadow|list|show|diff`: the policies and revisions of an organization.
+import { diffPolicies, type PolicyDifference } from '../policy/diff.ts'
+import type { CompiledPolicy } from '../policy/types.ts'
+import type { Policy } from '../store/policies.ts'
+import { CommandFailedError, formatTable, UsageError } from './output.ts'
+import {
+  compileStored,
+  isRevisionReference,
+  knownSources,
+  type PolicyStoreContext,
+  print,
+  readDraft,
+  requirePolicy,
+  requireRevision,
+  resolvePolicyText,
+} from './policy-context.ts'
+
+export const apply = async (context: PolicyStoreContext): Promise<number> => {
+  const { store, organizationId, command } = context
+  const { source, compiled } = readDraft(command.positionals[1], await knownSources(context))
+  const { document } = compiled
+  const policyId = command.text('policy')
+  const activates = !command.flag('draft')
+  const applied = await store.transaction(async (tables) => {
+    const policy =
+      policyId === undefined
+        ? await tables.policies.create({ organizationId, name: document.name })
+        : await tables.policies.find(organizationId, policyId)
+    if (policy === null) throw new CommandFailedError(`there is no policy ${policyId}`)
+    const revision = await tables.policies.saveRevision({
+      organizationId,
+      policyId: policy.id,
+      source,
+      quorum: document.quorum,
+    })
+    if (revision === null) throw new CommandFailedError(`there is no policy ${policy.id}`)
+    if (activates) {
+      if (policy.name !== document.name) await tables.policies.rename(organizationId, policy.id, document.name)
+      await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+    }
+    const { id, number, contentHash } = revision
+    return { policy: policy.id, revision: id, number, contentHash, active: activates }
+  })
+  const state = activates ? 'is active' : 'is saved, not active'
+  print(context, applied, `${applied.policy}: revision ${applied.number} (${applied.revision}) ${state}\n`)
+  return 0
+}
+
+export const activate = async (context: PolicyStoreContext): Promise<number> => {
+  const { store, organizationId, command } = context
+  const policy = await requirePolicy(context, command.positionals[1])
+  const revision = await requireRevision(context, policy, command.required('revision'))
+  const { document } = compileStored(revision)
+  await store.transaction(async (tables) => {
+    if (policy.name !== document.name) await tables.policies.rename(organizationId, policy.id, document.name)
+    await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+  })
+  const activated = { policy: policy.id, revision: revision.id, number: revision.number, active: true }
+  print(context, activated, `${policy.id}: revision ${revision.number} (${revision.id}) is active\n`)
+  return 0
+}
+
+export const shadow = async (context: PolicyStoreContext): Promise<number> => {
+  const { store, organizationId, command } = context
+  const policy = await requirePolicy(context, command.positionals[1])
+  if (command.flag('off')) {
+    await store.policies.endShadow(organizationId, policy.id)
+    print(context, { policy: policy.id, shadow: null }, `${policy.id}: no shadow\n`)
+    return 0
+  }
+  const wanted = command.text('revision')
+  if (wanted === undefined) throw new UsageError('say which with --revision, or --off')
+  const revision = await requireRevision(context, policy, wanted)
+  if (revision.id === policy.activeRevisionId) throw new CommandFailedError('that revision is the active one')
+  compileStored(revision)
+  await store.policies.shadowRevision(organizationId, policy.id, revision.id)
+  const text = `${policy.id}: revision ${revision.number} (${revision.id}) shadows the active one\n`
+  print(context, { policy: policy.id, shadow: revision.id, number: revision.number }, text)
+  return 0
+}
+
+export const list = async (context: PolicyStoreContext): Promise<number> => {
+  const policies = await context.store.policies.list(context.organizationId)
+  const row = ({ id, name, revisionCount, activeRevisionId, shadowRevisionId }: Policy): string[] => [
+    ...[id, name, String(revisionCount), activeRevisionId ?? '-', shadowRevisionId ?? '-'],
+  ]
+  const table = formatTable([['POLICY', 'NAME', 'REVISIONS', 'ACTIVE', 'SHADOW'], ...policies.map(row)])
+  print(context, policies, table)
+  return 0
+}
+
+export const show = async (context: PolicyStoreContext): Promise<number> => {
+  const { command, store, organizationId } = context
+  const policy = await requirePolicy(context, command.positionals[1])
+  const wanted = command.text('revision') ?? policy.activeRevisionId
+  if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: say which with --revision`)
+  const revision = await requireRevision(context, policy, wanted)
+  if (command.flag('revisions')) {
+    const revisions = await store.policies.listRevisions(organizationId, policy.id)
+    const rows = revisions.map(({ id, number, contentHash, createdAtSeconds }) => [
+      ...[String(number), id, new Date(createdAtSeconds * 1000).toISOString(), contentHash],
+      ...[id === policy.activeRevisionId ? 'active' : id === policy.shadowRevisionId ? 'shadow' : ''],
+    ])
+    print(context, revisions, formatTable([['NUMBER', 'REVISION', 'SAVED', 'SHA-256', ''], ...rows]))
+    return 0
+  }
+  print(context, revision, revision.source)
+  return 0
+}
+
+const lines = (prefix: string, text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${prefix} ${line}\n`)
+    .join('')
+
+const describe = (difference: PolicyDifference): string => {
+  switch (difference.kind) {
+    case 'rule-added':
+      return `+ rule ${difference.rule}, at place ${difference.place}\n`
+    case 'rule-removed':
+      return `- rule ${difference.rule}, at place ${difference.place}\n`
+    case 'test-added':
+      return `+ test ${difference.test}\n`
+    case 'test-removed':
+      return `- test ${difference.test}\n`
+    case 'test-changed':
+      return `~ test ${difference.test}\n`
+    case 'rules-reordered':
+      return `~ order of rules\n${lines('-', difference.from.join(', '))}${lines('+', difference.to.join(', '))}`
+    case 'changed': {
+      const { what, from, to } = difference
+      return `~ ${what}\n${from === null ? '' : lines('-', from)}${to === null ? '' : lines('+', to)}`
+    }
+  }
+}
+
+/** As data, and as text for people. */
+export const describeDifferences = (from: CompiledPolicy, to: CompiledPolicy) => {
+  const all = diffPolicies(from, to)
+  return { all, text: all.length === 0 ? 'no difference\n' : all.map(describe).join('') }
+}
+
+/** OLD and NEW, or only NEW against the active revision of --policy. */
+export const diff = async (context: PolicyStoreContext): Promise<number> => {
+  const { command } = context
+  const [, first, second] = command.positionals
+  if (first === undefined) throw new UsageError('say what to compare: OLD NEW, or NEW with --policy')
+  const [oldReference, newReference] = second === undefined ? [await activeOf(context), first] : [first, second]
+  const from = await resolvePolicyText(context, oldReference)
+  const to = await resolvePolicyText(context, newReference)
+  const { all, text } = describeDifferences(from.policy, to.policy)
+  print(context, all, text)
+  return 0
+}
+
+const activeOf = async (context: PolicyStoreContext): Promise<string> => {
+  const policy = await requirePolicy(context, context.command.text('policy'))
+  if (policy.activeRevisionId === null) throw new CommandFailedError(`${policy.id} has no active revision`)
+  return policy.activeRevisionId
+}
+
+/** Whether a diff needs no store: both are files. */
+export const comparesFiles = (positionals: readonly string[]): boolean =>
+  positionals.length === 3 && positionals.slice(1).every((reference) => !isRevisionReference(reference))

@@ -1,0 +1,234 @@
+// `countersign session`: look at identity sessions and decide them. A decision is written to the disk before it is
+// acknowledged; a running service tells whoever follows the session within a second.
+import { levelName } from '../domain/level.ts'
+import {
+  CHECK_TYPES,
+  COMMENT_MAX,
+  parseSessionType,
+  SESSION_STATUSES,
+  SESSION_TYPES,
+  type Session,
+  type SessionEvent,
+  type SessionState,
+  type SessionStatus,
+} from '../domain/session.ts'
+import type { Store } from '../store/store.ts'
+import { STEERING } from './key-options.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  type ParsedCommand,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+} from './output.ts'
+
+const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [--test | --live] [--limit N] [--quiet] [--org NAME]
+       countersign session show SESSION [--org NAME]
+       countersign session decide SESSION completed|rejected|retry [--comment TEXT] [--note TEXT] [--by NAME] [--revoke]
+                                  [--org NAME]
+
+  --status STATUS  One of ${SESSION_STATUSES.join(', ')}
+  --type TYPE      individual or business
+  --test, --live   Sessions of test keys, or of live keys, only
+  --limit N        At most so many, newest first, 1 to 1000 (default 20)
+  --quiet          Print ids only
+  --comment TEXT   What the person is told, at most ${COMMENT_MAX} characters
+  --note TEXT      For operators alone, at most ${COMMENT_MAX} characters
+  --by NAME        Who decides (default: the user that runs the command)
+  --revoke         Needed to take back a completed session
+  --org NAME       Organization, by name or id (default demo)
+  --json           Print JSON
+  --help           Print this
+
+Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
+`
+
+export interface SessionCommandInput {
+  readonly output: CommandOutput
+  readonly openStore: () => Promise<Store>
+  /** Name of the user who runs the command. */
+  readonly user: string
+}
+
+interface Context extends SessionCommandInput {
+  readonly store: Store
+  readonly command: ParsedCommand
+  readonly organizationId: string
+}
+
+const LIMIT_DEFAULT = 20
+const LIMIT_MAX = 1_000
+const DECISIONS: readonly SessionStatus[] = ['completed', 'rejected', 'retry']
+
+const timeText = (seconds: number | null): string =>
+  seconds === null ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+
+/** Comments may come from elsewhere than this command. */
+const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
+
+const describe = (session: Session) => ({
+  sessionId: session.id,
+  type: SESSION_TYPES[session.checkType],
+  status: session.status,
+  environment: session.environment,
+  level: levelName(session.level),
+  provider: session.provider,
+  walletAddress: session.lockedAddress,
+  originUrl: session.originUrl,
+  userId: session.userId,
+  retryCount: session.retryCount,
+  publicComment: session.publicComment,
+  createdAt: timeText(session.createdAtSeconds),
+  completedAt: session.completedAtSeconds === null ? null : timeText(session.completedAtSeconds),
+})
+
+const parseStatus = (text: string | undefined): SessionStatus | undefined => {
+  const status = SESSION_STATUSES.find((known) => known === text)
+  if (text !== undefined && status === undefined) {
+    throw new UsageError(`--status must be one of ${SESSION_STATUSES.join(', ')}`)
+  }
+  return status
+}
+
+const parseLimit = (text: string | undefined): number => {
+  if (text === undefined) return LIMIT_DEFAULT
+  const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
+  return limit
+}
+
+const parseEnvironment = (command: ParsedCommand) => {
+  if (command.flag('test') && command.flag('live')) throw new UsageError('--test excludes --live')
+  return command.flag('test') ? ('test' as const) : command.flag('live') ? ('live' as const) : undefined
+}
+
+const parseComment = (command: ParsedCommand, name: string): string | null => {
+  const text = command.text(name)
+  if (text === undefined) return null
+  if (text.length > COMMENT_MAX || STEERING.test(text)) {
+    throw new UsageError(`--${name} must be at most ${COMMENT_MAX} characters without control characters`)
+  }
+  return text
+}
+
+const list = async ({ store, output, command, organizationId }: Context): Promise<void> => {
+  const status = parseStatus(command.text('status'))
+  const typeText = command.text('type')
+  const type = typeText === undefined ? null : parseSessionType(typeText)
+  if (typeText !== undefined && type === null) throw new UsageError('--type must be individual or business')
+  const environment = parseEnvironment(command)
+  const sessions = await store.sessions.list(organizationId, {
+    ...(status === undefined ? {} : { status }),
+    ...(type === null ? {} : { checkType: CHECK_TYPES[type] }),
+    ...(environment === undefined ? {} : { environment }),
+    limit: parseLimit(command.text('limit')),
+  })
+  const rows = sessions.map(describe)
+  if (command.flag('quiet')) output.stdout(rows.map(({ sessionId }) => `${sessionId}\n`).join(''))
+  else if (command.flag('json')) output.stdout(`${JSON.stringify(rows)}\n`)
+  else {
+    const header = ['SESSION', 'TYPE', 'STATUS', 'ENV', 'LEVEL', 'CREATED', 'WALLET']
+    output.stdout(
+      formatTable([
+        header,
+        ...rows.map((row) => [
+          ...[row.sessionId, row.type, row.status, row.environment, row.level, row.createdAt],
+          row.walletAddress ?? 'any',
+        ]),
+      ]),
+    )
+  }
+}
+
+const requireSession = async ({ store, command, organizationId }: Context): Promise<SessionState> => {
+  const id = command.positionals[1]
+  if (id === undefined) throw new UsageError('SESSION is missing')
+  const state = await store.sessions.find(organizationId, id.toLowerCase())
+  if (state === null) throw new CommandFailedError(`there is no session ${printable(id)}`)
+  return state
+}
+
+const describeState = ({ session, wallets }: SessionState, events: readonly SessionEvent[]) => ({
+  ...describe(session),
+  wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
+    ...{ id, chain, address: addressText, connectedAt: timeText(connectedAtSeconds) },
+  })),
+  events: events.map(({ createdAtSeconds, ...event }) => ({ ...event, at: timeText(createdAtSeconds) })),
+})
+
+const printState = ({ output, command }: Context, state: SessionState, events: readonly SessionEvent[]): void => {
+  const { wallets, events: past, ...session } = describeState(state, events)
+  if (command.flag('json')) {
+    output.stdout(`${JSON.stringify({ ...session, wallets, events: past })}\n`)
+    return
+  }
+  output.stdout(formatTable(Object.entries(session).map(([name, value]) => [name, printable(String(value ?? '-'))])))
+  output.stdout(`\n${formatTable([['WALLET', 'CHAIN'], ...wallets.map(({ address, chain }) => [address, chain])])}`)
+  output.stdout(
+    `\n${formatTable([
+      ['#', 'AT', 'EVENT', 'STATUS', 'BY', 'COMMENT', 'NOTE'],
+      ...past.map((event) => [
+        ...[String(event.sequence), event.at, event.kind, event.status, printable(event.actor)],
+        ...[printable(event.publicComment ?? ''), printable(event.privateComment ?? '')],
+      ]),
+    ])}`,
+  )
+}
+
+const show = async (context: Context): Promise<void> => {
+  const state = await requireSession(context)
+  printState(context, state, await context.store.sessions.listEvents(context.organizationId, state.session.id))
+}
+
+const decide = async (context: Context): Promise<void> => {
+  const { store, command, organizationId, user } = context
+  const to = DECISIONS.find((status) => status === command.positionals[2])
+  if (to === undefined) throw new UsageError(`say ${DECISIONS.join(', ')}`)
+  const publicComment = parseComment(command, 'comment')
+  const privateComment = parseComment(command, 'note')
+  const by = parseComment(command, 'by') ?? user
+  const { session } = await requireSession(context)
+  const revoke = command.flag('revoke')
+  if (session.status === 'completed' && !revoke) {
+    throw new CommandFailedError('the session is completed: --revoke takes that back')
+  }
+  const decided = await store.sessions.changeStatus({
+    ...{ organizationId, sessionId: session.id, to, publicComment, privateComment, revoke },
+    actor: `operator:${by}`,
+    // As it was a moment ago: of two who decide at once, the second is told.
+    expectedSequence: session.sequence,
+  })
+  if (decided === null) throw new CommandFailedError('the session is gone')
+  printState(context, decided, await store.sessions.listEvents(organizationId, session.id))
+}
+
+const VERBS: Readonly<Record<string, (context: Context) => Promise<void>>> = { list, show, decide }
+
+export const runSession = (commandArguments: readonly string[], input: SessionCommandInput): Promise<number> =>
+  runToExitCode(input.output, USAGE, async () => {
+    const text = { type: 'string' } as const
+    const flag = { type: 'boolean' } as const
+    const command = parseCommand(commandArguments, {
+      ...{ org: text, status: text, type: text, limit: text, comment: text, note: text, by: text },
+      ...{ test: flag, live: flag, quiet: { ...flag, short: 'q' }, revoke: flag, json: flag },
+      help: { ...flag, short: 'h' },
+    })
+    if (command.flag('help')) {
+      input.output.stdout(USAGE)
+      return 0
+    }
+    const run = VERBS[command.positionals[0] ?? '']
+    if (run === undefined) throw new UsageError('say what to do with sessions')
+    const store = await input.openStore()
+    try {
+      const name = command.text('org') ?? 'demo'
+      const organization = await store.organizations.find(name)
+      if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+      await run({ ...input, store, command, organizationId: organization.id })
+      return 0
+    } finally {
+      await store.close()
+    }
+  })

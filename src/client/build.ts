@@ -1,0 +1,39 @@
+// `bun src/client/build.ts`: the code of @countersign/client in src/client/dist, ready to be packed: plain ES modules for
+// Node 20 and Bun with their types, one for one from the sources. Nothing is bundled and nothing else is needed.
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const FOLDER = import.meta.dir
+const ROOT = join(FOLDER, '..', '..')
+
+/** The sources do not compile as they are. The message is the compiler's. */
+export class ClientInvalidError extends Error {
+  override readonly name = 'ClientInvalidError'
+}
+
+/**
+ * Writes everything that the package's `dist` holds to `outputFolder`, which is emptied first.
+ * @throws ClientInvalidError
+ */
+export const buildClient = async (outputFolder: string): Promise<void> => {
+  rmSync(outputFolder, { recursive: true, force: true })
+  const compiler = Bun.spawn([join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', FOLDER, '--outDir', outputFolder], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const [code, printed] = await Promise.all([compiler.exited, new Response(compiler.stdout).text()])
+  if (code !== 0) throw new ClientInvalidError(printed)
+  for (const name of readdirSync(outputFolder).filter((file) => file.endsWith('.d.ts'))) {
+    // The compiler rewrites these in code, not in declarations, where they would name files that are not there.
+    const path = join(outputFolder, name)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from|import\()\s*'\.\/[^']+)\.ts'/g, "$1.js'"))
+  }
+  copyFileSync(join(ROOT, 'LICENSE'), join(outputFolder, 'LICENSE'))
+}
+
+if (import.meta.main) {
+  const folder = join(FOLDER, 'dist')
+  await buildClient(folder)
+  process.stdout.write(`${readdirSync(folder).length} files in ${folder}\n`)
+}

@@ -1,0 +1,153 @@
+// The client of both interfaces, for backends: keys belong there and nowhere else. One function a call; every call may be
+// aborted, is tried again where that can help, and asks for the same thing under the same Idempotency-Key each time.
+import { attestationBody, readAttestationAnswer, readTaskAnswer, taskBody } from './attestation-calls.ts'
+import type { AttestationAnswer, AttestationRequest, TaskAnswer, TaskRequest } from './attestation-types.ts'
+import { completeRetryPolicy, type RetryPolicy, wait } from './backoff.ts'
+import { createEndpoint, type Endpoint } from './endpoint.ts'
+import { ArgumentInvalidError } from './errors.ts'
+import { followSession } from './follow.ts'
+import {
+  readRegisteredSession,
+  readSessionState,
+  readWalletVerification,
+  registerBody,
+  registerHeaders,
+  registerPath,
+  statusPath,
+  verifyBody,
+} from './identity-calls.ts'
+import type {
+  RegisteredSession,
+  RegisterRequest,
+  SessionState,
+  SessionType,
+  VerifyRequest,
+  WalletVerification,
+} from './identity-types.ts'
+import type { Fetch } from './request.ts'
+import { type Call, createTransport, type TransportDependencies } from './transport.ts'
+
+export interface CountersignClientOptions {
+  /** For attest and task, for example `https://attest.example.com`. */
+  readonly attestationUrl?: string | undefined
+  /** Begins with `csa_`. */
+  readonly attestationApiKey?: string | undefined
+  /** For register, status, follow and verify. */
+  readonly identityUrl?: string | undefined
+  /** Begins with `csi_`. */
+  readonly identityApiKey?: string | undefined
+  /** The global one unless stated. */
+  readonly fetch?: Fetch | undefined
+  /** For one try. 30,000 unless stated: above the service's own 25 seconds. */
+  readonly timeoutMs?: number | undefined
+  readonly retry?: Partial<RetryPolicy> | undefined
+}
+
+export interface CallOptions {
+  /** Ends the call, tries and waits included; the call then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface IdempotentCallOptions extends CallOptions {
+  /**
+   * Up to 255 visible ASCII characters. Made for each call unless given; give one (an order's id, say) to get the same
+   * answer for the same thing over a restart of your own.
+   */
+  readonly idempotencyKey?: string | undefined
+}
+
+export interface FollowOptions extends CallOptions {
+  /** A connection that brings nothing for this long is given up for a new one. 45,000 unless stated. */
+  readonly quietMs?: number | undefined
+}
+
+/**
+ * Every function rejects with RequestRefusedError, ServiceUnreachableError, AnswerInvalidError or ArgumentInvalidError
+ * (see `@countersign/client/errors`).
+ */
+export interface CountersignClient {
+  /** Evaluates a call or a wallet; a denial is an answer. */
+  attest(request: AttestationRequest, options?: IdempotentCallOptions): Promise<AttestationAnswer>
+  /** The same by the older task API: EVM, with a quorum of signatures. */
+  task(request: TaskRequest, options?: IdempotentCallOptions): Promise<TaskAnswer>
+  /** A verification session of a person or a business. */
+  register(type: SessionType, request?: RegisterRequest, options?: IdempotentCallOptions): Promise<RegisteredSession>
+  status(type: SessionType, sessionId: string, options?: CallOptions): Promise<SessionState>
+  /**
+   * The current status, then each change, up to `completed` or `rejected`. A connection that is lost is taken up again
+   * where it ended. Leaving the loop closes it; so does the signal.
+   */
+  follow(type: SessionType, sessionId: string, options?: FollowOptions): AsyncGenerator<SessionState, void, void>
+  /** Whether a wallet belongs to a verified identity. */
+  verify(request: VerifyRequest, options?: CallOptions): Promise<WalletVerification>
+}
+
+const TIMEOUT_DEFAULT_MS = 30_000
+const QUIET_DEFAULT_MS = 45_000
+
+const milliseconds = (argument: string, value: number): number => {
+  if (!Number.isSafeInteger(value) || value < 1 || value > 2 ** 31 - 1) {
+    throw new ArgumentInvalidError(argument, 'must be a whole number of milliseconds from 1 to 2147483647')
+  }
+  return value
+}
+
+const idempotencyKey = (options: IdempotentCallOptions): string => {
+  const key = options.idempotencyKey ?? crypto.randomUUID()
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new ArgumentInvalidError('idempotencyKey', 'must be 1 to 255 visible ASCII characters')
+  }
+  return key
+}
+
+const required = (endpoint: Endpoint | null, name: 'attestation' | 'identity'): Endpoint => {
+  if (endpoint === null) throw new ArgumentInvalidError(`${name}Url`, 'was not given to createCountersignClient')
+  return endpoint
+}
+
+/** @throws ArgumentInvalidError */
+export const createCountersignClient = (options: CountersignClientOptions): CountersignClient => {
+  const attestation = createEndpoint('attestation', options.attestationUrl, options.attestationApiKey)
+  const identity = createEndpoint('identity', options.identityUrl, options.identityApiKey)
+  const dependencies: TransportDependencies = {
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    timeoutMs: milliseconds('timeoutMs', options.timeoutMs ?? TIMEOUT_DEFAULT_MS),
+    retry: completeRetryPolicy(options.retry),
+    random: Math.random,
+    wait,
+  }
+  const transport = createTransport(dependencies)
+  const attestationCall = (call: Call) => transport(required(attestation, 'attestation'), call)
+  const identityCall = (call: Call) => transport(required(identity, 'identity'), call)
+  const post = (path: string, body: unknown, { signal }: CallOptions): Call => ({ method: 'POST', path, body, signal })
+  const postOnce = (path: string, body: unknown, once: IdempotentCallOptions): Call => ({
+    ...post(path, body, once),
+    idempotencyKey: idempotencyKey(once),
+  })
+
+  return {
+    attest: async (request, once = {}) =>
+      readAttestationAnswer(await attestationCall(postOnce('/v2/attestation', attestationBody(request), once))),
+    task: async (request, once = {}) =>
+      readTaskAnswer(await attestationCall(postOnce('/v1/task', taskBody(request), once))),
+    register: async (type, request = {}, once = {}) =>
+      readRegisteredSession(
+        await identityCall({
+          ...postOnce(registerPath(type, request), registerBody(request), once),
+          headers: registerHeaders(request),
+        }),
+      ),
+    status: async (type, sessionId, { signal } = {}) =>
+      readSessionState(await identityCall({ method: 'GET', path: statusPath('', type, sessionId), signal })),
+    follow: (type, sessionId, { signal, quietMs } = {}) =>
+      followSession({
+        ...dependencies,
+        endpoint: required(identity, 'identity'),
+        path: statusPath('realtime/', type, sessionId),
+        quietMs: milliseconds('quietMs', quietMs ?? QUIET_DEFAULT_MS),
+        signal,
+      }),
+    verify: async (request, call = {}) =>
+      readWalletVerification(await identityCall(post('/api/v1/verify', verifyBody(request), call))),
+  }
+}

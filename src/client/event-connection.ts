@@ -1,0 +1,81 @@
+// One connection to the event stream: opened within the time limit, given up when nothing comes for too long (the service
+// sends a comment every 15 seconds), closed however the reading ends.
+import type { Endpoint } from './endpoint.ts'
+import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
+import { createEventParser, EventTooLongError, type ServerSentEvent } from './event-stream.ts'
+import { type Fetch, sendRequest } from './request.ts'
+
+export interface EventConnectionOptions {
+  readonly fetch: Fetch
+  readonly endpoint: Endpoint
+  readonly path: string
+  readonly requestId: string
+  readonly lastEventId: string | null
+  /** Until the head of the answer is there. */
+  readonly openMs: number
+  /** Without a byte. */
+  readonly quietMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+export interface ReceivedEvent extends ServerSentEvent {
+  /** As EventParser.retryMs. */
+  readonly retryMs: number | null
+}
+
+const streamOf = (response: Response, requestId: string): ReadableStream<Uint8Array> => {
+  const type = response.headers.get('content-type') ?? ''
+  if (response.status !== 200 || !/^text\/event-stream\s*(?:;|$)/i.test(type) || response.body === null) {
+    throw new AnswerInvalidError('it is not an event stream', requestId)
+  }
+  return response.body
+}
+
+/**
+ * The events of one connection, up to its end.
+ * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError
+ */
+export async function* readEventConnection(options: EventConnectionOptions): AsyncGenerator<ReceivedEvent, void, void> {
+  const { requestId, lastEventId, openMs, quietMs, signal } = options
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', abort, { once: true })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const limit = (limitMs: number): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => controller.abort(new Error(`nothing came for ${limitMs} ms`)), limitMs)
+  }
+  try {
+    limit(openMs)
+    const response = await sendRequest(
+      options.fetch,
+      options.endpoint,
+      {
+        method: 'GET',
+        path: options.path,
+        headers: { accept: 'text/event-stream', ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }) },
+        requestId,
+      },
+      controller.signal,
+    )
+    const reader = streamOf(response, requestId).getReader()
+    const parser = createEventParser(lastEventId)
+    for (;;) {
+      limit(quietMs)
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw new ServiceUnreachableError('the stream was cut off', requestId, error)
+      })
+      if (done) return
+      // The reader's own work on an event is no silence of the service.
+      clearTimeout(timer)
+      for (const event of parser.push(value)) yield { ...event, retryMs: parser.retryMs() }
+    }
+  } catch (error) {
+    if (error instanceof EventTooLongError) throw new AnswerInvalidError(error.message, requestId)
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+    controller.abort()
+  }
+}

@@ -1,0 +1,131 @@
+// An attestation as the arguments of Solidity contracts: the structs of IPolicyRegistry and ITaskVerifier, as viem and
+// ethers encode them. Needs no library.
+import type { Attestation, AttestationRequest, CompliantAnswer, CompliantTask } from './attestation-types.ts'
+import { ArgumentInvalidError } from './errors.ts'
+import { EVM_CHAIN_IDS } from './evm-chains.ts'
+
+/** A call on an EVM chain, complete: what the attester signed it for. */
+export interface EvmAttestedCall {
+  readonly chainId: number
+  readonly from: string
+  /** The zero address for off-chain use. */
+  readonly to: string
+  /** `verification_hash` of the answer. */
+  readonly verificationHash: string
+  /** `data` of the request; `0x` when it was left out. */
+  readonly data?: string
+  /** `msg_value` of the request, in wei; 0 when it was left out. */
+  readonly wei?: bigint
+}
+
+/** The ABI's `Attestation`. */
+export interface AttestationArgument {
+  readonly uuid: string
+  readonly expiration: bigint
+  readonly attester: `0x${string}`
+  readonly signature: `0x${string}`
+}
+
+/** The ABI's `Statement`. */
+export interface StatementArgument {
+  readonly uuid: string
+  readonly msgSender: `0x${string}`
+  readonly target: `0x${string}`
+  readonly msgValue: bigint
+  readonly encodedSigAndArgs: `0x${string}`
+  readonly policy: string
+  readonly expiration: bigint
+}
+
+/** The ABI's `TaskMessage`. */
+export interface TaskMessageArgument {
+  readonly taskId: string
+  readonly expiry: bigint
+  readonly signerAddresses: readonly `0x${string}`[]
+  readonly signatures: readonly `0x${string}`[]
+}
+
+const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
+
+const matching = (argument: string, text: string, form: RegExp, expected: string): `0x${string}` => {
+  if (!form.test(text)) throw new ArgumentInvalidError(argument, expected)
+  return text as `0x${string}`
+}
+
+/** Lower case, which every encoder takes: mixed case would have to be right by EIP-55. */
+const address = (argument: string, text: string): `0x${string}` =>
+  matching(argument, text.toLowerCase(), /^0x[0-9a-f]{40}$/, 'must be 0x and 40 hex digits')
+
+const signature = (argument: string, text: string): `0x${string}` =>
+  matching(argument, text, /^0x[0-9a-fA-F]{130}$/, 'must be 0x and 65 bytes of hex')
+
+const seconds = (argument: string, value: number): bigint => {
+  if (!Number.isSafeInteger(value) || value < 0) throw new ArgumentInvalidError(argument, 'must be a whole number')
+  return BigInt(value)
+}
+
+/**
+ * What a guarded contract takes beside its own arguments.
+ * @throws ArgumentInvalidError for an attestation that is not of an EVM chain
+ */
+export const attestationArgument = (attestation: Attestation): AttestationArgument => ({
+  uuid: attestation.uuid,
+  expiration: seconds('expiration', attestation.expiration),
+  attester: address('attester', attestation.attester),
+  signature: signature('signature', attestation.signature),
+})
+
+/**
+ * The statement that the attestation is for: what a registry's `validateAttestation` and `hashStatementWithExpiry` take.
+ * @throws ArgumentInvalidError
+ */
+export const statementArgument = (
+  call: EvmAttestedCall,
+  attestation: Pick<Attestation, 'uuid' | 'expiration'>,
+): StatementArgument => {
+  const wei = call.wei ?? 0n
+  if (wei < 0n || wei >= 2n ** 256n) throw new ArgumentInvalidError('wei', 'must be from 0 to 2^256 - 1')
+  return {
+    uuid: attestation.uuid,
+    msgSender: address('from', call.from),
+    target: address('to', call.to),
+    msgValue: wei,
+    encodedSigAndArgs: matching(
+      'data',
+      call.data ?? '0x',
+      /^0x(?:[0-9a-fA-F]{2})*$/,
+      'must be 0x and whole bytes of hex',
+    ),
+    policy: call.verificationHash,
+    expiration: seconds('expiration', attestation.expiration),
+  }
+}
+
+/**
+ * The call that an answer is for, from what was asked.
+ * @param chainId of a chain that EVM_CHAIN_IDS does not have
+ * @throws ArgumentInvalidError
+ */
+export const evmAttestedCall = (
+  request: AttestationRequest,
+  answer: Pick<CompliantAnswer, 'verificationHash'>,
+  chainId: number | undefined = EVM_CHAIN_IDS[request.chain],
+): EvmAttestedCall => {
+  if (chainId === undefined) throw new ArgumentInvalidError('chainId', `must be given for the chain ${request.chain}`)
+  return {
+    chainId,
+    from: request.from,
+    to: request.to ?? ZERO_ADDRESS,
+    verificationHash: answer.verificationHash,
+    data: request.data ?? '0x',
+    wei: request.msgValue ?? 0n,
+  }
+}
+
+/** What a contract guarded by version 1 tasks takes. @throws ArgumentInvalidError */
+export const taskMessageArgument = (task: CompliantTask): TaskMessageArgument => ({
+  taskId: task.taskId,
+  expiry: seconds('expiryBlock', task.expiryBlock),
+  signerAddresses: task.signers.map((signer) => address('signers', signer)),
+  signatures: task.signatures.map((text) => signature('signatures', text)),
+})

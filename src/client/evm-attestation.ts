@@ -1,0 +1,63 @@
+// What an EVM attestation says and whether its signature says so too, without asking anyone: the digest that attesters
+// sign, rebuilt from the request and the answer. Needs viem. Layout: README, Decisions, "What EVM
+// chains check".
+import { encodeAbiParameters, keccak256, recoverAddress } from 'viem'
+import type { Attestation } from './attestation-types.ts'
+import { ArgumentInvalidError } from './errors.ts'
+import { attestationArgument, type EvmAttestedCall, statementArgument } from './evm-arguments.ts'
+
+const DIGEST_PARAMETERS = [
+  { type: 'uint256' },
+  { type: 'string' },
+  { type: 'address' },
+  { type: 'address' },
+  { type: 'uint256' },
+  { type: 'bytes' },
+  { type: 'string' },
+  { type: 'uint256' },
+] as const
+
+/** Half of the order of secp256k1: registries refuse an s above it. */
+const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+
+/** The 32 bytes that the attester signed. @throws ArgumentInvalidError */
+export const evmDigest = (
+  call: EvmAttestedCall,
+  attestation: Pick<Attestation, 'uuid' | 'expiration'>,
+): `0x${string}` => {
+  if (!Number.isSafeInteger(call.chainId) || call.chainId < 1) {
+    throw new ArgumentInvalidError('chainId', 'must be a whole number from 1')
+  }
+  const statement = statementArgument(call, attestation)
+  return keccak256(
+    encodeAbiParameters(DIGEST_PARAMETERS, [
+      BigInt(call.chainId),
+      statement.uuid,
+      statement.msgSender,
+      statement.target,
+      statement.msgValue,
+      statement.encodedSigAndArgs,
+      statement.policy,
+      statement.expiration,
+    ]),
+  )
+}
+
+/**
+ * True when the attester named in the attestation signed exactly this call, in the one spelling that registries accept.
+ * Whether that attester is one to trust, and whether the attestation is still valid, is the caller's to check.
+ * @throws ArgumentInvalidError
+ */
+export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: Attestation): Promise<boolean> => {
+  const { attester, signature } = attestationArgument(attestation)
+  const digest = evmDigest(call, attestation)
+  const s = BigInt(`0x${signature.slice(66, 130)}`)
+  const v = Number.parseInt(signature.slice(130), 16)
+  if (s > S_MAX || (v !== 27 && v !== 28)) return false
+  try {
+    return (await recoverAddress({ hash: digest, signature })).toLowerCase() === attester
+  } catch {
+    // Numbers that are no signature at all: no key made it.
+    return false
+  }
+}

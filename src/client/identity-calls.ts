@@ -1,0 +1,103 @@
+// Interface B's calls: typed values to the wire's JSON and back.
+import { ArgumentInvalidError } from './errors.ts'
+import type {
+  CheckType,
+  RegisteredSession,
+  RegisterRequest,
+  SessionState,
+  SessionStatus,
+  SessionType,
+  SessionWallet,
+  VerifyRequest,
+  WalletVerification,
+} from './identity-types.ts'
+import { type Fields, readFields, UUID_FORM } from './json-fields.ts'
+import type { Answer } from './transport.ts'
+
+const STATUSES: readonly SessionStatus[] = ['pending', 'submitted', 'completed', 'rejected', 'retry']
+const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
+const URL_FORM = /^https?:\/\/\S+$/
+const PNG_FORM = /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/
+
+/** After these a session is watched no more (spec, Events: client behavior). */
+export const FINAL_STATUSES: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
+
+const sessionType = (type: SessionType): SessionType => {
+  if (type !== 'individual' && type !== 'business') {
+    throw new ArgumentInvalidError('type', 'must be individual or business')
+  }
+  return type
+}
+
+/** @throws ArgumentInvalidError */
+export const registerPath = (type: SessionType, { size }: RegisterRequest): string => {
+  if (size !== undefined && (!Number.isInteger(size) || size < 80 || size > 2000)) {
+    throw new ArgumentInvalidError('size', 'must be a whole number from 80 to 2000')
+  }
+  return `/api/v1/register/${sessionType(type)}${size === undefined ? '' : `?size=${size}`}`
+}
+
+/** Undefined when there is nothing to say: then no body is sent. */
+export const registerBody = ({ walletAddress, originUrl }: RegisterRequest): object | undefined =>
+  walletAddress === undefined && originUrl === undefined ? undefined : { walletAddress, originUrl }
+
+export const registerHeaders = ({ sandboxOutcome }: RegisterRequest): Readonly<Record<string, string>> =>
+  sandboxOutcome === undefined ? {} : { 'countersign-sandbox-outcome': sandboxOutcome }
+
+/** @throws AnswerInvalidError */
+export const readRegisteredSession = ({ status, body, requestId }: Answer): RegisteredSession => {
+  const fields = readFields(body, requestId)
+  return {
+    sessionId: fields.matching('sessionId', UUID_FORM),
+    redirectUrl: fields.matching('redirectUrl', URL_FORM),
+    qrCode: fields.matching('qrCode', PNG_FORM),
+    reused: status === 200,
+  }
+}
+
+/** @param kind empty, or `realtime/` for the stream. @throws ArgumentInvalidError */
+export const statusPath = (kind: '' | 'realtime/', type: SessionType, sessionId: string): string => {
+  if (!UUID_FORM.test(sessionId)) throw new ArgumentInvalidError('sessionId', 'must be a UUID')
+  return `/api/v1/status/${kind}${sessionType(type)}/${sessionId}`
+}
+
+const readWallet = (fields: Fields): SessionWallet => ({
+  id: fields.text('id'),
+  address: fields.text('address'),
+  chain: fields.text('chain'),
+})
+
+/** @throws AnswerInvalidError */
+export const readSessionState = ({ body, requestId }: Pick<Answer, 'body' | 'requestId'>): SessionState => {
+  const fields = readFields(body, requestId)
+  const userId = fields.nullableText('userId')
+  const completedAt = fields.nullableText('completedAt')
+  return {
+    sessionId: fields.matching('sessionId', UUID_FORM),
+    status: fields.one('status', STATUSES),
+    ...(userId === null ? {} : { userId }),
+    ...(completedAt === null ? {} : { completedAt }),
+    verifiedWallets: fields.objects('verifiedWallets').map(readWallet),
+    unverifiedWallets: fields.objects('unverifiedWallets').map(readWallet),
+  }
+}
+
+/** The body of `POST /api/v1/verify`. */
+export const verifyBody = ({ address, type }: VerifyRequest): object =>
+  type === undefined ? { address } : { address, type: sessionType(type) }
+
+/** @throws AnswerInvalidError */
+export const readWalletVerification = ({ body, requestId }: Answer): WalletVerification => {
+  const fields = readFields(body, requestId)
+  return {
+    address: fields.text('address'),
+    verified: fields.flag('verified'),
+    status: fields.has('status') ? fields.one('status', STATUSES) : null,
+    userId: fields.nullableText('userId'),
+    checkType: fields.has('checkType') ? fields.one('checkType', CHECK_TYPES) : null,
+    verifiedAt: fields.nullableText('verifiedAt'),
+    wallets: fields.has('wallets')
+      ? fields.objects('wallets').map((wallet) => ({ address: wallet.text('address'), chain: wallet.text('chain') }))
+      : [],
+  }
+}

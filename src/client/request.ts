@@ -1,0 +1,74 @@
+// One HTTP request and what may come of it: an answer, a refusal, or nothing. Redirects are not followed: they would
+// carry the key along.
+import { parseRetryAfter } from './backoff.ts'
+import type { Endpoint } from './endpoint.ts'
+import { AnswerInvalidError, RequestRefusedError, ServiceUnreachableError } from './errors.ts'
+
+/** The global fetch, or one that is called like it. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST'
+  /** With its query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** JSON text. */
+  readonly body?: string
+  /** Ours: the same for every try of a call. */
+  readonly requestId: string
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The service's words where the body is a problem document (RFC 9457), else the status alone. */
+const toRefusal = async (response: Response, requestId: string): Promise<RequestRefusedError> => {
+  const { status } = response
+  const body = parseJson(await response.text().catch(() => ''))
+  const problem = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
+  const text = (name: string): string | null => (typeof problem[name] === 'string' ? problem[name] : null)
+  return new RequestRefusedError({
+    code: text('code') ?? 'UNKNOWN_REFUSAL',
+    status,
+    detail: text('detail') ?? 'the service refused the request without saying why',
+    requestId: text('request_id') ?? requestId,
+    retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after')),
+  })
+}
+
+/**
+ * Sends and waits for the head of the answer. The answer's own id is under `x-request-id`.
+ * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError (a redirect)
+ */
+export const sendRequest = async (
+  fetchImplementation: Fetch,
+  endpoint: Endpoint,
+  request: HttpRequest,
+  signal: AbortSignal,
+): Promise<Response> => {
+  const { method, path, requestId } = request
+  let response: Response
+  try {
+    response = await fetchImplementation(endpoint.url + path, {
+      method,
+      headers: { accept: 'application/json', ...request.headers, ...endpoint.headers, 'x-request-id': requestId },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      redirect: 'manual',
+      signal,
+    })
+  } catch (error) {
+    throw new ServiceUnreachableError('the service can not be reached', requestId, error)
+  }
+  if (response.ok) return response
+  const answeredId = response.headers.get('x-request-id') ?? requestId
+  if (response.status < 400) {
+    await response.body?.cancel()
+    throw new AnswerInvalidError(`status ${response.status}`, answeredId)
+  }
+  throw await toRefusal(response, answeredId)
+}

@@ -1,0 +1,101 @@
+// Calls with a time limit a try and further tries: the same request, the same Idempotency-Key, so that however often a
+// call is tried, the service does it once.
+import { isRetried, type RetryPolicy, retryDelayMs, type wait } from './backoff.ts'
+import type { Endpoint } from './endpoint.ts'
+import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
+import { type Fetch, sendRequest } from './request.ts'
+
+export interface TransportDependencies {
+  readonly fetch: Fetch
+  /** For one try, from sending to the last byte. */
+  readonly timeoutMs: number
+  readonly retry: RetryPolicy
+  readonly random: () => number
+  readonly wait: typeof wait
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly requestId: string
+}
+
+/**
+ * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError; the signal's reason once it is aborted
+ */
+export type Transport = (endpoint: Endpoint, call: Call) => Promise<Answer>
+
+/** Runs `work` under a signal that fires with the caller's, or after the time. Leaves nothing behind. */
+export const withTimeLimit = async <Result>(
+  timeoutMs: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
+  outer?.throwIfAborted()
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(outer?.reason)
+  outer?.addEventListener('abort', abort, { once: true })
+  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    return await work(controller.signal)
+  } catch (error) {
+    outer?.throwIfAborted()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    outer?.removeEventListener('abort', abort)
+  }
+}
+
+const readJson = async (response: Response, requestId: string): Promise<unknown> => {
+  let text: string
+  try {
+    text = await response.text()
+  } catch (error) {
+    throw new ServiceUnreachableError('the answer was cut off', requestId, error)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new AnswerInvalidError('it is not JSON', requestId, error)
+  }
+}
+
+export const createTransport =
+  (dependencies: TransportDependencies): Transport =>
+  async (endpoint, call) => {
+    const { fetch, timeoutMs, retry, random, wait } = dependencies
+    const { method, path, signal } = call
+    const requestId = crypto.randomUUID()
+    const headers: Record<string, string> = { ...call.headers }
+    if (call.body !== undefined) headers['content-type'] = 'application/json'
+    if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey
+    const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) }
+
+    const tryOnce = (): Promise<Answer> =>
+      withTimeLimit(timeoutMs, signal, async (limited) => {
+        const response = await sendRequest(fetch, endpoint, { method, path, headers, ...body, requestId }, limited)
+        const answeredId = response.headers.get('x-request-id') ?? requestId
+        return { status: response.status, body: await readJson(response, answeredId), requestId: answeredId }
+      })
+
+    for (let failures = 1; ; failures++) {
+      try {
+        return await tryOnce()
+      } catch (error) {
+        if (signal?.aborted || !isRetried(error) || failures >= retry.tries) throw error
+        const delayMs = retryDelayMs(retry, failures, error, random)
+        if (delayMs === null) throw error
+        await wait(delayMs, signal)
+      }
+    }
+  }

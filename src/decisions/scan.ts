@@ -1,0 +1,188 @@
+// A slot's lines in the order in which they were written, from any position on, across rotations and while it grows. Each
+// comes with the place where it stands, so that whoever reads can go on after a restart and find the line again.
+import { closeSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { DecisionLineMalformedError } from './errors.ts'
+import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
+import { listSegments, parseSegmentName, type SegmentName } from './segment-name.ts'
+
+const CHUNK_BYTES = 262_144
+const NEWLINE = 10
+
+/** Everything before `offset` in this segment, and every segment before it, was taken. */
+export interface ScanPosition {
+  /** File name. */
+  readonly segment: string
+  readonly offset: number
+}
+
+export interface ScannedLine {
+  readonly slot: string
+  readonly segment: string
+  /** Where the line begins. */
+  readonly offset: number
+  /** Bytes, without the newline. */
+  readonly length: number
+  readonly text: string
+}
+
+/** Lines of a segment from `length` on never counted: its successor says so. */
+export interface SegmentCut {
+  readonly segment: string
+  readonly length: number
+}
+
+export interface SlotScanner {
+  /** The next line, which stays the next until `take`; null when there is none yet. Headers are passed over. */
+  peek(): ScannedLine | null
+  take(): void
+  /** Null before the first line. */
+  position(): ScanPosition | null
+  /** What was learnt since the last call. */
+  takeCuts(): readonly SegmentCut[]
+  close(): void
+}
+
+interface OpenSegment {
+  readonly name: SegmentName
+  readonly descriptor: number
+  /** Where the next line begins. */
+  offset: number
+  /** Bytes read and not handed out, from `offset` on. */
+  held: Buffer
+  /** A later segment was there when it was read to its end: it grows no more. */
+  complete: boolean
+}
+
+const readAt = (descriptor: number, position: number, length: number): Buffer => {
+  const buffer = Buffer.allocUnsafe(length)
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
+}
+
+/** Null for a first line that is no header: such a segment says nothing of the one before. */
+const headerOf = (line: Buffer) => {
+  try {
+    return parseHeaderLine(line.toString('utf8'))
+  } catch (error) {
+    if (error instanceof DecisionLineMalformedError) return null
+    throw error
+  }
+}
+
+/** System errors are thrown as they are; the scanner may be asked again afterwards. */
+export const createSlotScanner = (directory: string, slot: string, from: ScanPosition | null): SlotScanner => {
+  const slotDirectory = join(directory, slot)
+  let current: OpenSegment | null = null
+  let position = from
+  let next: ScannedLine | null = null
+  let cuts: SegmentCut[] = []
+
+  const openSegment = (name: SegmentName, offset: number): OpenSegment => ({
+    ...{ name, offset, held: Buffer.alloc(0), complete: false },
+    descriptor: openSync(join(slotDirectory, name.name), 'r'),
+  })
+
+  const successorOf = (number: number): SegmentName | undefined =>
+    listSegments(slotDirectory).find((segment) => segment.number > number)
+
+  const openFirst = (): OpenSegment | null => {
+    const segments = listSegments(slotDirectory)
+    const known = from === null ? null : parseSegmentName(from.segment)
+    const first = known === null ? segments[0] : segments.find(({ number }) => number >= known.number)
+    if (first === undefined) return null
+    return openSegment(first, first.name === from?.segment ? from.offset : 0)
+  }
+
+  /** The next whole line's bytes; null when there is none. */
+  const nextLine = (segment: OpenSegment): Buffer | null => {
+    let end = segment.held.indexOf(NEWLINE)
+    while (end < 0 && segment.held.length <= MAX_LINE_BYTES) {
+      const size = segment.held.length === 0 ? CHUNK_BYTES : MAX_LINE_BYTES + 1
+      const read = readAt(segment.descriptor, segment.offset + segment.held.length, size)
+      if (read.length === 0) return null
+      segment.held = segment.held.length === 0 ? read : Buffer.concat([segment.held, read])
+      end = segment.held.indexOf(NEWLINE)
+    }
+    return end < 0 ? null : segment.held.subarray(0, end)
+  }
+
+  const pass = (segment: OpenSegment, length: number): void => {
+    segment.held = segment.held.subarray(length + 1)
+    segment.offset += length + 1
+  }
+
+  /** Learns from a segment's header what of the one before counts, if it is less than was read. */
+  const readHeader = (line: Buffer, before: OpenSegment): void => {
+    const header = headerOf(line)
+    const segment = before.name.name
+    if (header?.previous_segment === segment && header.previous_length < before.offset) {
+      cuts.push({ segment, length: header.previous_length })
+    }
+  }
+
+  /** Goes on to the segment after a complete one. False when there is none. */
+  const follow = (segment: OpenSegment): boolean => {
+    const successor = successorOf(segment.name.number)
+    if (successor === undefined) return false
+    if (!segment.complete) {
+      // What was written between the last look and its rotation is still to be read.
+      segment.complete = true
+      return true
+    }
+    const following = openSegment(successor, 0)
+    closeSync(segment.descriptor)
+    current = following
+    const header = nextLine(following)
+    if (header !== null) {
+      readHeader(header, segment)
+      pass(following, header.length)
+      position = { segment: successor.name, offset: following.offset }
+    }
+    return true
+  }
+
+  const findNext = (): ScannedLine | null => {
+    for (;;) {
+      current ??= openFirst()
+      if (current === null) return null
+      const segment: OpenSegment = current
+      const line = nextLine(segment)
+      if (line === null) {
+        if (!follow(segment)) return null
+        continue
+      }
+      const { offset } = segment
+      const { length } = line
+      if (offset === 0) {
+        pass(segment, length)
+        continue
+      }
+      const text = line.toString('utf8')
+      pass(segment, length)
+      return { slot, segment: segment.name.name, offset, length, text }
+    }
+  }
+
+  return {
+    peek: () => {
+      next ??= findNext()
+      return next
+    },
+    take: () => {
+      if (next === null) return
+      position = { segment: next.segment, offset: next.offset + next.length + 1 }
+      next = null
+    },
+    position: () => position,
+    takeCuts: () => {
+      const taken = cuts
+      cuts = []
+      return taken
+    },
+    close: () => {
+      if (current !== null) closeSync(current.descriptor)
+      current = null
+      next = null
+    },
+  }
+}

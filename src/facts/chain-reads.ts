@@ -1,0 +1,175 @@
+// State on chain, read for policies: what was read in a block stays good until the next one, what is asked in one turn is
+// asked together, and when one RPC URL fails the next is asked. What can't be had is null.
+import type { Clock } from '../domain/time.ts'
+import type { FactSubject, ReadDefinition, ReadValue } from '../policy/types.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
+import { type ChainEndpoint, createChainEndpoint } from './chain-endpoint.ts'
+import { type ReadCall, readCallOf } from './read-call.ts'
+import type { RemoteCounts } from './remote.ts'
+
+export interface ReadableChain {
+  readonly name: string
+  readonly chainId: number
+  /** In order of preference. */
+  readonly rpcUrls: readonly string[]
+  /** How long the latest block is taken for the latest. */
+  readonly blockTimeMs: number
+}
+
+export interface ChainReads {
+  /** At once when it is at hand or can't be had. Never rejects. */
+  read(definition: ReadDefinition, subject: FactSubject): ReadValue | null | Promise<ReadValue | null>
+  /** By chain. */
+  counts(): ReadonlyMap<string, RemoteCounts>
+}
+
+export interface ChainReadsDependencies {
+  readonly chains: readonly ReadableChain[]
+  /** A chain by the name or alias that a policy uses: its own name. */
+  readonly chainName: (name: string) => string | undefined
+  readonly timeoutMs: number
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+  /** Replaced in tests. */
+  readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
+}
+
+/** Values kept of one block, and calls that wait for an answer. */
+const KEPT_MAX = 50_000
+const WAITING_MAX = 2_000
+/** Calls asked of an endpoint at once; it makes batches of them. */
+const CALLS_MAX = 500
+
+interface Asked {
+  readonly call: ReadCall
+  readonly promise: Promise<ReadValue | null>
+  readonly resolve: (value: ReadValue | null) => void
+}
+
+interface Endpoint {
+  readonly connection: ChainEndpoint
+  readonly breaker: Breaker
+}
+
+/** What is known of a block, and through which endpoint. */
+interface Known {
+  readonly endpoint: Endpoint
+  readonly block: bigint
+  readonly readAtMs: number
+  readonly values: Map<string, ReadValue | null>
+}
+
+const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies) => {
+  const { clock, timeoutMs, onError } = dependencies
+  const connect = dependencies.connect ?? (({ chainId }, url) => createChainEndpoint({ url, chainId, timeoutMs }))
+  const endpoints: readonly Endpoint[] = chain.rpcUrls.map((url) => ({
+    connection: connect(chain, url),
+    breaker: createBreaker({ clock }),
+  }))
+  const totals = { kept: 0, answered: 0, failed: 0, refused: 0 }
+  /** Asked and not answered, by key. */
+  const asked = new Map<string, Asked>()
+  /** Of those, the ones that nobody has taken yet. */
+  let waiting: Asked[] = []
+  let known: Known | null = null
+
+  const fresh = (): Known | null =>
+    known !== null && clock.monotonicMs() - known.readAtMs < chain.blockTimeMs ? known : null
+
+  const blockOf = async (endpoint: Endpoint): Promise<Known> => {
+    const current = fresh()
+    if (current?.endpoint === endpoint) return current
+    const readAtMs = clock.monotonicMs()
+    const block = await endpoint.connection.latestBlock()
+    // The same block again: what was read in it is still so.
+    const values = known?.endpoint === endpoint && known.block === block ? known.values : new Map()
+    known = { endpoint, block, readAtMs, values }
+    return known
+  }
+
+  const settle = ({ call, resolve }: Asked, value: ReadValue | null): void => {
+    asked.delete(call.key)
+    resolve(value)
+  }
+
+  const readFrom = async (endpoint: Endpoint, batch: readonly Asked[]): Promise<void> => {
+    const at = await blockOf(endpoint)
+    const answers = await endpoint.connection.readAt(
+      at.block,
+      batch.map(({ call }) => call),
+    )
+    if (at.values.size + batch.length > KEPT_MAX) at.values.clear()
+    batch.forEach((item, index) => {
+      const answer = answers[index] ?? null
+      const value = answer === null ? null : item.call.decode(answer)
+      at.values.set(item.call.key, value)
+      settle(item, value)
+    })
+  }
+
+  const readBatch = async (batch: readonly Asked[]): Promise<void> => {
+    for (const endpoint of endpoints) {
+      if (!endpoint.breaker.permits()) continue
+      try {
+        await readFrom(endpoint, batch)
+        endpoint.breaker.succeeded()
+        totals.answered += batch.length
+        return
+      } catch (error) {
+        endpoint.breaker.failed()
+        onError(error)
+      }
+    }
+    totals.failed += batch.length
+    for (const item of batch) settle(item, null)
+  }
+
+  const flush = (): void => {
+    const batch = waiting
+    waiting = []
+    for (let start = 0; start < batch.length; start += CALLS_MAX) void readBatch(batch.slice(start, start + CALLS_MAX))
+  }
+
+  return {
+    read: (call: ReadCall): ReadValue | null | Promise<ReadValue | null> => {
+      const value = fresh()?.values.get(call.key)
+      if (value !== undefined) {
+        totals.kept += 1
+        return value
+      }
+      const joined = asked.get(call.key)
+      if (joined !== undefined) return joined.promise
+      if (asked.size >= WAITING_MAX) {
+        totals.refused += 1
+        return null
+      }
+      const item: Asked = { call, ...Promise.withResolvers<ReadValue | null>() }
+      asked.set(call.key, item)
+      waiting.push(item)
+      // The other reads of this request are asked for in this turn, too.
+      if (waiting.length === 1) queueMicrotask(flush)
+      return item.promise
+    },
+    counts: (): RemoteCounts => ({ ...totals, open: endpoints.every(({ breaker }) => breaker.open) }),
+  }
+}
+
+export const createChainReads = (dependencies: ChainReadsDependencies): ChainReads => {
+  const { onError } = dependencies
+  const chains = new Map(dependencies.chains.map((chain) => [chain.name, createChain(chain, dependencies)]))
+  return {
+    read: (definition, subject) => {
+      const name = dependencies.chainName(definition.chain ?? subject.chainName)
+      const chain = name === undefined ? undefined : chains.get(name)
+      if (chain === undefined) return null
+      try {
+        const call = readCallOf(definition, subject)
+        return call === null ? null : chain.read(call)
+      } catch (error) {
+        onError(error)
+        return null
+      }
+    },
+    counts: () => new Map([...chains].map(([name, chain]) => [name, chain.counts()])),
+  }
+}

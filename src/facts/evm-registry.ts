@@ -1,0 +1,57 @@
+// The policy registry of an EVM chain (contracts/src/IPolicyRegistry.sol), read at the latest block.
+import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
+import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
+
+const ABI = parseAbi([
+  'function getPolicyID(address client) view returns (string policyID)',
+  'function isAttesterRegistered(address attester) view returns (bool isRegistered)',
+  'function getRegisteredAttesters() view returns (address[] attesters)',
+])
+
+type Question =
+  | { readonly functionName: 'getPolicyID'; readonly args: readonly [Hex] }
+  | { readonly functionName: 'isAttesterRegistered'; readonly args: readonly [Hex] }
+  | { readonly functionName: 'getRegisteredAttesters' }
+
+const hex = (value: unknown): Hex => {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value as Hex
+  throw new RpcFailedError('the RPC answered what no node answers')
+}
+
+/** A quantity below 2^53 (EIP-1474). */
+const quantity = (value: unknown): number => {
+  const number = Number(hex(value))
+  if (!Number.isSafeInteger(number)) throw new RpcFailedError('the RPC answered what no node answers')
+  return number
+}
+
+/** @param address of the registry, canonical */
+export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
+  const read = async (rpc: JsonRpc, question: Question): Promise<unknown> => {
+    const data = encodeFunctionData({ abi: ABI, ...question })
+    const answer = hex(await rpc.request('eth_call', [{ to: address, data }, 'latest']))
+    try {
+      return decodeFunctionResult({ abi: ABI, functionName: question.functionName, data: answer })
+    } catch {
+      // Nothing there, or something else: either way it says nothing about policies.
+      throw new RpcFailedError('what is at the registry’s address is no registry')
+    }
+  }
+  return {
+    verify: async (rpc) => {
+      const served = quantity(await rpc.request('eth_chainId', []))
+      if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
+    },
+    policyId: async (rpc, contract) =>
+      plausiblePolicyId(String(await read(rpc, { functionName: 'getPolicyID', args: [contract as Hex] }))),
+    isDeployed: async (rpc) => hex(await rpc.request('eth_getCode', [address, 'latest'])).length > 2,
+    isAttesterRegistered: async (rpc, attester) =>
+      (await read(rpc, { functionName: 'isAttesterRegistered', args: [attester as Hex] })) === true,
+    registeredAttesters: async (rpc) => (await read(rpc, { functionName: 'getRegisteredAttesters' })) as string[],
+    latestBlockSeconds: async (rpc) => {
+      const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
+      return quantity((block as { timestamp?: unknown } | null)?.timestamp)
+    },
+  }
+}

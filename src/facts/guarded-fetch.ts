@@ -1,0 +1,117 @@
+// One HTTP request to a place that an operator named: https to where `reachable.ts` lets it go, no redirects, no more
+// bytes and no more time than said, and the connection closed when the caller stops reading. node:http and not fetch:
+// only there can the address that was checked be the one that is connected to.
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { Reach } from '../domain/list.ts'
+import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
+
+/** The other side did not answer as it should. `detail` is for the operator and holds nothing that it sent. */
+export class FetchFailedError extends Error {
+  override readonly name = 'FetchFailedError'
+  readonly detail: string
+  constructor(detail: string, cause?: unknown) {
+    super(detail, cause === undefined ? undefined : { cause })
+    this.detail = detail
+  }
+}
+
+export interface GuardedRequest {
+  readonly url: string
+  readonly reach: Reach
+  readonly method?: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** From the call to the last byte. */
+  readonly timeoutMs: number
+  readonly maxBytes: number
+  /** Ends it early. */
+  readonly signal?: AbortSignal | undefined
+  /** Certificates trusted beside the system's, PEM: for a private authority, and for tests. */
+  readonly certificateAuthority?: string
+  readonly lookup?: ReturnType<typeof createGuardedLookup>
+}
+
+const reasonOf = (error: unknown): Error => {
+  if (error instanceof UrlRefusedError || error instanceof FetchFailedError) return error
+  const code = (error as { code?: unknown } | null)?.code
+  return new FetchFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
+}
+
+/** Null for a good answer. */
+const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: number): FetchFailedError | null => {
+  if (statusCode >= 300 && statusCode < 400) {
+    return new FetchFailedError(
+      `the server redirects (${statusCode}), and no redirect is followed: name the place itself`,
+    )
+  }
+  if (statusCode !== 200) return new FetchFailedError(`the server answered ${statusCode}`)
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') {
+    return new FetchFailedError('the server sent an encoding that was not asked for')
+  }
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+    return new FetchFailedError(`the answer has more than ${maxBytes} bytes`)
+  }
+  return null
+}
+
+/**
+ * The bytes of a 200, as they come.
+ * @throws UrlRefusedError, FetchFailedError, both while it is read.
+ */
+export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uint8Array> {
+  const { reach, timeoutMs, maxBytes, body } = options
+  const url = parseReachableUrl(options.url, reach)
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const outgoing = send(url, {
+    method: options.method ?? 'GET',
+    headers: {
+      ...options.headers,
+      'accept-encoding': 'identity',
+      ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+    },
+    lookup: options.lookup ?? createGuardedLookup(reach),
+    ...(options.certificateAuthority === undefined ? {} : { ca: options.certificateAuthority }),
+  })
+  let late = false
+  let complete = false
+  const timer = setTimeout(() => {
+    late = true
+    outgoing.destroy(new FetchFailedError('the server took too long'))
+  }, timeoutMs)
+  const interrupt = (): void => void outgoing.destroy(new FetchFailedError('it was interrupted'))
+  options.signal?.addEventListener('abort', interrupt, { once: true })
+  try {
+    options.signal?.throwIfAborted()
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once('response', resolve)
+      outgoing.on('error', reject)
+      outgoing.end(body)
+    })
+    const refusal = refusalOf(response, maxBytes)
+    if (refusal !== null) throw refusal
+    let received = 0
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      received += chunk.length
+      if (received > maxBytes) throw new FetchFailedError(`the answer has more than ${maxBytes} bytes`)
+      yield chunk
+    }
+    if (!response.complete) throw new FetchFailedError('the answer ended early')
+    complete = true
+  } catch (error) {
+    throw late ? new FetchFailedError('the server took too long', error) : reasonOf(error)
+  } finally {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', interrupt)
+    // The connection of a complete answer may serve the next one.
+    if (!complete) outgoing.destroy()
+  }
+}
+
+/** The whole body of a 200. @throws as guardedFetch */
+export const fetchBody = async (options: GuardedRequest): Promise<Buffer> => {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of guardedFetch(options)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

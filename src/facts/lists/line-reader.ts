@@ -1,0 +1,120 @@
+// A list as people write it: one address a line, or CSV of address and memo. A line that can't be used is named by its
+// number and says why; the others are none the worse for it.
+import { parseAnyAddress } from '../../domain/address-key.ts'
+import { isMemo, MEMO_RULE } from '../../domain/list.ts'
+import { otherChainOf } from './other-chains.ts'
+
+export interface BadLine {
+  /** From 1, as an editor counts. */
+  readonly line: number
+  readonly problem: string
+}
+
+export interface LineReader {
+  /** The next piece of the text, cut anywhere. */
+  write(piece: string): void
+  end(): void
+}
+
+export interface LineReaderOptions {
+  readonly format: 'text' | 'csv'
+  readonly onEntry: (canonicalAddress: string, memo: string) => void
+  readonly onBadLine: (bad: BadLine) => void
+  /** A good address of a chain that is not supported. */
+  readonly onSkipped: (asset: string) => void
+}
+
+/** A line that is longer is bad, and not kept to its end. */
+const LINE_MAX = 4_096
+const QUOTE = '"'
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** The fields of one line (RFC 4180, without line breaks inside a field), or what is wrong with it. */
+export const splitCsvLine = (line: string): readonly string[] | string => {
+  const fields: string[] = []
+  let at = 0
+  for (;;) {
+    while (line[at] === ' ' || line[at] === '\t') at++
+    if (line[at] === QUOTE) {
+      let field = ''
+      for (at++; ; ) {
+        const end = line.indexOf(QUOTE, at)
+        if (end === -1) return 'a quote is not closed'
+        field += line.slice(at, end)
+        at = end + 1
+        if (line[at] !== QUOTE) break
+        field += QUOTE
+        at++
+      }
+      fields.push(field)
+      while (line[at] === ' ' || line[at] === '\t') at++
+      if (at < line.length && line[at] !== ',') return 'something follows a closing quote'
+    } else {
+      const end = line.indexOf(',', at)
+      fields.push(line.slice(at, end === -1 ? line.length : end).trim())
+      at = end === -1 ? line.length : end
+    }
+    if (at >= line.length) return fields
+    at++
+  }
+}
+
+/** A memo as a field, quoted where it must be. */
+export const csvField = (text: string): string =>
+  /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text
+
+const HEADER = 'address'
+
+export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions): LineReader => {
+  let rest = ''
+  let line = 0
+  /** The line that is being read is too long: the rest of it is dropped. */
+  let dropping = false
+
+  const takeEntry = (text: string, memo: string): void => {
+    const address = parseAnyAddress(text)
+    const otherChain = address === null ? otherChainOf(text) : null
+    if (!isMemo(memo)) onBadLine({ line, problem: `the memo ${MEMO_RULE}` })
+    else if (address !== null) onEntry(address, memo)
+    else if (otherChain !== null) onSkipped(otherChain)
+    else onBadLine({ line, problem: 'it is no EVM or Solana address' })
+  }
+
+  const takeCsv = (text: string): void => {
+    const fields = splitCsvLine(text)
+    const [address = '', memo = ''] = fields
+    if (typeof fields === 'string') onBadLine({ line, problem: fields })
+    // The first line may say what the columns are.
+    else if (line === 1 && address.toLowerCase() === HEADER) return
+    else if (fields.length > 2) onBadLine({ line, problem: 'it has more than two fields' })
+    else takeEntry(address, memo)
+  }
+
+  const takeLine = (raw: string): void => {
+    line += 1
+    const text = (line === 1 && raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw).trim()
+    if (dropping || text.length > LINE_MAX) onBadLine({ line, problem: `it has more than ${LINE_MAX} characters` })
+    else if (text === '' || text.startsWith('#')) return
+    else if (format === 'csv') takeCsv(text)
+    else takeEntry(text, '')
+  }
+
+  return {
+    write: (piece) => {
+      const lines = (rest + piece).split('\n')
+      rest = lines.pop() ?? ''
+      for (const text of lines) {
+        takeLine(text)
+        dropping = false
+      }
+      if (rest.length <= LINE_MAX) return
+      dropping = true
+      rest = ''
+    },
+    end: () => {
+      if (rest !== '' || dropping) takeLine(rest)
+      rest = ''
+      dropping = false
+    },
+  }
+}

@@ -1,0 +1,76 @@
+// Reads a list file of any of the formats, as it comes, into entries. Nothing is applied here: what is bad is said, and
+// the caller decides.
+import type { ListFormat } from '../../domain/list.ts'
+import { createEntrySink, type EntrySink } from './entry-sink.ts'
+import { type BadLine, createLineReader } from './line-reader.ts'
+import { createSdnReader } from './sdn-reader.ts'
+import { XmlInvalidError } from './xml-scanner.ts'
+
+export interface ListReading {
+  readonly entries: EntrySink
+  /** The first ones; there may be more. */
+  readonly badLines: readonly BadLine[]
+  readonly badLineCount: number
+  /** Addresses of chains that are not supported, by asset. */
+  readonly skipped: ReadonlyMap<string, number>
+  /** Of the file's bytes, lower-case hex. */
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** The file is not of its format. `detail` is for the operator. */
+export class ListFileInvalidError extends Error {
+  override readonly name = 'ListFileInvalidError'
+  readonly detail: string
+  constructor(detail: string) {
+    super(detail)
+    this.detail = detail
+  }
+}
+
+const BAD_LINES_KEPT = 100
+/** Text decoded in one go: a turn of a millisecond or so. */
+const SLICE_BYTES = 65_536
+
+/** @throws ListFileInvalidError, ListTooLongError, and what the bytes' source throws. */
+export const readList = async (bytes: AsyncIterable<Uint8Array>, format: ListFormat): Promise<ListReading> => {
+  const entries = createEntrySink()
+  const badLines: BadLine[] = []
+  const skipped = new Map<string, number>()
+  let badLineCount = 0
+  let size = 0
+  const onSkipped = (asset: string): void => void skipped.set(asset, (skipped.get(asset) ?? 0) + 1)
+  const reader =
+    format === 'sdn-advanced'
+      ? createSdnReader({ onEntry: entries.add, onSkipped })
+      : createLineReader({
+          format,
+          onEntry: entries.add,
+          onSkipped,
+          onBadLine: (bad) => {
+            badLineCount += 1
+            if (badLines.length < BAD_LINES_KEPT) badLines.push(bad)
+          },
+        })
+  const hash = new Bun.CryptoHasher('sha256')
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  try {
+    for await (const chunk of bytes) {
+      size += chunk.length
+      hash.update(chunk)
+      for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+        reader.write(decoder.decode(chunk.subarray(at, at + SLICE_BYTES), { stream: true }))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    reader.write(decoder.decode())
+    reader.end()
+  } catch (error) {
+    if (error instanceof XmlInvalidError) throw new ListFileInvalidError(error.detail)
+    if ((error as { code?: unknown } | null)?.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+      throw new ListFileInvalidError('it is not UTF-8 text')
+    }
+    throw error
+  }
+  return { entries, badLines, badLineCount, skipped, sha256: hash.digest('hex'), bytes: size }
+}

@@ -1,0 +1,183 @@
+// Reads a list's source, and makes what it holds the list's content when it is good. When it is not, the list keeps the
+// last good content and grows older, which policies may refuse (threats row 14).
+import { createReadStream } from 'node:fs'
+import type { ListFormat, Reach } from '../../domain/list.ts'
+import type { Clock } from '../../domain/time.ts'
+import { FetchFailedError, guardedFetch } from '../guarded-fetch.ts'
+import { type ListReading, readList } from './read-list.ts'
+import { type ListConfirmation, type ListContents, replaceList } from './write-list.ts'
+
+/** As the store keeps it (src/store/list-sources.ts). */
+export interface RefreshedSource {
+  readonly listId: string
+  readonly location: string
+  readonly format: ListFormat
+  readonly reach: Reach
+  readonly skipsBadLines: boolean
+  readonly intervalSeconds: number
+  readonly fileSha256: string | null
+}
+
+export interface RefreshDependencies {
+  readonly contents: ListContents
+  readonly sources: {
+    takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
+    confirm(listId: string, nextDueAtSeconds: number): Promise<void>
+    fail(listId: string, failure: string, nextDueAtSeconds: number): Promise<void>
+  }
+  readonly clock: Clock
+  /** The bytes of a source; replaced in tests. */
+  readonly open?: (source: RefreshedSource, signal: AbortSignal | undefined) => AsyncIterable<Uint8Array>
+  /** Ends a reading early: the source stays due. */
+  readonly signal?: AbortSignal
+}
+
+export type RefreshResult =
+  | {
+      readonly status: 'loaded' | 'confirmed'
+      readonly listId: string
+      readonly entries: number
+      readonly skipped: ReadonlyMap<string, number>
+      readonly badLineCount: number
+    }
+  | { readonly status: 'failed'; readonly listId: string; readonly failure: string; readonly error: unknown }
+
+const SOURCE_TIMEOUT_MS = 300_000
+/** sdn_advanced.xml has a good hundred million; a list of a million entries, with memos, as many. */
+const SOURCE_BYTES_MAX = 1_073_741_824
+/** Longer than any reading can take. */
+const LEASE_SECONDS = 600
+/** After a failure it is tried again this soon, or at its interval if that is shorter. */
+const RETRY_SECONDS = 300
+const FAILURE_LENGTH_MAX = 300
+
+const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(location)
+
+async function* openFile(path: string, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  try {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Uint8Array>) {
+      signal?.throwIfAborted()
+      bytes += chunk.length
+      if (bytes > SOURCE_BYTES_MAX) throw new FetchFailedError(`the file has more than ${SOURCE_BYTES_MAX} bytes`)
+      yield chunk
+    }
+  } catch (error) {
+    const code = (error as { code?: unknown } | null)?.code
+    if (typeof code === 'string') throw new FetchFailedError(`the file can't be read (${code})`, error)
+    throw error
+  }
+}
+
+const openSource = (
+  { location, reach }: RefreshedSource,
+  signal: AbortSignal | undefined,
+): AsyncIterable<Uint8Array> =>
+  isUrl(location)
+    ? guardedFetch({ url: location, reach, timeoutMs: SOURCE_TIMEOUT_MS, maxBytes: SOURCE_BYTES_MAX, signal })
+    : openFile(location, signal)
+
+/** One line for the operator: the chosen words of our own errors, the class of any other. */
+const describeFailure = (error: unknown): string => {
+  const detail = (error as { detail?: unknown } | null)?.detail
+  const text = typeof detail === 'string' ? detail : error instanceof Error ? error.name : 'it failed'
+  return text.slice(0, FAILURE_LENGTH_MAX)
+}
+
+/** Null when the file may become the list. */
+const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLines: boolean): string | null => {
+  const [first] = badLines
+  if (first !== undefined && !skipsBadLines) {
+    const others = badLineCount === 1 ? '' : `, and ${badLineCount - 1} more bad lines`
+    return `line ${first.line}: ${first.problem}${others}`
+  }
+  // A source that has become empty is rather broken than right.
+  return entries.added === 0 ? 'it holds no EVM or Solana address' : null
+}
+
+/** Reads one source, whose lease the caller holds. Rejects only when the store fails. */
+export const refreshList = async (
+  dependencies: RefreshDependencies,
+  source: RefreshedSource,
+): Promise<RefreshResult> => {
+  const { contents, sources, clock, signal, open = openSource } = dependencies
+  const { listId, intervalSeconds, skipsBadLines } = source
+  const failWith = async (failure: string, error: unknown): Promise<RefreshResult> => {
+    const retrySeconds = signal?.aborted ? 0 : Math.min(intervalSeconds, RETRY_SECONDS)
+    await sources.fail(listId, failure, clock.unixSeconds() + retrySeconds)
+    return { status: 'failed', listId, failure, error }
+  }
+  try {
+    const reading = await readList(open(source, signal), source.format)
+    const refusal = refusalOf(reading, skipsBadLines)
+    if (refusal !== null) return await failWith(refusal, null)
+    const { skipped, badLineCount, entries, sha256 } = reading
+    const nextDueAtSeconds = clock.unixSeconds() + intervalSeconds
+    const result = { listId, entries: entries.added, skipped, badLineCount }
+    if (sha256 === source.fileSha256) {
+      await sources.confirm(listId, nextDueAtSeconds)
+      return { status: 'confirmed', ...result }
+    }
+    const confirmation: ListConfirmation = {
+      fileSha256: sha256,
+      fileBytes: reading.bytes,
+      skippedCount: [...skipped.values()].reduce((sum, count) => sum + count, badLineCount),
+      nextDueAtSeconds,
+    }
+    const stamp = { author: 'source', addedAtSeconds: clock.unixSeconds() }
+    await replaceList(contents, listId, entries.chunks(stamp), confirmation)
+    return { status: 'loaded', ...result }
+  } catch (error) {
+    return failWith(signal?.aborted ? 'it was interrupted' : describeFailure(error), error)
+  }
+}
+
+export interface ListRefresher {
+  /** Reads every source that is due, one after the other. */
+  refreshDue(): Promise<void>
+  start(): void
+  stop(): Promise<void>
+}
+
+const CHECK_INTERVAL_MS = 5_000
+
+/** Keeps sources on their schedule; several processes share the work. */
+export const createListRefresher = (
+  dependencies: Omit<RefreshDependencies, 'signal'> & {
+    readonly onResult: (result: RefreshResult) => void
+    /** The store could not be asked. */
+    readonly onError: (error: unknown) => void
+  },
+): ListRefresher => {
+  let timer: ReturnType<typeof setInterval> | undefined
+  let underWay: Promise<void> | null = null
+  const stopping = new AbortController()
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const source = await dependencies.sources.takeDue(LEASE_SECONDS)
+      if (source === null) return
+      dependencies.onResult(await refreshList({ ...dependencies, signal: stopping.signal }, source))
+    }
+  }
+
+  const refreshDue = (): Promise<void> => {
+    underWay ??= run().finally(() => {
+      underWay = null
+    })
+    return underWay
+  }
+
+  return {
+    refreshDue,
+    start: () => {
+      timer = setInterval(() => void refreshDue().catch(dependencies.onError), CHECK_INTERVAL_MS)
+      timer.unref()
+    },
+    stop: async () => {
+      stopping.abort()
+      clearInterval(timer)
+      await underWay?.catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// The digital currency addresses of the US Treasury's sdn_advanced.xml. A feature's type is a number that the file itself
+// names, `Digital Currency Address - ` and the asset, in its reference values; the address is the text of the feature's
+// VersionDetail. Source: OFAC, "Sanctions List Service, Advanced XML" (UN Advanced Sanctions Data Model).
+import { parseAnyAddress } from '../../domain/address-key.ts'
+import { MEMO_LENGTH_MAX } from '../../domain/list.ts'
+import { createXmlScanner, XmlInvalidError, type XmlListener } from './xml-scanner.ts'
+
+const FEATURE_TYPE_PREFIX = 'Digital Currency Address - '
+const ADDRESS_LENGTH_MAX = 256
+
+export interface SdnReader {
+  write(piece: string): void
+  /** @throws XmlInvalidError, also when the file names no digital currencies: then it is another file, or another form. */
+  end(): void
+}
+
+export interface SdnReaderOptions {
+  /** The memo names the asset and the party: `ETH, SDN 12345`. */
+  readonly onEntry: (canonicalAddress: string, memo: string) => void
+  /** An address of a chain that is not supported, Bitcoin's for example. */
+  readonly onSkipped: (asset: string) => void
+}
+
+export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnReader => {
+  /** Feature type id → asset. */
+  const assets = new Map<string, string>()
+  let isSanctions = false
+  let party = ''
+  let featureTypeId: string | null = null
+  /** The asset of the feature that is being read; null outside of one. */
+  let asset: string | null = null
+  /** The text of the element that is being read; null for one whose text is not wanted. */
+  let text: string | null = null
+
+  const takeAddress = (address: string, ofAsset: string): void => {
+    // Some details are a number that stands for a value, and hold no text.
+    if (address === '') return
+    const canonical = address.length > ADDRESS_LENGTH_MAX ? null : parseAnyAddress(address)
+    if (canonical === null) onSkipped(ofAsset)
+    else onEntry(canonical, `${ofAsset}, SDN ${party}`.slice(0, MEMO_LENGTH_MAX))
+  }
+
+  const listener: XmlListener = {
+    open: (name, attribute) => {
+      text = null
+      if (name === 'Sanctions') isSanctions = true
+      else if (name === 'FeatureType') {
+        featureTypeId = attribute('ID')
+        text = ''
+      } else if (name === 'DistinctParty') party = attribute('FixedRef') ?? ''
+      else if (name === 'Feature') asset = assets.get(attribute('FeatureTypeID') ?? '') ?? null
+      else if (name === 'VersionDetail' && asset !== null) text = ''
+    },
+    text: (piece) => {
+      if (text !== null && text.length <= ADDRESS_LENGTH_MAX) text += piece
+    },
+    close: (name) => {
+      const content = text?.trim() ?? ''
+      text = null
+      if (name === 'FeatureType' && featureTypeId !== null && content.startsWith(FEATURE_TYPE_PREFIX)) {
+        assets.set(featureTypeId, content.slice(FEATURE_TYPE_PREFIX.length))
+      } else if (name === 'VersionDetail' && asset !== null) takeAddress(content, asset)
+      else if (name === 'Feature') asset = null
+    },
+  }
+
+  const scanner = createXmlScanner(listener)
+  return {
+    write: scanner.write,
+    end: () => {
+      scanner.end()
+      if (!isSanctions || assets.size === 0) throw new XmlInvalidError('it names no digital currency addresses')
+    },
+  }
+}

@@ -1,0 +1,311 @@
+// The lists of the store in the memory that all threads of this process share, kept up to date by the change feed. A
+// changed list is read again and handed over whole or not at all; one whose change can't be read is handed over as not
+// current, so that nothing is decided on what it was.
+
+import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
+import { AddressSetInvalidError, createAddressSetBuilder, emptyAddressSet } from '../../domain/address-set.ts'
+import type { ListEdit } from '../../domain/list.ts'
+import type { ListImage } from '../../domain/list-image.ts'
+import type { Clock } from '../../domain/time.ts'
+
+/** A list as the store knows it (src/store/lists.ts). */
+export interface StoredListRow {
+  readonly id: string
+  readonly organizationId: string | null
+  readonly name: string
+  readonly baseId: string | null
+  readonly entryCount: number
+  readonly version: number
+  readonly hasSource: boolean
+  readonly confirmedAtSeconds: number | null
+}
+
+export interface ServedListsDependencies {
+  readonly lists: {
+    listAll(): Promise<readonly StoredListRow[]>
+    findById(listId: string): Promise<StoredListRow | null>
+    readEdits(listId: string): Promise<readonly ListEdit[]>
+  }
+  readonly bases: {
+    find(baseId: string): Promise<{ readonly evmCount: number; readonly solanaCount: number } | null>
+    readKeys(
+      baseId: string,
+      width: KeyWidth,
+      afterKey: Uint8Array | null,
+      limit: number,
+    ): Promise<readonly Uint8Array[]>
+  }
+  /** Hands new versions to the threads that read them, and takes removed lists away. */
+  readonly publish: (images: readonly ListImage[], removedIds: readonly string[]) => void
+  readonly clock: Clock
+  /** Hears of each failed reading; it is tried again. */
+  readonly onError: (error: unknown) => void
+  /** Resolves after so many milliseconds; replaced in tests. */
+  readonly wait?: (milliseconds: number) => Promise<void>
+}
+
+/** One list, for metrics and the like. */
+export interface ServedList {
+  readonly organizationId: string | null
+  readonly name: string
+  readonly entryCount: number
+  readonly keptBy: ListImage['keptBy']
+  /** Since its source confirmed it; null for people's lists, and before the first time. */
+  readonly ageSeconds: number | null
+  readonly current: boolean
+}
+
+export interface ServedLists {
+  /** Reads all there are. To be called before the first job. Rejects when they can't be read. */
+  load(): Promise<void>
+  /** This list has changed, is new, or is gone. */
+  changed(listId: string): void
+  /** Any may have changed. */
+  changedAll(): void
+  /** Resolves when what has changed so far has been read or given up. */
+  settled(): Promise<void>
+  all(): readonly ServedList[]
+  stop(): void
+}
+
+const FIRST_RETRY_MS = 100
+const LONGEST_RETRY_MS = 5_000
+/** A change is due within a second; a list that is behind for longer than this is not current. */
+const GIVE_UP_AFTER_MS = 2_000
+/** Chunks read in one go: a megabyte or so, a few milliseconds. */
+const CHUNKS_A_TURN = 16
+
+interface Held {
+  readonly row: StoredListRow
+  readonly image: ListImage
+}
+
+class ListMovedError extends Error {
+  override readonly name = 'ListMovedError'
+}
+
+const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** A set of these keys, ascending within each width; null when there are none. */
+const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
+  if (keys.length === 0) return null
+  const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)
+  const evm = byWidth(EVM_KEY_WIDTH)
+  const solana = byWidth(SOLANA_KEY_WIDTH)
+  const builder = createAddressSetBuilder(evm.length, solana.length)
+  builder.append(EVM_KEY_WIDTH, Buffer.concat(evm))
+  builder.append(SOLANA_KEY_WIDTH, Buffer.concat(solana))
+  return builder.finish()
+}
+
+const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 'removed' | 'current'> => ({
+  id: row.id,
+  organizationId: row.organizationId,
+  name: row.name,
+  keptBy: row.hasSource ? 'source' : 'people',
+  confirmedAtSeconds: row.confirmedAtSeconds,
+})
+
+/** Nothing is looked up in it. */
+const unreadable = (row: StoredListRow): ListImage => ({
+  ...describe(row),
+  entries: emptyAddressSet(),
+  added: null,
+  removed: null,
+  current: false,
+})
+
+export const createServedLists = (dependencies: ServedListsDependencies): ServedLists => {
+  const { lists, bases, publish, clock, onError, wait = Bun.sleep } = dependencies
+  const held = new Map<string, Held>()
+  /** Lists whose latest version could not be read. */
+  const newest = new Map<string, StoredListRow>()
+  /** Lists that changed, and when that was heard of. */
+  const pending = new Map<string, number>()
+  let everything = false
+  let working: Promise<void> | null = null
+  let stopped = false
+  /** Something has changed since the last round began. */
+  let woken = false
+  let nudge: () => void = () => undefined
+
+  const readBase = async (baseId: string | null): Promise<SharedArrayBuffer> => {
+    if (baseId === null) return emptyAddressSet()
+    const base = await bases.find(baseId)
+    if (base === null) throw new ListMovedError()
+    const builder = createAddressSetBuilder(base.evmCount, base.solanaCount)
+    for (const width of KEY_WIDTHS) {
+      let after: Uint8Array | null = null
+      for (;;) {
+        const chunks: readonly Uint8Array[] = await bases.readKeys(baseId, width, after, CHUNKS_A_TURN)
+        for (const keys of chunks) builder.append(width, keys)
+        const last = chunks.at(-1)
+        if (last === undefined) break
+        after = last.subarray(0, width)
+        await breathe()
+      }
+    }
+    return builder.finish()
+  }
+
+  const read = async (row: StoredListRow): Promise<Held> => {
+    const known = held.get(row.id)
+    const entries =
+      known?.image.current === true && known.row.baseId === row.baseId
+        ? known.image.entries
+        : await readBase(row.baseId)
+    const edits = await lists.readEdits(row.id)
+    // Single entries belong to one base: those of a later one would hide what was in this one's.
+    if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
+    const keysOf = (present: boolean): Uint8Array[] =>
+      edits.filter((edit) => edit.present === present).map(({ key }) => key)
+    return {
+      row,
+      image: { ...describe(row), entries, added: setOf(keysOf(true)), removed: setOf(keysOf(false)), current: true },
+    }
+  }
+
+  /** Null when it is gone. */
+  const readWhileItMoves = async (row: StoredListRow): Promise<Held | null> => {
+    for (let current: StoredListRow | null = row; current !== null; current = await lists.findById(row.id)) {
+      try {
+        return await read(current)
+      } catch (error) {
+        if (error instanceof AddressSetInvalidError) {
+          // What is stored is no list any more: the service starts, and decides nothing on it.
+          onError(error)
+          return { row, image: unreadable(row) }
+        }
+        if (!(error instanceof ListMovedError)) throw error
+      }
+    }
+    return null
+  }
+
+  const hold = (next: Held): void => {
+    held.set(next.row.id, next)
+    publish([next.image], [])
+  }
+
+  const update = async (listId: string): Promise<void> => {
+    const row = await lists.findById(listId)
+    if (row === null) {
+      if (held.delete(listId)) publish([], [listId])
+      return
+    }
+    newest.set(listId, row)
+    hold(await read(row))
+    newest.delete(listId)
+  }
+
+  /** What is behind for too long is shown as such. */
+  const disown = (listId: string): void => {
+    const known = held.get(listId)
+    const row = newest.get(listId) ?? known?.row
+    if (row === undefined || known?.image.current === false) return
+    hold({ row, image: unreadable(row) })
+  }
+
+  const expand = async (): Promise<void> => {
+    const nowMs = clock.monotonicMs()
+    const rows = await lists.listAll()
+    everything = false
+    for (const id of [...held.keys(), ...rows.map((row) => row.id)]) if (!pending.has(id)) pending.set(id, nowMs)
+  }
+
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      if (!(error instanceof ListMovedError)) onError(error)
+      return false
+    }
+  }
+
+  const work = async (): Promise<void> => {
+    let delayMs = FIRST_RETRY_MS
+    while (!stopped && (everything || pending.size > 0)) {
+      woken = false
+      let failed = everything && !(await attempt(expand))
+      for (const [listId, heardMs] of [...pending]) {
+        if (stopped) return
+        pending.delete(listId)
+        if (await attempt(() => update(listId))) continue
+        failed = true
+        // Unless it has changed again meanwhile, it has been behind since then.
+        pending.set(listId, heardMs)
+        if (clock.monotonicMs() - heardMs > GIVE_UP_AFTER_MS) disown(listId)
+      }
+      if (!failed || woken) continue
+      // A list that changes meanwhile does not wait for one that can't be read.
+      const nudged = new Promise<void>((resolve) => {
+        nudge = resolve
+      })
+      await Promise.race([wait(delayMs), nudged])
+      delayMs = Math.min(2 * delayMs, LONGEST_RETRY_MS)
+    }
+  }
+
+  const wake = (): void => {
+    if (stopped) return
+    woken = true
+    nudge()
+    working ??= work().finally(() => {
+      working = null
+      // Something may have changed after the last look.
+      if (everything || pending.size > 0) wake()
+    })
+  }
+
+  const loadAll = async (): Promise<void> => {
+    const images: ListImage[] = []
+    for (const row of await lists.listAll()) {
+      const next = await readWhileItMoves(row)
+      if (next === null) continue
+      held.set(row.id, next)
+      images.push(next.image)
+    }
+    publish(images, [])
+  }
+
+  return {
+    load: () => {
+      const loading = loadAll()
+      // Changes heard of meanwhile are read after it: an older reading must not follow a newer one.
+      working = loading
+        .catch(() => undefined)
+        .finally(() => {
+          working = null
+          if (everything || pending.size > 0) wake()
+        })
+      return loading
+    },
+    changed: (listId) => {
+      if (!pending.has(listId)) pending.set(listId, clock.monotonicMs())
+      wake()
+    },
+    changedAll: () => {
+      everything = true
+      wake()
+    },
+    settled: async () => {
+      while (working !== null) await working
+    },
+    all: () =>
+      [...held.values()].map(({ row, image }) => ({
+        organizationId: row.organizationId,
+        name: row.name,
+        entryCount: row.entryCount,
+        keptBy: image.keptBy,
+        ageSeconds:
+          image.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - image.confirmedAtSeconds),
+        current: image.current,
+      })),
+    stop: () => {
+      stopped = true
+      woken = true
+      nudge()
+    },
+  }
+}

@@ -1,0 +1,229 @@
+// Makes entries a list's content: all of them in one step, or nothing. A list is replaced by a file, or a file is added
+// to it, or it is written again as it is, once too many single entries have changed.
+import { KEY_WIDTHS } from '../../domain/address-key.ts'
+import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
+import { ListTooLongError } from './entry-sink.ts'
+
+/** What the store offers (src/store/lists.ts and list-bases.ts). */
+export interface ListContents {
+  readonly bases: {
+    begin(listId: string): Promise<string>
+    append(baseId: string, chunks: readonly ListChunk[]): Promise<void>
+    activate(activation: {
+      readonly listId: string
+      readonly baseId: string
+      readonly ifVersion: number | null
+      readonly confirmation: ListConfirmation | null
+    }): Promise<'activated' | 'unknown' | 'changed-meanwhile'>
+    discard(baseId: string): Promise<void>
+    readChunks(
+      baseId: string,
+      width: 20 | 32,
+      afterKey: Uint8Array | null,
+      limit: number,
+    ): Promise<readonly ListChunk[]>
+  }
+  readonly lists: {
+    findById(listId: string): Promise<StoredList | null>
+    readEdits(listId: string): Promise<readonly ListEdit[]>
+  }
+}
+
+export interface StoredList {
+  readonly id: string
+  readonly baseId: string | null
+  readonly version: number
+}
+
+export interface ListConfirmation {
+  readonly fileSha256: string
+  readonly fileBytes: number
+  readonly skippedCount: number
+  readonly nextDueAtSeconds: number
+}
+
+/** The list was taken away, or changed, while it was written. Nothing of the new content was applied. */
+export class ListChangedError extends Error {
+  override readonly name = 'ListChangedError'
+  readonly detail: string
+  constructor(detail: string) {
+    super(detail)
+    this.detail = detail
+  }
+}
+
+/** Chunks stored in one transaction: some hundred kilobytes, a few milliseconds. */
+const CHUNKS_A_TRANSACTION = 4
+const MERGE_ATTEMPTS = 3
+
+/** Stores chunks as a base that nothing shows yet. */
+const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncIterable<ListChunk>): Promise<string> => {
+  const baseId = await bases.begin(listId)
+  try {
+    let pending: ListChunk[] = []
+    for await (const chunk of chunks) {
+      pending.push(chunk)
+      if (pending.length < CHUNKS_A_TRANSACTION) continue
+      await bases.append(baseId, pending)
+      pending = []
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await bases.append(baseId, pending)
+    return baseId
+  } catch (error) {
+    await bases.discard(baseId)
+    throw error
+  }
+}
+
+/**
+ * Makes sorted chunks the list's content, whatever it was.
+ * @param confirmation for a list that a source keeps; null for people's.
+ * @throws ListChangedError; ListTooLongError and others from the chunks. Then the list is as it was.
+ */
+export const replaceList = async (
+  contents: ListContents,
+  listId: string,
+  chunks: AsyncIterable<ListChunk>,
+  confirmation: ListConfirmation | null = null,
+): Promise<void> => {
+  const baseId = await stage(contents, listId, chunks)
+  const result = await contents.bases.activate({ listId, baseId, ifVersion: null, confirmation })
+  if (result === 'activated') return
+  await contents.bases.discard(baseId)
+  throw new ListChangedError(
+    result === 'unknown' ? 'the list was removed meanwhile' : 'who keeps the list changed meanwhile',
+  )
+}
+
+async function* entriesOf(chunks: AsyncIterable<ListChunk>): AsyncGenerator<ListEntry> {
+  for await (const { width, keys, notes } of chunks) {
+    for (const [index, note] of notes.entries()) {
+      yield { key: keys.subarray(index * width, (index + 1) * width), ...note }
+    }
+  }
+}
+
+async function* chunksOfBase({ bases }: ListContents, baseId: string | null): AsyncGenerator<ListChunk> {
+  if (baseId === null) return
+  for (const width of KEY_WIDTHS) {
+    let after: Uint8Array | null = null
+    for (;;) {
+      const chunks: readonly ListChunk[] = await bases.readChunks(baseId, width, after, CHUNKS_A_TRANSACTION)
+      yield* chunks
+      const last = chunks.at(-1)
+      if (last === undefined) break
+      after = last.keys.subarray(0, width)
+    }
+  }
+}
+
+/** EVM before Solana, then as bytes: the order of chunks. */
+const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
+  left.length - right.length || Buffer.compare(left, right)
+
+/** Both in order; of two with the same key the later one. */
+async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
+  earlier: AsyncIterable<Earlier>,
+  later: AsyncIterable<Later>,
+): AsyncGenerator<Earlier | Later> {
+  const left = earlier[Symbol.asyncIterator]()
+  const right = later[Symbol.asyncIterator]()
+  let a = await left.next()
+  let b = await right.next()
+  while (!a.done || !b.done) {
+    const order = a.done ? 1 : b.done ? -1 : compareKeys(a.value.key, b.value.key)
+    if (order < 0 && !a.done) yield a.value
+    else if (!b.done) yield b.value
+    if (order <= 0) a = await left.next()
+    if (order >= 0) b = await right.next()
+  }
+}
+
+async function* inKeyOrder(edits: readonly ListEdit[]): AsyncGenerator<ListEdit> {
+  yield* [...edits].sort((left, right) => compareKeys(left.key, right.key))
+}
+
+/** A list and the single changes that belong to its base: of one version. Its base stays readable for a minute. */
+const readSnapshot = async ({ lists }: ListContents, listId: string) => {
+  for (;;) {
+    const list = await lists.findById(listId)
+    if (list === null) throw new ListChangedError('the list was removed meanwhile')
+    const edits = await lists.readEdits(listId)
+    if ((await lists.findById(listId))?.version === list.version) return { list, edits }
+  }
+}
+
+/**
+ * The list's entries in order, single changes applied.
+ * @throws ListChangedError when there is no such list.
+ */
+export async function* readEntries(contents: ListContents, listId: string): AsyncGenerator<ListEntry> {
+  yield* entriesOfSnapshot(contents, await readSnapshot(contents, listId))
+}
+
+async function* entriesOfSnapshot(
+  contents: ListContents,
+  { list, edits }: { readonly list: StoredList; readonly edits: readonly ListEdit[] },
+): AsyncGenerator<ListEntry> {
+  const merged = mergeEntries<ListEntry, ListEdit>(entriesOf(chunksOfBase(contents, list.baseId)), inKeyOrder(edits))
+  for await (const entry of merged) {
+    if (!('present' in entry) || entry.present) yield entry
+  }
+}
+
+async function* chunksOfEntries(entries: AsyncIterable<ListEntry>): AsyncGenerator<ListChunk> {
+  let pending: ListEntry[] = []
+  let total = 0
+  const flush = (): ListChunk => {
+    const width = pending[0]?.key.length === 32 ? 32 : 20
+    const keys = new Uint8Array(pending.length * width)
+    for (const [index, { key }] of pending.entries()) keys.set(key, index * width)
+    const notes = pending.map(({ memo, author, addedAtSeconds }) => ({ memo, author, addedAtSeconds }))
+    pending = []
+    return { width, keys, notes }
+  }
+  for await (const entry of entries) {
+    total += 1
+    if (total > LIST_ENTRIES_MAX) throw new ListTooLongError()
+    const first = pending[0]
+    if (first !== undefined && (pending.length === LIST_CHUNK_KEYS || first.key.length !== entry.key.length)) {
+      yield flush()
+    }
+    pending.push(entry)
+  }
+  if (pending.length > 0) yield flush()
+}
+
+/**
+ * Adds entries to what the list has by then; of an entry that it has already, the note becomes the new one.
+ * @param added called again when the list has changed meanwhile. @throws as replaceList
+ */
+export const extendList = async (
+  contents: ListContents,
+  listId: string,
+  added: () => AsyncIterable<ListChunk>,
+): Promise<void> => {
+  for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
+    const snapshot = await readSnapshot(contents, listId)
+    const entries = mergeEntries(entriesOfSnapshot(contents, snapshot), entriesOf(added()))
+    const baseId = await stage(contents, listId, chunksOfEntries(entries))
+    const result = await contents.bases.activate({
+      listId,
+      baseId,
+      ifVersion: snapshot.list.version,
+      confirmation: null,
+    })
+    if (result === 'activated') return
+    await contents.bases.discard(baseId)
+  }
+  throw new ListChangedError('the list keeps changing: try again')
+}
+
+async function* noChunks(): AsyncGenerator<ListChunk> {
+  yield* []
+}
+
+/** Writes the list again as it is, so that it has no single changes any more. @throws as replaceList */
+export const rewriteList = (contents: ListContents, listId: string): Promise<void> =>
+  extendList(contents, listId, noChunks)

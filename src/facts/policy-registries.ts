@@ -1,0 +1,86 @@
+// Which policy id a contract or program carries on its chain, at hand for a while once it was asked for: one question at a
+// time for the same address, what was found kept apart from what was not, so that asking for addresses that carry nothing
+// can't push out those that do. A chain that does not answer is a failure, never "none".
+import { LRUCache } from 'lru-cache'
+import { DependencyUnavailableError } from '../domain/errors.ts'
+import type { Clock } from '../domain/time.ts'
+import type { ChainRegistry } from './registry.ts'
+import type { RpcChoice } from './rpc-choice.ts'
+
+export interface PolicyRegistries {
+  /**
+   * The policy id, at once where it is at hand; null when the contract carries none, or its chain has no registry.
+   * Rejects with DependencyUnavailableError when the chain can't be asked.
+   */
+  policyIdOf(chainName: string, address: string): string | null | Promise<string | null>
+}
+
+export interface ReadableRegistry {
+  readonly registry: ChainRegistry
+  readonly choice: RpcChoice
+}
+
+export interface PolicyRegistriesOptions {
+  /** By chain name. */
+  readonly registries: ReadonlyMap<string, ReadableRegistry>
+  readonly clock: Clock
+  /** A contract that changes its policy is evaluated by its old one for so long. 60 s unless stated. */
+  readonly keepMs?: number
+  /** A contract that gets its first policy is unknown for so long. 10 s unless stated. */
+  readonly keepMissMs?: number
+  readonly keptMax?: number
+  /** Questions to one chain at once; further ones fail at once. */
+  readonly underWayMax?: number
+}
+
+interface Entry {
+  readonly policyId: string | null
+  readonly untilMs: number
+}
+
+const createReader = (
+  chainName: string,
+  { registry, choice }: ReadableRegistry,
+  options: Required<PolicyRegistriesOptions>,
+) => {
+  const { clock, keepMs, keepMissMs, keptMax, underWayMax } = options
+  const found = new LRUCache<string, Entry>({ max: keptMax })
+  const missed = new LRUCache<string, Entry>({ max: keptMax })
+  const underWay = new Map<string, Promise<string | null>>()
+  const unavailable = (cause?: unknown) =>
+    new DependencyUnavailableError(`the policy registry of ${chainName} can not be read`, { cause })
+
+  const read = async (address: string): Promise<string | null> => {
+    const askedMs = clock.monotonicMs()
+    try {
+      const policyId = await choice.ask((rpc) => registry.policyId(rpc, address))
+      const [into, outOf, ageMs] = policyId === null ? [missed, found, keepMissMs] : [found, missed, keepMs]
+      outOf.delete(address)
+      into.set(address, { policyId, untilMs: askedMs + ageMs })
+      return policyId
+    } catch (error) {
+      throw unavailable(error)
+    } finally {
+      underWay.delete(address)
+    }
+  }
+
+  return (address: string): string | null | Promise<string | null> => {
+    const entry = found.get(address) ?? missed.get(address)
+    if (entry !== undefined && clock.monotonicMs() < entry.untilMs) return entry.policyId
+    const joined = underWay.get(address)
+    if (joined !== undefined) return joined
+    if (underWay.size >= underWayMax) return Promise.reject(unavailable())
+    const reading = read(address)
+    underWay.set(address, reading)
+    return reading
+  }
+}
+
+export const createPolicyRegistries = (options: PolicyRegistriesOptions): PolicyRegistries => {
+  const complete = { keepMs: 60_000, keepMissMs: 10_000, keptMax: 20_000, underWayMax: 256, ...options }
+  const readers = new Map(
+    [...options.registries].map(([chainName, readable]) => [chainName, createReader(chainName, readable, complete)]),
+  )
+  return { policyIdOf: (chainName, address) => readers.get(chainName)?.(address) ?? null }
+}

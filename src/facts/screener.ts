@@ -1,0 +1,182 @@
+// Asks one screener about one wallet. Its answer is taken only if it is exactly what the configuration says it looks
+// like: anything else is no answer, and a policy that reads it gives no verdict.
+import { readFile } from 'node:fs/promises'
+import { parseAnyAddress } from '../domain/address-key.ts'
+import type { Clock } from '../domain/time.ts'
+import type { FactSubject, ScreenerFacts } from '../policy/types.ts'
+import { FetchFailedError, fetchBody, type GuardedRequest } from './guarded-fetch.ts'
+import { createRemote, type RemoteCounts } from './remote.ts'
+import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
+
+export interface Screener {
+  /** At once when it is at hand or can't be had, which is null. Never rejects. */
+  screen(subject: FactSubject): ScreenerFacts | null | Promise<ScreenerFacts | null>
+  counts(): RemoteCounts
+}
+
+export interface ScreenerDependencies {
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Replaced in tests. */
+  readonly fetch?: (request: GuardedRequest) => Promise<Buffer>
+}
+
+/** The screener said something else than it was configured to say. */
+export class ScreenerAnswerError extends Error {
+  override readonly name = 'ScreenerAnswerError'
+  readonly detail: string
+  constructor(detail: string) {
+    super(detail)
+    this.detail = detail
+  }
+}
+
+const ANSWER_BYTES_MAX = 65_536
+const UNDER_WAY_MAX = 128
+const KEPT_MAX = 20_000
+const SECRET_MAX = 4_096
+const CATEGORIES_MAX = 64
+const CATEGORY_LENGTH_MAX = 64
+
+const readSecret = async (
+  reference: SecretReference,
+  environment: ScreenerDependencies['environment'],
+): Promise<string> => {
+  const text = 'env' in reference ? environment[reference.env] : (await readFile(reference.file, 'utf8')).trim()
+  // A header can't hold anything else; what it does hold is nobody's business.
+  if (text === undefined || text.length > SECRET_MAX || !/^[\x21-\x7e]+$/.test(text)) {
+    throw new FetchFailedError('its secret is missing or unusable')
+  }
+  return text
+}
+
+type Placeholders = Readonly<Record<string, string>>
+
+const fill = (text: string, values: Placeholders, encode: (value: string) => string = (value) => value): string =>
+  text.replaceAll(/\$\{([^}]*)\}/g, (_, name: string) => encode(values[name] ?? ''))
+
+const fillBody = (value: unknown, values: Placeholders): unknown => {
+  if (typeof value === 'string') return fill(value, values)
+  if (Array.isArray(value)) return value.map((item) => fillBody(item, values))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillBody(item, values)]))
+}
+
+/** RFC 6901; undefined where the document has nothing there. */
+const valueAt = (document: unknown, pointer: string): unknown => {
+  let value = document
+  for (const part of pointer.split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Readonly<Record<string, unknown>>)[name]
+  }
+  return value
+}
+
+/** Null only where the mapping allows it. */
+const required = (value: unknown, optional: boolean, what: string): unknown => {
+  if (value !== undefined && value !== null) return value
+  if (!optional) throw new ScreenerAnswerError(`the answer has no ${what}`)
+  return null
+}
+
+const readFlagged = (document: unknown, mapping: ScreenerSettings['answer']['flagged']): boolean | null => {
+  if (mapping === null) return null
+  const value = required(valueAt(document, mapping.at), mapping.optional, 'flag')
+  if (value === null) return null
+  if (mapping.equals !== null) {
+    if (typeof value === 'object') throw new ScreenerAnswerError('the flag is not a single value')
+    return mapping.equals.some((expected) => expected === value)
+  }
+  if (typeof value !== 'boolean') throw new ScreenerAnswerError('the flag is neither true nor false')
+  return value
+}
+
+const readScore = (document: unknown, mapping: ScreenerSettings['answer']['score']): number | null => {
+  if (mapping === null) return null
+  const value = required(valueAt(document, mapping.at), mapping.optional, 'score')
+  if (value === null) return null
+  const score = typeof value === 'number' ? Math.round(value * mapping.times) : Number.NaN
+  if (!Number.isSafeInteger(score)) throw new ScreenerAnswerError('the score is no number')
+  // Minus zero is zero.
+  return score + 0
+}
+
+const readCategories = (
+  document: unknown,
+  mapping: ScreenerSettings['answer']['categories'],
+): readonly string[] | null => {
+  if (mapping === null) return null
+  const value = required(valueAt(document, mapping.at), mapping.optional, 'categories')
+  if (value === null) return null
+  const valid =
+    Array.isArray(value) &&
+    value.length <= CATEGORIES_MAX &&
+    value.every((item) => typeof item === 'string' && item.length <= CATEGORY_LENGTH_MAX)
+  if (!valid) throw new ScreenerAnswerError('the categories are not a short list of short texts')
+  return value as string[]
+}
+
+/** @throws ScreenerAnswerError */
+export const readScreenerAnswer = (text: string, { answer }: ScreenerSettings, address: string): ScreenerFacts => {
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch {
+    throw new ScreenerAnswerError('the answer is not JSON')
+  }
+  if (answer.address !== null) {
+    const repeated = valueAt(document, answer.address)
+    if (typeof repeated !== 'string' || parseAnyAddress(repeated) !== address) {
+      throw new ScreenerAnswerError('the answer is about another address')
+    }
+  }
+  return {
+    flagged: readFlagged(document, answer.flagged),
+    score: readScore(document, answer.score),
+    categories: readCategories(document, answer.categories),
+  }
+}
+
+const usesChain = ({ url, headers, body }: ScreenerSettings): boolean =>
+  /\$\{chain(_id)?\}/.test(`${url} ${JSON.stringify(headers)} ${JSON.stringify(body)}`)
+
+export const createScreener = (settings: ScreenerSettings, dependencies: ScreenerDependencies): Screener => {
+  const { clock, onError, environment, fetch = fetchBody } = dependencies
+  const remote = createRemote<ScreenerFacts>({
+    clock,
+    keepMs: settings.cacheMs,
+    keptMax: KEPT_MAX,
+    underWayMax: UNDER_WAY_MAX,
+    onError,
+  })
+  const perChain = usesChain(settings)
+
+  const ask = async ({ from, chainName, chainId }: FactSubject): Promise<ScreenerFacts> => {
+    const secret = settings.secret === null ? '' : await readSecret(settings.secret, environment)
+    const values = { address: from, chain: chainName, chain_id: String(chainId) }
+    const headers = Object.entries(settings.headers).map(([name, text]) => [name, fill(text, { ...values, secret })])
+    const body = settings.body === null ? null : JSON.stringify(fillBody(settings.body, values))
+    const answer = await fetch({
+      url: fill(settings.url, values, encodeURIComponent),
+      reach: settings.reach,
+      method: settings.method,
+      headers: {
+        accept: 'application/json',
+        ...(body === null ? {} : { 'content-type': 'application/json' }),
+        ...Object.fromEntries(headers),
+      },
+      ...(body === null ? {} : { body }),
+      timeoutMs: settings.timeoutMs,
+      maxBytes: ANSWER_BYTES_MAX,
+    })
+    return readScreenerAnswer(answer.toString('utf8'), settings, from)
+  }
+
+  return {
+    screen: (subject) =>
+      remote.ask(perChain ? `${subject.from} ${subject.chainName}` : subject.from, () => ask(subject)),
+    counts: remote.counts,
+  }
+}

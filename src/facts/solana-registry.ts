@@ -1,0 +1,93 @@
+// The policy registry program of a Solana cluster: its accounts, found by their seeds and read as Anchor writes them.
+// Seeds: decisions §6. Account layouts: discriminator, then the fields in order; texts with a u32 length before them.
+import { createHash } from 'node:crypto'
+import { PublicKey } from '@solana/web3.js'
+import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
+import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
+
+/** The first block of mainnet-beta: what tells a cluster from another. */
+export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
+
+/** Seen by a supermajority; a block that is rolled back after that has not happened yet. */
+const CONFIRMED = { encoding: 'base64', commitment: 'confirmed' } as const
+
+const discriminator = (account: string): Buffer =>
+  createHash('sha256').update(`account:${account}`).digest().subarray(0, 8)
+const POLICY_ACCOUNT = discriminator('PolicyAccount')
+const ATTESTER_ACCOUNT = discriminator('AttesterAccount')
+
+const KEY_BYTES = 32
+/** Discriminator, the program, the authority. */
+const POLICY_LENGTH_AT = 8 + 2 * KEY_BYTES
+/** Discriminator, the attester. */
+const REGISTERED_AT = 8 + KEY_BYTES
+
+const malformed = (): never => {
+  throw new RpcFailedError('an account of the registry is not laid out as its program writes it')
+}
+
+interface Account {
+  readonly owner: string
+  readonly executable: boolean
+  readonly data: Buffer
+}
+
+/** Null when there is no account. */
+const parseAccount = (result: unknown): Account | null => {
+  const value = (result as { value?: unknown } | null)?.value
+  if (value === null) return null
+  const { owner, executable, data } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const [text, encoding] = Array.isArray(data) ? data : []
+  if (typeof owner !== 'string' || typeof text !== 'string' || encoding !== 'base64') {
+    throw new RpcFailedError('the RPC answered what no node answers')
+  }
+  return { owner, executable: executable === true, data: Buffer.from(text, 'base64') }
+}
+
+/** @param program of the registry, base58. @param genesisHash of the cluster, base58 */
+export const createSolanaRegistry = (program: string, genesisHash: string): ChainRegistry => {
+  const programKey = new PublicKey(program)
+
+  const readAccount = async (rpc: JsonRpc, address: string): Promise<Account | null> =>
+    parseAccount(await rpc.request('getAccountInfo', [address, CONFIRMED]))
+
+  /** The data of the program's own account with these seeds; null when there is none. */
+  const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
+    const [address] = PublicKey.findProgramAddressSync([Buffer.from(seed), new PublicKey(key).toBytes()], programKey)
+    const account = await readAccount(rpc, address.toBase58())
+    // Anyone can send lamports to an address before the program has made its account there.
+    if (account === null || account.owner !== program) return null
+    if (!account.data.subarray(0, 8).equals(kind)) malformed()
+    return account.data
+  }
+
+  return {
+    verify: async (rpc) => {
+      const served = await rpc.request('getGenesisHash', [])
+      if (served !== genesisHash) throw new RpcFailedError('the RPC serves another Solana cluster')
+    },
+    policyId: async (rpc, target) => {
+      const data = await readOwn(rpc, 'policy', target, POLICY_ACCOUNT)
+      if (data === null) return null
+      if (data.length < POLICY_LENGTH_AT + 4) return malformed()
+      if (!data.subarray(8, 8 + KEY_BYTES).equals(new PublicKey(target).toBytes())) return malformed()
+      const length = data.readUInt32LE(POLICY_LENGTH_AT)
+      const start = POLICY_LENGTH_AT + 4
+      return start + length > data.length
+        ? malformed()
+        : plausiblePolicyId(data.toString('latin1', start, start + length))
+    },
+    isDeployed: async (rpc) => (await readAccount(rpc, program))?.executable === true,
+    isAttesterRegistered: async (rpc, attester) => {
+      const data = await readOwn(rpc, 'attester', attester, ATTESTER_ACCOUNT)
+      return data !== null && data[REGISTERED_AT] === 1
+    },
+    // Only a scan over all accounts would tell, which public nodes refuse.
+    registeredAttesters: async () => null,
+    latestBlockSeconds: async (rpc) => {
+      const slot = await rpc.request('getSlot', [{ commitment: 'confirmed' }])
+      const seconds = await rpc.request('getBlockTime', [slot])
+      return Number.isSafeInteger(seconds) ? (seconds as number) : malformed()
+    },
+  }
+}

@@ -1,0 +1,77 @@
+// The way into every API endpoint, in the order of the house: request id, deadline, key, rate limit, then the endpoint's
+// own work; and the one way out, for answers and errors alike. One function for all, so that none forgets a step.
+import type { ApiKeyScope } from '../domain/api-key.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Authenticator, Principal } from './authenticate.ts'
+import type { Deadline, Deadlines } from './deadline.ts'
+import { toProblem } from './problem.ts'
+import type { RateLimiter, RateLimitState } from './rate-limit.ts'
+import type { RequestIdSource } from './request-id.ts'
+import { problemResponse } from './response.ts'
+
+export interface GateDependencies {
+  readonly authenticator: Authenticator
+  readonly limiter: RateLimiter
+  readonly deadlines: Deadlines
+  readonly requestIds: RequestIdSource
+  readonly monotonicMs: () => number
+  readonly metrics: Pick<Metrics, 'route' | 'recordError'>
+  /** Told of errors that are not answers by design, with the request id. Must not throw. */
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+export interface GateSettings {
+  readonly method: string
+  /** The path, as metrics name it. */
+  readonly route: string
+  readonly scope: ApiKeyScope
+  /** The key as this interface carries it; null for none. */
+  readonly readKey: (headers: Headers) => string | null
+  /** `WWW-Authenticate` of a 401. */
+  readonly challenge: string
+}
+
+/** A request that was let in. */
+export interface Call {
+  readonly request: Request
+  readonly requestId: string
+  readonly principal: Principal
+  /** Null: the key has no limit. */
+  readonly rateLimit: RateLimitState | null
+  readonly deadline: Deadline
+}
+
+export type Endpoint = (request: Request) => Promise<Response>
+
+/** `handle` throws what the answer is to be: it is mapped, counted and, if it is no answer by design, reported. */
+export type Gate = (settings: GateSettings, handle: (call: Call) => Promise<Response>) => Endpoint
+
+export const createGate =
+  (dependencies: GateDependencies): Gate =>
+  ({ method, route, scope, readKey, challenge }, handle) => {
+    const { authenticator, limiter, deadlines, requestIds, monotonicMs, metrics, report } = dependencies
+    const record = metrics.route(method, route)
+
+    return async (request) => {
+      const startedMs = monotonicMs()
+      const { headers } = request
+      const requestId = requestIds(headers.get('x-request-id'))
+      let rateLimit: RateLimitState | null = null
+      const enter = async (deadline: Deadline): Promise<Response> => {
+        const found = authenticator.authenticate(readKey(headers), scope)
+        const principal = found instanceof Promise ? await found : found
+        rateLimit = limiter.take(principal)
+        return handle({ request, requestId, principal, rateLimit, deadline })
+      }
+      try {
+        const response = await deadlines.watch(enter)
+        record(response.status, monotonicMs() - startedMs)
+        return response
+      } catch (error) {
+        const { status, code } = toProblem(error)
+        record(status, monotonicMs() - startedMs)
+        metrics.recordError(code)
+        return problemResponse(error, requestId, { report, rateLimit, challenge })
+      }
+    }
+  }

@@ -1,0 +1,71 @@
+// Every change of a session that this process makes goes through here: committed first, told afterwards (invariant 7), to
+// the streams that follow the session and to the caches that know its wallets.
+
+import type { Session, SessionState, StatusChange } from '../domain/session.ts'
+import { SessionUnknownError } from '../domain/session-errors.ts'
+import type { StandingChange } from './standings.ts'
+import type { SessionStore, SessionWalletStore } from './types.ts'
+
+export interface ChangeListener {
+  /** The session as it is after the change. */
+  stateChanged(state: SessionState): void
+  /** Whose standing may have changed. */
+  standingChanged(change: StandingChange): void
+}
+
+export interface SessionChangesDependencies {
+  readonly sessions: SessionStore
+  readonly wallets: SessionWalletStore
+  readonly listener: ChangeListener
+}
+
+type Connection = Parameters<SessionWalletStore['connect']>[0]
+type Removal = Parameters<SessionWalletStore['remove']>[0]
+type Registration = Parameters<SessionStore['register']>[0]
+type Consent = Parameters<SessionStore['recordConsent']>[0]
+
+export interface SessionChanges {
+  register(input: Registration): Promise<{ readonly created: boolean; readonly session: Session }>
+  /** As SessionStore.changeStatus. @throws also SessionUnknownError */
+  changeStatus(change: StatusChange): Promise<SessionState>
+  /** As SessionWalletStore.connect. @throws also SessionUnknownError */
+  connectWallet(connection: Connection): Promise<SessionState>
+  /** As SessionWalletStore.remove. @throws also SessionUnknownError */
+  removeWallet(removal: Removal): Promise<SessionState>
+  /** @throws SessionUnknownError */
+  recordConsent(consent: Consent): Promise<SessionState>
+}
+
+const standingOf = ({ session, wallets }: SessionState, gone: readonly SessionState[] = []): StandingChange => ({
+  environment: session.environment,
+  personId: session.personId,
+  addresses: [
+    ...(session.lockedAddress === null ? [] : [session.lockedAddress]),
+    ...[...wallets, ...gone.flatMap((state) => state.wallets)].map(({ address }) => address),
+  ],
+})
+
+export const createSessionChanges = ({ sessions, wallets, listener }: SessionChangesDependencies): SessionChanges => {
+  const tell = (state: SessionState | null, ...before: SessionState[]): SessionState => {
+    if (state === null) throw new SessionUnknownError()
+    listener.standingChanged(standingOf(state, before))
+    listener.stateChanged(state)
+    return state
+  }
+  return {
+    register: async (input) => {
+      const registered = await sessions.register(input)
+      // Reusing changes nothing that anyone follows.
+      if (registered.created) listener.standingChanged(standingOf({ session: registered.session, wallets: [] }))
+      return registered
+    },
+    // Decisions made in this process are many and can be asked for again; those of operators wait for the disk.
+    changeStatus: async (change) => tell(await sessions.changeStatus(change, { survives: 'process-crash' })),
+    connectWallet: async (connection) => tell(await wallets.connect(connection)),
+    removeWallet: async (removal) => {
+      const before = await sessions.find(removal.organizationId, removal.sessionId)
+      return tell(await wallets.remove(removal), ...(before === null ? [] : [before]))
+    },
+    recordConsent: async (consent) => tell(await sessions.recordConsent(consent)),
+  }
+}

@@ -1,0 +1,92 @@
+// Connecting a wallet, for the verification page: ask for a message, have it signed, bring the signature. The message is
+// kept with its nonce, so a proof is checked against the text that was asked for, on the host it was asked from.
+// Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
+import type { WalletAddress } from '../domain/address.ts'
+import { randomBase62 } from '../domain/identifier.ts'
+import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
+import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../domain/session-errors.ts'
+import type { Clock } from '../domain/time.ts'
+import { isEvmAddress } from '../domain/wallet.ts'
+import type { SessionChanges } from './changes.ts'
+import type { VerifyProof } from './proof.ts'
+import { buildProofMessage } from './proof-message.ts'
+import type { ProofRequest, SessionNonceStore } from './types.ts'
+
+export interface ConnectDependencies {
+  readonly nonces: SessionNonceStore
+  readonly changes: Pick<SessionChanges, 'connectWallet'>
+  readonly verifyProof: VerifyProof
+  readonly chainName: (chainId: number) => Promise<string>
+  readonly clock: Clock
+  /** The page's public address, without a trailing slash. */
+  readonly portalUrl: string
+}
+
+export interface WalletOnChain {
+  readonly address: WalletAddress
+  /** EIP-155; ignored for Solana wallets. */
+  readonly chainId: number
+}
+
+/** 131 random bits. */
+const NONCE_LENGTH = 22
+export const NONCE_LIFETIME_SECONDS = 600
+
+export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, portalUrl }: ConnectDependencies) => {
+  const portalHost = new URL(portalUrl).host
+
+  return {
+    /** What to sign. @throws SessionClosedError, WalletLockedError */
+    requestProof: async (
+      session: Session,
+      organizationName: string,
+      { address, chainId }: WalletOnChain,
+    ): Promise<Pick<ProofRequest, 'nonce' | 'message' | 'expiresAtSeconds'>> => {
+      if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+      if (session.lockedAddress !== null && session.lockedAddress !== address) throw new WalletLockedError()
+      const evm = isEvmAddress(address)
+      const nonce = randomBase62(NONCE_LENGTH)
+      const issuedAtSeconds = clock.unixSeconds()
+      const expiresAtSeconds = issuedAtSeconds + NONCE_LIFETIME_SECONDS
+      const message = buildProofMessage({
+        ...{ portalHost, portalUrl, address, chainId, nonce, issuedAtSeconds, expiresAtSeconds },
+        sessionId: session.id,
+        organizationName,
+      })
+      await nonces.add({
+        ...{ nonce, portalHost, address, message, expiresAtSeconds },
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        chain: evm ? await chainName(chainId) : 'solana',
+        chainId: evm ? chainId : 0,
+      })
+      return { nonce, message, expiresAtSeconds }
+    },
+
+    /**
+     * The session with the wallet connected.
+     * @throws ProofInvalidError for a signature that does not hold, a nonce that is spent, too old, of another session or
+     * of another host; SessionClosedError, WalletLockedError, WalletLimitError.
+     */
+    connect: async (
+      session: Pick<Session, 'organizationId' | 'id'>,
+      { nonce, signature }: { readonly nonce: string; readonly signature: string },
+    ): Promise<SessionState> => {
+      const asked = await nonces.find(session.organizationId, session.id, nonce)
+      if (asked === null || asked.portalHost !== portalHost) throw new ProofInvalidError()
+      const { address, chain, chainId, message } = asked
+      const kind = await verifyProof({ address, chainId, message, signature })
+      if (kind === null) throw new ProofInvalidError()
+      // The nonce is spent in the transaction that stores the wallet: of two who bring it, one is late.
+      return changes.connectWallet({
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        ...{ chain, address, nonce },
+        proof: { kind, message, signature },
+        actor: 'person',
+      })
+    },
+  }
+}
+
+export type Connect = ReturnType<typeof createConnect>

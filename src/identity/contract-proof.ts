@@ -1,0 +1,43 @@
+// Contract wallets have no key of their own: their chain is asked whether they take a signature. Also for those that are
+// not deployed yet. A chain without an RPC URL can't be asked, and then no such proof holds.
+// Source: EIP-1271, ERC-6492; the check is viem's, one `eth_call` of the universal validator.
+import { createPublicClient, http } from 'viem'
+import { DependencyUnavailableError } from '../domain/errors.ts'
+import type { ContractProofVerifier } from './proof.ts'
+
+export interface ContractProofOptions {
+  /** EIP-155 id → RPC URLs, in order of preference: the next is asked when one fails. */
+  readonly rpcUrls: ReadonlyMap<number, readonly string[]>
+  readonly timeoutMs: number
+}
+
+const createClient = (url: string, timeoutMs: number) =>
+  createPublicClient({
+    // A redirect could lead anywhere, so none is followed.
+    transport: http(url, { timeout: timeoutMs, retryCount: 0, fetchOptions: { redirect: 'error' } }),
+  })
+
+export const createContractProofVerifier = ({ rpcUrls, timeoutMs }: ContractProofOptions): ContractProofVerifier => {
+  const clients = new Map(
+    [...rpcUrls].map(([chainId, urls]) => [chainId, urls.map((url) => createClient(url, timeoutMs))]),
+  )
+  return async ({ address, chainId, message, signature }) => {
+    const ofChain = clients.get(chainId)
+    if (ofChain === undefined) return false
+    let cause: unknown
+    for (const client of ofChain) {
+      try {
+        // Some other chain behind the URL would say nothing about this wallet.
+        if ((await client.getChainId()) !== chainId) continue
+        return await client.verifyMessage({
+          address: address as `0x${string}`,
+          message,
+          signature: signature as `0x${string}`,
+        })
+      } catch (error) {
+        cause = error
+      }
+    }
+    throw new DependencyUnavailableError('the wallet’s chain can not be asked now; try again', { cause })
+  }
+}

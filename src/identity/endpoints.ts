@@ -1,0 +1,158 @@
+// Interface B behind the gate. Source: spec B1 to B4.
+import { newSessionId } from '../domain/identifier.ts'
+import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
+import { SessionUnknownError } from '../domain/session-errors.ts'
+import type { Authenticator, Principal } from '../http/authenticate.ts'
+import { KeyScopeError, KeyUnusableError } from '../http/authenticate.ts'
+import { parseBearer } from '../http/bearer.ts'
+import { eventStreamResponse } from '../http/event-stream.ts'
+import type { Endpoint, Gate, GateSettings } from '../http/gate.ts'
+import type { IdempotencyGuard } from '../http/idempotency.ts'
+import { readJsonBody } from '../http/json-body.ts'
+import { readOptionalJsonBody } from '../http/optional-json-body.ts'
+import { BEARER_CHALLENGE, jsonResponse } from '../http/response.ts'
+import { parseStrictJsonObject } from '../http/strict-json.ts'
+import type { Register, RegisteredSession } from './register.ts'
+import { parseSandboxOutcome, SANDBOX_HEADER } from './sandbox.ts'
+import { decodeRegister, decodeSize, decodeVerify, parseSessionId } from './schema.ts'
+import { buildStatus } from './status.ts'
+import type { StreamHub } from './stream-hub.ts'
+import type { SessionStore } from './types.ts'
+import type { VerifyWallet } from './verify.ts'
+
+export interface IdentityEndpoints {
+  readonly registerIndividual: Endpoint
+  readonly registerBusiness: Endpoint
+  readonly status: Endpoint
+  readonly stream: Endpoint
+  readonly verify: Endpoint
+}
+
+export interface IdentityEndpointDependencies {
+  readonly gate: Gate
+  readonly idempotent: IdempotencyGuard
+  readonly authenticator: Pick<Authenticator, 'authenticate'>
+  readonly sessions: Pick<SessionStore, 'find'>
+  readonly register: Register
+  readonly hub: Pick<StreamHub, 'open'>
+  readonly verifyWallet: VerifyWallet
+}
+
+/** How long a registration's Idempotency-Key is answered with the same session (decisions §1, "Idempotency"). */
+const KEEP_SECONDS = 86_400
+
+const readKey = (headers: Headers): string | null => parseBearer(headers.get('authorization'))
+
+const settingsOf = (method: string, route: string): GateSettings => ({
+  ...{ method, route, readKey },
+  scope: 'identity',
+  challenge: BEARER_CHALLENGE,
+})
+
+/** The last two segments of the path: what is asked for, if it can be anything at all. @throws SessionUnknownError */
+const parseTarget = (request: Request): { readonly type: SessionType; readonly sessionId: string } => {
+  const segments = new URL(request.url).pathname.split('/')
+  const sessionId = parseSessionId(segments.at(-1) ?? '')
+  const type = parseSessionType(segments.at(-2) ?? '')
+  if (sessionId === null || type === null) throw new SessionUnknownError()
+  return { type, sessionId }
+}
+
+/** Another type's or environment's session is unknown, as another organization's is (threats row 1). */
+const isOf = ({ session }: SessionState, type: SessionType, { environment }: Principal): boolean =>
+  session.checkType === CHECK_TYPES[type] && session.environment === environment
+
+const createRegisterEndpoint = (
+  { gate, idempotent, register }: IdentityEndpointDependencies,
+  type: SessionType,
+): Endpoint => {
+  const route = `/api/v1/register/${type}`
+  return gate(settingsOf('POST', route), async ({ request, requestId, principal, rateLimit }) => {
+    const { organizationId, keyId } = principal
+    const size = decodeSize(new URL(request.url).searchParams)
+    // Not even read with a live key: there it has no effect, whatever it says.
+    const sandboxHeader = principal.environment === 'test' ? request.headers.get(SANDBOX_HEADER) : null
+    const forcedOutcome = parseSandboxOutcome(sandboxHeader)
+    const body = await readOptionalJsonBody(request)
+    const decoded = decodeRegister(body.object)
+    const made: RegisteredSession[] = []
+    // What is kept for a repeated request is the session's id alone: the link must not lie in the store.
+    const final = await idempotent(
+      {
+        ...{ organizationId, keyId, body: body.text, uuid: newSessionId() },
+        header: request.headers.get('idempotency-key'),
+        route: `${route}?size=${size}&outcome=${forcedOutcome ?? ''}`,
+      },
+      async (sessionId) => {
+        const registered = await register.register({
+          ...{ principal, sessionId, forcedOutcome },
+          checkType: CHECK_TYPES[type],
+          request: decoded,
+        })
+        made.push(registered)
+        return { status: registered.created ? 201 : 200, body: registered.sessionId, keepSeconds: KEEP_SECONDS }
+      },
+    )
+    const sessionId = final.body
+    const own = made.find((registered) => registered.sessionId === sessionId)
+    const link = own?.link ?? (await register.relink(organizationId, sessionId))
+    const answer = register.answer(sessionId, link, size)
+    return jsonResponse(answer, requestId, { rateLimit, status: final.status, replayed: final.replayed })
+  })
+}
+
+const createStatusEndpoint = ({ gate, sessions }: IdentityEndpointDependencies): Endpoint =>
+  gate(settingsOf('GET', '/api/v1/status/{type}/{sessionId}'), async ({ request, requestId, principal, rateLimit }) => {
+    const { type, sessionId } = parseTarget(request)
+    const state = await sessions.find(principal.organizationId, sessionId)
+    if (state === null || !isOf(state, type, principal)) throw new SessionUnknownError()
+    return jsonResponse(JSON.stringify(buildStatus(state)), requestId, { rateLimit })
+  })
+
+const refusedOrThrow = (error: unknown): false => {
+  if (error instanceof KeyUnusableError || error instanceof KeyScopeError) return false
+  throw error
+}
+
+const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDependencies): Endpoint => {
+  /** Asked every 15 s: a revoked or expired key's streams end. */
+  const stillWorks = (key: string | null): boolean | Promise<boolean> => {
+    try {
+      const found = authenticator.authenticate(key, 'identity')
+      return found instanceof Promise ? found.then(() => true, refusedOrThrow) : true
+    } catch (error) {
+      return refusedOrThrow(error)
+    }
+  }
+  return gate(
+    settingsOf('GET', '/api/v1/status/realtime/{type}/{sessionId}'),
+    async ({ request, requestId, principal, rateLimit, deadline }) => {
+      const { type, sessionId } = parseTarget(request)
+      const key = readKey(request.headers)
+      const stream = await hub.open({
+        ...{ sessionId, organizationId: principal.organizationId, keyId: principal.keyId },
+        accepts: (state) => isOf(state, type, principal),
+        allowed: () => stillWorks(key),
+        signal: request.signal,
+        isLate: () => deadline.passed,
+      })
+      return eventStreamResponse(stream, requestId, rateLimit)
+    },
+  )
+}
+
+const createVerifyEndpoint = ({ gate, verifyWallet }: IdentityEndpointDependencies): Endpoint =>
+  gate(settingsOf('POST', '/api/v1/verify'), async ({ request, requestId, principal, rateLimit }) => {
+    const decoded = decodeVerify(parseStrictJsonObject(await readJsonBody(request)))
+    const found = verifyWallet(principal, decoded)
+    const answer = found instanceof Promise ? await found : found
+    return jsonResponse(JSON.stringify(answer), requestId, { rateLimit })
+  })
+
+export const createIdentityEndpoints = (dependencies: IdentityEndpointDependencies): IdentityEndpoints => ({
+  registerIndividual: createRegisterEndpoint(dependencies, 'individual'),
+  registerBusiness: createRegisterEndpoint(dependencies, 'business'),
+  status: createStatusEndpoint(dependencies),
+  stream: createStreamEndpoint(dependencies),
+  verify: createVerifyEndpoint(dependencies),
+})

@@ -1,0 +1,119 @@
+// The folder of encrypted documents. Names are made here, 32 hex digits that say nothing, and nothing else is ever a path;
+// a file is there whole or not at all.
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DependencyUnavailableError } from '../../domain/errors.ts'
+import { EvidenceUnreadableError } from './errors.ts'
+
+export interface StoredFile {
+  readonly name: string
+  /** Unix seconds. */
+  readonly modifiedAtSeconds: number
+}
+
+export interface EvidenceFiles {
+  /** Stores what is yielded and answers its new name, once it is on the disk. @throws what the source throws */
+  write(source: AsyncIterable<Uint8Array>): Promise<string>
+  /** @throws EvidenceUnreadableError while it is read. */
+  read(name: string): AsyncGenerator<Uint8Array>
+  /** A file that is gone is as good as removed. */
+  remove(name: string): Promise<void>
+  /** Also what a crash left half written. */
+  list(): AsyncGenerator<StoredFile>
+}
+
+const NAME = /^[0-9a-f]{32}$/
+const TEMPORARY = '.tmp'
+const READ_BYTES = 65_536
+
+/** From the operating system, and not from the source. */
+const isSystemError = (error: unknown): boolean => typeof (error as { errno?: unknown } | null)?.errno === 'number'
+
+const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT'
+
+export const createEvidenceFiles = (folder: string): EvidenceFiles => {
+  const pathOf = (name: string): string => {
+    if (!NAME.test(name.replace(TEMPORARY, ''))) throw new EvidenceUnreadableError(new Error('no name of ours'))
+    return join(folder, name)
+  }
+
+  const syncFolder = async (): Promise<void> => {
+    const handle = await open(folder, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  const removeFile = async (path: string): Promise<void> => {
+    try {
+      await unlink(path)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
+
+  const writeTemporary = async (path: string, source: AsyncIterable<Uint8Array>): Promise<void> => {
+    const handle = await open(path, 'wx', 0o600)
+    try {
+      for await (const piece of source) await handle.writeFile(piece)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  return {
+    write: async (source) => {
+      const name = randomBytes(16).toString('hex')
+      const path = pathOf(name)
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await writeTemporary(path + TEMPORARY, source)
+        await rename(path + TEMPORARY, path)
+        await syncFolder()
+      } catch (error) {
+        await removeFile(path + TEMPORARY)
+        if (!isSystemError(error)) throw error
+        throw new DependencyUnavailableError('the document could not be stored; try again later', { cause: error })
+      }
+      return name
+    },
+
+    read: async function* (name) {
+      const handle = await open(pathOf(name), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+        throw new EvidenceUnreadableError(error)
+      })
+      try {
+        for (;;) {
+          const { bytesRead, buffer } = await handle.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES)
+          if (bytesRead === 0) return
+          yield buffer.subarray(0, bytesRead)
+        }
+      } finally {
+        await handle.close()
+      }
+    },
+
+    remove: (name) => removeFile(pathOf(name)),
+
+    list: async function* () {
+      const directory = await opendir(folder).catch((error: unknown) => {
+        if (isMissing(error)) return null
+        throw error
+      })
+      if (directory === null) return
+      for await (const entry of directory) {
+        if (!entry.isFile() || !NAME.test(entry.name.replace(TEMPORARY, ''))) continue
+        const found = await stat(join(folder, entry.name)).catch((error: unknown) => {
+          if (isMissing(error)) return null
+          throw error
+        })
+        if (found !== null) yield { name: entry.name, modifiedAtSeconds: Math.floor(found.mtimeMs / 1000) }
+      }
+    },
+  }
+}

@@ -1,0 +1,248 @@
+// A session's evidence: taken in, read by whoever decides, erased. The store's transaction is what counts: a file exists
+// before its row does and is deleted after its row's key is gone, so a crash leaves files that nobody can read and never
+// rows without a file. Source: decisions §5, "Levels"; threats rows 17 and 18.
+import type { SessionState } from '../../domain/session.ts'
+import { SessionUnknownError } from '../../domain/session-errors.ts'
+import type { Clock } from '../../domain/time.ts'
+import {
+  DOCUMENT_KINDS,
+  DOCUMENT_RULES,
+  type DocumentKind,
+  type DocumentMediaType,
+  type DocumentReceipt,
+  type EvidenceFields,
+  type EvidenceService,
+  type EvidenceSession,
+  type FieldName,
+  requirementsOf,
+} from '../evidence-types.ts'
+import { DocumentLimitError, EvidenceBusyError, EvidenceUnreadableError } from './errors.ts'
+import { cleanFileName, decodeFields } from './fields.ts'
+import type { Reencoder } from './reencode.ts'
+import { collect } from './sealed-stream.ts'
+import type { EvidenceChange, EvidenceRecord, EvidenceStore, EvidenceTarget } from './store-types.ts'
+import { cleanDocument, readUpload } from './upload.ts'
+import type { Vault } from './vault.ts'
+
+export interface EvidenceDependencies {
+  readonly store: EvidenceStore
+  /** Has no session: null. */
+  readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
+  readonly vault: Vault
+  readonly reencoder: Reencoder
+  readonly clock: Clock
+  /** Told after each change that was committed. */
+  readonly changed: (state: SessionState) => void
+  /** A file that could not be deleted: the sweep tries again. */
+  readonly onError: (error: unknown) => void
+  /** Uploads at once: each holds up to DOCUMENT_BYTES_MAX. */
+  readonly uploadsMax?: number
+  /** How long one upload may take to arrive. */
+  readonly uploadTimeLimitMs?: number
+}
+
+const FIELDS_KIND = 'fields'
+const FIELDS_TYPE = 'application/json'
+const UPLOADS_PER_SESSION_MAX = 2
+/** Two pages of one person that save at the same moment. */
+const FIELD_ATTEMPTS = 5
+/** The page acts for the person whose session it is. */
+const PERSON = 'person'
+
+const targetOf = ({ organizationId, id }: EvidenceSession): EvidenceTarget => ({ organizationId, sessionId: id })
+
+const toKind = (kind: string): DocumentKind | undefined => DOCUMENT_KINDS.find((known) => known === kind)
+
+/** Reads on only as it is read; a reader that leaves closes the file. */
+const toStream = (source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await source.next()
+        if (done === true) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: async () => {
+        await source.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+
+export const createEvidence = (dependencies: EvidenceDependencies): EvidenceService => {
+  const { store, vault, reencoder, clock, changed, onError } = dependencies
+  const { uploadsMax = 16, uploadTimeLimitMs = 60_000 } = dependencies
+  const uploading = new Map<string, number>()
+  let uploads = 0
+
+  const requireSession = async ({ organizationId, id }: EvidenceSession): Promise<void> => {
+    if ((await dependencies.findSession(organizationId, id)) === null) throw new SessionUnknownError()
+  }
+
+  const discard = async (storageNames: readonly string[]): Promise<void> => {
+    try {
+      await vault.discard(storageNames)
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  /** Tells what was committed, then deletes what nobody can read any more. @throws SessionUnknownError */
+  const finish = async (change: EvidenceChange | null): Promise<EvidenceChange> => {
+    if (change === null) throw new SessionUnknownError()
+    changed(change.state)
+    await discard(change.obsoleteFiles)
+    return change
+  }
+
+  /** Stores the record; where that is refused, its file goes too. */
+  const commit = async <Result extends EvidenceChange | false | null>(
+    record: EvidenceRecord,
+    write: () => Promise<Result>,
+  ): Promise<Result> => {
+    let written: Result | undefined
+    try {
+      written = await write()
+      return written
+    } finally {
+      if (written === undefined || written === null || written === false) await discard([record.storageName])
+    }
+  }
+
+  const toReceipt = async (target: EvidenceTarget, record: EvidenceRecord): Promise<DocumentReceipt[]> => {
+    const kind = toKind(record.kind)
+    if (kind === undefined) return []
+    const { id, byteLength, createdAtSeconds } = record
+    const mediaType = record.mediaType as DocumentMediaType
+    return [{ id, kind, mediaType, byteLength, createdAtSeconds, fileName: await vault.fileName(target, record) }]
+  }
+
+  const readValues = async (target: EvidenceTarget, record: EvidenceRecord): Promise<EvidenceFields> =>
+    JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
+
+  const tryPutFields = async (session: EvidenceSession, added: EvidenceFields): Promise<boolean> => {
+    const target = targetOf(session)
+    const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
+    const fields = { ...(current === undefined ? {} : await readValues(target, current)), ...added }
+    const record = await vault.put(target, {
+      ...{ kind: FIELDS_KIND, mediaType: FIELDS_TYPE, fileName: null, createdAtSeconds: clock.unixSeconds() },
+      ...{ bytes: Buffer.from(JSON.stringify(fields)), fieldNames: Object.keys(fields).sort() },
+    })
+    const change = await commit(record, () => store.replaceFields(target, record, current?.id ?? null, PERSON))
+    if (change === false) return false
+    await finish(change)
+    return true
+  }
+
+  const takeUploadPlace = (sessionId: string): void => {
+    const ofSession = uploading.get(sessionId) ?? 0
+    if (uploads >= uploadsMax || ofSession >= UPLOADS_PER_SESSION_MAX) throw new EvidenceBusyError()
+    uploads += 1
+    uploading.set(sessionId, ofSession + 1)
+  }
+
+  const leaveUploadPlace = (sessionId: string): void => {
+    const left = (uploading.get(sessionId) ?? 1) - 1
+    uploads -= 1
+    if (left === 0) uploading.delete(sessionId)
+    else uploading.set(sessionId, left)
+  }
+
+  const service: EvidenceService = {
+    putFields: async (session, fields) => {
+      const decoded = decodeFields(fields, session.checkType, clock.unixSeconds())
+      await requireSession(session)
+      if (Object.keys(decoded).length === 0) return
+      for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) if (await tryPutFields(session, decoded)) return
+      throw new EvidenceBusyError()
+    },
+
+    readFields: async (session, actor) => {
+      await requireSession(session)
+      const target = targetOf(session)
+      for (let attempt = 0; attempt < FIELD_ATTEMPTS; attempt++) {
+        const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
+        if (current === undefined) return {}
+        const record = await store.recordRead(target, current.id, actor)
+        // Replaced between the two: the newer ones are read.
+        if (record !== null) return readValues(target, record)
+      }
+      throw new EvidenceUnreadableError()
+    },
+
+    addDocument: async (session, { kind, fileName, stream, declaredType }) => {
+      const target = targetOf(session)
+      const { maximum } = DOCUMENT_RULES[kind]
+      takeUploadPlace(session.id)
+      try {
+        await requireSession(session)
+        // Refused before it is read; what counts is asked again with the row.
+        const there = (await store.list(target)).filter((record) => record.kind === kind).length
+        if (there >= maximum) throw new DocumentLimitError(maximum)
+        const { mediaType, bytes } = await cleanDocument(
+          await readUpload(stream, uploadTimeLimitMs),
+          { kind, declaredType },
+          reencoder,
+        )
+        const record = await vault.put(target, {
+          ...{ kind, mediaType, bytes, fileName: cleanFileName(fileName), fieldNames: [] },
+          createdAtSeconds: clock.unixSeconds(),
+        })
+        const change = await commit(record, () => store.addDocument(target, record, maximum, PERSON))
+        if (change === false) throw new DocumentLimitError(maximum)
+        await finish(change)
+        const [receipt] = await toReceipt(target, record)
+        if (receipt === undefined) throw new Error('a document of no kind was stored')
+        return receipt
+      } finally {
+        leaveUploadPlace(session.id)
+        // Refused or read to its end: either way nobody wants the rest.
+        if (!stream.locked) await stream.cancel()
+      }
+    },
+
+    listEvidence: async (session) => {
+      await requireSession(session)
+      const target = targetOf(session)
+      const records = await store.list(target)
+      return {
+        fields: records.flatMap((record) => record.fieldNames as FieldName[]),
+        documents: (await Promise.all(records.map((record) => toReceipt(target, record)))).flat(),
+      }
+    },
+
+    openDocument: async (session, documentId, actor) => {
+      await requireSession(session)
+      const target = targetOf(session)
+      const isDocument = (await store.list(target)).some(({ id, kind }) => id === documentId && kind !== FIELDS_KIND)
+      const record = isDocument ? await store.recordRead(target, documentId, actor) : null
+      if (record === null) return null
+      const [receipt] = await toReceipt(target, record)
+      if (receipt === undefined) return null
+      return { receipt, stream: toStream(await vault.open(target, record)) }
+    },
+
+    removeDocument: async (session, documentId) => {
+      const change = await store.removeDocument(targetOf(session), documentId, PERSON)
+      if (change === false) return false
+      await finish(change)
+      return true
+    },
+
+    missing: async (session, level = session.level) => {
+      await requireSession(session)
+      const records = await store.list(targetOf(session))
+      const fields = new Set(records.flatMap(({ fieldNames }) => fieldNames))
+      const kinds = new Set(records.map(({ kind }) => kind))
+      return requirementsOf(session.checkType, level).filter((requirement) =>
+        requirement.part === 'field' ? !fields.has(requirement.name) : !kinds.has(requirement.kind),
+      )
+    },
+
+    eraseSession: async (session, actor) => {
+      const { obsoleteFiles } = await finish(await store.eraseAll(targetOf(session), actor))
+      return obsoleteFiles.length
+    },
+  }
+  return service
+}

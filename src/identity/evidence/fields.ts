@@ -1,0 +1,95 @@
+// The typed-in part of evidence, decoded strictly: what is not of its kind is refused, and the message never repeats it.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import type { CheckType } from '../../domain/session.ts'
+import type { EvidenceFields, FieldName, Owner } from '../evidence-types.ts'
+import { isCountryCode } from './countries.ts'
+
+const NAME_MAX = 200
+const NUMBER_MAX = 64
+const OWNERS_MAX = 20
+const AGE_MAX_YEARS = 130
+
+/** Controls, line and paragraph separators, format characters that reorder text, and halves of characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
+
+const text = (name: string, value: unknown, maximum: number): string => {
+  const normalised = typeof value === 'string' ? value.normalize('NFC').trim() : ''
+  if (normalised === '' || normalised.length > maximum || UNPRINTABLE.test(normalised)) {
+    throw new FieldInvalidError(name, `must be 1 to ${maximum} characters without control characters`)
+  }
+  return normalised
+}
+
+const birthDate = (value: unknown, nowSeconds: number): string => {
+  const wrong = new FieldInvalidError('birthDate', 'must be a calendar date of the past, YYYY-MM-DD')
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) throw wrong
+  const atMs = Date.parse(`${value}T00:00:00Z`)
+  // 30 February is parsed as a day of March, or not at all.
+  if (Number.isNaN(atMs) || new Date(atMs).toISOString().slice(0, 10) !== value) throw wrong
+  const now = new Date(nowSeconds * 1000)
+  if (atMs > now.getTime() || now.getUTCFullYear() - Number(value.slice(0, 4)) > AGE_MAX_YEARS) throw wrong
+  return value
+}
+
+const country = (value: unknown): string => {
+  if (typeof value !== 'string' || !isCountryCode(value)) {
+    throw new FieldInvalidError('country', 'must be a country code of two upper-case letters (ISO 3166-1)')
+  }
+  return value
+}
+
+const owners = (value: unknown): readonly Owner[] => {
+  if (!Array.isArray(value) || value.length === 0 || value.length > OWNERS_MAX) {
+    throw new FieldInvalidError('owners', `must be 1 to ${OWNERS_MAX} owners`)
+  }
+  const list = value.map((item: unknown): Owner => {
+    const { name, sharePercent } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>
+    if (typeof sharePercent !== 'number' || !Number.isInteger(sharePercent) || sharePercent < 1 || sharePercent > 100) {
+      throw new FieldInvalidError('owners', 'must each have a share of 1 to 100 percent')
+    }
+    return { name: text('owners', name, NAME_MAX), sharePercent }
+  })
+  if (list.reduce((sum, { sharePercent }) => sum + sharePercent, 0) > 100) {
+    throw new FieldInvalidError('owners', 'must not have more than 100 percent together')
+  }
+  return list
+}
+
+type Decoders = { readonly [Name in FieldName]: (value: unknown, nowSeconds: number) => EvidenceFields[Name] }
+
+const DECODERS: Decoders = {
+  fullName: (value) => text('fullName', value, NAME_MAX),
+  birthDate,
+  country,
+  registeredName: (value) => text('registeredName', value, NAME_MAX),
+  registrationNumber: (value) => text('registrationNumber', value, NUMBER_MAX),
+  owners,
+}
+
+const FIELDS_OF: Readonly<Record<CheckType, readonly FieldName[]>> = {
+  kyc: ['fullName', 'birthDate', 'country'],
+  kyb: ['registeredName', 'registrationNumber', 'country', 'owners'],
+}
+
+/**
+ * The fields that are there, each checked. Fields of the other kind of session are refused, and so are unknown ones.
+ * @throws FieldInvalidError
+ */
+export const decodeFields = (input: object, checkType: CheckType, nowSeconds: number): EvidenceFields => {
+  const allowed = FIELDS_OF[checkType]
+  const decoded: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined) continue
+    const known = allowed.find((field) => field === name)
+    if (known === undefined) throw new FieldInvalidError('fields', `are ${allowed.join(', ')}`)
+    decoded[known] = DECODERS[known](value, nowSeconds)
+  }
+  return decoded as EvidenceFields
+}
+
+/** As a person's device calls a file: for people to read, and never a path. */
+export const cleanFileName = (name: string): string => {
+  const last = name.replaceAll('\\', '/').split('/').at(-1) ?? ''
+  const printable = [...last.normalize('NFC')].filter((character) => !UNPRINTABLE.test(character))
+  return printable.slice(0, 100).join('').replace(/^\.+/, '').trim() || 'document'
+}

@@ -1,0 +1,42 @@
+// Erases evidence that is past its time, and deletes files that no row names: what a crash left, or a deletion that failed.
+import type { Clock } from '../../domain/time.ts'
+import type { EvidenceFiles } from './evidence-files.ts'
+import type { EvidenceRetentionStore, EvidenceTarget } from './store-types.ts'
+
+export interface RetentionDependencies {
+  readonly store: EvidenceRetentionStore
+  /** Destroys the keys and deletes the files. */
+  readonly erase: (target: EvidenceTarget) => Promise<unknown>
+  readonly files: Pick<EvidenceFiles, 'list' | 'remove'>
+  readonly clock: Clock
+}
+
+export interface SweepResult {
+  readonly sessions: number
+  readonly files: number
+}
+
+export const RETENTION_ACTOR = 'retention'
+
+const BATCH = 100
+/** A file is written before its row: a young one may be about to get it. */
+const ORPHAN_AGE_SECONDS = 3_600
+
+export const createRetentionSweep =
+  ({ store, erase, files, clock }: RetentionDependencies) =>
+  async (): Promise<SweepResult> => {
+    let sessions = 0
+    for (;;) {
+      const expired = await store.listExpired(BATCH)
+      for (const target of expired) await erase(target)
+      sessions += expired.length
+      if (expired.length < BATCH) break
+    }
+    let removed = 0
+    for await (const { name, modifiedAtSeconds } of files.list()) {
+      if (clock.unixSeconds() - modifiedAtSeconds < ORPHAN_AGE_SECONDS || (await store.isFileInUse(name))) continue
+      await files.remove(name)
+      removed += 1
+    }
+    return { sessions, files: removed }
+  }

@@ -1,0 +1,58 @@
+// What evidence needs of the store, as interfaces: the composition root passes the store's own tables in.
+import type { SessionState } from '../../domain/session.ts'
+
+export interface EvidenceRecord {
+  readonly id: string
+  /** `fields`, or a DocumentKind. */
+  readonly kind: string
+  readonly mediaType: string
+  /** Of the plaintext. */
+  readonly byteLength: number
+  readonly createdAtSeconds: number
+  /** Name of the encrypted file. */
+  readonly storageName: string
+  readonly wrappedKey: Uint8Array
+  /** Null for fields. */
+  readonly sealedName: Uint8Array | null
+  /** Names of the filled fields; empty for a document. */
+  readonly fieldNames: readonly string[]
+}
+
+export interface EvidenceTarget {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+export interface EvidenceChange {
+  readonly state: SessionState
+  readonly obsoleteFiles: readonly string[]
+}
+
+/** Null everywhere: the organization has no such session. */
+export interface EvidenceStore {
+  list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
+  /** False: `replacedId` is not the fields that are there. @throws SessionClosedError */
+  replaceFields(
+    target: EvidenceTarget,
+    record: EvidenceRecord,
+    replacedId: string | null,
+    actor: string,
+  ): Promise<EvidenceChange | false | null>
+  /** False: there are `maximum` of the kind. @throws SessionClosedError */
+  addDocument(
+    target: EvidenceTarget,
+    record: EvidenceRecord,
+    maximum: number,
+    actor: string,
+  ): Promise<EvidenceChange | false | null>
+  /** False: there is no such document. @throws SessionClosedError */
+  removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
+  eraseAll(target: EvidenceTarget, actor: string): Promise<EvidenceChange | null>
+  /** The row, with the reading recorded; null also where there is no such evidence. */
+  recordRead(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null>
+}
+
+export interface EvidenceRetentionStore {
+  listExpired(limit: number): Promise<readonly EvidenceTarget[]>
+  isFileInUse(storageName: string): Promise<boolean>
+}

@@ -1,0 +1,86 @@
+// From bytes on their way in to a document that may be kept: read up to the limit, recognised by its content, measured,
+// and written anew or checked. Nothing is stored here.
+import {
+  DOCUMENT_BYTES_MAX,
+  DOCUMENT_RULES,
+  type DocumentMediaType,
+  type DocumentUpload,
+  IMAGE_PIXELS_MAX,
+} from '../evidence-types.ts'
+import { DocumentInvalidError, DocumentTooLargeError, DocumentTypeError } from './errors.ts'
+import { readMediaHeader } from './media-header.ts'
+import { checkPdf } from './pdf-check.ts'
+import type { Reencoder } from './reencode.ts'
+
+export interface CleanDocument {
+  readonly mediaType: DocumentMediaType
+  readonly bytes: Uint8Array
+}
+
+/** What a browser that does not know says. */
+const UNDECLARED = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
+const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'image/pjpeg': 'image/jpeg' }
+
+/**
+ * At most DOCUMENT_BYTES_MAX bytes, and for no longer than `timeLimitMs`. What is over is not read.
+ * @throws DocumentTooLargeError, DocumentInvalidError
+ */
+export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs: number): Promise<Uint8Array> => {
+  const reader = stream.getReader()
+  const pieces: Uint8Array[] = []
+  let length = 0
+  let late = false
+  // A reader that was cancelled reads an end, so the loop below ends with it.
+  const timer = setTimeout(() => {
+    late = true
+    reader.cancel().catch(() => undefined)
+  }, timeLimitMs)
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      length += value.length
+      if (length > DOCUMENT_BYTES_MAX) throw new DocumentTooLargeError()
+      pieces.push(value)
+    }
+  } catch (error) {
+    if (!late) await reader.cancel().catch(() => undefined)
+    throw error instanceof DocumentTooLargeError
+      ? error
+      : new DocumentInvalidError('the document did not arrive whole', error)
+  } finally {
+    clearTimeout(timer)
+  }
+  if (late) throw new DocumentInvalidError('the document took too long to arrive')
+  if (length === 0) throw new DocumentInvalidError('the document is empty')
+  return Buffer.concat(pieces, length)
+}
+
+const requireDeclared = (declared: string, mediaType: DocumentMediaType): void => {
+  const plain = (declared.split(';')[0] ?? '').trim().toLowerCase()
+  if (UNDECLARED.has(plain) || (ALIASES[plain] ?? plain) === mediaType) return
+  throw new DocumentTypeError('the document is not of the type that it was sent as')
+}
+
+/** @throws DocumentTypeError, DocumentInvalidError, EvidenceBusyError */
+export const cleanDocument = async (
+  bytes: Uint8Array,
+  { kind, declaredType }: Pick<DocumentUpload, 'kind' | 'declaredType'>,
+  reencoder: Reencoder,
+): Promise<CleanDocument> => {
+  const header = readMediaHeader(bytes)
+  const { mediaType } = header
+  if (!DOCUMENT_RULES[kind].mediaTypes.includes(mediaType)) {
+    throw new DocumentTypeError('this must be a picture: JPEG, PNG or WebP')
+  }
+  requireDeclared(declaredType, mediaType)
+  if (mediaType === 'application/pdf') {
+    checkPdf(bytes)
+    return { mediaType, bytes }
+  }
+  const { width, height } = header
+  if (width === 0 || height === 0 || width * height > IMAGE_PIXELS_MAX) {
+    throw new DocumentInvalidError(`the image must have at most ${IMAGE_PIXELS_MAX / 1_000_000} megapixels`)
+  }
+  return { mediaType: 'image/jpeg', bytes: await reencoder.reencode(bytes) }
+}

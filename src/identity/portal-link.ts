@@ -1,0 +1,35 @@
+// The link that opens the verification page for one session: a token of its own, kept only as a hash, so that neither the
+// session's id nor the database opens anything (threats row 2).
+import { randomBytes } from 'node:crypto'
+
+/** 144 random bits: 24 base64url characters without padding. */
+const TOKEN_BYTES = 18
+export const TOKEN_LENGTH = 24
+
+export interface PortalLink {
+  /** For the one who asked for it; kept nowhere. */
+  readonly url: string
+  /** 24 characters: the last ones of the URL. */
+  readonly token: string
+  /** SHA-256 of the token, 32 bytes. */
+  readonly tokenHash: Uint8Array
+}
+
+/** Everything before the token. */
+export const linkPrefix = (portalUrl: string): string => `${portalUrl}/v/`
+
+export const hashToken = (token: string): Uint8Array => {
+  const hash = new Uint8Array(32)
+  Bun.SHA256.hash(token, hash)
+  return hash
+}
+
+/** @param portalUrl the page's public address without a trailing slash. */
+export const createPortalLink = (portalUrl: string): PortalLink => {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  return { url: linkPrefix(portalUrl) + token, token, tokenHash: hashToken(token) }
+}
+
+/** For the page: the hash of a token of the right shape, or null. */
+export const parseToken = (text: string): Uint8Array | null =>
+  /^[A-Za-z0-9_-]{24}$/.test(text) ? hashToken(text) : null

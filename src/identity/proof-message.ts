@@ -1,0 +1,67 @@
+// What a person signs to prove that a wallet is theirs: the same text for both families but for the name of the account
+// and the form of the chain id. It names the page's host, the organization that asks and the session (threats row 4).
+// Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which has the same fields.
+import type { WalletAddress } from '../domain/address.ts'
+import { isEvmAddress, walletAddressText } from '../domain/wallet.ts'
+
+export interface ProofMessageFields {
+  /** Host of the page, with its port where it has one. */
+  readonly portalHost: string
+  /** The page's address, absolute. */
+  readonly portalUrl: string
+  readonly address: WalletAddress
+  /** EIP-155; ignored on Solana. */
+  readonly chainId: number
+  /** 8 or more alphanumeric characters. */
+  readonly nonce: string
+  readonly issuedAtSeconds: number
+  readonly expiresAtSeconds: number
+  readonly sessionId: string
+  readonly organizationName: string
+  /** What the signature is for: to connect the wallet unless stated, or to go on in another browser. */
+  readonly purpose?: 'connect' | 'continue'
+}
+
+const STATEMENTS = {
+  connect: (name: string) => `Connect this wallet to your identity verification for ${name}`,
+  continue: (name: string) => `Continue in this browser your identity verification for ${name}`,
+} as const
+
+/** Solana's clusters have no number; its messages name the main one. */
+const SOLANA_CHAIN_ID = 'mainnet'
+const NAME_MAX = 80
+
+/**
+ * Within what EIP-4361 allows in a statement, so that no wallet refuses it and no name can add a line of its own: visible
+ * ASCII without quotes and slashes of either kind; anything else becomes a question mark.
+ */
+export const printableName = (name: string): string => {
+  let text = ''
+  for (const character of name) {
+    const code = character.codePointAt(0) ?? 0
+    text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'
+  }
+  return text.replaceAll(/ +/g, ' ').trim().slice(0, NAME_MAX)
+}
+
+const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+export const buildProofMessage = (fields: ProofMessageFields): string => {
+  const { portalHost, portalUrl, address, chainId, nonce, sessionId } = fields
+  const evm = isEvmAddress(address)
+  const statement = STATEMENTS[fields.purpose ?? 'connect'](printableName(fields.organizationName))
+  return [
+    `${portalHost} wants you to sign in with your ${evm ? 'Ethereum' : 'Solana'} account:`,
+    walletAddressText(address),
+    '',
+    `${statement}${statement.endsWith('.') ? '' : '.'} This costs nothing and moves no funds.`,
+    '',
+    `URI: ${portalUrl}`,
+    'Version: 1',
+    `Chain ID: ${evm ? chainId : SOLANA_CHAIN_ID}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${isoTime(fields.issuedAtSeconds)}`,
+    `Expiration Time: ${isoTime(fields.expiresAtSeconds)}`,
+    `Request ID: ${sessionId}`,
+  ].join('\n')
+}

@@ -1,0 +1,14 @@
+// The `qrCode` of a session: a PNG in a data URI that carries the session's own link.
+import { linkPrefix, type PortalLink, TOKEN_LENGTH } from './portal-link.ts'
+import { createQrEncoder } from './qr-matrix.ts'
+import { createQrPainter } from './qr-png.ts'
+
+/** The picture of a link, `size` pixels wide and high, as an image source. */
+export type QrCodeOf = (link: Pick<PortalLink, 'token'>, size: number) => string
+
+/** Prepares the codes of one portal's links. @throws Error when its address is too long for a QR code. */
+export const createQrCodes = (portalUrl: string): QrCodeOf => {
+  const encoder = createQrEncoder(linkPrefix(portalUrl), TOKEN_LENGTH)
+  const paint = createQrPainter(encoder.side)
+  return ({ token }, size) => `data:image/png;base64,${paint(encoder.encode(token), size).toString('base64')}`
+}

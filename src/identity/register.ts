@@ -1,0 +1,76 @@
+// One registration, from decoded to answered: a new session or the caller's own for that wallet, with a link that works
+// and its QR code. Source: spec B1; decisions §5, "Reuse", "redirectUrl".
+
+import type { CheckType, SessionStatus } from '../domain/session.ts'
+import { SessionUnknownError } from '../domain/session-errors.ts'
+import type { Principal } from '../http/authenticate.ts'
+import type { SessionChanges } from './changes.ts'
+import { createPortalLink, type PortalLink } from './portal-link.ts'
+import type { Providers } from './providers.ts'
+import type { QrCodeOf } from './qr-code.ts'
+import type { RegisterRequest } from './schema.ts'
+import type { SessionStore } from './types.ts'
+
+export interface RegisterDependencies {
+  readonly changes: Pick<SessionChanges, 'register'>
+  readonly sessions: Pick<SessionStore, 'addLink'>
+  readonly providers: Providers
+  readonly qrCodeOf: QrCodeOf
+  /** The verification page's public address, without a trailing slash. */
+  readonly portalUrl: string
+}
+
+export interface RegisterCall {
+  readonly principal: Principal
+  readonly checkType: CheckType
+  readonly request: RegisterRequest
+  /** Of a new session; the same in every try of one request. */
+  readonly sessionId: string
+  readonly forcedOutcome: SessionStatus | null
+}
+
+/** A registered session, its link not yet shown to anyone. */
+export interface RegisteredSession {
+  readonly created: boolean
+  readonly sessionId: string
+  readonly link: PortalLink
+}
+
+export const createRegister = ({ changes, sessions, providers, qrCodeOf, portalUrl }: RegisterDependencies) => ({
+  register: async ({
+    principal,
+    checkType,
+    request,
+    sessionId,
+    forcedOutcome,
+  }: RegisterCall): Promise<RegisteredSession> => {
+    const { organizationId, environment, keyId } = principal
+    const link = createPortalLink(portalUrl)
+    const { created, session } = await changes.register({
+      organizationId,
+      environment,
+      checkType,
+      sessionId,
+      tokenHash: link.tokenHash,
+      walletAddress: request.walletAddress,
+      originUrl: request.originUrl,
+      provider: providers.forNew(environment, organizationId).name,
+      actor: `key:${keyId}`,
+    })
+    await providers.of(session).registered(session, { forcedOutcome })
+    return { created, sessionId: session.id, link }
+  },
+
+  /** A link of its own for a repeated request: the first one is kept nowhere. @throws SessionUnknownError */
+  relink: async (organizationId: string, sessionId: string): Promise<PortalLink> => {
+    const link = createPortalLink(portalUrl)
+    if (!(await sessions.addLink(organizationId, sessionId, link.tokenHash))) throw new SessionUnknownError()
+    return link
+  },
+
+  /** The session creation response (spec, "Session creation response") as JSON. */
+  answer: (sessionId: string, link: PortalLink, size: number): string =>
+    JSON.stringify({ sessionId, redirectUrl: link.url, qrCode: qrCodeOf(link, size) }),
+})
+
+export type Register = ReturnType<typeof createRegister>

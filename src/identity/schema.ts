@@ -1,0 +1,83 @@
+// What each field of interface B's requests may hold (spec B1 and B4; decisions §5). A decoder answers the canonical value
+// or throws the one text for that field; what was sent is never repeated.
+import type { WalletAddress } from '../domain/address.ts'
+import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { CHECK_TYPES, type CheckType, parseSessionType } from '../domain/session.ts'
+import { parseWalletAddress } from '../domain/wallet.ts'
+import type { JsonObject, JsonValue } from '../http/strict-json.ts'
+import { decodeOriginUrl } from './origin-url.ts'
+
+export const QR_SIZE_MIN = 80
+export const QR_SIZE_MAX = 2_000
+export const QR_SIZE_DEFAULT = 300
+
+const ADDRESS_RULE = 'must be an EVM address (0x and 40 hex digits) or a Solana address (base58 of 32 bytes)'
+
+/** Null when it is missing or null. @throws FieldInvalidError */
+const optionalText = (field: string, value: JsonValue | undefined): string | null => {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'string') return value
+  throw new FieldInvalidError(field, 'must be a string')
+}
+
+const decodeWallet = (field: string, text: string): WalletAddress => {
+  const wallet = parseWalletAddress(text)
+  if (wallet === null) throw new FieldInvalidError(field, ADDRESS_RULE)
+  return wallet.address
+}
+
+/** The QR code's width and height in pixels. @throws FieldInvalidError naming the range */
+export const decodeSize = (parameters: URLSearchParams): number => {
+  const values = parameters.getAll('size')
+  if (values.length === 0) return QR_SIZE_DEFAULT
+  const [text = ''] = values
+  const size = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN
+  if (values.length > 1 || !(size >= QR_SIZE_MIN && size <= QR_SIZE_MAX)) {
+    throw new FieldInvalidError('size', `must be a whole number from ${QR_SIZE_MIN} to ${QR_SIZE_MAX}`)
+  }
+  return size
+}
+
+export interface RegisterRequest {
+  /** The only wallet that may connect; null: any. */
+  readonly walletAddress: WalletAddress | null
+  /** Null: none, or the one of a reused session. */
+  readonly originUrl: string | null
+}
+
+/** Fields that the spec does not name are ignored. @throws FieldInvalidError */
+export const decodeRegister = (body: JsonObject): RegisterRequest => {
+  const wallet = optionalText('walletAddress', body['walletAddress'])
+  const origin = optionalText('originUrl', body['originUrl'])
+  return {
+    walletAddress: wallet === null ? null : decodeWallet('walletAddress', wallet),
+    originUrl: origin === null ? null : decodeOriginUrl(origin),
+  }
+}
+
+export interface VerifyRequest {
+  readonly address: WalletAddress
+  /** As the caller spelled it, for the answer. */
+  readonly addressAsSent: string
+  /** Null: all types. */
+  readonly checkType: CheckType | null
+}
+
+/** @throws FieldMissingError, FieldInvalidError */
+export const decodeVerify = (body: JsonObject): VerifyRequest => {
+  const addressAsSent = optionalText('address', body['address'])
+  if (addressAsSent === null || addressAsSent === '') throw new FieldMissingError('address')
+  const address = decodeWallet('address', addressAsSent)
+  const typeText = optionalText('type', body['type'])
+  const type = typeText === null ? null : parseSessionType(typeText)
+  if (typeText !== null && type === null) throw new FieldInvalidError('type', 'must be individual or business')
+  return { address, addressAsSent, checkType: type === null ? null : CHECK_TYPES[type] }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The canonical text of a UUID in any case, or null. Anything else names no session. */
+export const parseSessionId = (text: string): string | null => {
+  const canonical = text.length === 36 ? text.toLowerCase() : ''
+  return UUID.test(canonical) ? canonical : null
+}

@@ -1,0 +1,69 @@
+// Whether a wallet is verified for one organization, from the sessions it took part in. Pure. Source: spec, "Wallet
+// verification response" and "Verification-level rule"; decisions §5, "Levels".
+import type { CheckType, SessionStatus } from '../domain/session.ts'
+import type { WalletSession } from '../domain/standing.ts'
+
+export interface Standing {
+  /** The session that verifies the wallet: the newest of those that do. Null: not verified. */
+  readonly verifying: WalletSession | null
+  /** Of the organization's own newest session, or of the verifying one where it has none. Null: never seen. */
+  readonly status: SessionStatus | null
+  /** Whom the wallet belongs to, verified or not. */
+  readonly personId: string | null
+}
+
+const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
+
+/** Session ids rise with the time of creation. */
+const newer = (left: WalletSession | undefined, right: WalletSession | undefined): WalletSession | undefined => {
+  if (left === undefined || right === undefined) return left ?? right
+  return left.sessionId >= right.sessionId ? left : right
+}
+
+const newestOf = (
+  sessions: readonly WalletSession[],
+  matches: (session: WalletSession) => boolean,
+): WalletSession | undefined =>
+  sessions.reduce<WalletSession | undefined>(
+    (newest, session) => (matches(session) ? newer(newest, session) : newest),
+    undefined,
+  )
+
+/**
+ * One type of check. A wallet is verified by a completed session at the level in which it was proven. An organization
+ * that rejected the wallet's newest session has had the last word: neither an older one nor another organization's
+ * result verifies the wallet for it.
+ */
+const verifyingOf = (
+  sessions: readonly WalletSession[],
+  level: number,
+  checkType: CheckType,
+): WalletSession | undefined => {
+  const ofType = sessions.filter((session) => session.checkType === checkType)
+  if (newestOf(ofType, ({ own }) => own)?.status === 'rejected') return undefined
+  return newestOf(ofType, (session) => session.connected && session.status === 'completed' && session.level >= level)
+}
+
+/**
+ * @param sessions what the organization may see (StandingSource.loadSessions).
+ * @param level the organization's current one.
+ * @param checkType null: all types.
+ */
+export const judgeStanding = (
+  sessions: readonly WalletSession[],
+  level: number,
+  checkType: CheckType | null,
+): Standing => {
+  const types = checkType === null ? CHECK_TYPES : [checkType]
+  const considered = sessions.filter((session) => types.includes(session.checkType))
+  const latest = newestOf(considered, ({ own }) => own)
+  const verifying = types
+    .map((type) => verifyingOf(considered, level, type))
+    .reduce((left, right) => newer(left, right), undefined)
+  const identified = newestOf(considered, ({ own, connected, personId }) => own && connected && personId !== null)
+  return {
+    verifying: verifying ?? null,
+    status: latest?.status ?? verifying?.status ?? null,
+    personId: verifying?.personId ?? identified?.personId ?? null,
+  }
+}

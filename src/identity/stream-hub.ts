@@ -1,0 +1,249 @@
+// Who follows which session. A stream subscribes first and reads the current status then, so that no change falls between
+// the two (invariant 7); events that are not newer than what was read are dropped by the stream itself. Holds nothing of a
+// client that has left.
+import { CountersignError, DeadlineExceededError } from '../domain/errors.ts'
+import type { SessionState } from '../domain/session.ts'
+import { SessionUnknownError } from '../domain/session-errors.ts'
+import { createEventStream, type EventStream, type StreamEvent } from '../http/event-stream.ts'
+import { buildStatus } from './status.ts'
+
+/** Too many streams, of the key or in all (threats row 20). */
+export class StreamLimitError extends CountersignError {
+  override readonly name = 'StreamLimitError'
+  constructor() {
+    super('RATE_LIMITED', 'too many open streams; close some, or retry later', { retryAfterSeconds: 15 })
+  }
+}
+
+/** No further streams while the service stops. */
+export class StreamsStoppingError extends CountersignError {
+  override readonly name = 'StreamsStoppingError'
+  constructor() {
+    super('SHUTTING_DOWN', 'the service is stopping; connect again', { retryAfterSeconds: 1 })
+  }
+}
+
+export interface StreamHubDependencies {
+  /** The current state; null when the organization has no such session. */
+  readonly read: (organizationId: string, sessionId: string) => Promise<SessionState | null>
+  /** The state after each change beyond a sequence, oldest first; empty when there is none. */
+  readonly readSince: (
+    organizationId: string,
+    sessionId: string,
+    afterSequence: number,
+  ) => Promise<readonly SessionState[]>
+  readonly streamsMax: number
+  readonly streamsPerKeyMax: number
+  /** A change could not be read; it is tried again at the next tick. */
+  readonly onError: (error: unknown) => void
+}
+
+export interface StreamRequest {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly keyId: string
+  /** Streams that this key may have; the hub's own limit unless stated. */
+  readonly streamsMax?: number
+  /** Whether the session as read is one that the caller asked for; otherwise it is unknown to them. */
+  readonly accepts: (state: SessionState) => boolean
+  /** Whether the key still works. Throws or rejects when that can't be found out: then the stream goes on. */
+  readonly allowed: () => boolean | Promise<boolean>
+  /** Of the request: fires when the client leaves. */
+  readonly signal: AbortSignal
+  /** The request has been answered otherwise (408): whatever is opened now would belong to nobody. */
+  readonly isLate: () => boolean
+}
+
+export interface StreamHub {
+  /** @throws StreamLimitError 429, StreamsStoppingError 503, SessionUnknownError 404, and what `read` throws. */
+  open(request: StreamRequest): Promise<EventStream>
+  /** A session changed in this process. */
+  publish(state: SessionState): void
+  /** A session changed, perhaps elsewhere: what its followers have not seen is read. */
+  refresh(sessionId: string, sequence: number): void
+  /** Changes may have been missed: all that is followed is read again. */
+  refreshAll(): void
+  /** Once a second: keep-alives, keys, readers that stopped; each stream's turn comes every 15 calls. */
+  tick(): void
+  /** Open streams. */
+  size(): number
+  /** Ends all streams and takes no more. */
+  close(): void
+}
+
+interface Subscription {
+  readonly request: StreamRequest
+  readonly stream: EventStream
+  readonly slot: Set<Subscription>
+}
+
+interface Topic {
+  readonly organizationId: string
+  readonly subscriptions: Set<Subscription>
+  /** Up to here every subscription has been sent what came after it began. 0: none has begun. */
+  published: number
+  /** A newer one is known of and not read yet. */
+  wanted: number
+  reading: boolean
+}
+
+/** Seconds from one keep-alive of a stream to the next (decisions §5, "SSE"). */
+const SLOTS = 15
+
+const toEvent = (state: SessionState): StreamEvent => ({
+  sequence: state.session.sequence,
+  data: JSON.stringify(buildStatus(state)),
+})
+
+export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub => {
+  const { read, readSince, streamsMax, streamsPerKeyMax, onError } = dependencies
+  const topics = new Map<string, Topic>()
+  const perKey = new Map<string, number>()
+  const slots = Array.from({ length: SLOTS }, () => new Set<Subscription>())
+  let count = 0
+  let opened = 0
+  let turn = 0
+  let closing = false
+
+  const remove = (subscription: Subscription): boolean => {
+    const { request, slot } = subscription
+    if (!slot.delete(subscription)) return false
+    count -= 1
+    const left = (perKey.get(request.keyId) ?? 1) - 1
+    if (left === 0) perKey.delete(request.keyId)
+    else perKey.set(request.keyId, left)
+    const topic = topics.get(request.sessionId)
+    topic?.subscriptions.delete(subscription)
+    if (topic?.subscriptions.size === 0) topics.delete(request.sessionId)
+    return true
+  }
+
+  const end = (subscription: Subscription): void => {
+    if (remove(subscription)) subscription.stream.end()
+  }
+
+  const subscribe = (request: StreamRequest): Subscription => {
+    const { organizationId, sessionId, keyId } = request
+    const ofKeyMax = request.streamsMax ?? streamsPerKeyMax
+    const ofKey = perKey.get(keyId) ?? 0
+    if (closing) throw new StreamsStoppingError()
+    if (count >= streamsMax || ofKey >= ofKeyMax) throw new StreamLimitError()
+    const slot = slots[opened++ % SLOTS]!
+    const subscription: Subscription = { request, slot, stream: createEventStream(() => remove(subscription)) }
+    slot.add(subscription)
+    count += 1
+    perKey.set(keyId, ofKey + 1)
+    let topic = topics.get(sessionId)
+    if (topic === undefined) {
+      topic = { organizationId, subscriptions: new Set(), published: 0, wanted: 0, reading: false }
+      topics.set(sessionId, topic)
+    }
+    topic.subscriptions.add(subscription)
+    return subscription
+  }
+
+  const send = (topic: Topic, state: SessionState): void => {
+    if (state.session.sequence <= topic.published) return
+    topic.published = state.session.sequence
+    const event = toEvent(state)
+    for (const { stream } of topic.subscriptions) stream.send(event)
+  }
+
+  const readAgain = async (sessionId: string, topic: Topic): Promise<void> => {
+    topic.reading = true
+    try {
+      while (topic.wanted > topic.published && topics.get(sessionId) === topic) {
+        const { wanted, published } = topic
+        const states = await readSince(topic.organizationId, sessionId, published)
+        for (const state of states) send(topic, state)
+        // There is no more than that: what was wanted is there, or was never to come.
+        if (topic.wanted === wanted && topic.published >= published) topic.wanted = 0
+      }
+    } catch (error) {
+      onError(error)
+    } finally {
+      topic.reading = false
+    }
+  }
+
+  const want = (sessionId: string, topic: Topic, sequence: number): void => {
+    topic.wanted = Math.max(topic.wanted, sequence)
+    if (!topic.reading && topic.wanted > topic.published) void readAgain(sessionId, topic)
+  }
+
+  /** A stream that read an older state than others had already seen gets what is in between. */
+  const begin = ({ request, stream }: Subscription, state: SessionState): void => {
+    stream.begin(toEvent(state))
+    const topic = topics.get(request.sessionId)
+    if (topic === undefined) return
+    const { published } = topic
+    const { sequence } = state.session
+    if (published === 0 || sequence < published) topic.published = sequence
+    if (sequence < published) want(request.sessionId, topic, published)
+  }
+
+  const checkKey = (subscription: Subscription): void => {
+    try {
+      const allowed = subscription.request.allowed()
+      if (allowed === false) end(subscription)
+      else if (allowed !== true) {
+        allowed.then(
+          (stillAllowed) => {
+            if (!stillAllowed) end(subscription)
+          },
+          // A store that is down ends no stream: its key is checked again in 15 s.
+          (error: unknown) => onError(error),
+        )
+      }
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  return {
+    open: async (request) => {
+      const subscription = subscribe(request)
+      try {
+        request.signal.addEventListener('abort', () => remove(subscription), { once: true })
+        const state = await read(request.organizationId, request.sessionId)
+        if (state === null || !request.accepts(state)) throw new SessionUnknownError()
+        if (closing) throw new StreamsStoppingError()
+        if (request.isLate()) throw new DeadlineExceededError()
+        begin(subscription, state)
+        return subscription.stream
+      } catch (error) {
+        remove(subscription)
+        throw error
+      }
+    },
+    publish: (state) => {
+      const topic = topics.get(state.session.id)
+      if (topic === undefined) return
+      const { sequence } = state.session
+      // A gap: a change was made elsewhere in between, and comes first.
+      if (topic.published > 0 && sequence > topic.published + 1) want(state.session.id, topic, sequence)
+      else send(topic, state)
+    },
+    refresh: (sessionId, sequence) => {
+      const topic = topics.get(sessionId)
+      if (topic !== undefined) want(sessionId, topic, sequence)
+    },
+    refreshAll: () => {
+      for (const [sessionId, topic] of topics) want(sessionId, topic, topic.published + 1)
+    },
+    tick: () => {
+      // A read that failed is tried again: no change is lost to a store that was away.
+      for (const [sessionId, topic] of topics) if (topic.wanted > topic.published) want(sessionId, topic, 0)
+      const slot = slots[turn++ % SLOTS]!
+      for (const subscription of [...slot]) {
+        if (subscription.stream.keepAlive()) checkKey(subscription)
+        else if (remove(subscription)) subscription.stream.cut()
+      }
+    },
+    size: () => count,
+    close: () => {
+      closing = true
+      for (const slot of slots) for (const subscription of [...slot]) end(subscription)
+    },
+  }
+}

@@ -1,0 +1,79 @@
+// What identity needs of the store, as interfaces: the composition root passes the store's own tables in.
+import type { WalletAddress } from '../domain/address.ts'
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
+import type { CheckType, Session, SessionState, StatusChange } from '../domain/session.ts'
+
+export interface SessionStore {
+  /** A new session, or the caller's own for the same wallet and check type, in one transaction. */
+  register(input: {
+    readonly organizationId: string
+    readonly environment: ApiKeyEnvironment
+    readonly checkType: CheckType
+    readonly sessionId: string
+    readonly tokenHash: Uint8Array
+    readonly walletAddress: WalletAddress | null
+    readonly originUrl: string | null
+    readonly provider: string
+    readonly actor: string
+  }): Promise<{ readonly created: boolean; readonly session: Session }>
+  /** False when there is no such session. */
+  addLink(organizationId: string, sessionId: string, tokenHash: Uint8Array): Promise<boolean>
+  /** Null when the organization has no such session. */
+  find(organizationId: string, sessionId: string): Promise<SessionState | null>
+  /**
+   * The only way in which a status changes. Null when the organization has no such session.
+   * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError
+   */
+  changeStatus(
+    change: StatusChange,
+    options?: { readonly survives?: 'power-loss' | 'process-crash' },
+  ): Promise<SessionState | null>
+  recordConsent(input: {
+    readonly organizationId: string
+    readonly sessionId: string
+    readonly version: string
+    readonly actor: string
+  }): Promise<SessionState | null>
+}
+
+export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
+
+export interface SessionWalletStore {
+  /** @throws ProofInvalidError, SessionClosedError, WalletLockedError, WalletLimitError */
+  connect(connection: {
+    readonly organizationId: string
+    readonly sessionId: string
+    readonly chain: string
+    readonly address: WalletAddress
+    readonly proof: { readonly kind: ProofKind; readonly message: string; readonly signature: string }
+    readonly nonce: string | null
+    readonly actor: string
+  }): Promise<SessionState | null>
+  /** @throws SessionClosedError */
+  remove(input: {
+    readonly organizationId: string
+    readonly sessionId: string
+    readonly walletId: string
+    readonly actor: string
+  }): Promise<SessionState | null>
+}
+
+/** What someone was asked to sign. */
+export interface ProofRequest {
+  readonly nonce: string
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly portalHost: string
+  readonly address: WalletAddress
+  readonly chain: string
+  /** EIP-155; 0 on Solana. */
+  readonly chainId: number
+  readonly message: string
+  readonly expiresAtSeconds: number
+}
+
+export interface SessionNonceStore {
+  add(request: ProofRequest): Promise<void>
+  /** Null when it is unknown, of another session, spent, or too old. */
+  find(organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null>
+}

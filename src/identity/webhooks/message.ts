@@ -1,0 +1,40 @@
+// What a message says, as JSON. A session is told as the status object tells it, by the same builder, with what only a
+// receiver of many messages needs: their order. Nothing of the evidence is ever in a message.
+import { levelName } from '../../domain/level.ts'
+import { SESSION_TYPES } from '../../domain/session.ts'
+import { buildStatus, isoTime } from '../status.ts'
+import type { ClaimedMessage } from './types.ts'
+
+/** Under which a decider answers, on the API's own address. */
+export const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string =>
+  `/api/v1/provider/${endpointId}/sessions/${sessionId}/${what}`
+
+const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
+  const { state, event } = snapshot
+  const { session } = state
+  const told = {
+    ...buildStatus(state),
+    type: SESSION_TYPES[session.checkType],
+    environment: session.environment,
+    // Messages may arrive in any order: the one with the highest number is the newest.
+    sequence: event.sequence,
+  }
+  if (type !== 'session.decision_requested') {
+    return event.publicComment === null ? told : { ...told, comment: event.publicComment }
+  }
+  return {
+    ...told,
+    level: levelName(session.level),
+    retryCount: session.retryCount,
+    resultPath: providerPath(endpointId, session.id, 'result'),
+    evidencePath: providerPath(endpointId, session.id, 'evidence'),
+  }
+}
+
+/** The same for every attempt. */
+export const messageBody = (message: ClaimedMessage): string =>
+  JSON.stringify({
+    type: message.type,
+    timestamp: isoTime(message.snapshot.event.createdAtSeconds),
+    data: dataOf(message),
+  })

@@ -1,0 +1,129 @@
+// Where an outside decider's messages come in: its result, and its requests for the evidence it decides on. Signed with the
+// endpoint's secret, at most five minutes old, each taken once; about sessions of its own organization that it was asked to
+// decide, and no others. Source: Standard Webhooks 1.0.0; threats row 1.
+import { CountersignError } from '../../domain/errors.ts'
+import type { SessionState, StatusChange } from '../../domain/session.ts'
+import { SessionUnknownError } from '../../domain/session-errors.ts'
+import type { Endpoint } from '../../http/gate.ts'
+import { jsonResponse } from '../../http/response.ts'
+import type { SignedCall, SignedGate } from '../../http/signed-gate.ts'
+import type { EvidenceService } from '../evidence-types.ts'
+import { parseSessionId } from '../schema.ts'
+import { buildStatus } from '../status.ts'
+import { WEBHOOK_PROVIDER } from './provider.ts'
+import { decodeEvidenceRequest, decodeResult } from './provider-message.ts'
+import type { EndpointSecrets } from './secrets.ts'
+import type { WebhookEndpoint, WebhookEndpointStore } from './types.ts'
+
+export interface ProviderEndpoints {
+  readonly providerResult: Endpoint
+  readonly providerEvidence: Endpoint
+}
+
+/** A message that is being taken. */
+export interface ProviderMessage {
+  readonly organizationId: string
+  readonly endpointId: string
+  readonly messageId: string
+  readonly sessionId: string
+}
+
+export interface ProviderEndpointDependencies {
+  readonly gate: SignedGate
+  readonly endpoints: Pick<WebhookEndpointStore, 'findDecider'>
+  readonly secretsOf: EndpointSecrets
+  readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
+  /** Takes the message and makes the change, both or neither; null when the message was taken before. */
+  readonly decide: (message: ProviderMessage, change: StatusChange) => Promise<SessionState | null>
+  /** False when the message was taken before. */
+  readonly spend: (message: ProviderMessage) => Promise<boolean>
+  readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
+}
+
+/** The same message again: it had its effect (409). */
+export class ProviderMessageRepeatedError extends CountersignError {
+  override readonly name = 'ProviderMessageRepeatedError'
+  constructor() {
+    super('SESSION_CONFLICT', 'this message was taken before: send a new one, with an id of its own')
+  }
+}
+
+class DocumentUnknownError extends CountersignError {
+  override readonly name = 'DocumentUnknownError'
+  constructor() {
+    super('NOT_FOUND', 'there is no such document')
+  }
+}
+
+/** `/api/v1/provider/{endpointId}/sessions/{sessionId}/{what}` */
+const parsePath = (path: string): { readonly endpointId: string; readonly sessionId: string | null } => {
+  const segments = path.split('/')
+  return { endpointId: segments[4] ?? '', sessionId: parseSessionId(segments[6] ?? '') }
+}
+
+const ACTOR = `provider:${WEBHOOK_PROVIDER}`
+
+export const createProviderEndpoints = (dependencies: ProviderEndpointDependencies): ProviderEndpoints => {
+  const { gate, endpoints, secretsOf, findSession, decide, spend, evidence } = dependencies
+
+  const findSender = async (path: string) => {
+    const endpoint = await endpoints.findDecider(parsePath(path).endpointId)
+    return endpoint === null ? null : { sender: endpoint, secrets: await secretsOf(endpoint) }
+  }
+
+  /** @throws SessionUnknownError */
+  const requireSession = async ({ request, sender }: SignedCall<WebhookEndpoint>): Promise<SessionState> => {
+    const { sessionId } = parsePath(new URL(request.url).pathname)
+    const state = sessionId === null ? null : await findSession(sender.organizationId, sessionId)
+    if (state === null || state.session.provider !== WEBHOOK_PROVIDER) throw new SessionUnknownError()
+    return state
+  }
+
+  const messageOf = ({ sender, messageId }: SignedCall<WebhookEndpoint>, sessionId: string): ProviderMessage => ({
+    ...{ messageId, sessionId, organizationId: sender.organizationId },
+    endpointId: sender.id,
+  })
+
+  const route = (what: string): string => `/api/v1/provider/{endpointId}/sessions/{sessionId}/${what}`
+
+  return {
+    providerResult: gate({ route: route('result'), findSender }, async (call) => {
+      const { session } = await requireSession(call)
+      const { status, publicComment, privateComment, sequence } = decodeResult(call.message, session.id)
+      const decided = await decide(messageOf(call, session.id), {
+        ...{ organizationId: session.organizationId, sessionId: session.id, publicComment, privateComment },
+        ...{ to: status, actor: ACTOR },
+        ...(sequence === undefined ? {} : { expectedSequence: sequence }),
+      })
+      // A sender that did not hear the first answer sends again, and is told the same: it was taken.
+      const state = decided ?? (await requireSession(call))
+      const answer = { ...buildStatus(state), applied: decided !== null }
+      return jsonResponse(JSON.stringify(answer), call.requestId)
+    }),
+
+    providerEvidence: gate({ route: route('evidence'), findSender }, async (call) => {
+      const { session } = await requireSession(call)
+      const { documentId } = decodeEvidenceRequest(call.message, session.id)
+      if (!(await spend(messageOf(call, session.id)))) throw new ProviderMessageRepeatedError()
+      if (documentId === null) {
+        const { documents } = await evidence.listEvidence(session)
+        const fields = await evidence.readFields(session, ACTOR)
+        return jsonResponse(JSON.stringify({ sessionId: session.id, fields, documents }), call.requestId)
+      }
+      const opened = await evidence.openDocument(session, documentId, ACTOR)
+      if (opened === null) throw new DocumentUnknownError()
+      const { receipt, stream } = opened
+      return new Response(stream, { headers: documentHeaders(receipt.mediaType, call.requestId) })
+    }),
+  }
+}
+
+/** A stranger's file, handed on as nothing but a file (threats row 17). */
+const documentHeaders = (mediaType: string, requestId: string): Record<string, string> => ({
+  'content-type': mediaType,
+  'content-disposition': 'attachment',
+  'content-security-policy': "sandbox; default-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'x-request-id': requestId,
+})

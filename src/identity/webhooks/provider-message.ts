@@ -1,0 +1,69 @@
+// What a decider sends, decoded strictly: its result, or its request for evidence. Each names its session, since the path is
+// not part of what is signed.
+import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
+import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
+import type { JsonObject, JsonValue } from '../../http/strict-json.ts'
+
+export interface DecisionResult {
+  readonly status: SessionStatus
+  readonly publicComment: string | null
+  readonly privateComment: string | null
+  /** As the decider saw the session; undefined: whatever it is now. */
+  readonly sequence: number | undefined
+}
+
+/** What a decider may say. A completed session is revoked by operators alone. */
+const RESULTS = ['completed', 'rejected', 'retry'] as const satisfies readonly SessionStatus[]
+
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @throws FieldInvalidError, FieldMissingError */
+const dataOf = (message: JsonObject, type: string, sessionId: string): JsonObject => {
+  const { data } = message
+  if (message['type'] !== type) throw new FieldInvalidError('type', `must be ${type}`)
+  if (!isObject(data)) throw new FieldMissingError('data')
+  if (data['sessionId'] !== sessionId) throw new FieldInvalidError('data.sessionId', 'must be the session of the path')
+  return data
+}
+
+const comment = (data: JsonObject, name: string): string | null => {
+  const value = data[name] ?? null
+  if (value === null) return null
+  if (typeof value !== 'string' || value.length > COMMENT_MAX || UNPRINTABLE.test(value)) {
+    throw new FieldInvalidError(`data.${name}`, `must be at most ${COMMENT_MAX} characters without control characters`)
+  }
+  return value
+}
+
+/** @throws FieldInvalidError, FieldMissingError */
+export const decodeResult = (message: JsonObject, sessionId: string): DecisionResult => {
+  const data = dataOf(message, 'session.decided', sessionId)
+  const status = RESULTS.find((known) => known === data['status'])
+  if (status === undefined) throw new FieldInvalidError('data.status', `must be one of ${RESULTS.join(', ')}`)
+  const { sequence } = data
+  if (sequence !== undefined && !Number.isSafeInteger(sequence)) {
+    throw new FieldInvalidError('data.sequence', 'must be a whole number')
+  }
+  return {
+    status,
+    publicComment: comment(data, 'publicComment'),
+    privateComment: comment(data, 'privateComment'),
+    sequence: sequence as number | undefined,
+  }
+}
+
+/** The document that is asked for; null: the fields, and what documents there are. @throws as decodeResult */
+export const decodeEvidenceRequest = (
+  message: JsonObject,
+  sessionId: string,
+): { readonly documentId: string | null } => {
+  const data = dataOf(message, 'session.evidence_requested', sessionId)
+  const documentId = data['documentId'] ?? null
+  if (documentId !== null && typeof documentId !== 'string') {
+    throw new FieldInvalidError('data.documentId', 'must be the id of a document')
+  }
+  return { documentId }
+}

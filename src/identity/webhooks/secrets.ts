@@ -1,0 +1,17 @@
+// An endpoint's secrets, opened when needed and not kept: its own and, while it is exchanged, the one before.
+import type { Clock } from '../../domain/time.ts'
+import type { OrganizationKeys } from '../evidence/organization-keys.ts'
+import type { WebhookEndpoint } from './types.ts'
+
+export type EndpointSecrets = (endpoint: WebhookEndpoint) => Promise<readonly Uint8Array[]>
+
+/** @throws EvidenceUnreadableError from what it answers. */
+export const createEndpointSecrets =
+  (keys: Pick<OrganizationKeys, 'open'>, clock: Clock): EndpointSecrets =>
+  async ({ id, organizationId, sealedSecret, previousSealedSecret, previousUntilSeconds }) => {
+    const sealed = [sealedSecret]
+    if (previousSealedSecret !== null && (previousUntilSeconds ?? 0) > clock.unixSeconds()) {
+      sealed.push(previousSealedSecret)
+    }
+    return Promise.all(sealed.map((secret) => keys.open(organizationId, 'webhook secret', id, secret)))
+  }

@@ -1,0 +1,105 @@
+// What is different between two policies, in the words of their documents.
+import type { CompiledPolicy, PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest } from './types.ts'
+
+export type PolicyDifference =
+  /** A rule that only the second has, or only the first. Places count from 1. */
+  | { readonly kind: 'rule-added' | 'rule-removed'; readonly rule: string; readonly place: number }
+  | { readonly kind: 'test-added' | 'test-removed' | 'test-changed'; readonly test: string }
+  /** The order of the rules that both have is another. */
+  | { readonly kind: 'rules-reordered'; readonly from: readonly string[]; readonly to: readonly string[] }
+  | {
+      readonly kind: 'changed'
+      /** For example `rules/limit/deny` or `default`. */
+      readonly what: string
+      /** Null where there was or is none. */
+      readonly from: string | null
+      readonly to: string | null
+    }
+
+const text = (value: unknown): string | null => {
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const compare = (what: string, from: unknown, to: unknown): PolicyDifference[] => {
+  const [before, after] = [text(from), text(to)]
+  return before === after ? [] : [{ kind: 'changed', what, from: before, to: after }]
+}
+
+const compareRule = (from: PolicyRule, to: PolicyRule): PolicyDifference[] => {
+  const what = `rules/${from.id}`
+  const decides =
+    from.kind === to.kind
+      ? compare(`${what}/${from.kind}`, from.expression, to.expression)
+      : compare(what, `${from.kind}: ${from.expression}`, `${to.kind}: ${to.expression}`)
+  return [
+    ...decides,
+    ...compare(`${what}/code`, from.code, to.code),
+    ...compare(`${what}/message`, from.message, to.message),
+  ]
+}
+
+const compareRules = (from: readonly PolicyRule[], to: readonly PolicyRule[]): PolicyDifference[] => {
+  const before = new Map(from.map((rule) => [rule.id, rule]))
+  const after = new Map(to.map((rule) => [rule.id, rule]))
+  const removed = from.flatMap(({ id }, index): PolicyDifference[] =>
+    after.has(id) ? [] : [{ kind: 'rule-removed', rule: id, place: index + 1 }],
+  )
+  const added = to.flatMap(({ id }, index): PolicyDifference[] =>
+    before.has(id) ? [] : [{ kind: 'rule-added', rule: id, place: index + 1 }],
+  )
+  const kept = from.filter(({ id }) => after.has(id)).map(({ id }) => id)
+  const keptNow = to.filter(({ id }) => before.has(id)).map(({ id }) => id)
+  const reordered: PolicyDifference[] =
+    kept.join() === keptNow.join() ? [] : [{ kind: 'rules-reordered', from: kept, to: keptNow }]
+  const changed = kept.flatMap((id) => {
+    const [old, now] = [before.get(id), after.get(id)]
+    return old === undefined || now === undefined ? [] : compareRule(old, now)
+  })
+  return [...removed, ...added, ...reordered, ...changed]
+}
+
+/** Things with names; `inWords` is what of them counts. */
+const compareNamed = <Named extends { readonly name: string }>(
+  what: string,
+  from: readonly Named[],
+  to: readonly Named[],
+  inWords: (one: Named) => string,
+): PolicyDifference[] => {
+  const before = new Map(from.map((one) => [one.name, inWords(one)]))
+  const after = new Map(to.map((one) => [one.name, inWords(one)]))
+  const names = new Set([...before.keys(), ...after.keys()])
+  return [...names].flatMap((name) => compare(`${what}/${name}`, before.get(name), after.get(name)))
+}
+
+const constantInWords = ({ type, values, isList }: PolicyConstant): string =>
+  `${type} ${isList ? `[${values.join(', ')}]` : values[0]}`
+
+const readInWords = ({ definition }: PolicyRead): string => JSON.stringify(definition)
+
+const compareTests = (from: readonly PolicyTest[], to: readonly PolicyTest[]): PolicyDifference[] =>
+  compareNamed('tests', from, to, (test) => JSON.stringify(test)).flatMap((difference): PolicyDifference[] => {
+    if (difference.kind !== 'changed') return []
+    const kind = difference.from === null ? 'test-added' : difference.to === null ? 'test-removed' : 'test-changed'
+    return [{ kind, test: difference.what.slice('tests/'.length) }]
+  })
+
+const compareDocuments = (from: PolicyDocument, to: PolicyDocument): PolicyDifference[] => [
+  ...compare('name', from.name, to.name),
+  ...compare('description', from.description, to.description),
+  ...compare('default', from.default, to.default),
+  ...compare('quorum', from.quorum, to.quorum),
+  ...compareNamed('constants', from.constants, to.constants, constantInWords),
+  ...compareNamed('reads', from.reads, to.reads, readInWords),
+  ...compare('abi', from.abi, to.abi),
+  ...compare('idl', from.idl, to.idl),
+  ...compareRules(from.rules, to.rules),
+  ...compareTests(from.tests, to.tests),
+]
+
+/** In the documents' order; empty when both decide, read and say the same. Spelling and comments don't count. */
+export const diffPolicies = (from: CompiledPolicy, to: CompiledPolicy): readonly PolicyDifference[] => [
+  ...compareDocuments(from.document, to.document),
+  ...compare('requires', from.requires, to.requires),
+  ...compare('needs', from.needs, to.needs),
+]

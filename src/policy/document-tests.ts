@@ -1,0 +1,135 @@
+// The `tests` of a document: a request and facts in, a verdict and a rule out. What a test leaves out is what a service
+// without that source has: a rule that reads it fails.
+import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
+import { BUILT_IN_CHAINS, type Chain } from '../domain/chain.ts'
+import { CONTROL, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
+import { DEFAULT_RULE } from './document-rules.ts'
+import { readTestFacts } from './document-test-facts.ts'
+import { POLICY_LIMITS } from './limits.ts'
+import { LiteralMalformedError, parseTimestampLiteral, parseUint256Literal } from './literals.ts'
+import { parseTestAmount } from './test-amount.ts'
+import type { PolicyRead, PolicyTest, RequestFacts, TestExpectation } from './types.ts'
+
+export interface TestReading {
+  readonly test: PolicyTest
+  /** Where it stands, UTF-16 offset. */
+  readonly start: number
+}
+
+/** What tests may refer to. */
+export interface TestScope {
+  readonly rules: readonly string[]
+  readonly reads: readonly PolicyRead[]
+}
+
+/** When a test's request is made unless it says: any time will do, as long as it is always the same. */
+const TEST_TIME_SECONDS = Date.UTC(2026, 0, 1) / 1000
+const DATA_MAX_LENGTH = 2 + 2 * 65_536
+const OUTCOMES = ['allow', 'deny', 'failure'] as const
+
+const parseData = (text: string): string => {
+  if (isHexBytes(text) && text.length <= DATA_MAX_LENGTH) return text
+  throw new LiteralMalformedError('data is 0x and an even number of hex digits, at most 64 KiB')
+}
+
+const parseIp = (text: string): string => {
+  if (text !== '' && text.length <= 45 && !CONTROL.test(text)) return text
+  throw new LiteralMalformedError('user_ip is an IPv4 or IPv6 address')
+}
+
+const addressOf = (chain: Chain, text: string): string => {
+  const address = parseAddress(chain.family, text)
+  if (address !== null) return address
+  throw new LiteralMalformedError(
+    chain.family === 'evm' ? 'an address is 0x and 40 hex digits' : 'an address is base58 of 32 bytes',
+  )
+}
+
+const readChain = (reader: MappingReader): Chain => {
+  const fallback: Chain = { name: 'ethereum', family: 'evm', chainId: 1 }
+  const name = reader.has('chain') ? reader.text('chain', 64) : null
+  if (name === null) return fallback
+  const chain = BUILT_IN_CHAINS.find((candidate) => candidate.name === name)
+  if (chain !== undefined) return chain
+  const chainId = reader.has('chain_id')
+    ? reader.parsed('chain_id', (text) => Number(parseUint256Literal(text).value))
+    : null
+  if (chainId === null) reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
+  return { name, family: 'evm', chainId: chainId ?? 0 }
+}
+
+const readRequest = (test: MappingReader): RequestFacts | null => {
+  const reader = test.has('request')
+    ? test.mapping('request', 'a request')
+    : test.complainOf('request', 'the test has no request')
+  if (reader === null) return null
+  reader.refuseUnknownKeys(['from', 'chain', 'chain_id', 'to', 'msg_value', 'data', 'user_ip', 'time'])
+  if (!reader.has('from')) return reader.complainOf('from', 'the request has no from')
+  const chain = readChain(reader)
+  const isEvm = chain.family === 'evm'
+  const from = reader.parsed('from', (text) => addressOf(chain, text))
+  const to = reader.has('to')
+    ? reader.parsed('to', (text) => addressOf(chain, text))
+    : isEvm
+      ? EVM_ZERO_ADDRESS
+      : SOLANA_ZERO_ADDRESS
+  const value = reader.has('msg_value') ? reader.parsed('msg_value', parseTestAmount) : '0'
+  const data = reader.has('data') ? reader.parsed('data', parseData) : '0x'
+  const userIp = reader.has('user_ip') ? reader.parsed('user_ip', parseIp) : ''
+  const nowSeconds = reader.has('time') ? reader.parsed('time', parseTimestampLiteral) : TEST_TIME_SECONDS
+  if (from === null || to === null || value === null || data === null || userIp === null || nowSeconds === null)
+    return null
+  const chainId = chain.family === 'evm' ? chain.chainId : 0
+  return { chainName: chain.name, chainFamily: chain.family, chainId, from, to, value, data, userIp, nowSeconds }
+}
+
+const readExpectation = (reader: MappingReader, { rules }: TestScope): TestExpectation | null => {
+  if (!reader.has('verdict')) return reader.complainOf('verdict', 'the test expects no verdict')
+  const stated = reader.text('verdict', 16)
+  if (stated === null) return null
+  const outcome = OUTCOMES.find((candidate) => candidate === stated)
+  if (outcome === undefined) return reader.complainOf('verdict', `verdict is one of ${OUTCOMES.join(', ')}`)
+  if (!reader.has('rule')) return { outcome, ruleId: undefined }
+  const rule = reader.text('rule', POLICY_LIMITS.identifierLength)
+  if (rule === null) return null
+  // A rule that is called so is meant by its name.
+  if (rules.includes(rule)) return { outcome, ruleId: rule }
+  if (rule === DEFAULT_RULE && outcome !== 'failure') return { outcome, ruleId: null }
+  return reader.complainOf('rule', `there is no rule "${rule}"`)
+}
+
+const readTest = (
+  context: DocumentContext,
+  reader: MappingReader,
+  index: number,
+  scope: TestScope,
+): PolicyTest | null => {
+  reader.refuseUnknownKeys(['name', 'request', 'facts', 'verdict', 'rule'])
+  const name = reader.has('name') ? reader.prose('name', POLICY_LIMITS.nameLength) : `test ${index + 1}`
+  const request = readRequest(reader)
+  const facts = readTestFacts(context, reader, scope.reads)
+  const expected = readExpectation(reader, scope)
+  if (name === null || request === null || facts === null || expected === null) return null
+  return { name, request, ...facts, expected }
+}
+
+export const readTests = (
+  context: DocumentContext,
+  reader: MappingReader,
+  scope: TestScope,
+): readonly TestReading[] => {
+  const items = reader.has('tests') ? reader.sequence('tests') : null
+  if (items === null) return []
+  if (items.length > POLICY_LIMITS.tests) {
+    reader.complainOf('tests', `a policy has at most ${POLICY_LIMITS.tests} tests`)
+    return []
+  }
+  return items.flatMap((item, index) => {
+    if (item.kind !== 'mapping') {
+      context.complain(item.start, `/tests/${index}`, 'a test is a mapping with name, request, facts, verdict and rule')
+      return []
+    }
+    const test = readTest(context, createMappingReader(context, item, `/tests/${index}`, 'a test'), index, scope)
+    return test === null ? [] : [{ test, start: item.start }]
+  })
+}

@@ -1,0 +1,70 @@
+// One evaluation's facts, as the compiled expressions of a policy read them. There is one object a policy, bound to
+// request after request: evaluating is synchronous, and nothing of a request is kept after it.
+import { EVM_ZERO_ADDRESS } from '../domain/address.ts'
+import { AddressValue } from './address-value.ts'
+import type { CallTable, DecodedCall } from './call-table.ts'
+import type { EvaluationFacts } from './types.ts'
+import { Uint256 } from './uint256.ts'
+
+const NO_FACTS: EvaluationFacts = {
+  chainName: '',
+  chainFamily: 'evm',
+  chainId: 0,
+  from: EVM_ZERO_ADDRESS,
+  to: EVM_ZERO_ADDRESS,
+  value: '0',
+  data: '0x',
+  userIp: '',
+  nowSeconds: 0,
+}
+
+export class Evaluation {
+  request: EvaluationFacts = NO_FACTS
+  readonly #calls: CallTable | null
+  // What several rules read is made once: it costs more than the rest of reading it.
+  #wallet: AddressValue | null = null
+  #target: AddressValue | null = null
+  #value: Uint256 | null = null
+  #call: DecodedCall | null | undefined
+
+  constructor(calls: CallTable | null) {
+    this.#calls = calls
+  }
+
+  bind(request: EvaluationFacts): void {
+    this.request = request
+    this.#wallet = null
+    this.#target = null
+    this.#value = null
+    this.#call = undefined
+  }
+
+  /** Lets go of the last request. */
+  release(): void {
+    this.bind(NO_FACTS)
+  }
+
+  get wallet(): AddressValue {
+    this.#wallet ??= new AddressValue(this.request.from)
+    return this.#wallet
+  }
+
+  get target(): AddressValue {
+    this.#target ??= new AddressValue(this.request.to)
+    return this.#target
+  }
+
+  get value(): Uint256 {
+    this.#value ??= Uint256.ofCanonical(this.request.value)
+    return this.#value
+  }
+
+  /** Null: the data is not a call that the policy's abi or idl describes. */
+  get call(): DecodedCall | null {
+    if (this.#call === undefined) {
+      const { chainFamily, data } = this.request
+      this.#call = this.#calls === null ? null : this.#calls.decode(chainFamily, data)
+    }
+    return this.#call
+  }
+}

@@ -1,0 +1,212 @@
+// The policy document as JSON Schema (draft 2020-12), for editors and other tools: docs/policy.schema.json is this, printed.
+// It says what has which shape; what expressions mean, and whether tests pass, only `policy check` can tell.
+import { CONSTANT_KINDS } from './constants.ts'
+import { READ_KINDS } from './document-reads.ts'
+import { POLICY_LIMITS } from './limits.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const text = (description: string, maxLength: number): Schema => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  description,
+})
+const object = (
+  description: string,
+  required: readonly string[],
+  properties: Readonly<Record<string, Schema>>,
+): Schema => ({
+  type: 'object',
+  description,
+  required,
+  properties,
+  additionalProperties: false,
+})
+const list = (description: string, items: Schema, maxItems: number): Schema => ({
+  type: 'array',
+  description,
+  items,
+  maxItems,
+})
+/** A value that may be written with or without quotes. */
+const scalar = (description: string): Schema => ({ type: ['string', 'number', 'boolean'], description })
+const amount = (description: string): Schema => ({ type: ['string', 'number'], description })
+const duration = (description: string): Schema => ({
+  type: 'string',
+  pattern: '^([0-9]{1,10}[hms]){1,3}$',
+  description,
+})
+
+const NAME = '^[a-z][a-z0-9_]{0,63}$'
+const named = (description: string, members: Schema, maxProperties: number): Schema => ({
+  type: 'object',
+  description,
+  maxProperties,
+  propertyNames: { pattern: NAME },
+  additionalProperties: members,
+})
+
+const EXPRESSION = text('A CEL expression that is true or false.', POLICY_LIMITS.expressionLength)
+
+const rule: Schema = {
+  ...object('Decides, or passes on to the next rule.', ['id'], {
+    id: { type: 'string', pattern: '^[a-z0-9_-]+$', maxLength: POLICY_LIMITS.identifierLength },
+    allow: { ...EXPRESSION, description: 'True ends compliant.' },
+    deny: { ...EXPRESSION, description: 'True ends non-compliant.' },
+    require: { ...EXPRESSION, description: 'False ends non-compliant.' },
+    code: {
+      type: 'string',
+      pattern: '^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$',
+      maxLength: POLICY_LIMITS.codeLength,
+      description: 'The reason for programs.',
+    },
+    message: text('The reason for people.', POLICY_LIMITS.messageLength),
+  }),
+  oneOf: [{ required: ['allow'] }, { required: ['deny'] }, { required: ['require'] }],
+}
+
+const constant: Schema = object('A value that rules name as constants.<name>.', ['type', 'value'], {
+  type: { enum: Object.keys(CONSTANT_KINDS) },
+  value: {
+    anyOf: [
+      scalar('One value.'),
+      { ...list('Several, as a list.', scalar('A value.'), POLICY_LIMITS.listElements), minItems: 1 },
+    ],
+  },
+})
+
+const parameter: Schema = {
+  type: 'object',
+  required: ['type'],
+  properties: {
+    name: { type: 'string' },
+    type: { type: 'string' },
+    components: { type: 'array', items: { $ref: '#/$defs/parameter' } },
+  },
+}
+
+const abi: Schema = list(
+  'Functions whose calls the rules may read: in words, or items of a JSON ABI.',
+  {
+    anyOf: [
+      text('For example "function transfer(address to, uint256 amount)".', POLICY_LIMITS.expressionLength),
+      {
+        type: 'object',
+        properties: {
+          type: { enum: ['function', 'event', 'error', 'constructor', 'fallback', 'receive'] },
+          name: { type: 'string' },
+          inputs: { type: 'array', items: { $ref: '#/$defs/parameter' } },
+          outputs: { type: 'array', items: { $ref: '#/$defs/parameter' } },
+          stateMutability: { type: 'string' },
+        },
+      },
+    ],
+  },
+  POLICY_LIMITS.functions,
+)
+
+const ADDRESS = '^0x[0-9a-fA-F]{40}$'
+const contract: Schema = { type: 'string', pattern: ADDRESS, description: 'The contract.' }
+const holder: Schema = {
+  type: 'string',
+  pattern: `${ADDRESS}|^(wallet|target)\\.address$`,
+  description: 'Whose; wallet.address unless stated.',
+}
+
+const read: Schema = object('State on chain that rules name as reads.<name>.', ['kind'], {
+  kind: { enum: READ_KINDS },
+  chain: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,63}$', description: 'The request’s chain unless stated.' },
+  contract,
+  of: holder,
+  token_id: amount('The token’s id.'),
+  function: text('For example "function tierOf(address who) view returns (uint8)".', POLICY_LIMITS.expressionLength),
+  arguments: { type: 'array', items: scalar('wallet.address, target.address, tx.value, or a value.') },
+})
+
+const flag: Schema = { type: 'boolean' }
+const testFacts: Schema = object('What the sources say. What is left out is not available.', [], {
+  client: object('Geography of user_ip.', [], {
+    country: { type: 'string', pattern: '^[A-Z]{2}$' },
+    region: { type: 'string', pattern: '^[A-Z]{2}-[A-Z0-9]{1,3}$' },
+    anonymous: flag,
+    vpn: flag,
+    proxy: flag,
+    tor: flag,
+    hosting: flag,
+  }),
+  identity: object('Who the wallet belongs to.', ['verified'], {
+    verified: flag,
+    type: { enum: ['individual', 'business'] },
+    level: { type: 'integer', minimum: 1, maximum: 3 },
+    verified_at: { type: 'string' },
+  }),
+  screeners: {
+    type: 'object',
+    additionalProperties: object('What a screener says.', [], {
+      flagged: flag,
+      score: { type: 'integer' },
+      categories: { type: 'array', items: { type: 'string' } },
+    }),
+  },
+  reads: { type: 'object', additionalProperties: scalar('The value of a read.') },
+  velocity: {
+    type: 'object',
+    propertyNames: duration('The window.'),
+    additionalProperties: object('Within a window.', [], {
+      count: amount('Compliant decisions.'),
+      value: amount('Their value: a number, or an amount as "1.5 ether".'),
+    }),
+  },
+  lists: {
+    type: 'object',
+    additionalProperties: {
+      anyOf: [
+        { type: 'array', items: { type: 'string' } },
+        object('A list of some age.', [], {
+          addresses: { type: 'array', items: { type: 'string' } },
+          age: duration('How old it is.'),
+        }),
+      ],
+    },
+  },
+})
+
+const test: Schema = object('A request with facts, and what the policy says to it.', ['request', 'verdict'], {
+  name: text('What it shows.', POLICY_LIMITS.nameLength),
+  request: object('The request.', ['from'], {
+    from: { type: 'string' },
+    chain: { type: 'string', description: 'ethereum unless stated.' },
+    chain_id: { type: 'integer', description: 'Of a chain that is not built in.' },
+    to: { type: 'string' },
+    msg_value: amount('0 unless stated.'),
+    data: { type: 'string', pattern: '^0x(?:[0-9a-fA-F]{2})*$' },
+    user_ip: { type: 'string' },
+    time: { type: 'string', description: '2026-01-01T00:00:00Z unless stated.' },
+  }),
+  facts: testFacts,
+  verdict: { enum: ['allow', 'deny', 'failure'] },
+  rule: text('The rule that decides (or fails), or "default".', POLICY_LIMITS.identifierLength),
+})
+
+/** The schema of a whole document. */
+export const POLICY_JSON_SCHEMA: Schema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Countersign policy',
+  ...object('Ordered rules: the first decisive one wins.', ['name', 'rules'], {
+    name: text('Shown to callers.', POLICY_LIMITS.nameLength),
+    description: text('For its readers.', POLICY_LIMITS.descriptionLength),
+    default: { enum: ['allow', 'deny'], description: 'The verdict when no rule decides; deny unless stated.' },
+    quorum: { type: 'integer', minimum: 1, maximum: POLICY_LIMITS.quorum, description: 'Signatures of a v1 task.' },
+    constants: named('Values with names.', constant, POLICY_LIMITS.constants),
+    abi,
+    idl: { type: 'object', description: 'The content of an Anchor IDL file, for Solana.' },
+    reads: named('State on chain with names.', read, POLICY_LIMITS.reads),
+    rules: list('In order.', rule, POLICY_LIMITS.rules),
+    tests: list('Run whenever the policy is saved.', test, POLICY_LIMITS.tests),
+  }),
+  $defs: { parameter },
+}
+
+/** As docs/policy.schema.json has it. */
+export const policyJsonSchemaText = (): string => `${JSON.stringify(POLICY_JSON_SCHEMA, null, 2)}\n`

@@ -1,0 +1,55 @@
+// What a policy asks for beyond the request, gathered from its rules: each source once, in an order that does not depend
+// on the rules'.
+import type { FactNeed, ListNeed } from './types.ts'
+
+const ORDER: readonly FactNeed['kind'][] = ['list', 'geography', 'identity', 'screener', 'read', 'velocity']
+
+/** Different for different sources of one kind. */
+const nameOf = (need: FactNeed): string => {
+  switch (need.kind) {
+    case 'list':
+      return need.list
+    case 'screener':
+      return need.screener
+    case 'read':
+      return need.read
+    case 'velocity':
+      return String(need.windowSeconds)
+    default:
+      return ''
+  }
+}
+
+/** Equal for two policies' needs exactly when meeting one meets the other. */
+export const keyOfNeed = (need: FactNeed): string => JSON.stringify(need)
+
+const leastAge = (left: number | null, right: number | null): number | null => {
+  if (left === null || right === null) return left ?? right
+  return Math.min(left, right)
+}
+
+export interface Needs {
+  add(need: FactNeed): void
+  count(kind: FactNeed['kind']): number
+  all(): readonly FactNeed[]
+}
+
+export const createNeeds = (): Needs => {
+  const kinds = new Map<FactNeed['kind'], Map<string, FactNeed>>()
+  return {
+    add: (need) => {
+      const known = kinds.get(need.kind) ?? new Map<string, FactNeed>()
+      kinds.set(need.kind, known)
+      const key = nameOf(need)
+      const same = known.get(key)
+      const demanded = need.kind === 'list' && same !== undefined ? (same as ListNeed).maxAgeSeconds : null
+      known.set(key, need.kind === 'list' ? { ...need, maxAgeSeconds: leastAge(need.maxAgeSeconds, demanded) } : need)
+    },
+    count: (kind) => kinds.get(kind)?.size ?? 0,
+    all: () =>
+      ORDER.flatMap((kind) => {
+        const needs = [...(kinds.get(kind)?.entries() ?? [])]
+        return needs.sort(([left], [right]) => (left < right ? -1 : 1)).map(([, need]) => need)
+      }),
+  }
+}

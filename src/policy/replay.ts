@@ -1,0 +1,206 @@
+// Evaluates a policy on recorded decisions, to see what it would change. A record holds the request and the facts that
+// were collected for it; what is personal (the client's address, the identity) is not in it, nor what nobody asked for
+// then. A decision whose rules read such a thing can't be replayed, and is counted as that.
+import type { ChainFamily } from '../domain/chain.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import { ALLOW_LIST_RULE, DENY_LIST_RULE } from './duties.ts'
+import { PolicyEvaluationError } from './errors.ts'
+import { FactUnavailableError } from './fact-unavailable.ts'
+import type { CompiledPolicy, EvaluationFacts, ExternalFacts, ListReader } from './types.ts'
+
+/** What replaying reads of a decision record (decisions/types.ts, DecisionRecord). */
+export interface ReplayableDecision {
+  readonly uuid: string
+  readonly at: number
+  readonly chain: string
+  readonly from: string
+  readonly to: string
+  readonly value: string
+  readonly data_size: number
+  readonly data?: string | undefined
+  readonly requested?: number
+  readonly facts?: ReplayableFacts | undefined
+  readonly compliant: boolean
+  readonly rule: string | null
+}
+
+export interface ReplayableFacts {
+  readonly geography?: unknown
+  readonly screeners?: unknown
+  readonly reads?: unknown
+  readonly velocity?: unknown
+  readonly lists?: Readonly<
+    Record<string, { readonly age: number | null; readonly in: readonly string[]; readonly out: readonly string[] }>
+  >
+}
+
+export interface ReplayChain {
+  readonly family: ChainFamily
+  /** 0 on Solana. */
+  readonly chainId: number
+}
+
+/** How one decision would go. */
+export type ReplayedDecision =
+  | { readonly status: 'same' }
+  | { readonly status: 'changed'; readonly verdict: Verdict }
+  /** A rule reads what the record does not hold. */
+  | { readonly status: 'unknown'; readonly fact: string }
+  /** A rule fails: there would be no verdict. */
+  | { readonly status: 'failed'; readonly ruleId: string }
+  /** The organization's own lists decided, before any policy. */
+  | { readonly status: 'by-lists' }
+
+export interface ReplayOptions {
+  readonly chain: (name: string) => ReplayChain | undefined
+  /** The lists as they are now, for lists that were not looked up then; null for none. */
+  readonly lists: ListReader | null
+}
+
+const UNRECORDED_DATA = new FactUnavailableError('the call data')
+const UNRECORDED_CLIENT = new FactUnavailableError('client.ip')
+const UNKNOWN_CHAIN = new FactUnavailableError('the chain')
+
+const readerOf = (recorded: ReplayableFacts['lists'], current: ListReader | null): ListReader => {
+  const find = (name: string) => (recorded !== undefined && Object.hasOwn(recorded, name) ? recorded[name] : undefined)
+  return {
+    ageSeconds: (name) => {
+      const list = find(name)
+      return list === undefined ? (current?.ageSeconds(name) ?? null) : list.age
+    },
+    contains: (name, address) => {
+      const list = find(name)
+      if (list?.in.includes(address)) return true
+      if (list?.out.includes(address)) return false
+      if (current === null || current.ageSeconds(name) === null) throw new FactUnavailableError(`list ${name}`)
+      return current.contains(name, address)
+    },
+  }
+}
+
+/** The facts of a record; reading what it does not hold fails. */
+const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions): EvaluationFacts => {
+  const known = chain(decision.chain)
+  const { facts, data, data_size, requested } = decision
+  const external = {
+    geography: facts?.geography,
+    screeners: facts?.screeners,
+    reads: facts?.reads,
+    velocity: facts?.velocity,
+  } as ExternalFacts
+  return {
+    chainName: decision.chain,
+    get chainFamily() {
+      if (known === undefined) throw UNKNOWN_CHAIN
+      return known.family
+    },
+    get chainId() {
+      if (known === undefined) throw UNKNOWN_CHAIN
+      return known.chainId
+    },
+    from: decision.from,
+    to: decision.to,
+    value: decision.value,
+    get data() {
+      if (data !== undefined) return data
+      if (data_size === 0) return '0x'
+      throw UNRECORDED_DATA
+    },
+    get userIp(): string {
+      throw UNRECORDED_CLIENT
+    },
+    nowSeconds: requested ?? Math.floor(decision.at / 1000),
+    external,
+    lists: readerOf(facts?.lists, lists),
+  }
+}
+
+/** @throws whatever is neither a failure of a rule nor a missing fact: a fault of ours. */
+export const replayDecision = (
+  policy: CompiledPolicy,
+  decision: ReplayableDecision,
+  options: ReplayOptions,
+): ReplayedDecision => {
+  if (decision.rule === DENY_LIST_RULE || decision.rule === ALLOW_LIST_RULE) return { status: 'by-lists' }
+  try {
+    const verdict = policy.evaluate(factsOf(decision, options))
+    const isSame = verdict.compliant === decision.compliant && verdict.ruleId === decision.rule
+    return isSame ? { status: 'same' } : { status: 'changed', verdict }
+  } catch (error) {
+    if (!(error instanceof PolicyEvaluationError)) throw error
+    const { cause } = error
+    if (cause instanceof FactUnavailableError) return { status: 'unknown', fact: cause.fact }
+    return { status: 'failed', ruleId: error.ruleId }
+  }
+}
+
+interface Outcome {
+  readonly compliant: boolean
+  readonly rule: string | null
+}
+
+/** Decisions that would go from one rule's verdict to another's. */
+export interface ReplayChange {
+  readonly from: Outcome
+  readonly to: Outcome
+  readonly count: number
+  /** Uuids of the first few. */
+  readonly examples: readonly string[]
+}
+
+export interface ReplaySummary {
+  readonly decisions: number
+  readonly same: number
+  /** Most frequent first. */
+  readonly changes: readonly ReplayChange[]
+  readonly unknown: readonly { readonly fact: string; readonly count: number }[]
+  readonly failed: readonly { readonly rule: string; readonly count: number }[]
+  readonly byLists: number
+}
+
+const EXAMPLES = 3
+
+const descending = (left: { readonly count: number }, right: { readonly count: number }): number =>
+  right.count - left.count
+
+/** Adds up replayed decisions, in memory that does not grow with their number. */
+export const createReplayTally = () => {
+  let decisions = 0
+  let same = 0
+  let byLists = 0
+  const changes = new Map<string, { from: Outcome; to: Outcome; count: number; examples: string[] }>()
+  const unknown = new Map<string, number>()
+  const failed = new Map<string, number>()
+  const count = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1)
+
+  const addChange = ({ uuid, compliant, rule }: ReplayableDecision, verdict: Verdict): void => {
+    const from = { compliant, rule }
+    const to = { compliant: verdict.compliant, rule: verdict.ruleId }
+    const key = JSON.stringify([from, to])
+    const change = changes.get(key) ?? { from, to, count: 0, examples: [] }
+    changes.set(key, change)
+    change.count++
+    if (change.examples.length < EXAMPLES) change.examples.push(uuid)
+  }
+
+  return {
+    add: (decision: ReplayableDecision, replayed: ReplayedDecision): void => {
+      decisions++
+      if (replayed.status === 'same') same++
+      else if (replayed.status === 'by-lists') byLists++
+      else if (replayed.status === 'changed') addChange(decision, replayed.verdict)
+      else if (replayed.status === 'unknown') count(unknown, replayed.fact)
+      else count(failed, replayed.ruleId)
+    },
+    summary: (): ReplaySummary => ({
+      decisions,
+      same,
+      changes: [...changes.values()].sort(descending),
+      unknown: [...unknown].map(([fact, times]) => ({ fact, count: times })).sort(descending),
+      failed: [...failed].map(([rule, times]) => ({ rule, count: times })).sort(descending),
+      byLists,
+    }),
+  }
+}
+
+export type ReplayTally = ReturnType<typeof createReplayTally>

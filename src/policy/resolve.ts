@@ -1,0 +1,238 @@
+// What a name in a rule means: a fact, a constant of the document, a read, an argument of the call, a source. Each is
+// replaced, before types are checked, by a node that has the value at hand, and notes what the policy needs for it.
+
+import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
+import type { AddressValue } from './address-value.ts'
+import { UnreadableValue } from './decoding.ts'
+import { NAME, NAME_RULE } from './document-reader.ts'
+import { FactUnavailableError } from './fact-unavailable.ts'
+import { FACTS, type FactField } from './facts.ts'
+import { POLICY_LIMITS } from './limits.ts'
+import { toReadValue } from './read-value.ts'
+import type { PolicyScope } from './scope.ts'
+import {
+  constantValue,
+  isConstant,
+  replaceByConstant,
+  replaceByFunction,
+  replaceByValue,
+  type SyntaxNode,
+  secondsOfDuration,
+  type ValueBounds,
+} from './syntax.ts'
+import type { FactNeed, ScreenerFacts } from './types.ts'
+import { Uint256 } from './uint256.ts'
+
+/** Complains of a node. */
+export type Refuse = (node: SyntaxNode, message: string) => void
+
+/** A source may fail a rule; see cost.ts for what a failure that is discarded costs. */
+export const FAILURE_STEPS = 25
+const FACT_STEPS = 3
+const TIME_STEPS = 6
+const NUMBER_STEPS = 8
+const LIST_STEPS = 30
+
+const WINDOW_SECONDS_MIN = 60
+const WINDOW_SECONDS_MAX = 31 * 86_400
+
+const CATEGORIES_MAX = 64
+const CATEGORY_LENGTH = 64
+const READ_TEXT_LENGTH = 1024
+
+const bounds = (steps: number, chars = 0, elements = 0): ValueBounds => ({ steps, elements, chars })
+
+/** Elements of a list and characters of a text that an argument of a call may have. */
+export const ARGUMENT_BOUNDS = bounds(
+  FACT_STEPS + FAILURE_STEPS,
+  POLICY_LIMITS.decodedChars,
+  POLICY_LIMITS.decodedElements,
+)
+
+const listNames = (names: Iterable<string>): string => {
+  const all = [...names]
+  return all.length === 0 ? 'none' : all.slice(0, 20).join(', ')
+}
+
+const SCREENER_FIELDS: Readonly<
+  Record<string, { type: string; bounds: ValueBounds; select: (facts: ScreenerFacts) => unknown }>
+> = {
+  flagged: { type: 'bool', bounds: bounds(FACT_STEPS + FAILURE_STEPS), select: ({ flagged }) => flagged },
+  score: {
+    type: 'int',
+    bounds: bounds(NUMBER_STEPS + FAILURE_STEPS),
+    select: ({ score }) => (score === null ? null : BigInt(score)),
+  },
+  categories: {
+    type: 'list<string>',
+    bounds: bounds(FACT_STEPS + FAILURE_STEPS, CATEGORY_LENGTH, CATEGORIES_MAX),
+    select: ({ categories }) => categories,
+  },
+}
+
+/** A text that is known when the policy is saved: a literal, or a constant of the document. */
+const constantText = (node: SyntaxNode | undefined): string | null => {
+  const value = node !== undefined && isConstant(node) ? constantValue(node) : null
+  return typeof value === 'string' ? value : null
+}
+
+export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
+  const { evaluation, needs } = scope
+
+  /** Notes a need within the number of its kind that a policy may have. */
+  const need = (node: SyntaxNode, wanted: FactNeed, limit: number, what: string): void => {
+    needs.add(wanted)
+    if (needs.count(wanted.kind) > limit) refuse(node, `a policy may use at most ${limit} different ${what}`)
+  }
+
+  const fact = (node: SyntaxNode, group: string, name: string, field: FactField): void => {
+    if (group === 'call' && scope.calls === null && name !== 'discriminator') {
+      refuse(node, 'the policy describes no calls: give it an abi, or an idl for Solana')
+    }
+    if (field.requires !== undefined) scope.requires.add(field.requires)
+    if (field.need !== undefined) needs.add(field.need)
+    const isTime = field.type.startsWith('google.protobuf.')
+    const steps = isTime ? TIME_STEPS : FACT_STEPS
+    const mayFail = field.need === undefined ? 0 : FAILURE_STEPS
+    const { read } = field
+    replaceByValue(node, field.type, bounds(steps + mayFail, field.maxLength), () => read(evaluation))
+  }
+
+  const constant = (node: SyntaxNode, name: string): void => {
+    const found = scope.constants.get(name)
+    if (found === undefined) {
+      refuse(node, `there is no constant "${name.slice(0, 64)}"; there are: ${listNames(scope.constants.keys())}`)
+      return
+    }
+    replaceByConstant(node, found.type, found.value)
+  }
+
+  const read = (node: SyntaxNode, name: string): void => {
+    const found = scope.reads.get(name)
+    if (found === undefined) {
+      refuse(node, `there is no read "${name.slice(0, 64)}"; there are: ${listNames(scope.reads.keys())}`)
+      return
+    }
+    needs.add({ kind: 'read', read: name, definition: found.definition })
+    const unavailable = new FactUnavailableError(`reads.${name}`)
+    const { type } = found
+    replaceByValue(node, type, bounds(NUMBER_STEPS + FAILURE_STEPS, READ_TEXT_LENGTH), () => {
+      const value = toReadValue(type, evaluation.request.external?.reads?.[name])
+      if (value === null) throw unavailable
+      return value
+    })
+  }
+
+  const argument = (node: SyntaxNode, name: string): void => {
+    const declared = scope.calls?.arguments.get(name)
+    if (scope.calls === null || declared === undefined) {
+      const known = listNames(scope.calls?.arguments.keys() ?? [])
+      refuse(node, `no function of the policy takes an argument "${name.slice(0, 64)}"; there are: ${known}`)
+      return
+    }
+    const [[type] = [''], ...others] = declared.types
+    if (others.length > 0) {
+      const named = [...declared.types].map(([kind, functionName]) => `${kind} in ${functionName}`).join(', ')
+      refuse(node, `"${name}" is ${named}: rename one of them in the abi`)
+      return
+    }
+    scope.requires.add('data')
+    const absent = new FactUnavailableError(`call.args.${name}`)
+    replaceByValue(node, type, ARGUMENT_BOUNDS, () => {
+      const { call } = evaluation
+      const slot = call?.slots.get(name)
+      const value = call === null || slot === undefined ? undefined : call.values[slot]
+      if (value === undefined || value instanceof UnreadableValue) throw absent
+      return value
+    })
+  }
+
+  /** The checked name of a list or screener; null after refusing. */
+  const sourceName = (node: SyntaxNode, what: 'list' | 'screener', known: ReadonlySet<string> | undefined) => {
+    const name = constantText(node)
+    const isWritten = what === 'list' ? isListName : (text: string) => NAME.test(text)
+    const rule = what === 'list' ? `is ${LIST_NAME_RULE}` : NAME_RULE
+    if (name === null) refuse(node, `the name of a ${what} is a literal text`)
+    else if (!isWritten(name)) refuse(node, `the name of a ${what} ${rule}`)
+    else if (known !== undefined && !known.has(name)) {
+      refuse(node, `there is no ${what} "${name}"; there are: ${listNames(known)}`)
+    } else return name
+    return null
+  }
+
+  const inList = (node: SyntaxNode, parameters: readonly SyntaxNode[]): void => {
+    const [address, nameNode, ageNode] = parameters
+    if (address === undefined || nameNode === undefined || parameters.length > 3) {
+      refuse(node, 'in_list() takes an address, the name of a list, and if wanted the age that it may have at most')
+      return
+    }
+    const maxAgeSeconds =
+      ageNode === undefined || !isConstant(ageNode) ? null : secondsOfDuration(constantValue(ageNode))
+    if (ageNode !== undefined && maxAgeSeconds === null) refuse(ageNode, 'the age is a literal duration: days(2)')
+    const name = sourceName(nameNode, 'list', scope.known.lists)
+    if (name === null) return
+    need(node, { kind: 'list', list: name, maxAgeSeconds }, POLICY_LIMITS.lists, 'lists')
+    const missing = new FactUnavailableError(`list ${name}`)
+    const stale = new FactUnavailableError(`list ${name}, not older than ${maxAgeSeconds} s,`)
+    replaceByFunction(node, address, 'address', 'bool', bounds(LIST_STEPS + FAILURE_STEPS), (value) => {
+      const { lists } = evaluation.request
+      const age = lists === undefined ? null : lists.ageSeconds(name)
+      if (lists === undefined || age === null) throw missing
+      if (maxAgeSeconds !== null && age > maxAgeSeconds) throw stale
+      return lists.contains(name, (value as AddressValue).text)
+    })
+  }
+
+  const screener = (node: SyntaxNode, parameters: readonly SyntaxNode[], field: string): void => {
+    const nameNode = parameters[0]
+    const name =
+      nameNode === undefined || parameters.length > 1 ? null : sourceName(nameNode, 'screener', scope.known.screeners)
+    const definition = Object.hasOwn(SCREENER_FIELDS, field) ? SCREENER_FIELDS[field] : undefined
+    if (definition === undefined) {
+      refuse(node, `a screener has no "${field.slice(0, 64)}"; it has: ${Object.keys(SCREENER_FIELDS).join(', ')}`)
+    }
+    if (nameNode === undefined || parameters.length > 1) refuse(node, 'screener() takes the name of a screener')
+    if (name === null || definition === undefined) return
+    need(node, { kind: 'screener', screener: name }, POLICY_LIMITS.screeners, 'screeners')
+    const unavailable = new FactUnavailableError(`screener ${name} ${field}`)
+    replaceByValue(node, definition.type, definition.bounds, () => {
+      const facts = evaluation.request.external?.screeners?.[name]
+      const value = facts == null ? null : definition.select(facts)
+      if (value === null) throw unavailable
+      return value
+    })
+  }
+
+  const velocity = (node: SyntaxNode, method: string, parameters: readonly SyntaxNode[]): void => {
+    const [windowNode, ...others] = parameters
+    const seconds =
+      windowNode !== undefined && isConstant(windowNode) ? secondsOfDuration(constantValue(windowNode)) : null
+    if (seconds === null || others.length > 0) {
+      refuse(windowNode ?? node, `velocity.${method}() takes a literal duration: velocity.${method}(hours(24))`)
+      return
+    }
+    if (seconds < WINDOW_SECONDS_MIN || seconds > WINDOW_SECONDS_MAX) {
+      refuse(windowNode ?? node, 'a window is from one minute to 31 days long')
+      return
+    }
+    need(node, { kind: 'velocity', windowSeconds: seconds }, POLICY_LIMITS.velocityWindows, 'velocity windows')
+    // Value is summed in the chain's own tokens, so it is only worth asking with the request's.
+    const key = String(seconds)
+    const unavailable = new FactUnavailableError(`velocity over ${key} s`)
+    replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {
+      const facts = evaluation.request.external?.velocity?.[key]
+      if (facts === undefined) throw unavailable
+      return method === 'count' ? BigInt(facts.count) : Uint256.of(BigInt(facts.value))
+    })
+  }
+
+  return { fact, constant, read, argument, inList, screener, velocity }
+}
+
+export type Resolver = ReturnType<typeof createResolver>
+
+/** The fact that `group.name` is, if it is one. */
+export const factField = (group: string, name: string): FactField | undefined => {
+  const fields = Object.hasOwn(FACTS, group) ? FACTS[group] : undefined
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
+}

@@ -1,0 +1,54 @@
+// What the rules of one document may name, and what they turned out to need. One scope a policy, filled while its rules
+// are compiled.
+import type { Environment } from '@marcbachmann/cel-js'
+import type { OptionalField } from '../domain/target.ts'
+import type { CallTable } from './call-table.ts'
+import { type ConstantValue, constantValue } from './constants.ts'
+import { createTupleEnvironment, permittedTypes, sharedEnvironment } from './environment.ts'
+import { Evaluation } from './evaluation.ts'
+import { FACTS } from './facts.ts'
+import { createNeeds, type Needs } from './needs.ts'
+import type { PolicyDocument, PolicyRead } from './types.ts'
+
+/** Which lists and screeners there are; a policy that names another is refused. */
+export interface KnownSources {
+  readonly lists?: ReadonlySet<string>
+  readonly screeners?: ReadonlySet<string>
+}
+
+export interface PolicyScope {
+  readonly environment: Environment
+  /** Types beside the language's own: tuples, and lists of them. */
+  readonly types: ReadonlySet<string>
+  /** Bound to one request after another. */
+  readonly evaluation: Evaluation
+  readonly constants: ReadonlyMap<string, ConstantValue>
+  readonly reads: ReadonlyMap<string, PolicyRead>
+  readonly calls: CallTable | null
+  readonly known: KnownSources
+  readonly requires: Set<OptionalField>
+  readonly needs: Needs
+}
+
+/** First names of what an expression may read. A loop's variable can't have one of them. */
+export const ROOT_NAMES: ReadonlySet<string> = new Set([...Object.keys(FACTS), 'constants', 'reads', 'velocity'])
+
+/** @throws LiteralMalformedError when the document holds a constant that reading it would have refused. */
+export const createPolicyScope = (
+  { constants, reads }: Pick<PolicyDocument, 'constants' | 'reads'>,
+  calls: CallTable | null,
+  known: KnownSources = {},
+): PolicyScope => {
+  const tuples = calls?.tuples ?? []
+  return {
+    environment: tuples.length === 0 ? sharedEnvironment() : createTupleEnvironment(tuples),
+    types: permittedTypes(calls),
+    evaluation: new Evaluation(calls),
+    constants: new Map(constants.map((constant) => [constant.name, constantValue(constant)])),
+    reads: new Map(reads.map((read) => [read.name, read])),
+    calls,
+    known,
+    requires: new Set(),
+    needs: createNeeds(),
+  }
+}

@@ -1,0 +1,89 @@
+// Ends jobs: answered, failed or expired, exactly once each, whoever comes first. It holds every job that is not settled
+// yet, so it also knows when none is left.
+import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
+import type { Clock } from '../domain/time.ts'
+import { createDeadlineList } from './deadlines.ts'
+import type { Entry, PoolAnswer } from './entry.ts'
+import type { JobQueue } from './queue.ts'
+import type { PoolStatistics } from './statistics.ts'
+import type { Timers } from './timers.ts'
+
+export interface Settlement {
+  /** Jobs not settled, wherever they are. */
+  readonly pending: number
+  /** From here on the job is answered 408 at its deadline, whatever hangs. */
+  open(entry: Entry): void
+  /** False: settled before, or too late by now. Then the answer must be withheld (invariant 4). */
+  answer(entry: Entry, answer: PoolAnswer): boolean
+  fail(entry: Entry, error: CountersignError): void
+  expire(entry: Entry): void
+  /** Fails every job that is left. */
+  failAll(error: () => CountersignError): void
+  /** Resolves once no job is left. */
+  drained(): Promise<void>
+  stop(): void
+}
+
+export interface SettlementOptions {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly queue: JobQueue
+  readonly statistics: PoolStatistics
+}
+
+export const createSettlement = ({ clock, timers, queue, statistics }: SettlementOptions): Settlement => {
+  const waiters: (() => void)[] = []
+
+  const settle = (entry: Entry): void => {
+    entry.settled = true
+    deadlines.remove(entry)
+    queue.drop(entry)
+    if (deadlines.size === 0) for (const resolve of waiters.splice(0)) resolve()
+  }
+
+  const fail = (entry: Entry, error: CountersignError): void => {
+    if (entry.settled) return
+    statistics.failed += 1
+    settle(entry)
+    entry.reject(error)
+  }
+
+  const expire = (entry: Entry): void => {
+    if (entry.settled) return
+    statistics.expired += 1
+    settle(entry)
+    entry.reject(new DeadlineExceededError())
+  }
+
+  const deadlines = createDeadlineList(clock, timers, expire)
+
+  return {
+    get pending() {
+      return deadlines.size
+    },
+    open: deadlines.add,
+    answer: (entry, answer) => {
+      if (entry.settled) return false
+      if (entry.job.deadlineMs <= clock.monotonicMs()) {
+        expire(entry)
+        return false
+      }
+      statistics.answered += 1
+      settle(entry)
+      entry.resolve(answer)
+      return true
+    },
+    fail,
+    expire,
+    failAll: (error) => {
+      for (const entry of deadlines.takeAll()) fail(entry, error())
+    },
+    drained: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      if (deadlines.size === 0) resolve()
+      else waiters.push(resolve)
+      return promise
+    },
+    stop: deadlines.stop,
+  }
+}

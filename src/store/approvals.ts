@@ -1,0 +1,150 @@
+// Changes that wait for a second person. What is asked for is kept as it was asked; whoever approves it is someone else,
+// which the table itself makes sure of.
+import { newIdentifier } from '../domain/identifier.ts'
+import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import type { TableScope } from './table-scope.ts'
+
+export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired'
+
+export interface Approval {
+  readonly id: string
+  /** Null for what belongs to the deployment. */
+  readonly organizationId: string | null
+  /** For example `policy.activate`. */
+  readonly action: string
+  /** Id of what is to be changed. */
+  readonly subject: string
+  /** What is to be done, complete. */
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly state: ApprovalState
+  /** Ids of accounts. */
+  readonly requestedBy: string
+  readonly decidedBy: string | null
+  readonly createdAtSeconds: number
+  readonly expiresAtSeconds: number
+  readonly decidedAtSeconds: number | null
+}
+
+interface ApprovalRow {
+  readonly id: string
+  readonly organization_id: string | null
+  readonly action: string
+  readonly subject: string
+  readonly detail: string
+  readonly state: 'pending' | 'approved' | 'rejected'
+  readonly requested_by: string
+  readonly decided_by: string | null
+  readonly created_at_seconds: number
+  readonly expires_at_seconds: number
+  readonly decided_at_seconds: number | null
+}
+
+const COLUMNS = `id, organization_id, action, subject, detail, state, requested_by, decided_by, created_at_seconds,
+  expires_at_seconds, decided_at_seconds`
+
+export interface ApprovalFilter {
+  /** Null: the deployment's own. */
+  readonly organizationId: string | null
+  readonly state?: ApprovalState
+}
+
+export const createApprovalTable = (scope: TableScope) => {
+  const toApproval = (row: ApprovalRow): Approval => ({
+    id: row.id,
+    organizationId: row.organization_id,
+    action: row.action,
+    subject: row.subject,
+    detail: JSON.parse(row.detail) as Record<string, unknown>,
+    state: row.state === 'pending' && row.expires_at_seconds <= scope.nowSeconds() ? 'expired' : row.state,
+    requestedBy: row.requested_by,
+    decidedBy: row.decided_by,
+    createdAtSeconds: row.created_at_seconds,
+    expiresAtSeconds: row.expires_at_seconds,
+    decidedAtSeconds: row.decided_at_seconds,
+  })
+
+  /** `=` is never true of null. */
+  const owned = (organizationId: string | null): { condition: string; parameters: string[] } =>
+    organizationId === null
+      ? { condition: 'organization_id IS NULL', parameters: [] }
+      : { condition: 'organization_id = ?', parameters: [organizationId] }
+
+  return {
+    request: (input: {
+      readonly organizationId: string | null
+      readonly action: string
+      readonly subject: string
+      readonly detail: Readonly<Record<string, unknown>>
+      readonly requestedBy: string
+      readonly lifeSeconds: number
+    }): Promise<Approval> =>
+      scope.write(async (transaction) => {
+        const nowSeconds = scope.nowSeconds()
+        const [row] = await transaction.query<ApprovalRow>(
+          `INSERT INTO approvals (${COLUMNS}) VALUES (?, ?, ?, ?, ?, 'pending', ?, NULL, ?, ?, NULL) RETURNING ${COLUMNS}`,
+          [
+            ...[newIdentifier('approval'), input.organizationId, input.action, input.subject],
+            ...[JSON.stringify(input.detail), input.requestedBy, nowSeconds, nowSeconds + input.lifeSeconds],
+          ],
+        )
+        if (row === undefined) throw new Error('the new approval was not returned')
+        return toApproval(row)
+      }),
+
+    find: async (organizationId: string | null, approvalId: string): Promise<Approval | null> => {
+      const { condition, parameters } = owned(organizationId)
+      const [row] = await scope.statements.query<ApprovalRow>(
+        `SELECT ${COLUMNS} FROM approvals WHERE ${condition} AND id = ?`,
+        [...parameters, approvalId],
+      )
+      return row === undefined ? null : toApproval(row)
+    },
+
+    /** Newest first. */
+    page: (filter: ApprovalFilter, page: PageRequest): Promise<Page<Approval>> => {
+      const { condition, parameters } = owned(filter.organizationId)
+      const where = [condition]
+      const values: (string | number)[] = [...parameters]
+      addFilter(where, values, 'state', filter.state === 'expired' ? 'pending' : filter.state)
+      if (filter.state === 'pending' || filter.state === 'expired') {
+        where.push(`expires_at_seconds ${filter.state === 'pending' ? '>' : '<='} ?`)
+        values.push(scope.nowSeconds())
+      }
+      return queryPage<ApprovalRow, Approval>(
+        scope.statements,
+        {
+          select: `SELECT ${COLUMNS} FROM approvals`,
+          where,
+          parameters: values,
+          order: ['created_at_seconds', 'id'],
+          descending: true,
+        },
+        page,
+        toApproval,
+      )
+    },
+
+    /**
+     * Decides a pending approval, once. Null when there is none that is pending and in time.
+     * @throws ConstraintViolatedError when the one who asked approves.
+     */
+    decide: (
+      organizationId: string | null,
+      approvalId: string,
+      state: 'approved' | 'rejected',
+      decidedBy: string,
+    ): Promise<Approval | null> =>
+      scope.write(async (transaction) => {
+        const { condition, parameters } = owned(organizationId)
+        const nowSeconds = scope.nowSeconds()
+        const [row] = await transaction.query<ApprovalRow>(
+          `UPDATE approvals SET state = ?, decided_by = ?, decided_at_seconds = ?
+           WHERE ${condition} AND id = ? AND state = 'pending' AND expires_at_seconds > ? RETURNING ${COLUMNS}`,
+          [state, decidedBy, nowSeconds, ...parameters, approvalId, nowSeconds],
+        )
+        return row === undefined ? null : toApproval(row)
+      }),
+  }
+}
+
+export type ApprovalTable = ReturnType<typeof createApprovalTable>

@@ -1,0 +1,81 @@
+// How long evidence stays, by what became of its session, and what is past that time. The sweep is the deployment's own
+// administration: the one place that looks over all organizations.
+import type { TableScope } from './table-scope.ts'
+
+/** Days after the session reached that end. A session that waits for its decision keeps its evidence. */
+export interface Retention {
+  readonly completedDays: number
+  readonly rejectedDays: number
+  /** After the person's last step in a session that was never handed in. */
+  readonly abandonedDays: number
+}
+
+/** Five years for who was verified, as FATF recommendation 11 asks; a year for who was not; a month for who left. */
+export const RETENTION_DEFAULT: Retention = { completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 }
+export const RETENTION_DAYS_MAX = 36_500
+
+interface RetentionRow {
+  readonly completed_days: number
+  readonly rejected_days: number
+  readonly abandoned_days: number
+}
+
+const DAY_SECONDS = 86_400
+
+/** A session's evidence and the moment from which its days count. */
+const EXPIRED = `SELECT sessions.organization_id, sessions.id
+  FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
+  JOIN sessions ON sessions.organization_id = kept.organization_id AND sessions.id = kept.session_id
+  LEFT JOIN evidence_retention ON evidence_retention.organization_id = sessions.organization_id
+  WHERE CASE sessions.status
+      WHEN 'completed' THEN sessions.completed_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?)
+      WHEN 'rejected' THEN sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?)
+      WHEN 'submitted' THEN ?
+      ELSE sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(abandoned_days, ?) END < ?
+  ORDER BY sessions.id LIMIT ?`
+
+export const createEvidenceRetentionTable = (scope: TableScope) => ({
+  find: async (organizationId: string): Promise<Retention> => {
+    const [row] = await scope.statements.query<RetentionRow>(
+      'SELECT completed_days, rejected_days, abandoned_days FROM evidence_retention WHERE organization_id = ?',
+      [organizationId],
+    )
+    return row === undefined
+      ? RETENTION_DEFAULT
+      : { completedDays: row.completed_days, rejectedDays: row.rejected_days, abandonedDays: row.abandoned_days }
+  },
+
+  /** @throws ConstraintViolatedError for days out of range or an unknown organization. */
+  set: (organizationId: string, retention: Retention): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        `INSERT INTO evidence_retention (organization_id, completed_days, rejected_days, abandoned_days)
+         VALUES (?, ?, ?, ?) ON CONFLICT (organization_id) DO UPDATE SET completed_days = excluded.completed_days,
+           rejected_days = excluded.rejected_days, abandoned_days = excluded.abandoned_days`,
+        [organizationId, retention.completedDays, retention.rejectedDays, retention.abandonedDays],
+      )
+    }),
+
+  /** Sessions whose evidence is past its time, some at a time: erase them and ask again. */
+  listExpired: async (
+    limit: number,
+  ): Promise<readonly { readonly organizationId: string; readonly sessionId: string }[]> => {
+    const { completedDays, rejectedDays, abandonedDays } = RETENTION_DEFAULT
+    const nowSeconds = scope.nowSeconds()
+    const rows = await scope.statements.query<{ organization_id: string; id: string }>(EXPIRED, [
+      ...[completedDays, rejectedDays, nowSeconds, abandonedDays, nowSeconds, limit],
+    ])
+    return rows.map((row) => ({ organizationId: row.organization_id, sessionId: row.id }))
+  },
+
+  /** Whether evidence is in that file that may still be read. */
+  isFileInUse: async (storageName: string): Promise<boolean> => {
+    const rows = await scope.statements.query(
+      'SELECT 1 FROM session_evidence WHERE storage_name = ? AND erased_at_seconds IS NULL',
+      [storageName],
+    )
+    return rows.length > 0
+  },
+})
+
+export type EvidenceRetentionTable = ReturnType<typeof createEvidenceRetentionTable>

@@ -1,0 +1,302 @@
+// What was handed in: one row a document, and one for a session's fields. Each change is part of the session's history and
+// takes the session's lock, so that of a decision and an erasure at the same moment one is first and the other sees it.
+// Erasing destroys the wrapped key in the row; the file is then nobody's to read.
+import { newIdentifier } from '../domain/identifier.ts'
+import { isSessionOpen, type Session, type SessionEventKind, type SessionState } from '../domain/session.ts'
+import { EvidenceErasedError, SessionClosedError } from '../domain/session-errors.ts'
+import type { SqlParameter, Transaction } from './database.ts'
+import { addEvent, announceSession } from './session-changes.ts'
+import { lockSession, readState } from './session-rows.ts'
+import type { TableScope } from './table-scope.ts'
+
+/** The kind of the row that holds a session's fields. */
+export const FIELDS_KIND = 'fields'
+
+export interface EvidenceRecord {
+  readonly id: string
+  /** `fields`, or a kind of document. */
+  readonly kind: string
+  readonly mediaType: string
+  /** Of the plaintext. */
+  readonly byteLength: number
+  readonly createdAtSeconds: number
+  readonly storageName: string
+  readonly wrappedKey: Uint8Array
+  readonly sealedName: Uint8Array | null
+  /** Names of the filled fields. */
+  readonly fieldNames: readonly string[]
+}
+
+export interface EvidenceTarget {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+export interface EvidenceRead {
+  readonly evidenceId: string
+  readonly kind: string
+  readonly actor: string
+  readonly readAtSeconds: number
+}
+
+interface EvidenceRow {
+  readonly id: string
+  readonly kind: string
+  readonly media_type: string
+  readonly byte_length: number
+  readonly created_at_seconds: number
+  readonly storage_name: string
+  readonly wrapped_key: Uint8Array
+  readonly sealed_name: Uint8Array | null
+  readonly field_names: string
+}
+
+/** A change that was made: the session after it, and the files that nobody can read any more. */
+export interface EvidenceChange {
+  readonly state: SessionState
+  readonly obsoleteFiles: readonly string[]
+}
+
+const COLUMNS =
+  'id, kind, media_type, byte_length, created_at_seconds, storage_name, wrapped_key, sealed_name, field_names'
+const OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
+
+const toRecord = (row: EvidenceRow): EvidenceRecord => ({
+  id: row.id,
+  kind: row.kind,
+  mediaType: row.media_type,
+  byteLength: row.byte_length,
+  createdAtSeconds: row.created_at_seconds,
+  storageName: row.storage_name,
+  wrappedKey: row.wrapped_key,
+  sealedName: row.sealed_name,
+  fieldNames: row.field_names === '' ? [] : row.field_names.split(','),
+})
+
+const noteChange = async (
+  transaction: Transaction,
+  session: Session,
+  note: { readonly kind: SessionEventKind; readonly actor: string; readonly privateComment: string | null },
+  nowSeconds: number,
+): Promise<SessionState> => {
+  const sequence = session.sequence + 1
+  await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
+    ...[sequence, session.organizationId, session.id],
+  ])
+  await addEvent(transaction, session, {
+    ...{ sequence, status: session.status, publicComment: null, createdAtSeconds: nowSeconds },
+    ...note,
+  })
+  const state = await readState(transaction, session.organizationId, session.id)
+  if (state === null) throw new Error('the session vanished while it was locked')
+  await announceSession(transaction, state, nowSeconds)
+  return state
+}
+
+/** Destroys the keys of the rows that match; answers their files. */
+const erase = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: EvidenceTarget,
+  nowSeconds: number,
+  also: { readonly sql: string; readonly parameters: readonly SqlParameter[] } = { sql: '', parameters: [] },
+): Promise<readonly EvidenceRow[]> =>
+  transaction.query<EvidenceRow>(
+    `UPDATE session_evidence SET wrapped_key = NULL, sealed_name = NULL, field_names = '', erased_at_seconds = ?
+     WHERE ${OF_SESSION} ${also.sql} RETURNING ${COLUMNS}`,
+    [nowSeconds, organizationId, sessionId, ...also.parameters],
+  )
+
+const insert = (
+  transaction: Transaction,
+  { organizationId, sessionId }: EvidenceTarget,
+  record: EvidenceRecord,
+): Promise<number> =>
+  transaction.execute(
+    `INSERT INTO session_evidence (organization_id, session_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[organizationId, sessionId, record.id, record.kind, record.mediaType, record.byteLength],
+      ...[record.createdAtSeconds, record.storageName, record.wrappedKey, record.sealedName],
+      record.fieldNames.join(','),
+    ],
+  )
+
+/** Something to decide on is there again. */
+const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
+  transaction.execute('UPDATE sessions SET evidence_erased_at_seconds = NULL WHERE organization_id = ? AND id = ?', [
+    organizationId,
+    sessionId,
+  ])
+
+/**
+ * For whoever completes a session, inside that transaction.
+ * @throws EvidenceErasedError when what the decision would rest on was erased and nothing was handed in since.
+ */
+export const requireEvidenceKept = async (
+  transaction: Transaction,
+  session: Pick<Session, 'organizationId' | 'id'>,
+): Promise<void> => {
+  const [row] = await transaction.query<{ erased: number | null }>(
+    'SELECT evidence_erased_at_seconds AS erased FROM sessions WHERE organization_id = ? AND id = ?',
+    [session.organizationId, session.id],
+  )
+  if (row !== undefined && row.erased !== null) throw new EvidenceErasedError()
+}
+
+/** All functions answer null where the organization has no such session. */
+export const createEvidenceTable = (scope: TableScope) => {
+  /** The session, locked, open for its person. @throws SessionClosedError */
+  const lockOpen = async (
+    transaction: Transaction,
+    { organizationId, sessionId }: EvidenceTarget,
+  ): Promise<Session | null> => {
+    const session = await lockSession(transaction, organizationId, sessionId, scope.nowSeconds())
+    if (session !== null && !isSessionOpen(session.status)) throw new SessionClosedError(session.status)
+    return session
+  }
+
+  return {
+    /** What the session has, oldest first: nothing where there is no such session. */
+    list: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
+      (
+        await scope.statements.query<EvidenceRow>(
+          `SELECT ${COLUMNS} FROM session_evidence WHERE ${OF_SESSION} ORDER BY created_at_seconds, id`,
+          [organizationId, sessionId],
+        )
+      ).map(toRecord),
+
+    /**
+     * Puts the fields in place of `replacedId`, which must be the ones that are there (null: none): false when someone
+     * else was faster. @throws SessionClosedError
+     */
+    replaceFields: (
+      target: EvidenceTarget,
+      record: EvidenceRecord,
+      replacedId: string | null,
+      actor: string,
+    ): Promise<EvidenceChange | false | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockOpen(transaction, target)
+        if (session === null) return null
+        const [current] = await transaction.query<{ id: string }>(
+          `SELECT id FROM session_evidence WHERE ${OF_SESSION} AND kind = '${FIELDS_KIND}'`,
+          [target.organizationId, target.sessionId],
+        )
+        if ((current?.id ?? null) !== replacedId) return false
+        const nowSeconds = scope.nowSeconds()
+        const replaced = await erase(transaction, target, nowSeconds, {
+          sql: 'AND kind = ?',
+          parameters: [FIELDS_KIND],
+        })
+        await insert(transaction, target, record)
+        await clearErasure(transaction, target)
+        const privateComment = `fields: ${record.fieldNames.join(', ')}`
+        const state = await noteChange(
+          transaction,
+          session,
+          { kind: 'evidence-changed', actor, privateComment },
+          nowSeconds,
+        )
+        return { state, obsoleteFiles: replaced.map((row) => row.storage_name) }
+      }),
+
+    /** False when the session has as many of the kind as it may. @throws SessionClosedError */
+    addDocument: (
+      target: EvidenceTarget,
+      record: EvidenceRecord,
+      maximum: number,
+      actor: string,
+    ): Promise<EvidenceChange | false | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockOpen(transaction, target)
+        if (session === null) return null
+        const [count] = await transaction.query<{ there: number }>(
+          `SELECT COUNT(*) AS there FROM session_evidence WHERE ${OF_SESSION} AND kind = ?`,
+          [target.organizationId, target.sessionId, record.kind],
+        )
+        if ((count?.there ?? 0) >= maximum) return false
+        await insert(transaction, target, record)
+        await clearErasure(transaction, target)
+        const note = { kind: 'evidence-changed', actor, privateComment: `${record.kind} added` } as const
+        return { state: await noteChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
+      }),
+
+    /** False when the session has no such document. @throws SessionClosedError */
+    removeDocument: (
+      target: EvidenceTarget,
+      evidenceId: string,
+      actor: string,
+    ): Promise<EvidenceChange | false | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockOpen(transaction, target)
+        if (session === null) return null
+        const nowSeconds = scope.nowSeconds()
+        const [row] = await erase(transaction, target, nowSeconds, {
+          sql: 'AND id = ? AND kind <> ?',
+          parameters: [evidenceId, FIELDS_KIND],
+        })
+        if (row === undefined) return false
+        const note = { kind: 'evidence-changed', actor, privateComment: `${row.kind} removed` } as const
+        return { state: await noteChange(transaction, session, note, nowSeconds), obsoleteFiles: [row.storage_name] }
+      }),
+
+    /** Destroys all keys of the session's evidence, whatever its status. Changes nothing where there is none. */
+    eraseAll: (target: EvidenceTarget, actor: string): Promise<EvidenceChange | null> =>
+      scope.write(async (transaction) => {
+        const nowSeconds = scope.nowSeconds()
+        const { organizationId, sessionId } = target
+        const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
+        if (session === null) return null
+        const rows = await erase(transaction, target, nowSeconds)
+        if (rows.length === 0) {
+          const state = await readState(transaction, organizationId, sessionId)
+          return state === null ? null : { state, obsoleteFiles: [] }
+        }
+        await transaction.execute(
+          'UPDATE sessions SET evidence_erased_at_seconds = ? WHERE organization_id = ? AND id = ?',
+          [nowSeconds, organizationId, sessionId],
+        )
+        const note = { kind: 'evidence-erased', actor, privateComment: null } as const
+        const state = await noteChange(transaction, session, note, nowSeconds)
+        return { state, obsoleteFiles: rows.map((row) => row.storage_name) }
+      }),
+
+    /**
+     * The row of one piece of evidence, with the reading recorded: both, or neither. Null when the session has no such
+     * evidence.
+     */
+    recordRead: (target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null> =>
+      scope.write(async (transaction) => {
+        const { organizationId, sessionId } = target
+        const [row] = await transaction.query<EvidenceRow>(
+          `SELECT ${COLUMNS} FROM session_evidence WHERE ${OF_SESSION} AND id = ?`,
+          [organizationId, sessionId, evidenceId],
+        )
+        if (row === undefined) return null
+        await transaction.execute(
+          `INSERT INTO evidence_reads (id, organization_id, session_id, evidence_id, actor, read_at_seconds)
+           VALUES (?, ?, ?, ?, ?, ?)`,
+          [newIdentifier('read'), organizationId, sessionId, evidenceId, actor, scope.nowSeconds()],
+        )
+        return toRecord(row)
+      }),
+
+    /** Who read what, oldest first; kept when the evidence itself is erased. */
+    listReads: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRead[]> =>
+      (
+        await scope.statements.query<{ evidence_id: string; kind: string; actor: string; read_at_seconds: number }>(
+          `SELECT evidence_reads.evidence_id, session_evidence.kind, evidence_reads.actor, evidence_reads.read_at_seconds
+           FROM evidence_reads JOIN session_evidence ON session_evidence.id = evidence_reads.evidence_id
+           WHERE evidence_reads.organization_id = ? AND evidence_reads.session_id = ?
+           ORDER BY evidence_reads.read_at_seconds, evidence_reads.id`,
+          [organizationId, sessionId],
+        )
+      ).map((row) => ({
+        evidenceId: row.evidence_id,
+        kind: row.kind,
+        actor: row.actor,
+        readAtSeconds: row.read_at_seconds,
+      })),
+  }
+}
+
+export type EvidenceTable = ReturnType<typeof createEvidenceTable>

@@ -1,0 +1,180 @@
+// Work that takes longer than a request: what was asked for, how far it is, and what came of it.
+import { newIdentifier } from '../domain/identifier.ts'
+import { type Page, type PageRequest, queryPage } from './paging.ts'
+import type { TableScope } from './table-scope.ts'
+
+export type JobState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+
+export interface Job {
+  readonly id: string
+  /** Null for what belongs to the deployment. */
+  readonly organizationId: string | null
+  readonly kind: string
+  readonly state: JobState
+  readonly input: Readonly<Record<string, unknown>>
+  /** In whatever the kind counts; `progressTotal` is 0 while it is not known. */
+  readonly progressDone: number
+  readonly progressTotal: number
+  /** Null unless done. */
+  readonly result: Readonly<Record<string, unknown>> | null
+  /** Chosen text; null unless failed. */
+  readonly failure: string | null
+  readonly actor: string
+  readonly createdAtSeconds: number
+  readonly startedAtSeconds: number | null
+  readonly finishedAtSeconds: number | null
+}
+
+interface JobRow {
+  readonly id: string
+  readonly organization_id: string | null
+  readonly kind: string
+  readonly state: JobState
+  readonly input: string
+  readonly progress_done: number
+  readonly progress_total: number
+  readonly result: string | null
+  readonly failure: string | null
+  readonly actor: string
+  readonly created_at_seconds: number
+  readonly started_at_seconds: number | null
+  readonly finished_at_seconds: number | null
+}
+
+const COLUMNS = `id, organization_id, kind, state, input, progress_done, progress_total, result, failure, actor,
+  created_at_seconds, started_at_seconds, finished_at_seconds`
+
+const toJob = (row: JobRow): Job => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  kind: row.kind,
+  state: row.state,
+  input: JSON.parse(row.input) as Record<string, unknown>,
+  progressDone: row.progress_done,
+  progressTotal: row.progress_total,
+  result: row.result === null ? null : (JSON.parse(row.result) as Record<string, unknown>),
+  failure: row.failure,
+  actor: row.actor,
+  createdAtSeconds: row.created_at_seconds,
+  startedAtSeconds: row.started_at_seconds,
+  finishedAtSeconds: row.finished_at_seconds,
+})
+
+/** Whose jobs: null is the deployment's own. */
+const owned = (organizationId: string | null): { condition: string; parameters: string[] } =>
+  organizationId === null
+    ? { condition: 'organization_id IS NULL', parameters: [] }
+    : { condition: 'organization_id = ?', parameters: [organizationId] }
+
+export type JobEnd =
+  | { readonly state: 'done'; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly state: 'failed'; readonly failure: string }
+
+const DURABILITY = { survives: 'process-crash' } as const
+
+export const createJobTable = (scope: TableScope) => ({
+  create: (input: {
+    readonly organizationId: string | null
+    readonly kind: string
+    readonly input: Readonly<Record<string, unknown>>
+    readonly actor: string
+  }): Promise<Job> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<JobRow>(
+        `INSERT INTO jobs (${COLUMNS}) VALUES (?, ?, ?, 'queued', ?, 0, 0, NULL, NULL, ?, ?, NULL, NULL)
+         RETURNING ${COLUMNS}`,
+        [
+          ...[newIdentifier('job'), input.organizationId, input.kind, JSON.stringify(input.input)],
+          ...[input.actor, scope.nowSeconds()],
+        ],
+      )
+      if (row === undefined) throw new Error('the new job was not returned')
+      return toJob(row)
+    }),
+
+  find: async (organizationId: string | null, jobId: string): Promise<Job | null> => {
+    const { condition, parameters } = owned(organizationId)
+    const [row] = await scope.statements.query<JobRow>(`SELECT ${COLUMNS} FROM jobs WHERE ${condition} AND id = ?`, [
+      ...parameters,
+      jobId,
+    ])
+    return row === undefined ? null : toJob(row)
+  },
+
+  /** Newest first. */
+  page: (organizationId: string | null, page: PageRequest): Promise<Page<Job>> => {
+    const { condition, parameters } = owned(organizationId)
+    return queryPage<JobRow, Job>(
+      scope.statements,
+      {
+        select: `SELECT ${COLUMNS} FROM jobs`,
+        where: [condition],
+        parameters,
+        order: ['created_at_seconds', 'id'],
+        descending: true,
+      },
+      page,
+      toJob,
+    )
+  },
+
+  /** The oldest that waits, now running; null when none waits. For the runner. */
+  takeNext: (): Promise<Job | null> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<JobRow>(
+        `UPDATE jobs SET state = 'running', started_at_seconds = ?
+         WHERE id = (SELECT id FROM jobs WHERE state = 'queued' ORDER BY created_at_seconds, id LIMIT 1)
+         RETURNING ${COLUMNS}`,
+        [scope.nowSeconds()],
+      )
+      return row === undefined ? null : toJob(row)
+    }),
+
+  /** For the runner. */
+  noteProgress: (jobId: string, done: number, total: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        "UPDATE jobs SET progress_done = ?, progress_total = ? WHERE id = ? AND state = 'running'",
+        [Math.floor(done), Math.floor(total), jobId],
+      )
+    }, DURABILITY),
+
+  /** For the runner. A job that was cancelled meanwhile stays so. */
+  finish: (jobId: string, end: JobEnd): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        "UPDATE jobs SET state = ?, result = ?, failure = ?, finished_at_seconds = ? WHERE id = ? AND state = 'running'",
+        [
+          end.state,
+          end.state === 'done' ? JSON.stringify(end.result) : null,
+          end.state === 'failed' ? end.failure : null,
+          scope.nowSeconds(),
+          jobId,
+        ],
+      )
+    }),
+
+  /** Null when there is none of this id that waits or runs. */
+  cancel: (organizationId: string | null, jobId: string): Promise<Job | null> =>
+    scope.write(async (transaction) => {
+      const { condition, parameters } = owned(organizationId)
+      const [row] = await transaction.query<JobRow>(
+        `UPDATE jobs SET state = 'cancelled', finished_at_seconds = ?
+         WHERE ${condition} AND id = ? AND state IN ('queued', 'running') RETURNING ${COLUMNS}`,
+        [scope.nowSeconds(), ...parameters, jobId],
+      )
+      return row === undefined ? null : toJob(row)
+    }),
+
+  /** What an earlier process left running did not end: for the start. Answers how many. */
+  failInterrupted: (): Promise<number> =>
+    scope.write((transaction) =>
+      transaction.execute(
+        `UPDATE jobs SET state = 'failed', failure = 'the service stopped before it was done', finished_at_seconds = ?
+         WHERE state = 'running'`,
+        [scope.nowSeconds()],
+      ),
+    ),
+})
+
+export type JobTable = ReturnType<typeof createJobTable>

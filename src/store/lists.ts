@@ -1,0 +1,291 @@
+// Lists of addresses and their single entries. Lists written whole are in list-bases.ts, sources in list-sources.ts.
+// An owner is an organization's id, or null for the deployment: its lists are shared by all organizations.
+import { FieldInvalidError } from '../domain/errors.ts'
+import { newIdentifier } from '../domain/identifier.ts'
+import {
+  DUTY_LIST_NAMES,
+  isListName,
+  LIST_EDITS_MAX,
+  LIST_ENTRIES_MAX,
+  LIST_NAME_RULE,
+  type ListEdit,
+  type ListEntry,
+} from '../domain/list.ts'
+import { recordChange } from './changes.ts'
+import type { Statements, Transaction } from './database.ts'
+import { type ChunkRow, indexOfKey, toChunk } from './list-chunks.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface AddressList {
+  readonly id: string
+  /** Null: the deployment's, shared. */
+  readonly organizationId: string | null
+  readonly name: string
+  readonly description: string
+  /** What it was last written whole with; null when it never was. */
+  readonly baseId: string | null
+  readonly entryCount: number
+  /** Rises with every change of its entries. */
+  readonly version: number
+  /** A source keeps it; otherwise people do. */
+  readonly hasSource: boolean
+  /** When the source last confirmed its content; null before the first time, and without a source. */
+  readonly confirmedAtSeconds: number | null
+  readonly createdAtSeconds: number
+  readonly updatedAtSeconds: number
+}
+
+interface ListRow {
+  readonly id: string
+  readonly organization_id: string | null
+  readonly name: string
+  readonly description: string
+  readonly base_id: string | null
+  readonly entry_count: number
+  readonly version: number
+  readonly created_at_seconds: number
+  readonly updated_at_seconds: number
+  readonly source_list_id: string | null
+  readonly confirmed_at_seconds: number | null
+}
+
+const SELECT = `SELECT lists.*, list_sources.list_id AS source_list_id, list_sources.confirmed_at_seconds
+  FROM lists LEFT JOIN list_sources ON list_sources.list_id = lists.id`
+
+/** `=` is never true of null. The cast tells PostgreSQL a type where nothing else does. */
+const OWNED = '(organization_id = ? OR (organization_id IS NULL AND CAST(? AS TEXT) IS NULL))'
+
+const toList = (row: ListRow): AddressList => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  name: row.name,
+  description: row.description,
+  baseId: row.base_id,
+  entryCount: row.entry_count,
+  version: row.version,
+  hasSource: row.source_list_id !== null,
+  confirmedAtSeconds: row.confirmed_at_seconds,
+  createdAtSeconds: row.created_at_seconds,
+  updatedAtSeconds: row.updated_at_seconds,
+})
+
+export type EditResult =
+  /** `changed`: how many are new or gone; a new memo alone does not count. */
+  | { readonly status: 'edited'; readonly list: AddressList; readonly changed: number }
+  | { readonly status: 'unknown' }
+  /** A source keeps the list: what people change there would be lost. */
+  | { readonly status: 'kept-by-source' }
+  /** There would be more than LIST_ENTRIES_MAX entries. */
+  | { readonly status: 'full' }
+  /** More than LIST_EDITS_MAX single entries have changed: write the list whole (list-bases.ts), then try again. */
+  | { readonly status: 'edits-full' }
+
+interface PlannedEdit {
+  readonly edit: ListEdit
+  /** The list was last written whole with this key. */
+  readonly based: boolean
+  /** The list has this key now. */
+  readonly was: boolean
+}
+
+interface EditRow {
+  readonly key: Uint8Array
+  readonly present: number
+  readonly memo: string
+  readonly author: string
+  readonly edited_at_seconds: number
+}
+
+const toEdit = (row: EditRow): ListEdit => ({
+  key: row.key,
+  present: row.present === 1,
+  memo: row.memo,
+  author: row.author,
+  addedAtSeconds: row.edited_at_seconds,
+})
+
+const findListById = async (statements: Statements, listId: string): Promise<AddressList | null> => {
+  const [row] = await statements.query<ListRow>(`${SELECT} WHERE lists.id = ?`, [listId])
+  return row === undefined ? null : toList(row)
+}
+
+/** The entry that the list was last written whole with, if it has this key. */
+const findInBase = async (
+  statements: Statements,
+  baseId: string | null,
+  key: Uint8Array,
+): Promise<ListEntry | null> => {
+  if (baseId === null) return null
+  const [row] = await statements.query<ChunkRow>(
+    `SELECT key_width, first_key, keys, notes FROM list_chunks
+     WHERE base_id = ? AND key_width = ? AND first_key <= ? ORDER BY first_key DESC LIMIT 1`,
+    [baseId, key.length, key],
+  )
+  const index = row === undefined ? -1 : indexOfKey(row.keys, key)
+  const note = row === undefined || index === -1 ? undefined : toChunk(row).notes[index]
+  return note === undefined ? null : { key, ...note }
+}
+
+const findEdit = async (statements: Statements, listId: string, key: Uint8Array): Promise<ListEdit | null> => {
+  const [row] = await statements.query<EditRow>(
+    'SELECT key, present, memo, author, edited_at_seconds FROM list_edits WHERE list_id = ? AND key = ?',
+    [listId, key],
+  )
+  return row === undefined ? null : toEdit(row)
+}
+
+export const createListTable = (scope: TableScope) => {
+  const announce = (transaction: Transaction, list: AddressList): Promise<void> =>
+    recordChange(
+      transaction,
+      { topic: 'list', subjectId: list.id, organizationId: list.organizationId },
+      scope.nowSeconds(),
+    )
+
+  /** What an edit does to the list as it is, without doing it. */
+  const planEdit = async (transaction: Transaction, list: AddressList, edit: ListEdit): Promise<PlannedEdit> => {
+    const previous = await findEdit(transaction, list.id, edit.key)
+    const based = (await findInBase(transaction, list.baseId, edit.key)) !== null
+    return { edit, based, was: previous?.present ?? based }
+  }
+
+  const applyEdit = async (transaction: Transaction, list: AddressList, { edit, based, was }: PlannedEdit) => {
+    if (!was && !edit.present) return
+    if (!edit.present && !based) {
+      await transaction.execute('DELETE FROM list_edits WHERE list_id = ? AND key = ?', [list.id, edit.key])
+      return
+    }
+    await transaction.execute(
+      `INSERT INTO list_edits (list_id, key, present, memo, author, edited_at_seconds) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (list_id, key) DO UPDATE SET present = excluded.present, memo = excluded.memo,
+         author = excluded.author, edited_at_seconds = excluded.edited_at_seconds`,
+      [list.id, edit.key, edit.present ? 1 : 0, edit.memo, edit.author, edit.addedAtSeconds],
+    )
+  }
+
+  return {
+    /**
+     * An empty list, kept by people.
+     * @throws FieldInvalidError for a malformed or reserved name, or one by which the organization already sees a shared
+     *   list; ConstraintViolatedError when the owner has it already.
+     */
+    create: (input: {
+      readonly owner: string | null
+      readonly name: string
+      readonly description?: string
+    }): Promise<AddressList> =>
+      scope.write(async (transaction) => {
+        const { owner, name, description = '' } = input
+        if (!isListName(name)) throw new FieldInvalidError('name', `must be ${LIST_NAME_RULE}`)
+        if (owner === null && DUTY_LIST_NAMES.includes(name)) {
+          throw new FieldInvalidError('name', 'is that of an organization’s own list')
+        }
+        const [shared] = await transaction.query('SELECT id FROM lists WHERE organization_id IS NULL AND name = ?', [
+          name,
+        ])
+        if (owner !== null && shared !== undefined) throw new FieldInvalidError('name', 'is that of a shared list')
+        const now = scope.nowSeconds()
+        const list: AddressList = {
+          id: newIdentifier('list'),
+          organizationId: owner,
+          name,
+          description,
+          baseId: null,
+          entryCount: 0,
+          version: 1,
+          hasSource: false,
+          confirmedAtSeconds: null,
+          createdAtSeconds: now,
+          updatedAtSeconds: now,
+        }
+        await transaction.execute(
+          `INSERT INTO lists
+             (id, organization_id, name, description, base_id, entry_count, version, created_at_seconds, updated_at_seconds)
+           VALUES (?, ?, ?, ?, NULL, 0, 1, ?, ?)`,
+          [list.id, owner, name, description, now, now],
+        )
+        await announce(transaction, list)
+        return list
+      }),
+
+    find: async (owner: string | null, name: string): Promise<AddressList | null> => {
+      const [row] = await scope.statements.query<ListRow>(`${SELECT} WHERE ${OWNED} AND name = ?`, [owner, owner, name])
+      return row === undefined ? null : toList(row)
+    },
+
+    /** By name. */
+    list: async (owner: string | null): Promise<readonly AddressList[]> =>
+      (await scope.statements.query<ListRow>(`${SELECT} WHERE ${OWNED} ORDER BY name`, [owner, owner])).map(toList),
+
+    /** Every owner's: for the deployment's own administration, and for serving. */
+    listAll: async (): Promise<readonly AddressList[]> =>
+      (await scope.statements.query<ListRow>(`${SELECT} ORDER BY organization_id, name`)).map(toList),
+
+    /** For serving: the id comes from the change feed. */
+    findById: (listId: string): Promise<AddressList | null> => findListById(scope.statements, listId),
+
+    /** Takes the list and all its entries away; false when there is none. Its chunks are swept later. */
+    remove: (owner: string | null, name: string): Promise<boolean> =>
+      scope.write(async (transaction) => {
+        const [row] = await transaction.query<ListRow>(`${SELECT} WHERE ${OWNED} AND name = ?`, [owner, owner, name])
+        if (row === undefined) return false
+        const list = toList(row)
+        await transaction.execute('DELETE FROM list_sources WHERE list_id = ?', [list.id])
+        await transaction.execute('DELETE FROM list_edits WHERE list_id = ?', [list.id])
+        await transaction.execute(
+          'UPDATE list_bases SET retired_at_seconds = ? WHERE list_id = ? AND retired_at_seconds IS NULL',
+          [scope.nowSeconds(), list.id],
+        )
+        await transaction.execute('DELETE FROM lists WHERE id = ?', [list.id])
+        await announce(transaction, list)
+        return true
+      }),
+
+    /** Puts single entries in and takes some out, all or none. */
+    edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
+      scope.write(async (transaction): Promise<EditResult> => {
+        const [row] = await transaction.query<ListRow>(`${SELECT} WHERE ${OWNED} AND name = ?`, [owner, owner, name])
+        if (row === undefined) return { status: 'unknown' }
+        const list = toList(row)
+        if (list.hasSource) return { status: 'kept-by-source' }
+        const [kept] = await transaction.query<{ edits: number }>(
+          'SELECT COUNT(*) AS edits FROM list_edits WHERE list_id = ?',
+          [list.id],
+        )
+        if ((kept?.edits ?? 0) + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
+        // Each key once: what is planned must be what is there.
+        const distinct = new Map(edits.map((edit) => [Buffer.from(edit.key).toString('hex'), edit]))
+        const planned: PlannedEdit[] = []
+        for (const edit of distinct.values()) planned.push(await planEdit(transaction, list, edit))
+        const changes = planned.filter(({ edit, was }) => edit.present !== was)
+        const difference = changes.reduce((sum, { was }) => sum + (was ? -1 : 1), 0)
+        if (list.entryCount + difference > LIST_ENTRIES_MAX) return { status: 'full' }
+        for (const step of planned) await applyEdit(transaction, list, step)
+        await transaction.execute(
+          `UPDATE lists SET entry_count = entry_count + ?, version = version + 1, updated_at_seconds = ? WHERE id = ?`,
+          [difference, scope.nowSeconds(), list.id],
+        )
+        await announce(transaction, list)
+        const edited = await findListById(transaction, list.id)
+        return edited === null ? { status: 'unknown' } : { status: 'edited', list: edited, changed: changes.length }
+      }),
+
+    /** The entry of a key, with its note; null when the list has none. */
+    findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> => {
+      const edit = await findEdit(scope.statements, list.id, key)
+      if (edit === null) return findInBase(scope.statements, list.baseId, key)
+      return edit.present ? edit : null
+    },
+
+    /** Single entries changed since the list was last written whole, ascending by key. */
+    readEdits: async (listId: string): Promise<readonly ListEdit[]> =>
+      (
+        await scope.statements.query<EditRow>(
+          'SELECT key, present, memo, author, edited_at_seconds FROM list_edits WHERE list_id = ? ORDER BY key',
+          [listId],
+        )
+      ).map(toEdit),
+  }
+}
+
+export type ListTable = ReturnType<typeof createListTable>

@@ -1,0 +1,80 @@
+// How an organization looks to people: a colour and a logo. Both are shown on the verification page.
+import { createHash } from 'node:crypto'
+import { recordChange } from './changes.ts'
+import type { TableScope } from './table-scope.ts'
+
+export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp'
+
+export interface Logo {
+  readonly type: LogoType
+  readonly bytes: Uint8Array
+}
+
+export interface Brand {
+  /** `#rrggbb`, lower case. */
+  readonly color: string | null
+  /** First 16 hex digits of the logo's SHA-256: changes when the logo does. */
+  readonly logoVersion: string | null
+}
+
+export interface BrandChange {
+  /** Left out: as it is. Null: none. */
+  readonly color?: string | null
+  readonly logo?: Logo | null
+}
+
+const NONE: Brand = { color: null, logoVersion: null }
+
+const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
+
+export const createOrganizationBrandTable = (scope: TableScope) => {
+  const find = async (organizationId: string, statements = scope.statements): Promise<Brand> => {
+    const [row] = await statements.query<{ readonly color: string | null; readonly logo_version: string | null }>(
+      'SELECT color, logo_version FROM organization_brands WHERE organization_id = ?',
+      [organizationId],
+    )
+    return row === undefined ? NONE : { color: row.color, logoVersion: row.logo_version }
+  }
+  return {
+    /** An organization that has none looks like the page itself. */
+    find: (organizationId: string): Promise<Brand> => find(organizationId),
+
+    findLogo: async (organizationId: string): Promise<Logo | null> => {
+      const [row] = await scope.statements.query<{ readonly logo: Uint8Array | null; readonly logo_type: LogoType }>(
+        'SELECT logo, logo_type FROM organization_brands WHERE organization_id = ?',
+        [organizationId],
+      )
+      return row === undefined || row.logo === null ? null : { type: row.logo_type, bytes: row.logo }
+    },
+
+    /** @throws ConstraintViolatedError when there is no such organization or the colour is none. */
+    set: (organizationId: string, change: BrandChange): Promise<Brand> =>
+      scope.write(async (transaction) => {
+        await transaction.execute(
+          'INSERT INTO organization_brands (organization_id) VALUES (?) ON CONFLICT (organization_id) DO NOTHING',
+          [organizationId],
+        )
+        if (change.color !== undefined) {
+          await transaction.execute('UPDATE organization_brands SET color = ? WHERE organization_id = ?', [
+            change.color,
+            organizationId,
+          ])
+        }
+        if (change.logo !== undefined) {
+          const { logo } = change
+          await transaction.execute(
+            'UPDATE organization_brands SET logo = ?, logo_type = ?, logo_version = ? WHERE organization_id = ?',
+            [logo?.bytes ?? null, logo?.type ?? null, logo === null ? null : versionOf(logo.bytes), organizationId],
+          )
+        }
+        await recordChange(
+          transaction,
+          { topic: 'organization', subjectId: organizationId, organizationId },
+          scope.nowSeconds(),
+        )
+        return find(organizationId, transaction)
+      }),
+  }
+}
+
+export type OrganizationBrandTable = ReturnType<typeof createOrganizationBrandTable>

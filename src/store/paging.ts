@@ -1,0 +1,69 @@
+// Reading a list page by page: after the last row seen, in an order that no other row's coming or going changes. A row is
+// never shown twice and none that was there all along is left out, whatever is written between two pages.
+import type { SqlParameter, Statements } from './database.ts'
+
+/** The values of the ordering columns of the last row seen. */
+export type PagePosition = readonly (string | number)[]
+
+export interface PageRequest {
+  /** Null: from the beginning. */
+  readonly after: PagePosition | null
+  readonly limit: number
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Where the next page goes on; null when this was the last. */
+  readonly next: PagePosition | null
+}
+
+export interface PageQuery {
+  /** Everything from SELECT up to, and without, WHERE. */
+  readonly select: string
+  /** Conditions that must all hold; their parameters in order. */
+  readonly where: readonly string[]
+  readonly parameters: readonly SqlParameter[]
+  /** Columns of the result that together name one row. */
+  readonly order: readonly string[]
+  readonly descending?: boolean
+}
+
+/** Adds `column = ?` for a value that is given. */
+export const addFilter = (
+  where: string[],
+  parameters: SqlParameter[],
+  column: string,
+  value: SqlParameter | undefined,
+): void => {
+  if (value === undefined) return
+  where.push(`${column} = ?`)
+  parameters.push(value)
+}
+
+/** @throws RangeError for a position of another list. */
+export const queryPage = async <Row, Item>(
+  statements: Statements,
+  query: PageQuery,
+  page: PageRequest,
+  toItem: (row: Row) => Item,
+): Promise<Page<Item>> => {
+  const { select, order, descending = false } = query
+  const where = [...query.where]
+  const parameters = [...query.parameters]
+  if (page.after !== null) {
+    if (page.after.length !== order.length) throw new RangeError('the position is of another list')
+    where.push(`(${order.join(', ')}) ${descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`)
+    parameters.push(...page.after)
+  }
+  const direction = descending ? ' DESC' : ''
+  const rows = await statements.query<Row>(
+    `${select}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}
+     ORDER BY ${order.map((column) => column + direction).join(', ')} LIMIT ?`,
+    [...parameters, page.limit + 1],
+  )
+  const shown = rows.slice(0, page.limit)
+  const last = rows.length > page.limit ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
+  // A qualified name is the result's by its last part.
+  const next = last === undefined ? null : order.map((column) => last[column.slice(column.indexOf('.') + 1)] as string)
+  return { items: shown.map(toItem), next }
+}

@@ -1,0 +1,133 @@
+// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges they are asked to sign,
+// each good for one answer.
+import { randomBytes } from 'node:crypto'
+import type { TableScope } from './table-scope.ts'
+
+export interface Passkey {
+  /** The credential's id, base64url. */
+  readonly id: string
+  readonly userId: string
+  /** As its owner calls it. */
+  readonly name: string
+  /** COSE key. */
+  readonly publicKey: Uint8Array
+  /** Rises with each use where the authenticator counts; else 0. */
+  readonly signatureCount: number
+  /** Hints for the browser: `internal`, `usb`, `hybrid` … */
+  readonly transports: readonly string[]
+  readonly createdAtSeconds: number
+  readonly lastUsedAtSeconds: number | null
+}
+
+export interface PasskeyChallenge {
+  readonly challenge: string
+  /** For whom; null: for whoever has a passkey. */
+  readonly userId: string | null
+}
+
+interface PasskeyRow {
+  readonly id: string
+  readonly user_id: string
+  readonly name: string
+  readonly public_key: Uint8Array
+  readonly signature_count: number
+  readonly transports: string
+  readonly created_at_seconds: number
+  readonly last_used_at_seconds: number | null
+}
+
+const COLUMNS = 'id, user_id, name, public_key, signature_count, transports, created_at_seconds, last_used_at_seconds'
+const SWEEP_BATCH = 500
+/** Losing a challenge means asking for another. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+const toPasskey = (row: PasskeyRow): Passkey => ({
+  id: row.id,
+  userId: row.user_id,
+  name: row.name,
+  publicKey: row.public_key,
+  signatureCount: row.signature_count,
+  transports: row.transports === '' ? [] : row.transports.split(' '),
+  createdAtSeconds: row.created_at_seconds,
+  lastUsedAtSeconds: row.last_used_at_seconds,
+})
+
+export const createPasskeyTable = (scope: TableScope) => ({
+  /** @throws ConstraintViolatedError when the credential is known already. */
+  add: (passkey: Omit<Passkey, 'createdAtSeconds' | 'lastUsedAtSeconds'>): Promise<Passkey> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<PasskeyRow>(
+        `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL) RETURNING ${COLUMNS}`,
+        [
+          ...[passkey.id, passkey.userId, passkey.name, passkey.publicKey, passkey.signatureCount],
+          ...[passkey.transports.join(' '), scope.nowSeconds()],
+        ],
+      )
+      if (row === undefined) throw new Error('the new passkey was not returned')
+      return toPasskey(row)
+    }),
+
+  find: async (passkeyId: string): Promise<Passkey | null> => {
+    const [row] = await scope.statements.query<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE id = ?`, [passkeyId])
+    return row === undefined ? null : toPasskey(row)
+  },
+
+  /** Oldest first. */
+  listOf: async (userId: string): Promise<readonly Passkey[]> =>
+    (
+      await scope.statements.query<PasskeyRow>(
+        `SELECT ${COLUMNS} FROM passkeys WHERE user_id = ? ORDER BY created_at_seconds, id`,
+        [userId],
+      )
+    ).map(toPasskey),
+
+  noteUse: (passkeyId: string, signatureCount: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute('UPDATE passkeys SET signature_count = ?, last_used_at_seconds = ? WHERE id = ?', [
+        signatureCount,
+        scope.nowSeconds(),
+        passkeyId,
+      ])
+    }),
+
+  remove: (userId: string, passkeyId: string): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute('DELETE FROM passkeys WHERE user_id = ? AND id = ?', [userId, passkeyId])) === 1,
+    ),
+
+  /** Answers the id under which the challenge is taken back. */
+  addChallenge: (input: PasskeyChallenge, lifeSeconds: number): Promise<string> =>
+    scope.write(async (transaction) => {
+      const id = randomBytes(16).toString('base64url')
+      await transaction.execute(
+        'INSERT INTO passkey_challenges (id, challenge, user_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
+        [id, input.challenge, input.userId, scope.nowSeconds() + lifeSeconds],
+      )
+      return id
+    }, DURABILITY),
+
+  /** Once; null when it is unknown, used or too old. */
+  takeChallenge: (id: string): Promise<PasskeyChallenge | null> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<{ challenge: string; user_id: string | null }>(
+        'DELETE FROM passkey_challenges WHERE id = ? AND expires_at_seconds > ? RETURNING challenge, user_id',
+        [id, scope.nowSeconds()],
+      )
+      return row === undefined ? null : { challenge: row.challenge, userId: row.user_id }
+    }, DURABILITY),
+
+  /** Deletes some of the challenges that are too old; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.write(
+      (transaction) =>
+        transaction.execute(
+          `DELETE FROM passkey_challenges WHERE id IN (
+             SELECT id FROM passkey_challenges WHERE expires_at_seconds <= ? LIMIT ?)`,
+          [scope.nowSeconds(), SWEEP_BATCH],
+        ),
+      DURABILITY,
+    ),
+})
+
+export type PasskeyTable = ReturnType<typeof createPasskeyTable>

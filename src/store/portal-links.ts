@@ -1,0 +1,208 @@
+// Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
+// browser that opens it; the browser holds a secret of its own, of which only the hash is kept. A browser that is bound
+// already may pass the session on by a link that works once, for minutes. Source: threats rows 2 and 4.
+import type { WalletAddress } from '../domain/address.ts'
+import type { TableScope } from './table-scope.ts'
+
+/** Links passed on, and messages to sign, of one session that wait to be used: the oldest end. */
+const WAITING_PER_SESSION_MAX = 20
+const SWEEP_BATCH = 500
+/** A person waits for it, and can ask again. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+export interface LinkSession {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+export interface FoundLink extends LinkSession {
+  /** Of the browser that the link is bound to; null while nobody has opened it. */
+  readonly cookieHash: Uint8Array | null
+}
+
+/** What someone with a link that is bound elsewhere was asked to sign. */
+export interface ContinuationChallenge extends LinkSession {
+  readonly nonce: string
+  readonly linkHash: Uint8Array
+  readonly address: WalletAddress
+  /** EIP-155; 0 on Solana. */
+  readonly chainId: number
+  readonly message: string
+  readonly expiresAtSeconds: number
+}
+
+interface LinkRow {
+  readonly organization_id: string
+  readonly session_id: string
+  readonly cookie_hash: Uint8Array | null
+}
+
+interface ChallengeRow {
+  readonly organization_id: string
+  readonly session_id: string
+  readonly address: WalletAddress
+  readonly chain_id: number
+  readonly message: string
+  readonly expires_at_seconds: number
+}
+
+const toLink = (row: LinkRow): FoundLink => ({
+  organizationId: row.organization_id,
+  sessionId: row.session_id,
+  cookieHash: row.cookie_hash,
+})
+
+export const createPortalLinkTable = (scope: TableScope) => ({
+  /**
+   * By the link's hash alone: who opens a link is not known before. A link that was opened stays known to its browser
+   * when newer links of the session have replaced it. Null when there is none.
+   */
+  find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
+    const { statements } = scope
+    const [bound] = await statements.query<LinkRow>(
+      'SELECT organization_id, session_id, cookie_hash FROM portal_browsers WHERE link_hash = ?',
+      [linkHash],
+    )
+    if (bound !== undefined) return toLink(bound)
+    const [fresh] = await statements.query<LinkRow>(
+      `SELECT organization_id, session_id, NULL AS cookie_hash FROM session_tokens WHERE hash = ?
+       UNION ALL
+       SELECT organization_id, session_id, NULL FROM portal_handovers WHERE hash = ? AND expires_at_seconds > ?`,
+      [linkHash, linkHash, scope.nowSeconds()],
+    )
+    return fresh === undefined ? null : toLink(fresh)
+  },
+
+  /** Binds a link to a browser. False when another one was first, or the link is gone. */
+  bind: (link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { organizationId, sessionId } = link
+      const passedOn = await transaction.execute(
+        'DELETE FROM portal_handovers WHERE hash = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
+        [linkHash, organizationId, sessionId, nowSeconds],
+      )
+      const [token] = await transaction.query<{ hash: Uint8Array }>(
+        'SELECT hash FROM session_tokens WHERE hash = ? AND organization_id = ? AND session_id = ?',
+        [linkHash, organizationId, sessionId],
+      )
+      if (passedOn === 0 && token === undefined) return false
+      const bound = await transaction.execute(
+        `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
+         VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO NOTHING`,
+        [cookieHash, linkHash, organizationId, sessionId, nowSeconds],
+      )
+      return bound === 1
+    }, DURABILITY),
+
+  /** The session that a browser's secret opens, if it is this one. */
+  findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<LinkSession | null> => {
+    const [row] = await scope.statements.query<{ organization_id: string }>(
+      'SELECT organization_id FROM portal_browsers WHERE cookie_hash = ? AND session_id = ?',
+      [cookieHash, sessionId],
+    )
+    return row === undefined ? null : { organizationId: row.organization_id, sessionId }
+  },
+
+  /** The browser's secret opens nothing any more, and its link is free for the next browser. */
+  leave: (link: LinkSession, cookieHash: Uint8Array): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        'DELETE FROM portal_browsers WHERE cookie_hash = ? AND organization_id = ? AND session_id = ?',
+        [cookieHash, link.organizationId, link.sessionId],
+      )
+    }, DURABILITY),
+
+  /** A link for another browser of the same person. */
+  addHandover: (link: LinkSession, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      const { organizationId, sessionId } = link
+      await transaction.execute(
+        'INSERT INTO portal_handovers (hash, organization_id, session_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
+        [linkHash, organizationId, sessionId, expiresAtSeconds],
+      )
+      await transaction.execute(
+        `DELETE FROM portal_handovers WHERE hash IN (
+           SELECT hash FROM portal_handovers WHERE organization_id = ? AND session_id = ?
+           ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
+        [organizationId, sessionId, WAITING_PER_SESSION_MAX],
+      )
+    }, DURABILITY),
+
+  addChallenge: (challenge: ContinuationChallenge): Promise<void> =>
+    scope.write(async (transaction) => {
+      const { organizationId, sessionId } = challenge
+      await transaction.execute(
+        `INSERT INTO portal_challenges (nonce, link_hash, organization_id, session_id, address, chain_id, message,
+           expires_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          ...[challenge.nonce, challenge.linkHash, organizationId, sessionId, challenge.address, challenge.chainId],
+          ...[challenge.message, challenge.expiresAtSeconds],
+        ],
+      )
+      await transaction.execute(
+        `DELETE FROM portal_challenges WHERE nonce IN (
+           SELECT nonce FROM portal_challenges WHERE organization_id = ? AND session_id = ?
+           ORDER BY expires_at_seconds DESC LIMIT 1000 OFFSET ?)`,
+        [organizationId, sessionId, WAITING_PER_SESSION_MAX],
+      )
+    }, DURABILITY),
+
+  /** What was asked for, while it is neither spent nor too old; null otherwise, or for another link's. */
+  findChallenge: async (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> => {
+    const [row] = await scope.statements.query<ChallengeRow>(
+      `SELECT organization_id, session_id, address, chain_id, message, expires_at_seconds FROM portal_challenges
+       WHERE nonce = ? AND link_hash = ? AND expires_at_seconds > ?`,
+      [nonce, linkHash, scope.nowSeconds()],
+    )
+    if (row === undefined) return null
+    return {
+      ...{ nonce, linkHash, address: row.address, chainId: row.chain_id, message: row.message },
+      organizationId: row.organization_id,
+      sessionId: row.session_id,
+      expiresAtSeconds: row.expires_at_seconds,
+    }
+  },
+
+  /** Spends a nonce whose proof was checked, and moves its link to another browser. False when it is spent or too old. */
+  moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { nonce, linkHash, organizationId, sessionId } = challenge
+      const spent = await transaction.execute(
+        `DELETE FROM portal_challenges WHERE nonce = ? AND link_hash = ? AND organization_id = ? AND session_id = ?
+           AND expires_at_seconds > ?`,
+        [nonce, linkHash, organizationId, sessionId, nowSeconds],
+      )
+      if (spent !== 1) return false
+      await transaction.execute(
+        'DELETE FROM portal_browsers WHERE link_hash = ? AND organization_id = ? AND session_id = ?',
+        [linkHash, organizationId, sessionId],
+      )
+      await transaction.execute(
+        `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
+         VALUES (?, ?, ?, ?, ?)`,
+        [cookieHash, linkHash, organizationId, sessionId, nowSeconds],
+      )
+      return true
+    }, DURABILITY),
+
+  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const handovers = await transaction.execute(
+        `DELETE FROM portal_handovers WHERE hash IN (
+           SELECT hash FROM portal_handovers WHERE expires_at_seconds <= ? LIMIT ?)`,
+        [nowSeconds, SWEEP_BATCH],
+      )
+      const challenges = await transaction.execute(
+        `DELETE FROM portal_challenges WHERE nonce IN (
+           SELECT nonce FROM portal_challenges WHERE expires_at_seconds <= ? LIMIT ?)`,
+        [nowSeconds, SWEEP_BATCH],
+      )
+      return handovers + challenges
+    }, DURABILITY),
+})
+
+export type PortalLinkTable = ReturnType<typeof createPortalLinkTable>

@@ -1,0 +1,113 @@
+// What the verification page keeps of a session beside its evidence: what the person agreed to, and what they were asked
+// to correct. Both belong to the session; neither is in the status that others see.
+import type { SessionStatus } from '../domain/session.ts'
+import type { Statements, Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+/** What the person agreed to before they gave anything. */
+export interface Agreement {
+  /** Names the text that was shown and its language. */
+  readonly version: string
+  /** Whether other organizations may rely on the result. Told to the session when it is handed in. */
+  readonly shares: boolean
+  readonly agreedAtSeconds: number
+}
+
+/** What a person who was sent back is to do again. */
+export interface Corrections {
+  /** Names of evidence fields and document kinds, or `wallets`. */
+  readonly parts: readonly string[]
+  /** Those that were given anew since. */
+  readonly done: readonly string[]
+}
+
+interface SessionKey {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+/** In the transaction that sends a person back: what it is about. Any other decision ends what was asked before. */
+export const writeCorrections = async (
+  transaction: Transaction,
+  change: SessionKey & { readonly to: SessionStatus; readonly corrections?: readonly string[] },
+  nowSeconds: number,
+): Promise<void> => {
+  const { organizationId, sessionId, to, corrections = [] } = change
+  // Handing in again changes nothing: until it is decided, that is what was asked for.
+  if (to === 'submitted') return
+  await transaction.execute('DELETE FROM session_corrections WHERE organization_id = ? AND session_id = ?', [
+    organizationId,
+    sessionId,
+  ])
+  if (to !== 'retry' || corrections.length === 0) return
+  await transaction.execute(
+    "INSERT INTO session_corrections (organization_id, session_id, parts, done, asked_at_seconds) VALUES (?, ?, ?, '', ?)",
+    [organizationId, sessionId, corrections.join(','), nowSeconds],
+  )
+}
+
+const splitParts = (text: string): readonly string[] => (text === '' ? [] : text.split(','))
+
+const readCorrections = async (
+  statements: Statements,
+  organizationId: string,
+  sessionId: string,
+): Promise<Corrections | null> => {
+  const [row] = await statements.query<{ readonly parts: string; readonly done: string }>(
+    'SELECT parts, done FROM session_corrections WHERE organization_id = ? AND session_id = ?',
+    [organizationId, sessionId],
+  )
+  return row === undefined ? null : { parts: splitParts(row.parts), done: splitParts(row.done) }
+}
+
+export const createPortalProgressTable = (scope: TableScope) => ({
+  /** The newest agreement counts until the session is handed in. @throws ConstraintViolatedError without such a session */
+  recordAgreement: (input: SessionKey & { readonly version: string; readonly shares: boolean }): Promise<void> =>
+    scope.write(
+      async (transaction) => {
+        await transaction.execute(
+          `INSERT INTO portal_agreements (organization_id, session_id, version, shares, agreed_at_seconds)
+           VALUES (?, ?, ?, ?, ?) ON CONFLICT (organization_id, session_id) DO UPDATE SET
+             version = excluded.version, shares = excluded.shares, agreed_at_seconds = excluded.agreed_at_seconds`,
+          [input.organizationId, input.sessionId, input.version, input.shares ? 1 : 0, scope.nowSeconds()],
+        )
+      },
+      { survives: 'process-crash' },
+    ),
+
+  /** Null before the person has agreed. */
+  findAgreement: async (organizationId: string, sessionId: string): Promise<Agreement | null> => {
+    const [row] = await scope.statements.query<{
+      readonly version: string
+      readonly shares: number
+      readonly agreed_at_seconds: number
+    }>(
+      'SELECT version, shares, agreed_at_seconds FROM portal_agreements WHERE organization_id = ? AND session_id = ?',
+      [organizationId, sessionId],
+    )
+    return row === undefined
+      ? null
+      : { version: row.version, shares: row.shares === 1, agreedAtSeconds: row.agreed_at_seconds }
+  },
+
+  /** Null when nothing particular was asked for. */
+  findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
+    readCorrections(scope.statements, organizationId, sessionId),
+
+  /** Notes what was given anew. Does nothing to what was not asked for. */
+  markCorrected: (organizationId: string, sessionId: string, parts: readonly string[]): Promise<void> =>
+    scope.write(
+      async (transaction) => {
+        const asked = await readCorrections(transaction, organizationId, sessionId)
+        if (asked === null) return
+        const done = asked.parts.filter((part) => asked.done.includes(part) || parts.includes(part))
+        await transaction.execute(
+          'UPDATE session_corrections SET done = ? WHERE organization_id = ? AND session_id = ?',
+          [done.join(','), organizationId, sessionId],
+        )
+      },
+      { survives: 'process-crash' },
+    ),
+})
+
+export type PortalProgressTable = ReturnType<typeof createPortalProgressTable>

@@ -1,0 +1,77 @@
+// What happened to a session, and what it was after each change: so that a process which did not make the changes can
+// still tell every one of them, in order.
+import type { SessionEvent, SessionState, SessionStatus } from '../domain/session.ts'
+import type { Statements } from './database.ts'
+import { readState } from './session-rows.ts'
+import type { TableScope } from './table-scope.ts'
+
+interface EventRow {
+  readonly sequence: number
+  readonly kind: SessionEvent['kind']
+  readonly status: SessionStatus
+  readonly actor: string
+  readonly public_comment: string | null
+  readonly private_comment: string | null
+  readonly created_at_seconds: number
+}
+
+const toEvent = (row: EventRow): SessionEvent => ({
+  sequence: row.sequence,
+  kind: row.kind,
+  status: row.status,
+  actor: row.actor,
+  publicComment: row.public_comment,
+  privateComment: row.private_comment,
+  createdAtSeconds: row.created_at_seconds,
+})
+
+const readEvents = async (statements: Statements, organizationId: string, sessionId: string) =>
+  (
+    await statements.query<EventRow>(
+      `SELECT sequence, kind, status, actor, public_comment, private_comment, created_at_seconds FROM session_events
+       WHERE organization_id = ? AND session_id = ? ORDER BY sequence`,
+      [organizationId, sessionId],
+    )
+  ).map(toEvent)
+
+/**
+ * The session after each of its changes, as far as a status object shows it: status, wallets, who it identified and when
+ * it was completed. A wallet that has been taken out since is missing from the start.
+ */
+const replay = ({ session, wallets }: SessionState, events: readonly SessionEvent[]): SessionState[] => {
+  let identified = false
+  let completedAtSeconds: number | null = null
+  return events
+    .filter(({ sequence }) => sequence <= session.sequence)
+    .map(({ sequence, kind, status, createdAtSeconds }) => {
+      if (kind === 'status') completedAtSeconds = status === 'completed' ? createdAtSeconds : null
+      identified ||= status === 'completed'
+      return {
+        session: {
+          ...session,
+          ...{ sequence, status, completedAtSeconds },
+          personId: identified ? session.personId : null,
+          userId: identified ? session.userId : null,
+        },
+        wallets: wallets.filter(({ connectedSequence }) => connectedSequence <= sequence),
+      }
+    })
+}
+
+export const createSessionHistory = (scope: TableScope) => ({
+  /** Everything that happened to a session, oldest first. */
+  listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
+    readEvents(scope.statements, organizationId, sessionId),
+
+  /** The session after each change beyond a sequence, oldest first; empty when there is none, or no such session. */
+  findSince: async (
+    organizationId: string,
+    sessionId: string,
+    afterSequence: number,
+  ): Promise<readonly SessionState[]> => {
+    const state = await readState(scope.statements, organizationId, sessionId)
+    if (state === null || state.session.sequence <= afterSequence) return []
+    const events = await readEvents(scope.statements, organizationId, sessionId)
+    return replay(state, events).filter(({ session }) => session.sequence > afterSequence)
+  },
+})

@@ -1,0 +1,62 @@
+// Links that open once and only for a while: to make the first account, to take up an invitation, to set a new password.
+// Only the hash of what is in the link is kept.
+import type { TableScope } from './table-scope.ts'
+
+export type UserLinkPurpose = 'first-admin' | 'invitation' | 'recovery'
+
+export interface UserLink {
+  readonly purpose: UserLinkPurpose
+  /** Null for the first account, which does not exist yet. */
+  readonly userId: string | null
+  readonly expiresAtSeconds: number
+}
+
+interface LinkRow {
+  readonly purpose: UserLinkPurpose
+  readonly user_id: string | null
+  readonly expires_at_seconds: number
+}
+
+const toLink = (row: LinkRow): UserLink => ({
+  purpose: row.purpose,
+  userId: row.user_id,
+  expiresAtSeconds: row.expires_at_seconds,
+})
+
+const COLUMNS = 'purpose, user_id, expires_at_seconds'
+
+export const createUserLinkTable = (scope: TableScope) => ({
+  /** Makes a link; the ones before it for the same account (or the first account) stop working. */
+  replace: (link: UserLink, hash: Uint8Array): Promise<void> =>
+    scope.write(async (transaction) => {
+      if (link.userId === null) await transaction.execute("DELETE FROM user_links WHERE purpose = 'first-admin'")
+      else await transaction.execute('DELETE FROM user_links WHERE user_id = ?', [link.userId])
+      await transaction.execute(`INSERT INTO user_links (hash, ${COLUMNS}) VALUES (?, ?, ?, ?)`, [
+        hash,
+        link.purpose,
+        link.userId,
+        link.expiresAtSeconds,
+      ])
+    }),
+
+  /** What a link is for, without opening it; null when it is unknown, used or too old. */
+  find: async (hash: Uint8Array): Promise<UserLink | null> => {
+    const [row] = await scope.statements.query<LinkRow>(
+      `SELECT ${COLUMNS} FROM user_links WHERE hash = ? AND expires_at_seconds > ?`,
+      [hash, scope.nowSeconds()],
+    )
+    return row === undefined ? null : toLink(row)
+  },
+
+  /** Opens a link: it is gone afterwards. Null as `find`. Two that try at once: one gets it. */
+  spend: (hash: Uint8Array): Promise<UserLink | null> =>
+    scope.write(async (transaction) => {
+      const [row] = await transaction.query<LinkRow>(
+        `DELETE FROM user_links WHERE hash = ? AND expires_at_seconds > ? RETURNING ${COLUMNS}`,
+        [hash, scope.nowSeconds()],
+      )
+      return row === undefined ? null : toLink(row)
+    }),
+})
+
+export type UserLinkTable = ReturnType<typeof createUserLinkTable>

@@ -1,0 +1,133 @@
+// Signed-in browsers. A session is found by the hash of its cookie's token and read with every request, so that ending it
+// ends it at once.
+import { newIdentifier } from '../domain/identifier.ts'
+import type { TableScope } from './table-scope.ts'
+
+/** `second-factor`: the password was right, a code or a passkey is still owed; it opens nothing else. */
+export type UserSessionState = 'second-factor' | 'active'
+
+export interface UserSession {
+  readonly id: string
+  readonly userId: string
+  readonly state: UserSessionState
+  /** As the browser names itself, cut short. */
+  readonly userAgent: string
+  /** Where it signed in from. */
+  readonly address: string
+  readonly createdAtSeconds: number
+  /** Within a minute. */
+  readonly lastSeenAtSeconds: number
+  readonly expiresAtSeconds: number
+}
+
+interface SessionRow {
+  readonly id: string
+  readonly user_id: string
+  readonly state: UserSessionState
+  readonly user_agent: string
+  readonly address: string
+  readonly created_at_seconds: number
+  readonly last_seen_at_seconds: number
+  readonly expires_at_seconds: number
+}
+
+const COLUMNS = 'id, user_id, state, user_agent, address, created_at_seconds, last_seen_at_seconds, expires_at_seconds'
+const SWEEP_BATCH = 500
+/** Written by every request of a minute's first: a power cut may lose the last. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+const toSession = (row: SessionRow): UserSession => ({
+  id: row.id,
+  userId: row.user_id,
+  state: row.state,
+  userAgent: row.user_agent,
+  address: row.address,
+  createdAtSeconds: row.created_at_seconds,
+  lastSeenAtSeconds: row.last_seen_at_seconds,
+  expiresAtSeconds: row.expires_at_seconds,
+})
+
+export const createUserSessionTable = (scope: TableScope) => ({
+  create: (input: {
+    readonly userId: string
+    readonly tokenHash: Uint8Array
+    readonly state: UserSessionState
+    readonly userAgent: string
+    readonly address: string
+    readonly expiresAtSeconds: number
+  }): Promise<UserSession> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { tokenHash, ...fields } = input
+      const session: UserSession = {
+        ...fields,
+        id: newIdentifier('login'),
+        createdAtSeconds: nowSeconds,
+        lastSeenAtSeconds: nowSeconds,
+      }
+      await transaction.execute(
+        `INSERT INTO user_sessions (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          ...[session.id, session.userId, session.state, session.userAgent, session.address],
+          ...[nowSeconds, nowSeconds, session.expiresAtSeconds],
+          tokenHash,
+        ],
+      )
+      return session
+    }),
+
+  /** By the token's hash alone: who sends a cookie is not known before. Null for one that is unknown or has expired. */
+  findByToken: async (tokenHash: Uint8Array): Promise<UserSession | null> => {
+    const [row] = await scope.statements.query<SessionRow>(
+      `SELECT ${COLUMNS} FROM user_sessions WHERE token_hash = ? AND expires_at_seconds > ?`,
+      [tokenHash, scope.nowSeconds()],
+    )
+    return row === undefined ? null : toSession(row)
+  },
+
+  /** Newest first, those that are valid. */
+  listOf: async (userId: string): Promise<readonly UserSession[]> =>
+    (
+      await scope.statements.query<SessionRow>(
+        `SELECT ${COLUMNS} FROM user_sessions WHERE user_id = ? AND expires_at_seconds > ? AND state = 'active'
+         ORDER BY created_at_seconds DESC, id`,
+        [userId, scope.nowSeconds()],
+      )
+    ).map(toSession),
+
+  /** Notes that it is in use, and until when it may be used without a pause. */
+  touch: (sessionId: string, expiresAtSeconds: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        'UPDATE user_sessions SET last_seen_at_seconds = ?, expires_at_seconds = ? WHERE id = ?',
+        [scope.nowSeconds(), expiresAtSeconds, sessionId],
+      )
+    }, DURABILITY),
+
+  /** Ends one session of an account; false when it has none of that id. */
+  end: (userId: string, sessionId: string): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute('DELETE FROM user_sessions WHERE user_id = ? AND id = ?', [userId, sessionId])) ===
+        1,
+    ),
+
+  /** Ends all of an account, but for `exceptId`; answers how many. */
+  endAll: (userId: string, exceptId: string | null = null): Promise<number> =>
+    scope.write((transaction) =>
+      transaction.execute('DELETE FROM user_sessions WHERE user_id = ? AND id <> ?', [userId, exceptId ?? '']),
+    ),
+
+  /** Deletes some of what has expired; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.write(
+      (transaction) =>
+        transaction.execute(
+          'DELETE FROM user_sessions WHERE id IN (SELECT id FROM user_sessions WHERE expires_at_seconds <= ? LIMIT ?)',
+          [scope.nowSeconds(), SWEEP_BATCH],
+        ),
+      DURABILITY,
+    ),
+})
+
+export type UserSessionTable = ReturnType<typeof createUserSessionTable>

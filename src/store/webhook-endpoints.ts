@@ -1,0 +1,146 @@
+// Where an organization is told of its sessions, or asks for decisions. A removed endpoint keeps its row, since messages
+// name it, and loses its secrets.
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
+import { newIdentifier } from '../domain/identifier.ts'
+import { recordChange } from './changes.ts'
+import type { TableScope } from './table-scope.ts'
+
+export type WebhookPurpose = 'events' | 'decisions'
+
+export interface WebhookEndpoint {
+  readonly id: string
+  readonly organizationId: string
+  /** Sessions of live keys, or of test keys. */
+  readonly environment: ApiKeyEnvironment
+  readonly purpose: WebhookPurpose
+  readonly url: string
+  /** Sealed by the organization's key, for the endpoint's id. */
+  readonly sealedSecret: Uint8Array
+  /** Signs beside the new one until its time is over. */
+  readonly previousSealedSecret: Uint8Array | null
+  readonly previousUntilSeconds: number | null
+  readonly createdAtSeconds: number
+}
+
+interface EndpointRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly environment: ApiKeyEnvironment
+  readonly purpose: WebhookPurpose
+  readonly url: string
+  readonly sealed_secret: Uint8Array
+  readonly previous_sealed_secret: Uint8Array | null
+  readonly previous_until_seconds: number | null
+  readonly created_at_seconds: number
+}
+
+const COLUMNS = `id, organization_id, environment, purpose, url, sealed_secret, previous_sealed_secret,
+  previous_until_seconds, created_at_seconds`
+
+const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  environment: row.environment,
+  purpose: row.purpose,
+  url: row.url,
+  sealedSecret: row.sealed_secret,
+  previousSealedSecret: row.previous_sealed_secret,
+  previousUntilSeconds: row.previous_until_seconds,
+  createdAtSeconds: row.created_at_seconds,
+})
+
+const EMPTY = new Uint8Array()
+
+export const newWebhookEndpointId = (): string => newIdentifier('endpoint')
+
+export const createWebhookEndpointTable = (scope: TableScope) => ({
+  /** @throws ConstraintViolatedError for a second decider of one organization. */
+  add: (
+    endpoint: Pick<WebhookEndpoint, 'id' | 'organizationId' | 'environment' | 'purpose' | 'url' | 'sealedSecret'>,
+  ): Promise<WebhookEndpoint> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const { id, organizationId, environment, purpose, url, sealedSecret } = endpoint
+      await transaction.execute(
+        `INSERT INTO webhook_endpoints (id, organization_id, environment, purpose, url, sealed_secret, created_at_seconds)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        [id, organizationId, environment, purpose, url, sealedSecret, nowSeconds],
+      )
+      // Who decides for the organization is held in caches.
+      await recordChange(transaction, { topic: 'organization', subjectId: organizationId, organizationId }, nowSeconds)
+      return { ...endpoint, previousSealedSecret: null, previousUntilSeconds: null, createdAtSeconds: nowSeconds }
+    }),
+
+  /** Oldest first. */
+  list: async (organizationId: string): Promise<readonly WebhookEndpoint[]> =>
+    (
+      await scope.statements.query<EndpointRow>(
+        `SELECT ${COLUMNS} FROM webhook_endpoints WHERE organization_id = ? AND removed_at_seconds IS NULL
+         ORDER BY created_at_seconds, id`,
+        [organizationId],
+      )
+    ).map(toEndpoint),
+
+  /** Null when the organization has no such endpoint. */
+  find: async (organizationId: string, id: string): Promise<WebhookEndpoint | null> => {
+    const [row] = await scope.statements.query<EndpointRow>(
+      `SELECT ${COLUMNS} FROM webhook_endpoints WHERE organization_id = ? AND id = ? AND removed_at_seconds IS NULL`,
+      [organizationId, id],
+    )
+    return row === undefined ? null : toEndpoint(row)
+  },
+
+  /** By id alone, as a key is: whose it is is not known before. For results that come in. */
+  findDecider: async (id: string): Promise<WebhookEndpoint | null> => {
+    const [row] = await scope.statements.query<EndpointRow>(
+      `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id = ? AND purpose = 'decisions' AND removed_at_seconds IS NULL`,
+      [id],
+    )
+    return row === undefined ? null : toEndpoint(row)
+  },
+
+  /** The organizations whose sessions an outside service decides: for the cache in front of registrations. */
+  organizationsWithDecider: async (): Promise<readonly string[]> =>
+    (
+      await scope.statements.query<{ organization_id: string }>(
+        "SELECT organization_id FROM webhook_endpoints WHERE purpose = 'decisions' AND removed_at_seconds IS NULL",
+      )
+    ).map((row) => row.organization_id),
+
+  /** The secret in use signs on until `previousUntilSeconds`. False when the organization has no such endpoint. */
+  rotateSecret: (input: {
+    readonly organizationId: string
+    readonly id: string
+    readonly sealedSecret: Uint8Array
+    readonly previousUntilSeconds: number
+  }): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute(
+          `UPDATE webhook_endpoints SET previous_sealed_secret = sealed_secret, previous_until_seconds = ?,
+             sealed_secret = ? WHERE organization_id = ? AND id = ? AND removed_at_seconds IS NULL`,
+          [input.previousUntilSeconds, input.sealedSecret, input.organizationId, input.id],
+        )) > 0,
+    ),
+
+  /** With what still waited to be sent there. False when the organization has no such endpoint. */
+  remove: (organizationId: string, id: string): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const removed = await transaction.execute(
+        `UPDATE webhook_endpoints SET removed_at_seconds = ?, sealed_secret = ?, previous_sealed_secret = NULL,
+           previous_until_seconds = NULL WHERE organization_id = ? AND id = ? AND removed_at_seconds IS NULL`,
+        [nowSeconds, EMPTY, organizationId, id],
+      )
+      if (removed === 0) return false
+      await transaction.execute(
+        `UPDATE webhook_messages SET state = 'dead', settled_at_seconds = ?, last_failure = 'the endpoint was removed'
+         WHERE organization_id = ? AND endpoint_id = ? AND state = 'waiting'`,
+        [nowSeconds, organizationId, id],
+      )
+      await recordChange(transaction, { topic: 'organization', subjectId: organizationId, organizationId }, nowSeconds)
+      return true
+    }),
+})
+
+export type WebhookEndpointTable = ReturnType<typeof createWebhookEndpointTable>

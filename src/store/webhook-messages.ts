@@ -1,0 +1,209 @@
+// The queue of webhook messages: taken by whoever sends, under a claim that runs out, so that a sender that dies loses
+// nothing; settled as delivered or, after the last attempt, dead, to be looked at and sent again by hand.
+import type { SqlParameter } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+import type { WebhookMessageType, WebhookSnapshot } from './webhook-queue.ts'
+
+export const WEBHOOK_MESSAGE_STATES = ['waiting', 'delivered', 'dead'] as const
+export type WebhookMessageState = (typeof WEBHOOK_MESSAGE_STATES)[number]
+
+export interface WebhookMessage {
+  /** The same for every attempt: receivers tell repetitions by it. */
+  readonly id: string
+  readonly organizationId: string
+  readonly endpointId: string
+  readonly sessionId: string
+  readonly sequence: number
+  readonly type: WebhookMessageType
+  readonly state: WebhookMessageState
+  /** Made so far. */
+  readonly attempts: number
+  readonly nextAttemptAtSeconds: number
+  /** Of the last attempt's answer; null where there was none. */
+  readonly lastStatus: number | null
+  /** Why the last attempt failed, in words of ours. */
+  readonly lastFailure: string | null
+  readonly createdAtSeconds: number
+  readonly settledAtSeconds: number | null
+}
+
+/** One to send now. */
+export interface ClaimedMessage extends WebhookMessage {
+  readonly snapshot: WebhookSnapshot
+}
+
+interface MessageRow {
+  readonly id: string
+  readonly organization_id: string
+  readonly endpoint_id: string
+  readonly session_id: string
+  readonly sequence: number
+  readonly type: WebhookMessageType
+  readonly state: WebhookMessageState
+  readonly attempts: number
+  readonly next_attempt_at_seconds: number
+  readonly last_status: number | null
+  readonly last_failure: string | null
+  readonly created_at_seconds: number
+  readonly settled_at_seconds: number | null
+}
+
+export type WebhookOutcome =
+  | { readonly state: 'delivered'; readonly status: number }
+  | { readonly state: 'dead'; readonly status: number | null; readonly failure: string }
+  | {
+      readonly state: 'waiting'
+      readonly status: number | null
+      readonly failure: string
+      readonly nextAttemptAtSeconds: number
+    }
+
+export interface MessageFilter {
+  readonly state?: WebhookMessageState
+  readonly endpointId?: string
+  readonly limit: number
+}
+
+const COLUMNS = `id, organization_id, endpoint_id, session_id, sequence, type, state, attempts, next_attempt_at_seconds,
+  last_status, last_failure, created_at_seconds, settled_at_seconds`
+
+const toMessage = (row: MessageRow): WebhookMessage => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  endpointId: row.endpoint_id,
+  sessionId: row.session_id,
+  sequence: row.sequence,
+  type: row.type,
+  state: row.state,
+  attempts: row.attempts,
+  nextAttemptAtSeconds: row.next_attempt_at_seconds,
+  lastStatus: row.last_status,
+  lastFailure: row.last_failure,
+  createdAtSeconds: row.created_at_seconds,
+  settledAtSeconds: row.settled_at_seconds,
+})
+
+/** One endpoint that does not answer must not keep the others from their turn. */
+const PER_ENDPOINT_MAX = 4
+/** Delivered ones are history after a week, dead ones after a month. */
+const DELIVERED_KEEP_SECONDS = 7 * 86_400
+const DEAD_KEEP_SECONDS = 30 * 86_400
+const SWEEP_BATCH = 500
+/** A claim or an outcome that is lost means sending once more, with the same id. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+const DUE = `SELECT id FROM (
+    SELECT id, next_attempt_at_seconds, claimed_until_seconds,
+      ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY claimed_until_seconds DESC, next_attempt_at_seconds, id) AS place
+    FROM webhook_messages WHERE state = 'waiting' AND (next_attempt_at_seconds <= ? OR claimed_until_seconds > ?)
+  ) AS due WHERE place <= ${PER_ENDPOINT_MAX} AND claimed_until_seconds <= ? AND next_attempt_at_seconds <= ?
+  ORDER BY next_attempt_at_seconds, id LIMIT ?`
+
+export const createWebhookMessageTable = (scope: TableScope) => ({
+  /** Messages whose time has come and that nobody else sends. The deployment's own work, over all organizations. */
+  claim: async (limit: number, claimSeconds: number): Promise<readonly ClaimedMessage[]> => {
+    const nowSeconds = scope.nowSeconds()
+    // Usually there is none, and then nothing is written.
+    const due = await scope.statements.query(
+      `SELECT 1 FROM webhook_messages WHERE state = 'waiting' AND next_attempt_at_seconds <= ?
+         AND claimed_until_seconds <= ? LIMIT 1`,
+      [nowSeconds, nowSeconds],
+    )
+    if (due.length === 0) return []
+    return scope.write(async (transaction) => {
+      const ids = await transaction.query<{ id: string }>(DUE, [nowSeconds, nowSeconds, nowSeconds, nowSeconds, limit])
+      const claimed: ClaimedMessage[] = []
+      for (const { id } of ids) {
+        const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
+          `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1 WHERE id = ?
+           RETURNING ${COLUMNS}, snapshot`,
+          [nowSeconds + claimSeconds, id],
+        )
+        if (row !== undefined) claimed.push({ ...toMessage(row), snapshot: JSON.parse(row.snapshot) })
+      }
+      return claimed
+    }, DURABILITY)
+  },
+
+  /** What came of an attempt. Without effect when the message was settled meanwhile, its endpoint removed for example. */
+  settle: (
+    { organizationId, id }: Pick<WebhookMessage, 'organizationId' | 'id'>,
+    outcome: WebhookOutcome,
+  ): Promise<void> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      await transaction.execute(
+        `UPDATE webhook_messages SET state = ?, last_status = ?, last_failure = ?, claimed_until_seconds = 0,
+           next_attempt_at_seconds = ?, settled_at_seconds = ? WHERE organization_id = ? AND id = ? AND state = 'waiting'`,
+        [
+          ...[outcome.state, outcome.status, outcome.state === 'delivered' ? null : outcome.failure],
+          outcome.state === 'waiting' ? outcome.nextAttemptAtSeconds : nowSeconds,
+          outcome.state === 'waiting' ? null : nowSeconds,
+          ...[organizationId, id],
+        ],
+      )
+    }, DURABILITY),
+
+  /** Newest first. */
+  list: async (organizationId: string, filter: MessageFilter): Promise<readonly WebhookMessage[]> => {
+    const conditions = ['organization_id = ?']
+    const parameters: SqlParameter[] = [organizationId]
+    if (filter.state !== undefined) {
+      conditions.push('state = ?')
+      parameters.push(filter.state)
+    }
+    if (filter.endpointId !== undefined) {
+      conditions.push('endpoint_id = ?')
+      parameters.push(filter.endpointId)
+    }
+    const rows = await scope.statements.query<MessageRow>(
+      `SELECT ${COLUMNS} FROM webhook_messages WHERE ${conditions.join(' AND ')}
+       ORDER BY created_at_seconds DESC, id DESC LIMIT ?`,
+      [...parameters, filter.limit],
+    )
+    return rows.map(toMessage)
+  },
+
+  /**
+   * From the first attempt on again, at once: one message, delivered or dead, or all dead ones of an organization, while
+   * their endpoints exist. Answers how many.
+   */
+  resend: (organizationId: string, messageId: string | null): Promise<number> =>
+    scope.write((transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      const which = messageId === null ? "state = 'dead'" : "state <> 'waiting' AND id = ?"
+      return transaction.execute(
+        `UPDATE webhook_messages SET state = 'waiting', attempts = 0, next_attempt_at_seconds = ?,
+           claimed_until_seconds = 0, settled_at_seconds = NULL
+         WHERE organization_id = ? AND ${which} AND endpoint_id IN (
+           SELECT id FROM webhook_endpoints WHERE organization_id = ? AND removed_at_seconds IS NULL)`,
+        messageId === null
+          ? [nowSeconds, organizationId, organizationId]
+          : [nowSeconds, organizationId, messageId, organizationId],
+      )
+    }),
+
+  /** How many wait and how many are dead, over all organizations: for metrics. */
+  count: async (): Promise<{ readonly waiting: number; readonly dead: number }> => {
+    const [row] = await scope.statements.query<{ waiting: number | null; dead: number | null }>(
+      `SELECT SUM(CASE WHEN state = 'waiting' THEN 1 ELSE 0 END) AS waiting,
+         SUM(CASE WHEN state = 'dead' THEN 1 ELSE 0 END) AS dead FROM webhook_messages`,
+    )
+    return { waiting: row?.waiting ?? 0, dead: row?.dead ?? 0 }
+  },
+
+  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.write(
+      (transaction) =>
+        transaction.execute(
+          `DELETE FROM webhook_messages WHERE id IN (SELECT id FROM webhook_messages
+             WHERE settled_at_seconds IS NOT NULL AND settled_at_seconds < CASE state WHEN 'dead' THEN ? ELSE ? END
+             LIMIT ?)`,
+          [scope.nowSeconds() - DEAD_KEEP_SECONDS, scope.nowSeconds() - DELIVERED_KEEP_SECONDS, SWEEP_BATCH],
+        ),
+      DURABILITY,
+    ),
+})
+
+export type WebhookMessageTable = ReturnType<typeof createWebhookMessageTable>

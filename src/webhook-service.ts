@@ -1,0 +1,87 @@
+// Puts webhooks together, both ways: the queue in the store, the loop that sends it, and the endpoints where an outside
+// decider's messages come in. Called by identity-service.ts.
+
+import type { Reach } from './domain/list.ts'
+import { TransitionRefusedError } from './domain/session-errors.ts'
+import type { Clock } from './domain/time.ts'
+import { createGuardedLookup, parseReachableUrl } from './facts/reachable.ts'
+import { createOutboundPost } from './http/outbound-post.ts'
+import type { SignedGate } from './http/signed-gate.ts'
+import type { createSessionChanges } from './identity/changes.ts'
+import type { OrganizationKeys } from './identity/evidence/organization-keys.ts'
+import type { EvidenceService } from './identity/evidence-types.ts'
+import { createDeliver } from './identity/webhooks/deliver.ts'
+import { createDeliveryLoop } from './identity/webhooks/delivery-loop.ts'
+import { createProviderEndpoints, type ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
+import { createEndpointSecrets } from './identity/webhooks/secrets.ts'
+import type { Store } from './store/store.ts'
+import type { Logger } from './telemetry/log.ts'
+
+export interface WebhookPartsDependencies {
+  readonly store: Store
+  readonly keys: OrganizationKeys
+  readonly evidence: EvidenceService
+  readonly gate: SignedGate
+  /** Session changes over a way of changing a status: they are told as any other change is. */
+  readonly changesOver: (
+    changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
+  ) => ReturnType<typeof createSessionChanges>
+  readonly reach: Reach
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'warn'>
+}
+
+export interface WebhookParts {
+  readonly endpoints: ProviderEndpoints
+  start(): void
+  /** Resolves when what is being sent is settled. */
+  close(): Promise<void>
+}
+
+/** How late an event may be told where nothing else delays it. */
+const LOOK_INTERVAL_MS = 500
+
+export const createWebhookParts = (dependencies: WebhookPartsDependencies): WebhookParts => {
+  const { store, keys, evidence, gate, changesOver, reach, clock, log } = dependencies
+  const secretsOf = createEndpointSecrets(keys, clock)
+  const loop = createDeliveryLoop({
+    messages: store.webhookMessages,
+    onError: (error) => log.warn('a webhook message could not be settled; it is sent again', { error }),
+    deliver: createDeliver({
+      ...{ secretsOf, clock, random: Math.random },
+      endpoints: store.webhookEndpoints,
+      post: createOutboundPost({
+        guard: { parseUrl: (text) => parseReachableUrl(text, reach), lookup: createGuardedLookup(reach) },
+      }),
+      onError: (error) => log.warn('a webhook message could not be made; it is tried again', { error }),
+    }),
+  })
+
+  return {
+    endpoints: createProviderEndpoints({
+      ...{ gate, secretsOf, evidence },
+      endpoints: store.webhookEndpoints,
+      findSession: store.sessions.find,
+      spend: store.providerResults.spend,
+      decide: async (message, change) => {
+        let repeated = false
+        const changes = changesOver((statusChange) =>
+          store.transaction(async (tables) => {
+            const { organizationId, sessionId } = message
+            const before = await tables.sessions.find(organizationId, sessionId)
+            repeated = !(await tables.providerResults.spend(message))
+            if (repeated || before === null) return before
+            // Asked and answered: what was sent back, or decided by an operator, is not the decider's any more.
+            const { status } = before.session
+            if (status !== 'submitted') throw new TransitionRefusedError(status, statusChange.to)
+            return tables.sessions.changeStatus(statusChange)
+          }),
+        )
+        const state = await changes.changeStatus(change)
+        return repeated ? null : state
+      },
+    }),
+    start: () => loop.start(LOOK_INTERVAL_MS),
+    close: loop.close,
+  }
+}

@@ -1,0 +1,88 @@
+// The event stream's parser: the standard's own examples, and that it does not matter where the network cuts.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createEventParser, EventTooLongError } from '../../src/client/event-stream.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+const parse = (text: string) => createEventParser().push(bytes(text))
+const dataOf = (text: string): string[] => parse(text).map(({ data }) => data)
+
+describe('the parser', () => {
+  test('reads the examples of the standard (WHATWG HTML, 9.2.6)', () => {
+    expect(dataOf('data: YHOO\ndata: +2\ndata: 10\n\n')).toEqual(['YHOO\n+2\n10'])
+    expect(parse(': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n')).toEqual(
+      [
+        { data: 'first event', lastEventId: '1' },
+        { data: 'second event', lastEventId: null },
+      ],
+    )
+    expect(dataOf('data\n\ndata\ndata\n\ndata:')).toEqual(['', '\n'])
+    expect(dataOf('data:test\n\ndata: test\n\n')).toEqual(['test', 'test'])
+  })
+
+  test('takes any line end, a byte order mark at the beginning, and skips comments and unknown fields', () => {
+    expect(dataOf('\uFEFFdata: a\r\rdata: b\r\n\r\n: keep-alive\n\nevent: x\ncolour: red\ndata: c\n\n')).toEqual([
+      'a',
+      'b',
+      'c',
+    ])
+  })
+
+  test('does not give an event before its empty line', () => {
+    const parser = createEventParser()
+    expect(parser.push(bytes('data: a\n'))).toEqual([])
+    expect(parser.push(bytes('\n'))).toEqual([{ data: 'a', lastEventId: null }])
+    expect(parser.push(bytes('data: never\n'))).toEqual([])
+  })
+
+  test('knows the id it continues from, and the server’s wish for waiting', () => {
+    const parser = createEventParser('41')
+    expect(parser.push(bytes('retry: 3000\ndata: a\n\nid: 42\ndata: b\n\n'))).toEqual([
+      { data: 'a', lastEventId: '41' },
+      { data: 'b', lastEventId: '42' },
+    ])
+    expect(parser.retryMs()).toBe(3000)
+    parser.push(bytes('retry: soon\n'))
+    expect(parser.retryMs()).toBe(3000)
+  })
+
+  test('forgets an id that no header could carry', () => {
+    expect(parse('id: ü\ndata: a\n\n')).toEqual([{ data: 'a', lastEventId: null }])
+  })
+
+  test('gives the same events wherever the bytes are cut', () => {
+    const line = fc.constantFrom('data: ä🦊', 'data:x', 'id: 7', ': keep-alive', '', 'retry: 5', 'data')
+    const text = fc
+      .array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')))
+      .map((lines) => `${lines.map((pair) => pair.join('')).join('')}data: end\n\n`)
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(12)), (whole, sizes) => {
+        const all = bytes(whole)
+        const parser = createEventParser()
+        const events = []
+        let at = 0
+        for (const size of sizes) {
+          events.push(...parser.push(all.subarray(at, at + size)))
+          at += size
+        }
+        events.push(...parser.push(all.subarray(Math.min(at, all.length))))
+        expect(events).toEqual(parse(whole))
+        expect(events.at(-1)?.data.endsWith('end')).toBe(true)
+      }),
+    )
+  })
+
+  test('does not collect without end', () => {
+    const block = bytes('x'.repeat(65_536))
+    const parser = createEventParser()
+    const endless = () => {
+      for (let i = 0; i < 17; i++) parser.push(block)
+    }
+    expect(endless).toThrow(EventTooLongError)
+    const lines = createEventParser()
+    const endlessLines = () => {
+      for (let i = 0; i < 17; i++) lines.push(bytes(`data: ${'x'.repeat(65_536)}\n`))
+    }
+    expect(endlessLines).toThrow(EventTooLongError)
+  })
+})

@@ -1,0 +1,224 @@
+// The published package: built, packed, unpacked into an empty folder and used there by Node, by Bun and by the
+// TypeScript compiler, with and without its optional peers.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { buildClient } from '../../src/client/build.ts'
+import evmVectors from '../vectors/evm-v2.json'
+import solanaVectors from '../vectors/solana.json'
+import { completed, compliant, pending } from './support/answers.ts'
+import { json, problem, startRecordingServer } from './support/recording-server.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const SUPPORT = join(import.meta.dir, 'support')
+const REGISTRY_PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
+const nodeMajor = Number(
+  /^v(\d+)/.exec(Bun.which('node') === null ? '' : Bun.spawnSync(['node', '--version']).stdout.toString())?.[1] ?? 0,
+)
+
+let folder: string
+/** The empty folder, with the package and nothing else. */
+let bare: string
+
+const run = async (cwd: string, ...command: string[]): Promise<string> => {
+  const child = Bun.spawn(command, { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+const link = (into: string, name: string): void => {
+  const path = join(into, 'node_modules', name)
+  mkdirSync(dirname(path), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules', name), path)
+}
+
+const unpack = async (name: string, tarball: string): Promise<string> => {
+  const into = join(folder, name)
+  const target = join(into, 'node_modules', '@countersign', 'client')
+  mkdirSync(target, { recursive: true })
+  await run(into, 'tar', '-xzf', tarball, '-C', target, '--strip-components=1')
+  writeFileSync(join(into, 'package.json'), '{"type":"module"}')
+  for (const file of ['consumer.mjs', 'peers.mjs', 'consumer.ts']) copyFileSync(join(SUPPORT, file), join(into, file))
+  return into
+}
+
+let withPeers: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-client-'))
+  const source = join(folder, 'source')
+  mkdirSync(source)
+  for (const file of ['package.json', 'README.md']) copyFileSync(join(ROOT, 'src', 'client', file), join(source, file))
+  await buildClient(join(source, 'dist'))
+  await run(source, 'bun', 'pm', 'pack', '--destination', folder)
+  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '')
+  bare = await unpack('bare', tarball)
+  withPeers = await unpack('with-peers', tarball)
+  for (const name of ['viem', '@solana/web3.js']) link(withPeers, name)
+}, 60_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const event = (state: unknown): string => `id: 1\ndata: ${JSON.stringify(state)}\n\n`
+const stream = (text: string, ends: boolean): Response =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(text))
+        if (ends) controller.close()
+      },
+    }),
+    { headers: { 'content-type': 'text/event-stream' } },
+  )
+
+const useIt = async (runtime: string): Promise<unknown> => {
+  let tries = 0
+  let connections = 0
+  const server = startRecordingServer(({ path }) => {
+    if (path === '/v2/attestation') {
+      tries += 1
+      return tries === 1 ? problem(503, 'OVERLOADED', { 'retry-after': '0' }) : json(compliant)
+    }
+    if (path.includes('/realtime/business/')) return stream(event(pending), false)
+    if (path.includes('/realtime/')) {
+      connections += 1
+      return stream(connections === 1 ? event(pending) : event(completed), true)
+    }
+    return problem(403, 'FORBIDDEN_SCOPE')
+  })
+  try {
+    return JSON.parse(await run(bare, runtime, 'consumer.mjs', server.url))
+  } finally {
+    await server.stop()
+  }
+}
+
+const EXPECTED = {
+  attester: compliant.attestation.attester.toLowerCase(),
+  chainId: 8453,
+  statuses: ['pending', 'completed'],
+  reason: 'left',
+  refused: 'FORBIDDEN_SCOPE',
+  messageBytes: 32,
+}
+
+const peersInput = (): string => {
+  const evm = evmVectors.vectors[0]!
+  const solana = solanaVectors.vectors[0]!
+  return JSON.stringify({
+    registryProgram: REGISTRY_PROGRAM,
+    evm: {
+      call: {
+        chainId: evm.chain_id,
+        from: evm.from,
+        to: evm.to,
+        verificationHash: evm.policy,
+        data: evm.data,
+        wei: evm.msg_value,
+      },
+      attestation: {
+        uuid: evm.uuid,
+        expiration: evm.expiration,
+        attester: evmVectors.attester,
+        signature: evm.signature,
+      },
+    },
+    solana: {
+      call: {
+        from: solana.from,
+        to: solana.to,
+        verificationHash: solana.policy,
+        data: solana.data,
+        lamports: solana.msg_value,
+      },
+      attestation: {
+        uuid: solana.uuid,
+        expiration: solana.expiration,
+        attester: solanaVectors.attester,
+        signature: solana.signature,
+      },
+    },
+  })
+}
+
+describe('the packed client', () => {
+  test('has what its exports name, its license, and nothing of ours besides', () => {
+    const root = join(bare, 'node_modules', '@countersign', 'client')
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      exports: Record<string, string | Record<string, string>>
+      dependencies?: unknown
+    }
+    const targets = Object.values(manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry),
+    )
+    expect(targets.filter((target) => !existsSync(join(root, target)))).toEqual([])
+    expect(manifest.dependencies).toBeUndefined()
+    expect(existsSync(join(root, 'README.md')) && existsSync(join(root, 'dist', 'LICENSE'))).toBe(true)
+    const files = readdirSync(join(root, 'dist'))
+    expect(files.filter((name) => !/\.(?:js|d\.ts)$|^LICENSE$/.test(name))).toEqual([])
+    const foreign = files.filter((name) =>
+      /from '(?:\.\.|\.\/[^']*\.ts')/.test(readFileSync(join(root, 'dist', name), 'utf8')),
+    )
+    expect(foreign).toEqual([])
+  })
+
+  test.skipIf(nodeMajor < 20)(
+    `works in Node 20 or later without its peers${nodeMajor < 20 ? ' (no such Node here)' : ''}`,
+    async () => {
+      expect(await useIt('node')).toEqual(EXPECTED)
+    },
+    30_000,
+  )
+
+  test('works in Bun without its peers', async () => {
+    expect(await useIt('bun')).toEqual(EXPECTED)
+  }, 30_000)
+
+  test.skipIf(nodeMajor < 20)(
+    `works in Node 20 or later with its peers${nodeMajor < 20 ? ' (no such Node here)' : ''}`,
+    async () => {
+      expect(await run(withPeers, 'node', 'peers.mjs', peersInput())).toBe('true')
+    },
+    30_000,
+  )
+
+  test('works in Bun with its peers', async () => {
+    expect(await run(withPeers, 'bun', 'peers.mjs', peersInput())).toBe('true')
+  }, 30_000)
+
+  test.each([
+    ['the types of Node', ['ES2022'], ['node']],
+    ['the types of browsers', ['ES2022', 'DOM', 'DOM.AsyncIterable'], []],
+  ])(
+    'has types that stand alone, with %s',
+    async (_, lib, types) => {
+      writeFileSync(
+        join(bare, 'tsconfig.json'),
+        JSON.stringify({
+          compilerOptions: {
+            ...{ target: 'ES2022', module: 'NodeNext', moduleResolution: 'NodeNext', strict: true, noEmit: true },
+            ...{ exactOptionalPropertyTypes: true, skipLibCheck: false, lib, types },
+            typeRoots: [join(ROOT, 'node_modules', '@types')],
+          },
+          files: ['consumer.ts'],
+        }),
+      )
+      await run(bare, join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', '.')
+    },
+    30_000,
+  )
+})

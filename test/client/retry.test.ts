@@ -1,0 +1,217 @@
+// When a call is tried again, how long it waits, and that every try asks for the same thing. Waits are recorded, not
+// slept.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { completeRetryPolicy, parseRetryAfter, retryDelayMs } from '../../src/client/backoff.ts'
+import { createCountersignClient } from '../../src/client/client.ts'
+import { AnswerInvalidError, RequestRefusedError, ServiceUnreachableError } from '../../src/client/errors.ts'
+import type { Fetch } from '../../src/client/request.ts'
+import { createTransport } from '../../src/client/transport.ts'
+import { ATTESTER, compliant, registered, WALLET } from './support/answers.ts'
+import { json, problem, type RecordingServer, startRecordingServer } from './support/recording-server.ts'
+
+const servers: RecordingServer[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop()
+})
+
+const serve = (answer: Parameters<typeof startRecordingServer>[0]): RecordingServer => {
+  const server = startRecordingServer(answer)
+  servers.push(server)
+  return server
+}
+
+/** A transport whose waits are recorded and over at once, and whose jitter is always the most. */
+const transportTo = (url: string, fetchImplementation: Fetch = fetch, tries = 6) => {
+  const waits: number[] = []
+  const transport = createTransport({
+    fetch: fetchImplementation,
+    timeoutMs: 5_000,
+    retry: completeRetryPolicy({ tries }),
+    random: () => 1,
+    wait: async (delayMs) => {
+      waits.push(delayMs)
+    },
+  })
+  const call = () =>
+    transport(
+      { url, headers: { 'x-api-key': 'csa_test_key' } },
+      { method: 'POST', path: '/v2/attestation', body: { from: WALLET }, idempotencyKey: 'same' },
+    )
+  return { call, waits }
+}
+const outcome = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
+
+describe('a call', () => {
+  test.each([
+    [408, 'DEADLINE_EXCEEDED'],
+    [429, 'RATE_LIMITED'],
+    [503, 'OVERLOADED'],
+    [503, 'SHUTTING_DOWN'],
+    [409, 'IDEMPOTENCY_IN_FLIGHT'],
+    [502, 'BAD_GATEWAY'],
+    [504, 'GATEWAY_TIMEOUT'],
+  ])('is tried again after %d %s, with the same key, body and request id', async (status, code) => {
+    const server = serve((_, index) => (index < 2 ? problem(status, code) : json(compliant)))
+    const { call, waits } = transportTo(server.url)
+    expect((await call()).body).toEqual(compliant)
+    expect(waits).toEqual([250, 500])
+    const sent = server.received.map(({ headers, body }) => [
+      headers.get('idempotency-key'),
+      headers.get('x-request-id'),
+      body,
+    ])
+    expect(sent).toHaveLength(3)
+    expect(new Set(sent.map((entry) => JSON.stringify(entry))).size).toBe(1)
+  })
+
+  test.each([
+    [400, 'INVALID_FIELD'],
+    [401, 'UNAUTHENTICATED'],
+    [403, 'FORBIDDEN_SCOPE'],
+    [404, 'NOT_FOUND'],
+    [409, 'SESSION_CONFLICT'],
+    [422, 'IDEMPOTENCY_MISMATCH'],
+    [500, 'INTERNAL'],
+  ])('is not tried again after %d %s', async (status, code) => {
+    const server = serve(() => problem(status, code))
+    const { call, waits } = transportTo(server.url)
+    expect(await outcome(call())).toBeInstanceOf(RequestRefusedError)
+    expect([server.received.length, waits]).toEqual([1, []])
+  })
+
+  test('is not tried again after an answer that makes no sense', async () => {
+    const server = serve(() => new Response('{'))
+    const { call, waits } = transportTo(server.url)
+    expect(await outcome(call())).toBeInstanceOf(AnswerInvalidError)
+    expect([server.received.length, waits]).toEqual([1, []])
+  })
+
+  test('waits twice as long each time, up to the most, and gives up with the last refusal', async () => {
+    const server = serve(() => problem(503, 'OVERLOADED'))
+    const { call, waits } = transportTo(server.url, fetch, 9)
+    const error = (await outcome(call())) as RequestRefusedError
+    expect(error.code).toBe('OVERLOADED')
+    expect(waits).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000])
+    expect(server.received).toHaveLength(9)
+  })
+
+  test('waits for Retry-After and its own jitter on top', async () => {
+    const server = serve((_, index) =>
+      index === 0 ? problem(429, 'RATE_LIMITED', { 'retry-after': '3' }) : json(compliant),
+    )
+    const { call, waits } = transportTo(server.url)
+    await call()
+    expect(waits).toEqual([3_250])
+  })
+
+  test('fails at once when Retry-After is further off than anyone waits', async () => {
+    const server = serve(() => problem(429, 'RATE_LIMITED', { 'retry-after': '3600' }))
+    const { call, waits } = transportTo(server.url)
+    expect(((await outcome(call())) as RequestRefusedError).retryAfterSeconds).toBe(3600)
+    expect(waits).toEqual([])
+  })
+
+  test('is tried again when the network fails, and says so in the end', async () => {
+    let calls = 0
+    const failing: Fetch = () => {
+      calls += 1
+      return Promise.reject(new TypeError('connection refused'))
+    }
+    const { call, waits } = transportTo('http://127.0.0.1:1', failing, 3)
+    const error = (await outcome(call())) as ServiceUnreachableError
+    expect(error).toBeInstanceOf(ServiceUnreachableError)
+    expect([error.code, calls, waits]).toEqual(['SERVICE_UNREACHABLE', 3, [250, 500]])
+    expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('is tried again when the answer is cut off', async () => {
+    let calls = 0
+    const cutting: Fetch = async () => {
+      calls += 1
+      if (calls > 1) return json(compliant)
+      return new Response(
+        new ReadableStream({
+          start: (controller) => {
+            controller.enqueue(new TextEncoder().encode('{"is_'))
+            controller.error(new Error('reset'))
+          },
+        }),
+      )
+    }
+    const { call } = transportTo('http://127.0.0.1:1', cutting)
+    expect((await call()).body).toEqual(compliant)
+    expect(calls).toBe(2)
+  })
+})
+
+describe('a client', () => {
+  const clientOf = (url: string, options: object = {}) =>
+    createCountersignClient({
+      attestationUrl: url,
+      attestationApiKey: 'csa_test_key',
+      identityUrl: url,
+      identityApiKey: 'csi_test_key',
+      retry: { baseDelayMs: 0 },
+      ...options,
+    })
+
+  test('makes a new idempotency key for each call, and one for all its tries', async () => {
+    const server = serve((_, index) => (index % 2 === 0 ? problem(503, 'OVERLOADED') : json(registered, 201)))
+    const client = clientOf(server.url)
+    await client.register('individual')
+    await client.register('individual')
+    const keys = server.received.map(({ headers }) => headers.get('idempotency-key'))
+    expect([keys.length, keys[0] === keys[1], keys[2] === keys[3], new Set(keys).size]).toEqual([4, true, true, 2])
+  })
+
+  test('gives up a try that takes too long, and the next one may succeed', async () => {
+    const released = Promise.withResolvers<Response>()
+    const server = serve((_, index) => (index === 0 ? released.promise : json(compliant)))
+    const client = clientOf(server.url, { timeoutMs: 50 })
+    expect(await client.attest({ from: WALLET, to: ATTESTER, chain: 'base' })).toMatchObject({ isCompliant: true })
+    released.resolve(json(compliant))
+    expect(server.received).toHaveLength(2)
+  })
+
+  test('stops with the signal’s own reason: while it is answered, while it waits, and before it begins', async () => {
+    const reason = new Error('the user left')
+    const request = { from: WALLET, to: ATTESTER, chain: 'base' }
+    const during = new AbortController()
+    const hanging = Promise.withResolvers<Response>()
+    const slow = serve(() => {
+      during.abort(reason)
+      return hanging.promise
+    })
+    expect(await outcome(clientOf(slow.url).attest(request, { signal: during.signal }))).toBe(reason)
+    hanging.resolve(json(compliant))
+
+    const waiting = new AbortController()
+    const full = serve(() => {
+      setTimeout(() => waiting.abort(reason), 0)
+      return problem(503, 'OVERLOADED', { 'retry-after': '30' })
+    })
+    expect(await outcome(clientOf(full.url).attest(request, { signal: waiting.signal }))).toBe(reason)
+    expect(full.received).toHaveLength(1)
+
+    const never = serve(() => json(compliant))
+    expect(await outcome(clientOf(never.url).attest(request, { signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(never.received).toHaveLength(0)
+  })
+})
+
+describe('parseRetryAfter', () => {
+  test('reads seconds and dates, and nothing else', () => {
+    const nowMs = Date.parse('Fri, 20 Nov 2026 10:00:00 GMT')
+    expect(parseRetryAfter('7', nowMs)).toBe(7)
+    expect(parseRetryAfter('Fri, 20 Nov 2026 10:00:09 GMT', nowMs)).toBe(9)
+    expect(parseRetryAfter('Fri, 20 Nov 2026 09:00:00 GMT', nowMs)).toBe(0)
+    for (const text of [null, '', 'soon', '-1', '1e3', '1.5']) expect(parseRetryAfter(text, nowMs)).toBeNull()
+  })
+})
+
+test('jitter is full: from nothing to the whole of each step', () => {
+  const policy = completeRetryPolicy()
+  const error = new ServiceUnreachableError('x', 'id')
+  expect([1, 2, 3].map((failures) => retryDelayMs(policy, failures, error, () => 0))).toEqual([0, 0, 0])
+  expect([1, 2, 3].map((failures) => retryDelayMs(policy, failures, error, () => 0.5))).toEqual([125, 250, 500])
+})

@@ -1,0 +1,32 @@
+// The client repeats some of the service's vocabulary, since its package stands alone. Here the two are compared, by the
+// compiler and at run time.
+import { expect, test } from 'bun:test'
+import type { ServiceErrorCode } from '../../src/client/errors.ts'
+import { EVM_CHAIN_IDS } from '../../src/client/evm-chains.ts'
+import { FINAL_STATUSES } from '../../src/client/identity-calls.ts'
+import type * as client from '../../src/client/identity-types.ts'
+import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
+import type { ErrorCode } from '../../src/domain/errors.ts'
+import type * as domain from '../../src/domain/session.ts'
+
+type Within<Left, Right> = [Left] extends [Right] ? true : false
+type Same<Left, Right> = Within<Left, Right> extends true ? Within<Right, Left> : false
+
+test('types are the service’s', () => {
+  // The admin API has codes of its own besides, which this client never meets.
+  const errorCodes: Within<ServiceErrorCode, ErrorCode> = true
+  const statuses: Same<client.SessionStatus, domain.SessionStatus> = true
+  const sessionTypes: Same<client.SessionType, domain.SessionType> = true
+  const checkTypes: Same<client.CheckType, domain.CheckType> = true
+  // The work is the compiler's: any of these is a type error when the two drift apart.
+  expect([errorCodes, statuses, sessionTypes, checkTypes]).toEqual([true, true, true, true])
+})
+
+test('chains and their ids are the service’s', () => {
+  const ids = BUILT_IN_CHAINS.flatMap((chain) => (chain.family === 'evm' ? [[chain.name, chain.chainId] as const] : []))
+  expect(EVM_CHAIN_IDS).toEqual(Object.fromEntries(ids))
+})
+
+test('a session is followed up to the statuses of the spec', () => {
+  expect([...FINAL_STATUSES].sort()).toEqual(['completed', 'rejected'])
+})

@@ -1,0 +1,115 @@
+// Calls of interface B with one key.
+import { expect } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { type RunningService, runCommand } from '../service/start-service.ts'
+
+export interface Creation {
+  readonly sessionId: string
+  readonly redirectUrl: string
+  readonly qrCode: string
+}
+
+export interface StatusObject {
+  readonly sessionId: string
+  readonly status: string
+  readonly userId?: string
+  readonly completedAt?: string
+  readonly verifiedWallets: readonly { readonly id: string; readonly address: string; readonly chain: string }[]
+  readonly unverifiedWallets: readonly { readonly id: string; readonly address: string; readonly chain: string }[]
+}
+
+/** Anyone's: the hash of this text. */
+export const walletOf = (name: string): string =>
+  `0x${createHash('sha256').update(`wallet ${name}`).digest('hex').slice(0, 40)}`
+
+export interface RegisterInput {
+  readonly type?: 'individual' | 'business'
+  readonly query?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const createCaller = (service: RunningService, key: string) => {
+  const base = service.quickstart['IDENTITY_URL'] ?? ''
+  const authorization = { authorization: `Bearer ${key}` }
+
+  const send = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${base}${path}`, {
+      method,
+      headers: {
+        ...authorization,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+
+  const register = ({ type = 'individual', query = '', body, headers }: RegisterInput = {}) =>
+    send('POST', `/api/v1/register/${type}${query}`, body, headers)
+
+  const status = (sessionId: string, type = 'individual') => send('GET', `/api/v1/status/${type}/${sessionId}`)
+  const verify = (body: unknown) => send('POST', '/api/v1/verify', body)
+
+  return {
+    ...{ base, key, send, register, status, verify },
+    /** A registration that succeeds. */
+    registered: async (input: RegisterInput = {}): Promise<Creation & { readonly httpStatus: number }> => {
+      const response = await register(input)
+      expect([200, 201]).toContain(response.status)
+      return { ...((await response.json()) as Creation), httpStatus: response.status }
+    },
+    statusOf: async (sessionId: string, type = 'individual'): Promise<StatusObject> => {
+      const response = await status(sessionId, type)
+      expect(response.status).toBe(200)
+      return (await response.json()) as StatusObject
+    },
+    verified: async (body: unknown): Promise<Record<string, unknown>> => {
+      const response = await verify(body)
+      expect(response.status).toBe(200)
+      return (await response.json()) as Record<string, unknown>
+    },
+  }
+}
+
+export type Caller = ReturnType<typeof createCaller>
+
+/** A new organization with a live and a test key. */
+export const createTenant = async (service: RunningService, slug: string) => {
+  const created = await runCommand(service.dataDirectory, 'org', 'create', slug)
+  expect(created).toMatchObject({ code: 0 })
+  const issue = async (...options: string[]) => {
+    const issued = await runCommand(
+      service.dataDirectory,
+      ...['keys', 'issue', '--org', slug, '--kind', 'identity', '--no-rate-limit', '--json', ...options],
+    )
+    expect(issued.code).toBe(0)
+    return JSON.parse(issued.stdout) as { key: string; keyId: string }
+  }
+  const [live, test] = [await issue(), await issue('--test')]
+  return { slug, live: createCaller(service, live.key), test: createCaller(service, test.key), liveKeyId: live.keyId }
+}
+
+export const decide = async (service: RunningService, ...rest: string[]): Promise<void> => {
+  const decided = await runCommand(service.dataDirectory, 'session', 'decide', ...rest)
+  expect({ code: decided.code, stderr: decided.stderr }).toEqual({ code: 0, stderr: '' })
+}
+
+interface Problem {
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly request_id: string
+  readonly message: string
+  readonly error: string
+}
+
+/** The same error body as interface A's. */
+export const expectProblem = async (response: Response, status: number, code: string, text?: string): Promise<void> => {
+  const raw = await response.text()
+  expect({ status: response.status, raw }).toEqual({ status, raw })
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  const problem = JSON.parse(raw) as Problem
+  expect(problem).toMatchObject({ status, code, message: problem.detail, error: problem.detail })
+  expect(problem.request_id).toBe(response.headers.get('x-request-id') ?? '')
+  if (text !== undefined) expect(problem.detail).toBe(text)
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { addressKey, addressOfKey, parseAnyAddress, readAddressWords } from '../../src/domain/address-key.ts'
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+const words = new Uint32Array(8)
+
+describe('an address key', () => {
+  test('is the 20 bytes of an EVM address', () => {
+    fc.assert(
+      fc.property(bytes(20), (key) => {
+        const address = `0x${Buffer.from(key).toString('hex')}`
+        expect(addressKey(address)).toEqual(key)
+        expect<string>(addressOfKey(key)).toBe(address)
+      }),
+    )
+  })
+
+  test('is the 32 bytes of a Solana address, however many of them are zero', () => {
+    fc.assert(
+      fc.property(bytes(32), fc.nat(32), (key, zeros) => {
+        key.fill(0, 0, zeros)
+        const address = bs58.encode(key)
+        expect(addressKey(address)).toEqual(key)
+        expect<string>(addressOfKey(key)).toBe(address)
+      }),
+    )
+  })
+
+  test('is as large as 32 bytes can be', () => {
+    const key = new Uint8Array(32).fill(255)
+    expect(addressKey(bs58.encode(key))).toEqual(key)
+  })
+
+  test('is not read from what is no canonical address', () => {
+    const texts = [
+      '',
+      '0x',
+      `0x${'1'.repeat(39)}`,
+      `0x${'1'.repeat(41)}`,
+      `0x${'A'.repeat(40)}`,
+      `0x${'g'.repeat(40)}`,
+      `0x${'\u212a'.repeat(40)}`,
+      '1'.repeat(31),
+      '1'.repeat(45),
+      // The largest 44 digits are beyond 32 bytes.
+      'z'.repeat(44),
+      '0OIl'.repeat(11),
+      'é'.repeat(40),
+    ]
+    for (const text of texts) expect(readAddressWords(text, words)).toBe(0)
+    expect(() => addressKey('nonsense')).toThrow(RangeError)
+    expect(() => addressOfKey(new Uint8Array(21))).toThrow(RangeError)
+  })
+
+  test('is found in any text that is an address of either family', () => {
+    expect<string | null>(parseAnyAddress(`0x${'AB'.repeat(20)}`)).toBe(`0x${'ab'.repeat(20)}`)
+    const solana = 'So11111111111111111111111111111111111111112'
+    expect<string | null>(parseAnyAddress(solana)).toBe(solana)
+    expect(parseAnyAddress(solana.toLowerCase())).not.toBe(solana as never)
+    expect(parseAnyAddress('1BitcoinEaterAddressDontSendf59kuE')).toBeNull()
+  })
+})

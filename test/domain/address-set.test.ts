@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { addressOfKey, type KeyWidth } from '../../src/domain/address-key.ts'
+import {
+  AddressSetInvalidError,
+  createAddressSetBuilder,
+  emptyAddressSet,
+  openAddressSet,
+} from '../../src/domain/address-set.ts'
+
+const sorted = (keys: readonly Uint8Array[]): Uint8Array[] => {
+  const distinct = new Map(keys.map((key) => [Buffer.from(key).toString('hex'), key]))
+  return [...distinct.values()].sort(Buffer.compare)
+}
+
+const build = (evm: readonly Uint8Array[], solana: readonly Uint8Array[], slice = 3): SharedArrayBuffer => {
+  const builder = createAddressSetBuilder(evm.length, solana.length)
+  const append = (width: KeyWidth, keys: readonly Uint8Array[]): void => {
+    for (let at = 0; at < keys.length; at += slice) builder.append(width, Buffer.concat(keys.slice(at, at + slice)))
+  }
+  append(20, evm)
+  append(32, solana)
+  return builder.finish()
+}
+
+/** Keys that share their beginnings, as vanity addresses do: everything falls into few entries of the index. */
+const key = (width: KeyWidth) =>
+  fc
+    .tuple(fc.constantFrom(0, 1, 255), fc.nat(width), fc.uint8Array({ minLength: width, maxLength: width }))
+    .map(([fill, same, random]) => random.fill(fill, 0, same))
+
+describe('a set of addresses', () => {
+  test('has exactly what was put into it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(key(20), { maxLength: 60 }),
+        fc.array(key(32), { maxLength: 60 }),
+        fc.array(fc.oneof(key(20), key(32)), { maxLength: 60 }),
+        (evmKeys, solanaKeys, others) => {
+          const evm = sorted(evmKeys)
+          const solana = sorted(solanaKeys)
+          const set = openAddressSet(build(evm, solana))
+          const inside = new Set([...evm, ...solana].map((member) => addressOfKey(member)))
+          expect([set.evmCount, set.solanaCount]).toEqual([evm.length, solana.length])
+          for (const address of inside) expect(set.has(address)).toBe(true)
+          for (const other of others) {
+            const address = addressOfKey(other)
+            expect(set.has(address)).toBe(inside.has(address))
+            // One bit away is another address.
+            other[other.length - 1]! ^= 1
+            const neighbour = addressOfKey(other)
+            expect(set.has(neighbour)).toBe(inside.has(neighbour))
+          }
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('has no address that is none', () => {
+    const set = openAddressSet(build([new Uint8Array(20)], [new Uint8Array(32)]))
+    expect(set.has('')).toBe(false)
+    expect(set.has('0x')).toBe(false)
+    expect(set.has(`0x${'0'.repeat(40)}`)).toBe(true)
+    expect(set.has('1'.repeat(32))).toBe(true)
+    expect(openAddressSet(emptyAddressSet()).has(`0x${'0'.repeat(40)}`)).toBe(false)
+  })
+
+  test('may be empty of one family', () => {
+    const evmOnly = openAddressSet(build([new Uint8Array(20).fill(7)], []))
+    expect(evmOnly.has(addressOfKey(new Uint8Array(20).fill(7)))).toBe(true)
+    expect(evmOnly.has(addressOfKey(new Uint8Array(32).fill(7)))).toBe(false)
+  })
+
+  test('is not built of keys that are out of order, repeated, too many or too few', () => {
+    const [low, high] = [new Uint8Array(20).fill(1), new Uint8Array(20).fill(2)]
+    expect(() => build([high, low], [])).toThrow(AddressSetInvalidError)
+    expect(() => build([low, low], [], 1)).toThrow(AddressSetInvalidError)
+    expect(() => createAddressSetBuilder(1, 0).append(20, Buffer.concat([low, high]))).toThrow(AddressSetInvalidError)
+    expect(() => createAddressSetBuilder(1, 0).append(20, low.subarray(1))).toThrow(AddressSetInvalidError)
+    const short = createAddressSetBuilder(2, 0)
+    short.append(20, low)
+    expect(() => short.finish()).toThrow(AddressSetInvalidError)
+  })
+
+  test('takes little more than its keys', () => {
+    const keys = Array.from({ length: 10_000 }, (_, index) => {
+      const bytes = new Uint8Array(20)
+      new DataView(bytes.buffer).setUint32(0, index * 429_496)
+      return bytes
+    })
+    expect(build(keys, [], 4096).byteLength).toBeLessThan(10_000 * 24 + 1024)
+  })
+})

@@ -1,0 +1,50 @@
+// docs/examples/solana-transaction.ts with the running service: the signature check in the real Ed25519 program, and the
+// whole transaction with programs that stand for the registry and the guarded one.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { acceptingProgram } from '../chain/accepting-program.ts'
+import { describeOnSvm } from '../chain/svm.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
+import { environmentOf, runExample } from './support.ts'
+
+/** What a Solana transaction may have at most. */
+const PACKET_BYTES = 1_232
+
+describeOnSvm('docs/examples/solana-transaction.ts', () => {
+  let service: RunningService
+  let folder: string
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-programs-'))
+    service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+  })
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await service?.stop()
+  })
+
+  const attested = () => `attested by ${service.quickstart['SOLANA_ATTESTER']}: true`
+  const refused = /^signature check of a later expiration, [0-9]+ bytes: refused: .*InstructionError/
+
+  test('has its signature checked, and a forged one refused', async () => {
+    const lines = (await runExample('solana-transaction.ts', environmentOf(service))).trim().split('\n')
+    expect(lines[0]).toBe(attested())
+    expect(lines[1]).toMatch(/^signature check and transfer, [0-9]+ bytes: accepted$/)
+    expect(lines[2]).toMatch(refused)
+    expect(lines).toHaveLength(3)
+  })
+
+  test('runs whole and fits into a packet', async () => {
+    const file = join(folder, 'accepting.so')
+    writeFileSync(file, acceptingProgram())
+    const environment = { ...environmentOf(service), REGISTRY_PROGRAM_FILE: file, GUARDED_PROGRAM_FILE: file }
+    const lines = (await runExample('solana-transaction.ts', environment)).trim().split('\n')
+    const whole = /^signature check, validation, transfer and guarded call, ([0-9]+) bytes: accepted$/.exec(
+      lines[1] ?? '',
+    )
+    expect(whole).not.toBeNull()
+    expect(Number(whole?.[1])).toBeLessThanOrEqual(PACKET_BYTES)
+    expect(lines[2]).toMatch(refused)
+  })
+})

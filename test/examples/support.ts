@@ -1,0 +1,54 @@
+// What the tests of docs/examples share: an example in a process of its own, and a funded account on a local node.
+import { join } from 'node:path'
+import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { cleanEnvironment, type RunningService } from '../service/start-service.ts'
+import { testKey } from '../signing/test-keys.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+type Environment = Readonly<Record<string, string>>
+
+/** What an example finds in its environment: the quick start's names, and the data folder for the commands that it runs. */
+export const environmentOf = (service: RunningService): Environment => ({
+  ...service.quickstart,
+  COUNTERSIGN_DATA_DIR: service.dataDirectory,
+})
+
+export const spawnExample = (name: string, environment: Environment): Bun.Subprocess<'ignore', 'pipe', 'pipe'> =>
+  Bun.spawn(['bun', `docs/examples/${name}`], {
+    cwd: ROOT,
+    env: { ...cleanEnvironment(), ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+
+/** What an example that ends by itself printed. @throws Error when it failed */
+export const runExample = async (name: string, environment: Environment): Promise<string> => {
+  const child = spawnExample(name, environment)
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  if (code !== 0) throw new Error(`${name} ended with ${code}\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+export interface FundedAccount {
+  readonly address: Hex
+  readonly privateKey: Hex
+}
+
+/** Test key `number`'s account, with one ether on the node. */
+export const fundAccount = async (rpcUrl: string, number: number): Promise<FundedAccount> => {
+  const privateKey: Hex = `0x${testKey(number).toHex()}`
+  const { address } = privateKeyToAccount(privateKey)
+  await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_setBalance', params: [address, '0xde0b6b3a7640000'] }),
+  })
+  return { address, privateKey }
+}

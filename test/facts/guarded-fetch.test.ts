@@ -1,0 +1,187 @@
+// Servers that are slow, endless, redirecting, lying about their length, or not who they say they are.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { FetchFailedError, fetchBody, type GuardedRequest, guardedFetch } from '../../src/facts/guarded-fetch.ts'
+import { createGuardedLookup, UrlRefusedError } from '../../src/facts/reachable.ts'
+import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from './test-certificate.ts'
+
+const cancelled: string[] = []
+let release: () => void = () => undefined
+
+const streaming = (
+  path: string,
+  pull: (controller: ReadableStreamDefaultController) => void | Promise<void>,
+): Response =>
+  new Response(
+    new ReadableStream({
+      pull,
+      cancel: () => {
+        cancelled.push(path)
+        release()
+      },
+    }),
+  )
+
+const answer = async (request: Request): Promise<Response> => {
+  const { pathname } = new URL(request.url)
+  switch (pathname) {
+    case '/echo':
+      return Response.json({
+        method: request.method,
+        body: await request.text(),
+        host: request.headers.get('host'),
+        encoding: request.headers.get('accept-encoding'),
+        extra: request.headers.get('x-extra'),
+      })
+    case '/redirect':
+      return new Response(null, { status: 302, headers: { location: '/echo' } })
+    case '/never':
+      return new Promise<never>(() => undefined)
+    case '/begins':
+      return streaming(pathname, (controller) => {
+        controller.enqueue(new Uint8Array(10))
+        return new Promise<void>(() => undefined)
+      })
+    case '/endless':
+      return streaming(pathname, (controller) => controller.enqueue(new Uint8Array(65_536)))
+    case '/compressed':
+      return new Response(Bun.gzipSync('x'.repeat(100_000)), { headers: { 'content-encoding': 'gzip' } })
+    case '/large':
+      return new Response('x'.repeat(2_000))
+    default:
+      return new Response('internal secrets', { status: 500 })
+  }
+}
+
+let plain: ReturnType<typeof Bun.serve>
+let secure: ReturnType<typeof Bun.serve>
+let short: Bun.TCPSocketListener
+beforeAll(() => {
+  plain = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: answer })
+  secure = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY },
+    fetch: answer,
+  })
+  short = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data: (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')
+        socket.end()
+      },
+    },
+  })
+})
+afterAll(async () => {
+  short.stop(true)
+  await Promise.all([plain.stop(true), secure.stop(true)])
+})
+
+const ask = (path: string, overrides: Partial<GuardedRequest> = {}): Promise<string> =>
+  fetchBody({
+    url: `http://127.0.0.1:${plain.port}${path}`,
+    reach: 'loopback',
+    timeoutMs: 5_000,
+    maxBytes: 1_000,
+    ...overrides,
+  }).then((body) => body.toString())
+
+const problemOf = async (asked: Promise<unknown>): Promise<string> => {
+  const error = await asked.catch((thrown: unknown) => thrown)
+  if (error instanceof FetchFailedError || error instanceof UrlRefusedError) return error.detail
+  throw new Error(`it did not fail as it should: ${String(error)}`)
+}
+
+describe('a guarded request', () => {
+  test('carries its method, headers and body, and takes the body of a 200', async () => {
+    const text = await ask('/echo', { method: 'POST', body: '{"ü":1}', headers: { 'x-extra': 'yes' } })
+    expect(JSON.parse(text)).toMatchObject({ method: 'POST', body: '{"ü":1}', encoding: 'identity', extra: 'yes' })
+    expect(JSON.parse(await ask('/echo'))).toMatchObject({ method: 'GET', body: '' })
+  })
+
+  test('follows no redirect', async () => {
+    expect(await problemOf(ask('/redirect'))).toBe(
+      'the server redirects (302), and no redirect is followed: name the place itself',
+    )
+  })
+
+  test('takes no other status, and tells nothing of its body', async () => {
+    expect(await problemOf(ask('/broken'))).toBe('the server answered 500')
+  })
+
+  test('ends at its time, before an answer and within one', async () => {
+    for (const path of ['/never', '/begins']) {
+      expect(await problemOf(ask(path, { timeoutMs: 60 }))).toBe('the server took too long')
+    }
+  })
+
+  test('takes no more bytes than said, announced or not, and closes the connection', async () => {
+    const closed = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    expect(await problemOf(ask('/large'))).toBe('the answer has more than 1000 bytes')
+    expect(await problemOf(ask('/endless'))).toBe('the answer has more than 1000 bytes')
+    await closed
+    expect(cancelled).toContain('/endless')
+  })
+
+  test('takes nothing compressed: it would grow', async () => {
+    expect(await problemOf(ask('/compressed', { maxBytes: 1_000_000 }))).toBe(
+      'the server sent an encoding that was not asked for',
+    )
+  })
+
+  test('takes no answer that ends early, and no connection that is refused', async () => {
+    const url = `http://127.0.0.1:${short.port}/`
+    expect(await problemOf(ask('', { url }))).toMatch(/^(no connection|the answer ended early)/)
+    expect(await problemOf(ask('', { url: 'http://127.0.0.1:1/' }))).toBe('no connection (ECONNREFUSED)')
+  })
+
+  test('can be interrupted', async () => {
+    const interrupt = new AbortController()
+    const asked = problemOf(ask('/never', { signal: interrupt.signal }))
+    interrupt.abort()
+    expect(await asked).toBe('it was interrupted')
+  })
+
+  test('ends when its reader stops reading', async () => {
+    const closed = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const url = `http://127.0.0.1:${plain.port}/endless`
+    for await (const chunk of guardedFetch({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 1e9 })) {
+      expect(chunk.length).toBeGreaterThan(0)
+      break
+    }
+    await closed
+  })
+
+  test('goes to no address that is not allowed', async () => {
+    const refused = 'leads to an address that is not allowed'
+    expect(await problemOf(ask('/echo', { reach: 'public' }))).toBe('must be an https URL')
+    expect(await problemOf(ask('', { url: `https://127.0.0.1:${secure.port}/`, reach: 'public' }))).toBe(refused)
+    expect(await problemOf(ask('', { url: `https://localhost:${secure.port}/`, reach: 'public' }))).toBe(refused)
+  })
+})
+
+describe('over TLS', () => {
+  const trusted = {
+    certificateAuthority: TEST_CERTIFICATE,
+    lookup: createGuardedLookup('loopback', ((_: string, __: object, done: (e: null, a: object[]) => void) =>
+      done(null, [{ address: '127.0.0.1', family: 4 }])) as never),
+  }
+
+  test('the connection goes to the address that was checked, and the certificate is of the name', async () => {
+    const url = `https://screener.example:${secure.port}/echo`
+    expect(JSON.parse(await ask('', { ...trusted, url }))).toMatchObject({ host: `screener.example:${secure.port}` })
+    const other = `https://other.example:${secure.port}/echo`
+    expect(await problemOf(ask('', { ...trusted, url: other }))).toMatch(/^no connection/)
+  })
+
+  test('an unknown certificate is refused', async () => {
+    const url = `https://screener.example:${secure.port}/echo`
+    expect(await problemOf(ask('', { url, lookup: trusted.lookup }))).toMatch(/^no connection/)
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { addressKey, addressOfKey } from '../../../src/domain/address-key.ts'
+import type { ListChunk } from '../../../src/domain/list.ts'
+import { createEntrySink } from '../../../src/facts/lists/entry-sink.ts'
+
+const STAMP = { author: 'alice', addedAtSeconds: 7 }
+
+const drain = async (chunks: AsyncIterable<ListChunk>) => {
+  const entries: { address: string; memo: string }[] = []
+  const sizes: number[] = []
+  for await (const { width, keys, notes } of chunks) {
+    sizes.push(notes.length)
+    expect(keys.length).toBe(width * notes.length)
+    for (const [index, note] of notes.entries()) {
+      expect(note).toMatchObject(STAMP)
+      entries.push({ address: addressOfKey(keys.slice(index * width, (index + 1) * width)), memo: note.memo })
+    }
+  }
+  return { entries, sizes }
+}
+
+/** Few distinct beginnings, so that many keys share their first bytes. */
+const address = fc
+  .tuple(fc.constantFrom<20 | 32>(20, 32), fc.constantFrom(0, 9, 255), fc.nat(3), fc.nat(255))
+  .map(([width, fill, at, byte]) => {
+    const key = new Uint8Array(width).fill(fill)
+    key[at * 6] = byte
+    return addressOfKey(key)
+  })
+
+describe('collected entries', () => {
+  test('come out sorted, each once, with the last memo that is not empty', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(address, fc.constantFrom('', 'x', 'y')), { maxLength: 200 }),
+        async (added) => {
+          const sink = createEntrySink()
+          const expected = new Map<string, string>()
+          for (const [text, memo] of added) {
+            sink.add(text, memo)
+            expected.set(text, memo === '' ? (expected.get(text) ?? '') : memo)
+          }
+          const { entries } = await drain(sink.chunks(STAMP))
+          expect(sink.added).toBe(added.length)
+          expect(new Map(entries.map(({ address: text, memo }) => [text, memo]))).toEqual(expected)
+          const keys = entries.map(({ address: text }) => addressKey(text))
+          const order = keys.toSorted((a, b) => a.length - b.length || Buffer.compare(a, b))
+          expect(keys).toEqual(order)
+        },
+      ),
+    )
+  })
+
+  test('come in chunks of bounded size, a width each', async () => {
+    const sink = createEntrySink()
+    for (let index = 0; index < 10_000; index++) {
+      const key = new Uint8Array(20)
+      new DataView(key.buffer).setUint32(8, index)
+      sink.add(addressOfKey(key), '')
+    }
+    sink.add(addressOfKey(new Uint8Array(32).fill(3)), 'solana')
+    const { entries, sizes } = await drain(sink.chunks(STAMP))
+    expect(sizes).toEqual([4096, 4096, 1808, 1])
+    expect(entries.at(-1)?.memo).toBe('solana')
+  })
+
+  test('of none there are none', async () => {
+    expect((await drain(createEntrySink().chunks(STAMP))).sizes).toEqual([])
+  })
+})

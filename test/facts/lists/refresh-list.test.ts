@@ -1,0 +1,201 @@
+// Sources: what is good becomes the list, what is bad leaves it, and both are told.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FetchFailedError } from '../../../src/facts/guarded-fetch.ts'
+import {
+  createListRefresher,
+  type RefreshDependencies,
+  type RefreshResult,
+  refreshList,
+} from '../../../src/facts/lists/refresh-list.ts'
+import { temporaryFolder } from '../../store/temporary-store.ts'
+import { evm, openStoredLists, SOLANA, type StoredLists } from './stored-lists.ts'
+
+let stored: StoredLists
+const folder = temporaryFolder()
+beforeAll(async () => {
+  stored = await openStoredLists()
+})
+afterAll(async () => {
+  await stored.remove()
+  folder.remove()
+})
+
+const SETTINGS = {
+  location: '/unused',
+  format: 'text',
+  reach: 'public',
+  skipsBadLines: false,
+  intervalSeconds: 3_600,
+} as const
+
+const dependencies = (overrides: Partial<RefreshDependencies> = {}): RefreshDependencies => ({
+  contents: stored.contents,
+  sources: stored.store.listSources,
+  clock: stored.clock,
+  ...overrides,
+})
+
+const opening = (text: string | Error): Partial<RefreshDependencies> => ({
+  open: async function* () {
+    if (text instanceof Error) throw text
+    yield Buffer.from(text)
+  },
+})
+
+const addressesOf = async (list: Parameters<StoredLists['entries']>[0]): Promise<string[]> =>
+  (await stored.entries(list)).map(([address]) => address)
+
+describe('a list’s source', () => {
+  test('becomes its content, and the same file again only confirms it', async () => {
+    const { store, clock, newList } = stored
+    const list = await newList()
+    const path = join(folder.path, 'list.txt')
+    writeFileSync(path, `${evm(1)}\n${SOLANA}\n`)
+    await store.listSources.set(list.id, { ...SETTINGS, location: path })
+    const refresh = async (): Promise<RefreshResult> => {
+      const source = await store.listSources.find(list.id)
+      if (source === null) throw new Error('no source')
+      return refreshList(dependencies(), source)
+    }
+    expect(await refresh()).toMatchObject({ status: 'loaded', entries: 2 })
+    expect(await addressesOf(list)).toEqual([evm(1), SOLANA])
+    const loaded = await store.lists.findById(list.id)
+    clock.advance(100)
+    expect(await refresh()).toMatchObject({ status: 'confirmed', entries: 2 })
+    const confirmed = await store.lists.findById(list.id)
+    expect(confirmed).toMatchObject({ baseId: loaded?.baseId as string, confirmedAtSeconds: clock.unixSeconds() })
+    writeFileSync(path, `${evm(2)}\n`)
+    expect(await refresh()).toMatchObject({ status: 'loaded', entries: 1 })
+    expect(await addressesOf(list)).toEqual([evm(2)])
+    expect(await store.listSources.find(list.id)).toMatchObject({
+      dueAtSeconds: clock.unixSeconds() + 3_600,
+      failure: null,
+    })
+  })
+
+  test('that is bad leaves the last good content, and says why in one line', async () => {
+    const { store, clock, newList } = stored
+    const list = await newList()
+    const source = await store.listSources.set(list.id, SETTINGS)
+    await refreshList(dependencies(opening(`${evm(1)}\n`)), source)
+    const confirmedAt = clock.unixSeconds()
+    const failureOf = async (text: string | Error): Promise<string> => {
+      clock.advance(10)
+      const result = await refreshList(dependencies(opening(text)), source)
+      expect(await addressesOf(list)).toEqual([evm(1)])
+      const kept = await store.listSources.find(list.id)
+      expect(kept).toMatchObject({ confirmedAtSeconds: confirmedAt, dueAtSeconds: clock.unixSeconds() + 300 })
+      if (result.status !== 'failed') throw new Error('it was taken')
+      expect(kept?.failure).toBe(result.failure)
+      return result.failure
+    }
+    expect(await failureOf(`${evm(2)}\nnonsense\n`)).toBe('line 2: it is no EVM or Solana address')
+    expect(await failureOf(`x\ny\n${evm(2)}\nz\n`)).toBe('line 1: it is no EVM or Solana address, and 2 more bad lines')
+    expect(await failureOf('')).toBe('it holds no EVM or Solana address')
+    expect(await failureOf('# maintenance\n')).toBe('it holds no EVM or Solana address')
+    expect(await failureOf(new FetchFailedError('the server answered 500'))).toBe('the server answered 500')
+    // Of an error that is not ours, only the class is told.
+    expect(await failureOf(new TypeError('secret path'))).toBe('TypeError')
+  })
+
+  test('may be told to skip bad lines', async () => {
+    const { store, newList } = stored
+    const list = await newList()
+    const source = await store.listSources.set(list.id, { ...SETTINGS, skipsBadLines: true })
+    const text = `${evm(1)}\nnonsense\nTR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t\n`
+    const result = await refreshList(dependencies(opening(text)), source)
+    expect(result).toMatchObject({ status: 'loaded', entries: 1, badLineCount: 1 })
+    expect(await store.listSources.find(list.id)).toMatchObject({ skippedCount: 2 })
+  })
+
+  test('that is missing is said to be', async () => {
+    const { store, newList } = stored
+    const list = await newList()
+    const source = await store.listSources.set(list.id, { ...SETTINGS, location: join(folder.path, 'missing.txt') })
+    expect(await refreshList(dependencies(), source)).toMatchObject({ failure: "the file can't be read (ENOENT)" })
+    const url = await store.listSources.set(list.id, { ...SETTINGS, location: 'https://127.0.0.1/list.txt' })
+    expect(await refreshList(dependencies(), url)).toMatchObject({ failure: 'leads to an address that is not allowed' })
+  })
+
+  test('that was taken away while it was read changes nothing', async () => {
+    const { store, newList } = stored
+    const list = await newList()
+    const source = await store.listSources.set(list.id, SETTINGS)
+    const result = await refreshList(
+      dependencies({
+        open: async function* () {
+          await store.listSources.remove(list.id)
+          yield Buffer.from(`${evm(1)}\n`)
+        },
+      }),
+      source,
+    )
+    expect(result).toMatchObject({ status: 'failed', failure: 'who keeps the list changed meanwhile' })
+    expect(await addressesOf(list)).toEqual([])
+  })
+})
+
+describe('the schedule', () => {
+  test('reads what is due, each once, and nothing before its time', async () => {
+    const { store, clock, newList } = stored
+    clock.advance(100_000)
+    const read: string[] = []
+    const results: RefreshResult[] = []
+    const refresher = createListRefresher({
+      ...dependencies({
+        open: async function* ({ location }) {
+          read.push(location)
+          yield Buffer.from(`${evm(read.length)}\n`)
+        },
+      }),
+      onResult: (result) => results.push(result),
+      onError: (error) => {
+        throw error
+      },
+    })
+    await refresher.refreshDue()
+    read.length = 0
+    results.length = 0
+    for (const location of ['/a', '/b']) await store.listSources.set((await newList()).id, { ...SETTINGS, location })
+    await Promise.all([refresher.refreshDue(), refresher.refreshDue()])
+    expect(read.sort()).toEqual(['/a', '/b'])
+    expect(results.map(({ status }) => status)).toEqual(['loaded', 'loaded'])
+    await refresher.refreshDue()
+    expect(read).toHaveLength(2)
+    clock.advance(3_600)
+    await refresher.refreshDue()
+    expect(read.filter((location) => location === '/a')).toHaveLength(2)
+    await refresher.stop()
+  })
+
+  test('stops at once, and leaves an interrupted source due', async () => {
+    const { store, clock, newList } = stored
+    const list = await newList()
+    await store.listSources.set(list.id, { ...SETTINGS, location: '/endless' })
+    const begun = Promise.withResolvers<void>()
+    const refresher = createListRefresher({
+      ...dependencies({
+        open: async function* (source, signal) {
+          if (source.location === '/endless') {
+            begun.resolve()
+            await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))))
+          }
+          yield Buffer.from(`${evm(1)}\n`)
+        },
+      }),
+      onResult: () => undefined,
+      onError: () => undefined,
+    })
+    const refreshing = refresher.refreshDue()
+    await begun.promise
+    await refresher.stop()
+    await refreshing
+    expect(await store.listSources.find(list.id)).toMatchObject({
+      failure: 'it was interrupted',
+      dueAtSeconds: clock.unixSeconds(),
+    })
+    await store.listSources.remove(list.id)
+  })
+})

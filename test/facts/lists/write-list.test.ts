@@ -1,0 +1,131 @@
+// Lists written whole: replaced, extended, written again; all or nothing.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { addressOfKey } from '../../../src/domain/address-key.ts'
+import type { ListChunk } from '../../../src/domain/list.ts'
+import {
+  extendList,
+  ListChangedError,
+  readEntries,
+  replaceList,
+  rewriteList,
+} from '../../../src/facts/lists/write-list.ts'
+import { chunksOf, evm, openStoredLists, SOLANA, type StoredLists } from './stored-lists.ts'
+
+let stored: StoredLists
+beforeAll(async () => {
+  stored = await openStoredLists()
+})
+afterAll(() => stored.remove())
+
+const countOf = async (listId: string): Promise<number> => (await stored.store.lists.findById(listId))?.entryCount ?? -1
+
+describe('a list', () => {
+  test('is replaced by what it is given, single changes and all', async () => {
+    const { contents, newList, add, entries } = stored
+    const list = await newList()
+    await add(list, evm(9))
+    await replaceList(contents, list.id, chunksOf([SOLANA, [evm(2), 'two'], evm(1)]))
+    expect(await entries(list)).toEqual([
+      [evm(1), ''],
+      [evm(2), 'two'],
+      [SOLANA, ''],
+    ])
+    expect(await countOf(list.id)).toBe(3)
+  })
+
+  test('is extended by what it has not, with the newer of two notes', async () => {
+    const { contents, newList, add, take, entries } = stored
+    const list = await newList()
+    await replaceList(contents, list.id, chunksOf([[evm(1), 'old'], evm(2), [evm(3), 'kept']]))
+    await take(list, evm(2))
+    await add(list, evm(5))
+    await extendList(contents, list.id, () => chunksOf([[evm(1), 'new'], [evm(4), 'added'], SOLANA]))
+    expect(await entries(list)).toEqual([
+      [evm(1), 'new'],
+      [evm(3), 'kept'],
+      [evm(4), 'added'],
+      [evm(5), ''],
+      [SOLANA, ''],
+    ])
+  })
+
+  test('written again is the same, without single changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.nat(40)),
+        fc.uniqueArray(fc.nat(40)),
+        fc.uniqueArray(fc.nat(40)),
+        async (base, added, taken) => {
+          const { contents, newList, add, take, entries, store } = stored
+          const list = await newList()
+          await replaceList(contents, list.id, chunksOf(base.map(evm)))
+          await add(list, ...added.map(evm))
+          await take(list, ...taken.map(evm))
+          const expected = new Set([...base, ...added])
+          for (const number of taken) expected.delete(number)
+          const before = await entries(list)
+          expect(before.map(([address]) => address)).toEqual([...expected].sort((a, b) => a - b).map(evm))
+          expect(await countOf(list.id)).toBe(expected.size)
+          await rewriteList(contents, list.id)
+          expect(await entries(list)).toEqual(before)
+          expect(await store.lists.readEdits(list.id)).toEqual([])
+          expect(await countOf(list.id)).toBe(expected.size)
+        },
+      ),
+      { numRuns: 15 },
+    )
+  })
+
+  test('stays as it was when what it is given fails half-way', async () => {
+    const { contents, newList, entries } = stored
+    const list = await newList()
+    await replaceList(contents, list.id, chunksOf([evm(1)]))
+    async function* failing(): AsyncGenerator<ListChunk> {
+      for await (const chunk of chunksOf(Array.from({ length: 30_000 }, (_, index) => evm(index + 1)))) yield chunk
+      throw new Error('the disk is gone')
+    }
+    await expect(replaceList(contents, list.id, failing())).rejects.toThrow('the disk is gone')
+    await expect(extendList(contents, list.id, failing)).rejects.toThrow('the disk is gone')
+    expect(await entries(list)).toEqual([[evm(1), '']])
+  })
+
+  test('that was removed meanwhile is not written', async () => {
+    const { contents, newList, store, organizationId } = stored
+    const list = await newList()
+    await store.lists.remove(organizationId, list.name)
+    await expect(replaceList(contents, list.id, chunksOf([evm(1)]))).rejects.toBeInstanceOf(ListChangedError)
+    await expect(rewriteList(contents, list.id)).rejects.toBeInstanceOf(ListChangedError)
+    await expect(readEntries(contents, list.id).next()).rejects.toBeInstanceOf(ListChangedError)
+  })
+
+  test('that changes while it is extended loses no change', async () => {
+    const { contents, newList, add, entries } = stored
+    const list = await newList()
+    let interruptions = 0
+    async function* interrupted(): AsyncGenerator<ListChunk> {
+      if (interruptions < 2) await add(list, evm(100 + interruptions++))
+      yield* chunksOf([evm(1)])
+    }
+    await extendList(contents, list.id, interrupted)
+    expect((await entries(list)).map(([address]) => address)).toEqual([evm(1), evm(100), evm(101)])
+    async function* restless(): AsyncGenerator<ListChunk> {
+      await add(list, evm(200 + interruptions++))
+      yield* chunksOf([evm(2)])
+    }
+    await expect(extendList(contents, list.id, restless)).rejects.toBeInstanceOf(ListChangedError)
+  })
+
+  test('is read as of one moment, whatever happens to it while it is read', async () => {
+    const { contents, newList, take } = stored
+    const list = await newList()
+    await replaceList(contents, list.id, chunksOf(Array.from({ length: 10_000 }, (_, index) => evm(index))))
+    await take(list, evm(9_999))
+    const found: string[] = []
+    for await (const { key } of readEntries(contents, list.id)) {
+      found.push(addressOfKey(key))
+      if (found.length === 1) await replaceList(contents, list.id, chunksOf([evm(1)]))
+    }
+    expect(found).toHaveLength(9_999)
+  })
+})

@@ -1,0 +1,259 @@
+// Connecting wallets as the page does: a message asked for, signed with a real key, brought back once.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { privateKeyToAccount } from 'viem/accounts'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
+import type { Session } from '../../src/domain/session.ts'
+import { WALLETS_PER_SESSION_MAX } from '../../src/domain/wallet.ts'
+import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/connect.ts'
+import { createVerifyProof } from '../../src/identity/proof.ts'
+import { evmChainName } from '../../src/identity/wallet-chain.ts'
+import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
+
+const accountOf = (number: number) =>
+  privateKeyToAccount(`0x${createHash('sha256').update(`countersign test key ${number}`).digest('hex')}`)
+const account = accountOf(1)
+const WALLET = parseEvmAddress(account.address) as WalletAddress
+const chains = createChainTable()
+
+let identity: TestIdentity
+let ours: string
+let connectOf: (portalUrl: string) => Connect
+let connect: Connect
+
+beforeEach(async () => {
+  identity = await openIdentity()
+  ours = await identity.createOrganization('ours')
+  connectOf = (portalUrl) =>
+    createConnect({
+      nonces: identity.store.sessionNonces,
+      changes: identity.changes,
+      verifyProof: createVerifyProof(),
+      chainName: (chainId) => evmChainName(chains, chainId),
+      clock: identity.clock,
+      portalUrl,
+    })
+  connect = connectOf('https://verify.example.com')
+})
+afterEach(() => identity.remove())
+
+const newSession = async (wallet: WalletAddress | null = null): Promise<Session> =>
+  (await identity.register(ours, { wallet })).session
+const ask = (session: Session, address = WALLET, chainId = 1) =>
+  connect.requestProof(session, 'Acme', { address, chainId })
+const prove = async (session: Session, chainId = 1, signer = account) => {
+  const { nonce, message } = await ask(session, parseEvmAddress(signer.address) as WalletAddress, chainId)
+  return { nonce, signature: await signer.signMessage({ message }) }
+}
+const invalid = { name: 'ProofInvalidError', code: 'INVALID_REQUEST' }
+
+describe('a proof', () => {
+  test('connects the wallet, under the name of its chain, with its proof kept', async () => {
+    const session = await newSession()
+    const { wallets } = await connect.connect(session, await prove(session, 8453))
+    expect(wallets).toMatchObject([{ chain: 'base', address: WALLET, addressText: account.address }])
+    const rows = await identity.store.database.query<{ kind: string; message: string }>('SELECT * FROM wallet_proofs')
+    expect(rows).toMatchObject([{ kind: 'eip191', organization_id: ours, session_id: session.id } as never])
+    expect(rows[0]?.message).toContain(session.id)
+    expect(rows[0]?.message).toContain('Acme')
+  })
+
+  test('is taken once: brought again, also at the same moment, it is refused', async () => {
+    const session = await newSession()
+    const proof = await prove(session)
+    const outcomes = await Promise.allSettled([connect.connect(session, proof), connect.connect(session, proof)])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    await expect(connect.connect(session, proof)).rejects.toMatchObject(invalid)
+    expect((await identity.store.sessions.find(ours, session.id))?.wallets).toHaveLength(1)
+  })
+
+  test('is for ten minutes', async () => {
+    const session = await newSession()
+    const [early, late] = [await prove(session), await prove(session, 8453)]
+    identity.clock.advance(NONCE_LIFETIME_SECONDS - 1)
+    await connect.connect(session, early)
+    identity.clock.advance(1)
+    await expect(connect.connect(session, late)).rejects.toMatchObject(invalid)
+    expect(await identity.store.sessionNonces.sweep()).toBe(1)
+  })
+
+  test('is for its session and its organization alone', async () => {
+    const [one, two] = [await newSession(), await newSession()]
+    const proof = await prove(one)
+    await expect(connect.connect(two, proof)).rejects.toMatchObject(invalid)
+    const theirs = await identity.createOrganization('theirs')
+    await expect(connect.connect({ ...one, organizationId: theirs }, proof)).rejects.toMatchObject(invalid)
+    await connect.connect(one, proof)
+  })
+
+  test('is for the host of the page that asked', async () => {
+    const session = await newSession()
+    const proof = await prove(session)
+    await expect(connectOf('https://other.example').connect(session, proof)).rejects.toMatchObject(invalid)
+    await connect.connect(session, proof)
+  })
+
+  test('of another wallet, or with another text signed, is refused and stays unspent', async () => {
+    const session = await newSession()
+    const { nonce, message } = await ask(session)
+    for (const signature of [
+      await accountOf(2).signMessage({ message }),
+      await account.signMessage({ message: message.replace('Acme', 'Other') }),
+      '0x',
+    ]) {
+      await expect(connect.connect(session, { nonce, signature })).rejects.toMatchObject(invalid)
+    }
+    await connect.connect(session, { nonce, signature: await account.signMessage({ message }) })
+  })
+
+  test('with a nonce that was never given out is refused', async () => {
+    const session = await newSession()
+    await expect(connect.connect(session, { nonce: 'x'.repeat(22), signature: '0x' })).rejects.toMatchObject(invalid)
+  })
+
+  test('that nobody checked is taken for test sessions only', async () => {
+    const live = await newSession()
+    const sandboxed = (session: Session) =>
+      identity.changes.connectWallet({
+        organizationId: ours,
+        sessionId: session.id,
+        ...{ chain: 'ethereum', address: WALLET, nonce: null, actor: 'test' },
+        proof: { kind: 'sandbox', message: '', signature: '' },
+      })
+    await expect(sandboxed(live)).rejects.toMatchObject(invalid)
+    const { session } = await identity.register(ours, { environment: 'test' })
+    expect((await sandboxed(session)).wallets).toHaveLength(1)
+  })
+
+  test('messages of one session that wait are bounded: the oldest end', async () => {
+    const session = await newSession()
+    const first = await prove(session)
+    identity.clock.advance(1)
+    for (let count = 0; count < 50; count++) await ask(session)
+    await expect(connect.connect(session, first)).rejects.toMatchObject(invalid)
+  })
+})
+
+describe('a session’s wallets', () => {
+  test('one address on two chains is two; the same again stays one', async () => {
+    const session = await newSession()
+    await connect.connect(session, await prove(session, 1))
+    await connect.connect(session, await prove(session, 137))
+    const again = await connect.connect(session, await prove(session, 1))
+    expect(again.wallets.map(({ chain }) => chain)).toEqual(['ethereum', 'polygon'])
+    expect(again.session.sequence).toBe(3)
+  })
+
+  test('a session for one wallet takes that one alone, on any chain, and says so before anyone signs', async () => {
+    const session = await newSession(WALLET)
+    await expect(ask(session, evmWallet(5))).rejects.toMatchObject({ name: 'WalletLockedError' })
+    await expect(identity.connect(ours, session.id, evmWallet(5))).rejects.toMatchObject({ name: 'WalletLockedError' })
+    await connect.connect(session, await prove(session, 1))
+    const { wallets } = await connect.connect(session, await prove(session, 8453))
+    expect(wallets.map(({ chain }) => chain)).toEqual(['ethereum', 'base'])
+  })
+
+  test('twenty at most, also when more come at once: the 21st’s nonce is not spent', async () => {
+    const session = await newSession()
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: WALLETS_PER_SESSION_MAX + 5 }, (_, number) =>
+        identity.connect(ours, session.id, evmWallet(number)),
+      ),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ name: 'WalletLimitError' })
+    }
+    const state = await identity.store.sessions.find(ours, session.id)
+    expect(state?.wallets).toHaveLength(20)
+    const [left] = await identity.store.database.query<{ count: number }>(
+      'SELECT COUNT(*) AS count FROM session_nonces',
+    )
+    expect(left?.count).toBe(5)
+    // One that is connected already needs no room.
+    await identity.connect(ours, session.id, state?.wallets[0]?.address as WalletAddress)
+  })
+
+  test('of both families stand beside each other, in the order in which they came', async () => {
+    const session = await newSession()
+    await identity.connect(ours, session.id, SOLANA_WALLET)
+    const { wallets } = await identity.connect(ours, session.id, WALLET)
+    expect(wallets.map(({ chain, addressText }) => [chain, addressText])).toEqual([
+      ['solana', SOLANA_WALLET],
+      ['ethereum', account.address],
+    ])
+  })
+
+  test('can be taken out while the session is open, and then no proof of them is left', async () => {
+    const session = await newSession()
+    const { wallets } = await identity.connect(ours, session.id, WALLET)
+    const target = { organizationId: ours, sessionId: session.id, walletId: wallets[0]?.id ?? '', actor: 'person' }
+    const theirs = await identity.createOrganization('theirs')
+    await expect(identity.changes.removeWallet({ ...target, organizationId: theirs })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+    expect((await identity.changes.removeWallet(target)).wallets).toEqual([])
+    expect(await identity.store.database.query('SELECT * FROM wallet_proofs')).toEqual([])
+    expect(identity.changed.at(-1)?.addresses).toContain(WALLET)
+    await expect(identity.changes.removeWallet(target)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  for (const status of ['submitted', 'completed', 'rejected'] as const) {
+    test(`stay as they are once the session is ${status}`, async () => {
+      const session = await newSession()
+      const proof = await prove(session)
+      const { wallets } = await identity.connect(ours, session.id, evmWallet(3))
+      const target = { organizationId: ours, sessionId: session.id, actor: 'test' }
+      const { session: closed } = await identity.changes.changeStatus({ ...target, to: status })
+      const refused = { name: 'SessionClosedError', code: 'SESSION_CONFLICT' }
+      await expect(ask(closed)).rejects.toMatchObject(refused)
+      await expect(connect.connect(session, proof)).rejects.toMatchObject(refused)
+      await expect(identity.changes.removeWallet({ ...target, walletId: wallets[0]?.id ?? '' })).rejects.toMatchObject(
+        refused,
+      )
+    })
+  }
+
+  test('never exceed the limit and keep their sequence, whatever is done in whatever order', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('connect' as const), wallet: fc.integer({ min: 0, max: 30 }) }),
+      fc.record({ kind: fc.constant('remove' as const), wallet: fc.integer({ min: 0, max: 30 }) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const session = await newSession()
+        await Promise.allSettled(
+          steps.map(async ({ kind, wallet }) => {
+            if (kind === 'connect') return identity.connect(ours, session.id, evmWallet(wallet))
+            const state = await identity.store.sessions.find(ours, session.id)
+            const found = state?.wallets.find(({ address }) => address === evmWallet(wallet))
+            const target = { organizationId: ours, sessionId: session.id, walletId: found?.id ?? '', actor: 'person' }
+            return identity.changes.removeWallet(target)
+          }),
+        )
+        const state = await identity.store.sessions.find(ours, session.id)
+        const events = await identity.store.sessions.listEvents(ours, session.id)
+        expect(state?.wallets.length).toBeLessThanOrEqual(WALLETS_PER_SESSION_MAX)
+        expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1))
+        expect(state?.session.sequence).toBe(events.length)
+        const connected = events.filter(({ kind }) => kind === 'wallet-connected').length
+        const removed = events.filter(({ kind }) => kind === 'wallet-removed').length
+        expect(state?.wallets.length).toBe(connected - removed)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+describe('a chain’s name', () => {
+  test('is the table’s, else viem’s, else its number', async () => {
+    expect(await evmChainName(chains, 8453)).toBe('base')
+    expect(await evmChainName(chains, 480)).toBe('worldchain')
+    expect(await evmChainName(chains, 137)).toBe('polygon')
+    expect(await evmChainName(chains, 4_294_967_291)).toBe('eip155:4294967291')
+    const own = createChainTable([{ name: 'my-rollup', family: 'evm', chainId: 4_294_967_291 }])
+    expect(await evmChainName(own, 4_294_967_291)).toBe('my-rollup')
+  })
+})

@@ -1,0 +1,9 @@
+import { expect, test } from 'bun:test'
+import { runKillRounds } from './kill-rounds.ts'
+
+test('kill -9 amid registrations and changes loses nothing that was acknowledged, and makes nothing twice', async () => {
+  const rounds: number[] = []
+  const changes = await runKillRounds(2, (round) => rounds.push(round))
+  expect(rounds).toEqual([1, 2])
+  expect(changes).toBeGreaterThanOrEqual(40)
+}, 30_000)

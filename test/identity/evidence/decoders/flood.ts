@@ -1,0 +1,5 @@
+// A decoder whose picture never ends.
+const piece = new Uint8Array(2 ** 20)
+for (;;) await Bun.write(Bun.stdout, piece)
+
+export {}

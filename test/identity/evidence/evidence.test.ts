@@ -1,0 +1,476 @@
+// A session's evidence from the person's hands to the decider's eyes and to its end, over a real store and real files.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  EvidenceErasedError,
+  SessionChangedError,
+  SessionClosedError,
+  SessionUnknownError,
+} from '../../../src/domain/session-errors.ts'
+import {
+  DocumentInvalidError,
+  DocumentLimitError,
+  DocumentTooLargeError,
+  DocumentTypeError,
+  EvidenceBusyError,
+  EvidenceUnreadableError,
+} from '../../../src/identity/evidence/errors.ts'
+import { createReencoder } from '../../../src/identity/evidence/reencode.ts'
+import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
+import { describeImage, emptyZip, jpeg, jpegWithMetadata, pdf, png, streamOf } from './images.ts'
+import { openEvidence, readAll } from './support.ts'
+
+const IMAGE = await jpeg()
+const CANARY = 'countersign-canary-jane-doe'
+
+let parts: Awaited<ReturnType<typeof openEvidence>>
+let demo: string
+
+beforeEach(async () => {
+  parts = await openEvidence()
+  demo = await parts.createOrganization('demo')
+})
+afterEach(async () => {
+  expect(parts.errors).toEqual([])
+  await parts.remove()
+})
+
+describe('fields', () => {
+  test('are kept together, the newest of each, and read by whoever is on record as having read them', async () => {
+    const { evidence, session, store } = parts
+    const target = await session(demo)
+    await evidence.putFields(target, { fullName: 'Jane', country: 'DE' })
+    await evidence.putFields(target, { fullName: 'Jane Doe', birthDate: '1990-01-01' })
+    expect((await evidence.listEvidence(target)).fields).toEqual(['birthDate', 'country', 'fullName'])
+    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toEqual([])
+    expect(await evidence.readFields(target, 'operator:ada')).toEqual({
+      ...{ fullName: 'Jane Doe', country: 'DE', birthDate: '1990-01-01' },
+    })
+    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toMatchObject([
+      { kind: 'fields', actor: 'operator:ada' },
+    ])
+    // One file, whatever was replaced.
+    expect(parts.fileNames().length).toBe(1)
+  })
+
+  test('are none before anything was handed in', async () => {
+    const target = await parts.session(demo)
+    expect(await parts.evidence.readFields(target, 'operator:ada')).toEqual({})
+    await parts.evidence.putFields(target, {})
+    expect(parts.fileNames()).toEqual([])
+  })
+
+  test('that are saved at the same moment are all kept', async () => {
+    const { evidence, session } = parts
+    const target = await session(demo)
+    await Promise.all([
+      evidence.putFields(target, { fullName: 'Jane' }),
+      evidence.putFields(target, { country: 'DE' }),
+      evidence.putFields(target, { birthDate: '1990-01-01' }),
+    ])
+    expect((await evidence.listEvidence(target)).fields).toEqual(['birthDate', 'country', 'fullName'])
+    expect(parts.fileNames().length).toBe(1)
+  })
+})
+
+describe('documents', () => {
+  test('come back as they were kept, and only to someone on record', async () => {
+    const { evidence, session, add, store } = parts
+    const target = await session(demo)
+    const receipt = await add(target, pdf(), { fileName: '/tmp/../bill.pdf', kind: 'proof-of-address' })
+    expect(receipt).toMatchObject({ kind: 'proof-of-address', mediaType: 'application/pdf', fileName: 'bill.pdf' })
+    expect(receipt.byteLength).toBe(pdf().length)
+    expect(await evidence.listEvidence(target)).toEqual({ fields: [], documents: [receipt] })
+    const opened = await evidence.openDocument(target, receipt.id, 'operator:ada')
+    expect(opened?.receipt).toEqual(receipt)
+    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toMatchObject([
+      { evidenceId: receipt.id, kind: 'proof-of-address', actor: 'operator:ada' },
+    ])
+    expect((await readAll(opened!.stream)).equals(pdf())).toBe(true)
+  })
+
+  test('lie encrypted in files that only their owner may read, with names that say nothing', async () => {
+    const { evidence, session, add, folder } = parts
+    const target = await session(demo)
+    await evidence.putFields(target, { fullName: CANARY })
+    await add(target, Buffer.concat([pdf(`/Title(${CANARY})`)]), { fileName: `${CANARY}.pdf` })
+    for (const name of parts.fileNames()) {
+      expect(name).toMatch(/^[0-9a-f]{32}$/)
+      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+    }
+    expect(parts.everything().includes(CANARY)).toBe(false)
+  })
+
+  test('that are pictures are written anew, without what they knew about their maker', async () => {
+    await parts.remove()
+    const reencoder = createReencoder()
+    parts = await openEvidence({ reencoder })
+    demo = await parts.createOrganization('demo')
+    const target = await parts.session(demo)
+    const image = Buffer.concat([await jpegWithMetadata(CANARY), emptyZip()])
+    const receipt = await parts.add(target, image, { kind: 'portrait', declaredType: 'image/jpeg' })
+    const opened = await parts.evidence.openDocument(target, receipt.id, 'operator:ada')
+    const kept = await readAll(opened!.stream)
+    expect(await describeImage(kept)).toMatchObject({ format: 'jpeg', exif: undefined })
+    expect(kept.includes(CANARY)).toBe(false)
+    await reencoder.close()
+  })
+
+  test('over 10 MB are refused while they arrive, and the rest is not read', async () => {
+    const { evidence, session } = parts
+    const target = await session(demo)
+    let sent = 0
+    let left = false
+    const endless = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          sent += 65_536
+          controller.enqueue(new Uint8Array(65_536).fill(0xff))
+        },
+        cancel: () => {
+          left = true
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const attempt = evidence.addDocument(target, {
+      ...{ kind: 'portrait', fileName: 'a', declaredType: '', stream: endless },
+    })
+    await expect(attempt).rejects.toBeInstanceOf(DocumentTooLargeError)
+    expect(sent).toBeLessThanOrEqual(DOCUMENT_BYTES_MAX + 65_536)
+    expect(left).toBe(true)
+  })
+
+  test('that stop arriving are given up', async () => {
+    const { evidence, session } = parts
+    const target = await session(demo)
+    const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(IMAGE.subarray(0, 10)) })
+    const attempt = evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream })
+    await expect(attempt).rejects.toThrow('too long to arrive')
+  })
+
+  test('whose sender goes away are given up', async () => {
+    const target = await parts.session(demo)
+    const stream = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error('gone')) })
+    const attempt = parts.evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream })
+    await expect(attempt).rejects.toBeInstanceOf(DocumentInvalidError)
+  })
+
+  test('of the wrong kind are refused: by content, by what they were sent as, by what was asked for', async () => {
+    const { session, add } = parts
+    const target = await session(demo)
+    for (const [bytes, options] of [
+      [Buffer.from('<html>'), {}],
+      [emptyZip(), { declaredType: 'image/jpeg' }],
+      [IMAGE, { declaredType: 'image/png' }],
+      [IMAGE, { declaredType: 'text/html' }],
+      [pdf(), { kind: 'portrait' as const }],
+    ] as const) {
+      await expect(add(target, bytes, options)).rejects.toBeInstanceOf(DocumentTypeError)
+    }
+    const huge = Buffer.from(await png())
+    huge.writeUInt32BE(8_000, 16)
+    huge.writeUInt32BE(5_001, 20)
+    for (const bytes of [huge, Buffer.alloc(0), Buffer.concat([pdf(), emptyZip()])]) {
+      await expect(add(target, bytes)).rejects.toBeInstanceOf(DocumentInvalidError)
+    }
+    expect(parts.fileNames()).toEqual([])
+    for (const declaredType of ['image/jpeg', 'image/jpg', 'IMAGE/JPEG; q=1', 'application/octet-stream', '']) {
+      const { id } = await add(target, IMAGE, { declaredType })
+      await parts.evidence.removeDocument(target, id)
+    }
+  })
+
+  test('are as many as the kind allows, also when they come at the same moment', async () => {
+    const { session, add } = parts
+    const target = await session(demo)
+    const outcomes = await Promise.allSettled([1, 2].map(() => add(target, IMAGE, { kind: 'portrait' })))
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    await expect(add(target, IMAGE, { kind: 'portrait' })).rejects.toBeInstanceOf(DocumentLimitError)
+    expect(parts.fileNames().length).toBe(1)
+  })
+
+  test('are taken in a few at a time', async () => {
+    const { session, add } = parts
+    const target = await session(demo)
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => add(target, IMAGE)))
+    const refused = outcomes.filter(({ status }) => status === 'rejected')
+    expect(refused.map((outcome) => (outcome as PromiseRejectedResult).reason)).toEqual([expect.any(EvidenceBusyError)])
+    // The places are free again.
+    await add(target, IMAGE)
+    expect(parts.fileNames().length).toBe(3)
+  })
+
+  test('whose session is closed meanwhile leave no file', async () => {
+    const { session, add, changes } = parts
+    const target = await session(demo)
+    await changes.changeStatus({ organizationId: demo, sessionId: target.id, to: 'submitted', actor: 'person' })
+    await expect(add(target, IMAGE)).rejects.toBeInstanceOf(SessionClosedError)
+    await expect(parts.evidence.putFields(target, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
+    expect(parts.fileNames()).toEqual([])
+  })
+
+  test('that were touched on the disk are not handed on', async () => {
+    const { evidence, session, add, folder } = parts
+    const target = await session(demo)
+    const large = Buffer.concat([pdf().subarray(0, -6), Buffer.alloc(200_000, '%filler\n'), Buffer.from('%%EOF\n')])
+    const { id } = await add(target, large)
+    const [name = ''] = parts.fileNames()
+    const path = join(folder, name)
+    const sealed = readFileSync(path)
+    const read = async (): Promise<Buffer> => readAll((await evidence.openDocument(target, id, 'operator:ada'))!.stream)
+    expect((await read()).equals(large)).toBe(true)
+    const flipped = Buffer.from(sealed)
+    flipped[100_000]! ^= 1
+    writeFileSync(path, flipped)
+    await expect(read()).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    writeFileSync(path, sealed)
+    truncateSync(path, 11 + 65_552)
+    await expect(read()).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    unlinkSync(path)
+    await expect(read()).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await parts.evidence.removeDocument(target, id)
+  })
+})
+
+describe('another organization', () => {
+  test('can not tell a session that is not its own from none', async () => {
+    const { evidence, session, add, createOrganization, store } = parts
+    const other = await createOrganization('other')
+    const target = await session(demo)
+    const { id } = await add(target, IMAGE)
+    const foreign = { ...target, organizationId: other }
+    for (const attempt of [
+      () => evidence.putFields(foreign, { country: 'DE' }),
+      () => evidence.readFields(foreign, 'operator:eve'),
+      () => add(foreign, IMAGE),
+      () => evidence.listEvidence(foreign),
+      () => evidence.openDocument(foreign, id, 'operator:eve'),
+      () => evidence.removeDocument(foreign, id),
+      () => evidence.missing(foreign),
+      () => evidence.eraseSession(foreign, 'operator:eve'),
+    ]) {
+      await expect(attempt()).rejects.toBeInstanceOf(SessionUnknownError)
+    }
+    const own = await session(other)
+    expect(await evidence.openDocument(own, id, 'operator:eve')).toBeNull()
+    expect(await evidence.removeDocument(own, id)).toBe(false)
+    expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toEqual([])
+    expect((await evidence.listEvidence(target)).documents.length).toBe(1)
+  })
+})
+
+describe('what is missing', () => {
+  test('is what the level asks for and nobody has handed in', async () => {
+    const { evidence, session, add } = parts
+    const target = await session(demo, 'kyb')
+    expect((await evidence.missing(target, 3)).length).toBe(5)
+    await evidence.putFields(target, { registeredName: 'ACME', registrationNumber: 'HRB 1', country: 'DE' })
+    expect(await evidence.missing(target, 1)).toEqual([{ part: 'document', kind: 'registration-document' }])
+    await add(target, pdf(), { kind: 'registration-document' })
+    expect(await evidence.missing(target, 2)).toEqual([])
+    expect(await evidence.missing(target, 3)).toEqual([{ part: 'field', name: 'owners' }])
+    await evidence.putFields(target, { owners: [{ name: 'A', sharePercent: 100 }] })
+    expect(await evidence.missing(target, 3)).toEqual([])
+  })
+})
+
+describe('erasing', () => {
+  test('ends all reading at once, keeps the record of who read, and is part of the history', async () => {
+    const { evidence, session, add, store, told } = parts
+    const target = await session(demo)
+    await evidence.putFields(target, { fullName: 'Jane' })
+    const { id } = await add(target, IMAGE)
+    await evidence.openDocument(target, id, 'operator:ada')
+    expect(await evidence.eraseSession(target, 'operator:ada')).toBe(2)
+    expect(parts.fileNames()).toEqual([])
+    expect(await evidence.openDocument(target, id, 'operator:ada')).toBeNull()
+    expect(await evidence.readFields(target, 'operator:ada')).toEqual({})
+    expect(await evidence.listEvidence(target)).toEqual({ fields: [], documents: [] })
+    expect((await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).length).toBe(1)
+    const events = await store.sessions.listEvents(demo, target.id)
+    expect(events.map(({ sequence, kind, actor }) => [sequence, kind, actor])).toEqual([
+      [1, 'created', 'key:test'],
+      [2, 'evidence-changed', 'person'],
+      [3, 'evidence-changed', 'person'],
+      [4, 'evidence-erased', 'operator:ada'],
+    ])
+    expect(told.map((state) => state.session.sequence)).toEqual([2, 3, 4])
+    expect(await evidence.eraseSession(target, 'operator:ada')).toBe(0)
+    expect(told.at(-1)?.session.sequence).toBe(4)
+  })
+
+  test('leaves a copy of the file that the same database can not open', async () => {
+    const { evidence, session, add, folder } = parts
+    const target = await session(demo)
+    const { id } = await add(target, IMAGE)
+    const [name = ''] = parts.fileNames()
+    const copy = readFileSync(join(folder, name))
+    const [record] = await parts.store.evidence.list({ organizationId: demo, sessionId: target.id })
+    expect(parts.everything().includes(Buffer.from(record!.wrappedKey))).toBe(true)
+    await evidence.eraseSession(target, 'operator:ada')
+    writeFileSync(join(folder, name), copy)
+    expect(await evidence.openDocument(target, id, 'operator:ada')).toBeNull()
+    unlinkSync(join(folder, name))
+  })
+
+  test('of one document is for the person, while the session is open', async () => {
+    const { evidence, session, add, changes } = parts
+    const target = await session(demo)
+    const first = await add(target, IMAGE)
+    const second = await add(target, IMAGE)
+    expect(await evidence.removeDocument(target, first.id)).toBe(true)
+    expect(await evidence.removeDocument(target, first.id)).toBe(false)
+    await changes.changeStatus({ organizationId: demo, sessionId: target.id, to: 'submitted', actor: 'person' })
+    await expect(evidence.removeDocument(target, second.id)).rejects.toBeInstanceOf(SessionClosedError)
+    expect((await evidence.listEvidence(target)).documents.map(({ id }) => id)).toEqual([second.id])
+  })
+
+  test('and deciding at the same moment: one is first, and the other sees it', async () => {
+    const { evidence, session, add, changes, store } = parts
+    const target = await session(demo)
+    const decide = { organizationId: demo, sessionId: target.id, actor: 'operator:ada' } as const
+    await add(target, IMAGE)
+    await changes.changeStatus({ ...decide, to: 'submitted' })
+    const seen = (await store.sessions.find(demo, target.id))?.session.sequence ?? 0
+
+    const [erased, decided] = await Promise.allSettled([
+      evidence.eraseSession(target, 'operator:eve'),
+      changes.changeStatus({ ...decide, to: 'completed' }),
+    ])
+    expect(erased.status).toBe('fulfilled')
+    expect((decided as PromiseRejectedResult).reason).toBeInstanceOf(EvidenceErasedError)
+    expect((await store.sessions.find(demo, target.id))?.session.status).toBe('submitted')
+    // Whoever looked before the erasure is told that things have changed.
+    const late = changes.changeStatus({ ...decide, to: 'rejected', expectedSequence: seen })
+    await expect(late).rejects.toBeInstanceOf(SessionChangedError)
+    // Sent back and handed in again, it can be completed.
+    await changes.changeStatus({ ...decide, to: 'retry' })
+    await add(target, IMAGE)
+    const completed = await changes.changeStatus({ ...decide, to: 'completed' })
+    expect(completed.session.status).toBe('completed')
+    // The other order: what was completed stays so.
+    await evidence.eraseSession(target, 'operator:eve')
+    expect((await store.sessions.find(demo, target.id))?.session.status).toBe('completed')
+  })
+})
+
+describe('the retention of evidence', () => {
+  const DAY_SECONDS = 86_400
+
+  const handIn = async (to: 'completed' | 'rejected' | 'submitted' | 'pending', organizationId = demo) => {
+    const target = await parts.session(organizationId)
+    await parts.add(target, IMAGE)
+    if (to !== 'pending') {
+      await parts.changes.changeStatus({ organizationId, sessionId: target.id, to, actor: 'operator:ada' })
+    }
+    return target
+  }
+  const kept = async (target: Awaited<ReturnType<typeof handIn>>): Promise<boolean> =>
+    (await parts.evidence.listEvidence(target)).documents.length > 0
+
+  test('ends by what became of the session, and by the organization', async () => {
+    const { store, clock, sweep, createOrganization } = parts
+    const other = await createOrganization('other')
+    await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 2 })
+    const [completed, rejected, submitted, abandoned] = await Promise.all(
+      (['completed', 'rejected', 'submitted', 'pending'] as const).map((to) => handIn(to)),
+    )
+    const foreign = await handIn('pending', other)
+    const state = () => Promise.all([completed!, rejected!, submitted!, abandoned!, foreign].map(kept))
+
+    clock.advance(2 * DAY_SECONDS)
+    expect((await sweep()).sessions).toBe(0)
+    clock.advance(1)
+    expect((await sweep()).sessions).toBe(1)
+    expect(await state()).toEqual([true, true, true, false, true])
+    clock.advance(3 * DAY_SECONDS)
+    expect((await sweep()).sessions).toBe(1)
+    expect(await state()).toEqual([true, false, true, false, true])
+    clock.advance(5 * DAY_SECONDS)
+    expect((await sweep()).sessions).toBe(1)
+    expect(await state()).toEqual([false, false, true, false, true])
+    clock.advance(20 * DAY_SECONDS)
+    expect((await sweep()).sessions).toBe(1)
+    expect(await state()).toEqual([false, false, true, false, false])
+    expect(await store.sessions.listEvents(demo, completed!.id)).toContainEqual(
+      expect.objectContaining({ kind: 'evidence-erased', actor: 'retention' }),
+    )
+  })
+
+  test('starts again with each step of the person', async () => {
+    const { store, clock, sweep, evidence } = parts
+    await store.evidenceRetention.set(demo, { completedDays: 10, rejectedDays: 5, abandonedDays: 2 })
+    const target = await handIn('pending')
+    clock.advance(DAY_SECONDS * 1.5)
+    await evidence.putFields(target, { country: 'DE' })
+    clock.advance(DAY_SECONDS * 1.5)
+    expect((await sweep()).sessions).toBe(0)
+  })
+
+  test('is by default five years, one year and thirty days', async () => {
+    expect(await parts.store.evidenceRetention.find(demo)).toEqual({
+      ...{ completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 },
+    })
+  })
+
+  test('takes files that no row names, once they are old, and no others', async () => {
+    const { clock, sweep, folder, files } = parts
+    await handIn('pending')
+    const [live] = parts.fileNames()
+    await files.write(
+      (async function* () {
+        yield Buffer.from('left by a crash')
+      })(),
+    )
+    writeFileSync(join(folder, `${'a'.repeat(32)}.tmp`), 'half written')
+    writeFileSync(join(folder, 'README'), 'not ours')
+    // Files carry the time of the machine, far after the clock of the test.
+    expect((await sweep()).files).toBe(0)
+    clock.advance(100 * 365 * DAY_SECONDS)
+    await parts.store.evidenceRetention.set(demo, {
+      completedDays: 36_500,
+      rejectedDays: 36_500,
+      abandonedDays: 36_500,
+    })
+    clock.advance(-1)
+    expect((await sweep()).files).toBe(2)
+    expect(parts.fileNames()).toEqual(['README', live!].sort())
+  })
+})
+
+describe('a failure on the way', () => {
+  test('of the store leaves no file behind', async () => {
+    const { session, add, store } = parts
+    const target = await session(demo)
+    const { addDocument } = store.evidence
+    Object.assign(store.evidence, { addDocument: () => Promise.reject(new Error('the disk is full')) })
+    await expect(add(target, IMAGE)).rejects.toThrow('the disk is full')
+    Object.assign(store.evidence, { addDocument })
+    expect(parts.fileNames()).toEqual([])
+  })
+
+  test('of the disk is 503, and leaves no row behind', async () => {
+    const { session, add, evidence } = parts
+    const target = await session(demo)
+    await add(target, IMAGE)
+    const stream = streamOf(IMAGE)
+    const files = parts.files
+    const write = files.write
+    Object.assign(files, {
+      write: () =>
+        write(
+          (async function* () {
+            yield Buffer.from('x')
+            throw Object.assign(new Error('ENOSPC'), { errno: -28, code: 'ENOSPC', syscall: 'write' })
+          })(),
+        ),
+    })
+    const attempt = evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream })
+    await expect(attempt).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    Object.assign(files, { write })
+    expect(parts.fileNames().length).toBe(1)
+    expect((await evidence.listEvidence(target)).documents.length).toBe(1)
+  })
+})

@@ -1,0 +1,87 @@
+// Evidence over a real store and a real folder, with a clock that stands still and a decoder that hands pictures through.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CheckType, SessionState } from '../../../src/domain/session.ts'
+import { createEvidence } from '../../../src/identity/evidence/evidence.ts'
+import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
+import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
+import type { Reencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createRetentionSweep } from '../../../src/identity/evidence/retention.ts'
+import { createVault } from '../../../src/identity/evidence/vault.ts'
+import type { DocumentKind, EvidenceSession } from '../../../src/identity/evidence-types.ts'
+import { temporaryFolder } from '../../store/temporary-store.ts'
+import { openIdentity } from '../support.ts'
+import { streamOf } from './images.ts'
+
+export const TEST_DEPLOYMENT_KEY = createHash('sha256').update('countersign test deployment key 1').digest()
+
+export const UNCHANGED: Reencoder = {
+  reencode: async (image) => image,
+  running: () => 0,
+  close: async () => undefined,
+}
+
+export const openEvidence = async (options: { readonly reencoder?: Reencoder; readonly uploadsMax?: number } = {}) => {
+  const identity = await openIdentity()
+  const { store, clock } = identity
+  const folder = temporaryFolder()
+  const files = createEvidenceFiles(folder.path)
+  const keys = createOrganizationKeys({ store: store.organizationKeys, deploymentKey: TEST_DEPLOYMENT_KEY })
+  const told: SessionState[] = []
+  const errors: unknown[] = []
+  const evidence = createEvidence({
+    store: store.evidence,
+    findSession: store.sessions.find,
+    vault: createVault({ files, keys }),
+    reencoder: options.reencoder ?? UNCHANGED,
+    clock,
+    changed: (state) => void told.push(state),
+    onError: (error) => void errors.push(error),
+    ...(options.uploadsMax === undefined ? {} : { uploadsMax: options.uploadsMax }),
+    uploadTimeLimitMs: 200,
+  })
+
+  const session = async (organizationId: string, checkType: CheckType = 'kyc') =>
+    (await identity.register(organizationId, { checkType })).session
+
+  const add = (
+    target: EvidenceSession,
+    bytes: Uint8Array,
+    { kind = 'identity-document' as DocumentKind, fileName = 'passport.jpg', declaredType = '' } = {},
+  ) => evidence.addDocument(target, { kind, fileName, declaredType, stream: streamOf(bytes) })
+
+  const sweep = createRetentionSweep({
+    store: store.evidenceRetention,
+    erase: ({ organizationId, sessionId }) =>
+      evidence.eraseSession({ organizationId, id: sessionId, checkType: 'kyc', level: 1 }, 'retention'),
+    files,
+    clock,
+  })
+
+  const fileNames = (): string[] => readdirSync(folder.path).sort()
+
+  return {
+    ...identity,
+    ...{ evidence, files, keys, told, errors, session, add, sweep, fileNames },
+    folder: folder.path,
+    /** Everything on the disk: the encrypted files, the database and its log. */
+    everything: (): Buffer => {
+      const database = identity.path
+      return Buffer.concat([
+        ...fileNames().map((name) => readFileSync(join(folder.path, name))),
+        ...[database, `${database}-wal`].map((path) => readFileSync(path)),
+      ])
+    },
+    remove: async () => {
+      await identity.remove()
+      folder.remove()
+    },
+  }
+}
+
+export const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> => {
+  const pieces: Uint8Array[] = []
+  for await (const piece of stream) pieces.push(piece)
+  return Buffer.concat(pieces)
+}

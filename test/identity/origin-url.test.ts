@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test'
+import { FieldInvalidError } from '../../src/domain/errors.ts'
+import { decodeOriginUrl, ORIGIN_URL_MAX } from '../../src/identity/origin-url.ts'
+
+describe('originUrl', () => {
+  test.each([
+    ['https://example.com', 'https://example.com/'],
+    ['HTTPS://Example.COM/Path?a=b#c', 'https://example.com/Path?a=b#c'],
+    ['https://example.com:8443/x', 'https://example.com:8443/x'],
+    ['https://example.com/@user', 'https://example.com/@user'],
+    ['https://example.com/?next=a@b', 'https://example.com/?next=a@b'],
+    // A look-alike is kept, and shown, as what it is.
+    ['https://exаmple.com/', 'https://xn--exmple-4nf.com/'],
+    ['https://127.0.0.1/', 'https://127.0.0.1/'],
+  ])('%p is kept as %p', (text, kept) => {
+    expect(decodeOriginUrl(text)).toBe(kept)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['a relative one', '/back'],
+    ['no scheme', 'example.com'],
+    ['another scheme', 'http://example.com/'],
+    ['a script', 'javascript:alert(1)'],
+    ['a script that looks like https', 'https:javascript:alert(1)'],
+    ['data', 'data:text/html,x'],
+    ['one slash', 'https:/example.com'],
+    ['three slashes', 'https:///example.com'],
+    ['backslashes', 'https:\\\\example.com'],
+    ['a backslash behind the host', 'https://example.com\\@evil.example'],
+    ['no host', 'https://'],
+    ['a user', 'https://user@example.com/'],
+    ['a user and password', 'https://user:password@example.com/'],
+    ['an empty user', 'https://@example.com/'],
+    ['an empty password', 'https://:@example.com/'],
+    ['a leading space', ' https://example.com/'],
+    ['a space', 'https://example.com/a b'],
+    ['a line feed', 'https://exam\nple.com/'],
+    ['a tab', 'https://example.com/\t'],
+    ['a control', 'https://example.com/\u0007'],
+    ['a no-break space', 'https://example.com/\u00a0'],
+    ['a bad port', 'https://example.com:99999/'],
+    ['an open bracket', 'https://[::1/'],
+  ])('%s is refused', (_name, text) => {
+    expect(() => decodeOriginUrl(text)).toThrow(FieldInvalidError)
+  })
+
+  test('is at most 2,048 characters, as sent and as kept', () => {
+    const prefix = 'https://example.com/'
+    const longest = prefix + 'a'.repeat(ORIGIN_URL_MAX - prefix.length)
+    expect(decodeOriginUrl(longest)).toBe(longest)
+    expect(() => decodeOriginUrl(`${longest}a`)).toThrow(FieldInvalidError)
+    // Each of these is kept as six characters.
+    expect(() => decodeOriginUrl(prefix + 'é'.repeat(1_000))).toThrow(FieldInvalidError)
+  })
+
+  test('is never repeated in the error', () => {
+    try {
+      decodeOriginUrl('javascript:steal()')
+      expect.unreachable()
+    } catch (error) {
+      expect((error as FieldInvalidError).detail).not.toContain('steal')
+    }
+  })
+})

@@ -1,0 +1,200 @@
+// Ownership proofs, checked against other hands: viem's accounts and its EIP-4361 parser, node:crypto's Ed25519.
+import { describe, expect, test } from 'bun:test'
+import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
+import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { createVerifyProof } from '../../src/identity/proof.ts'
+import { buildProofMessage, type ProofMessageFields, printableName } from '../../src/identity/proof-message.ts'
+import { evmWallet } from './support.ts'
+
+const seedOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+const account = privateKeyToAccount(`0x${seedOf('countersign test key 1').toString('hex')}`)
+const EVM = parseEvmAddress(account.address) as WalletAddress
+
+const solanaKey = createPrivateKey({
+  key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seedOf('countersign test key 1')]),
+  format: 'der',
+  type: 'pkcs8',
+})
+const solanaPublic = createPublicKey(solanaKey).export({ format: 'der', type: 'spki' }).subarray(-32)
+const SOLANA = parseSolanaAddress(bs58.encode(solanaPublic)) as WalletAddress
+
+const fields: ProofMessageFields = {
+  portalHost: 'verify.example.com',
+  portalUrl: 'https://verify.example.com',
+  address: EVM,
+  chainId: 8453,
+  nonce: 'abcdefgh12345678ABCDEF',
+  issuedAtSeconds: 1_767_225_600,
+  expiresAtSeconds: 1_767_226_200,
+  sessionId: '01a1f8ae-78a5-736f-b344-07aea9a52566',
+  organizationName: 'Acme, Inc.',
+}
+const verifyProof = createVerifyProof()
+const evmProof = (message: string, signature: string, address = EVM) => ({ address, chainId: 1, message, signature })
+
+describe('the message', () => {
+  test('for EVM is what viem writes and reads as EIP-4361', () => {
+    const message = buildProofMessage(fields)
+    expect(message).toBe(
+      createSiweMessage({
+        address: account.address,
+        chainId: 8453,
+        domain: 'verify.example.com',
+        expirationTime: new Date(1_767_226_200_000),
+        issuedAt: new Date(1_767_225_600_000),
+        nonce: fields.nonce,
+        requestId: fields.sessionId,
+        statement:
+          'Connect this wallet to your identity verification for Acme, Inc. This costs nothing and moves no funds.',
+        uri: 'https://verify.example.com',
+        version: '1',
+      }),
+    )
+    expect(parseSiweMessage(message)).toMatchObject({ nonce: fields.nonce, requestId: fields.sessionId, chainId: 8453 })
+  })
+
+  test('for Solana has the same fields and the account’s own name', () => {
+    expect(buildProofMessage({ ...fields, address: SOLANA }).split('\n')).toEqual([
+      'verify.example.com wants you to sign in with your Solana account:',
+      SOLANA,
+      '',
+      'Connect this wallet to your identity verification for Acme, Inc. This costs nothing and moves no funds.',
+      '',
+      'URI: https://verify.example.com',
+      'Version: 1',
+      'Chain ID: mainnet',
+      'Nonce: abcdefgh12345678ABCDEF',
+      'Issued At: 2026-01-01T00:00:00.000Z',
+      'Expiration Time: 2026-01-01T00:10:00.000Z',
+      'Request ID: 01a1f8ae-78a5-736f-b344-07aea9a52566',
+    ])
+  })
+
+  test('to go on in another browser is another text: one can not stand for the other', () => {
+    const lines = (purpose: 'connect' | 'continue') => buildProofMessage({ ...fields, purpose }).split('\n')
+    const [connect, proceed] = [lines('connect'), lines('continue')]
+    expect(connect).toEqual(buildProofMessage(fields).split('\n'))
+    expect(proceed[3]).toBe(
+      'Continue in this browser your identity verification for Acme, Inc. This costs nothing and moves no funds.',
+    )
+    expect(proceed.toSpliced(3, 1)).toEqual(connect.toSpliced(3, 1))
+  })
+
+  test('has as many lines whatever the organization is called', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (organizationName) => {
+        const message = buildProofMessage({ ...fields, organizationName })
+        return message.split('\n').length === 12 && /^[\x20-\x7e\n]*$/.test(message)
+      }),
+    )
+    expect(printableName('Ünïcode\n\nURI: https://evil.example')).toBe('?n?code??URI: https:??evil.example')
+  })
+})
+
+describe('an EVM proof', () => {
+  const message = buildProofMessage(fields)
+
+  test('holds for the account’s own signature of the text, v as 27 and 28 or 0 and 1', async () => {
+    const signature = await account.signMessage({ message })
+    expect(await verifyProof(evmProof(message, signature))).toBe('eip191')
+    const v = Number.parseInt(signature.slice(-2), 16) - 27
+    expect(await verifyProof(evmProof(message, `${signature.slice(0, -2)}0${v}`))).toBe('eip191')
+  })
+
+  test('holds for any text and no other', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), async (text, other) => {
+        const signature = await account.signMessage({ message: text })
+        expect(await verifyProof(evmProof(text, signature))).toBe('eip191')
+        if (other !== text) expect(await verifyProof(evmProof(other, signature))).toBeNull()
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  test('does not hold for another wallet, another text, or what is no signature', async () => {
+    const signature = await account.signMessage({ message })
+    const flipped = `0x${signature[2] === '0' ? '1' : '0'}${signature.slice(3)}`
+    const zero = `0x${'00'.repeat(64)}1b`
+    expect(await verifyProof(evmProof(message, signature, evmWallet(9)))).toBeNull()
+    expect(await verifyProof(evmProof(message.replace('8453', '1'), signature))).toBeNull()
+    expect(await verifyProof(evmProof(message.replace('Acme', 'Evil'), signature))).toBeNull()
+    for (const text of [
+      flipped,
+      zero,
+      '',
+      '0x',
+      'nonsense',
+      signature.slice(0, -2),
+      `${signature}00`,
+      `${signature.slice(0, -2)}05`,
+    ]) {
+      expect(await verifyProof(evmProof(message, text))).toBeNull()
+    }
+  })
+
+  test('of a contract wallet is asked of the verifier that is there, and of nobody without one', async () => {
+    const asked: unknown[] = []
+    const withContracts = createVerifyProof(async (proof) => {
+      asked.push(proof)
+      return proof.signature === '0x1234'
+    })
+    expect(await withContracts(evmProof(message, '0x1234'))).toBe('erc1271')
+    expect(await withContracts(evmProof(message, '0x5678'))).toBeNull()
+    expect(asked).toHaveLength(2)
+    // One's own key needs no chain.
+    expect(await withContracts(evmProof(message, await account.signMessage({ message })))).toBe('eip191')
+    expect(asked).toHaveLength(2)
+    expect(await verifyProof(evmProof(message, '0x1234'))).toBeNull()
+    const failing = createVerifyProof(async () => {
+      throw new Error('the chain is away')
+    })
+    await expect(failing(evmProof(message, '0x1234'))).rejects.toThrow('the chain is away')
+  })
+})
+
+describe('a Solana proof', () => {
+  const message = buildProofMessage({ ...fields, address: SOLANA })
+  const signature = sign(null, Buffer.from(message), solanaKey)
+  const proof = (text: string, address = SOLANA, signed = message) => ({
+    ...{ address, chainId: 0, message: signed, signature: text },
+  })
+
+  test('holds for the key’s own signature, as base58 or hex', async () => {
+    expect(await verifyProof(proof(bs58.encode(signature)))).toBe('siws')
+    expect(await verifyProof(proof(`0x${signature.toString('hex')}`))).toBe('siws')
+  })
+
+  test('does not hold for another wallet, another text, or what is no signature', async () => {
+    const other = parseSolanaAddress('DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC') as WalletAddress
+    expect(await verifyProof(proof(bs58.encode(signature), other))).toBeNull()
+    expect(await verifyProof(proof(bs58.encode(signature), SOLANA, `${message} `))).toBeNull()
+    for (const text of [
+      '',
+      '0x',
+      'l0O',
+      bs58.encode(signature.subarray(1)),
+      bs58.encode(Buffer.concat([signature, signature])),
+    ]) {
+      expect(await verifyProof(proof(text))).toBeNull()
+    }
+  })
+
+  test('does not hold for a key of small order, under which anything verifies', async () => {
+    // The neutral element: R is B times s for any s, whatever the message.
+    for (const key of [
+      '0100000000000000000000000000000000000000000000000000000000000000',
+      '0000000000000000000000000000000000000000000000000000000000000000',
+    ]) {
+      const address = parseSolanaAddress(bs58.encode(Buffer.from(key, 'hex'))) as WalletAddress
+      const forged = Buffer.concat([Buffer.from(`01${'00'.repeat(31)}`, 'hex'), Buffer.alloc(32)])
+      for (let attempt = 0; attempt < 8; attempt++) {
+        expect(await verifyProof(proof(bs58.encode(forged), address, `${message}${attempt}`))).toBeNull()
+      }
+    }
+  })
+})

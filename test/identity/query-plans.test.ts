@@ -1,0 +1,38 @@
+// Look-ups that every request makes go by an index that leads to a few rows, however many sessions there are: a plan that
+// walks an organization's sessions is a mistake that small test data would never show.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { REUSABLE } from '../../src/store/session-registration.ts'
+import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/wallet-standings.ts'
+import { openIdentity, type TestIdentity } from './support.ts'
+
+let identity: TestIdentity
+beforeAll(async () => {
+  identity = await openIdentity()
+})
+afterAll(() => identity.remove())
+
+const planOf = async (sql: string): Promise<string[]> => {
+  const parameters = sql.split('?').length - 1
+  const rows = await identity.store.database.query<{ detail: string }>(
+    `EXPLAIN QUERY PLAN ${sql}`,
+    Array.from({ length: parameters }, () => 'x'),
+  )
+  return rows.map(({ detail }) => detail)
+}
+
+describe('the plan', () => {
+  test.each([
+    ['of the reuse rule', REUSABLE],
+    ['of a wallet’s sessions', STANDING_SESSIONS],
+    ['of a person’s wallets', PERSON_WALLETS],
+  ])('%s reads no table by its organization alone, and none as a whole', async (_name, sql) => {
+    const plan = await planOf(sql)
+    expect(plan.length).toBeGreaterThan(1)
+    const wide = plan.filter(
+      (step) =>
+        /^SCAN (sessions|session_wallets)/.test(step) ||
+        /\((organization_id|environment|status)=\?( AND status=\?)?\)$/.test(step),
+    )
+    expect(wide).toEqual([])
+  })
+})

@@ -1,0 +1,207 @@
+// The reuse rule, case by case, and the links of a session.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import type { SessionStatus } from '../../src/domain/session.ts'
+import { createPortalLink } from '../../src/identity/portal-link.ts'
+import { TOKENS_PER_SESSION_MAX } from '../../src/store/session-tokens.ts'
+import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
+
+const WALLET = evmWallet(1)
+
+let identity: TestIdentity
+let ours: string
+let theirs: string
+
+beforeEach(async () => {
+  identity = await openIdentity()
+  ours = await identity.createOrganization('ours')
+  theirs = await identity.createOrganization('theirs')
+})
+afterEach(() => identity.remove())
+
+const move = (sessionId: string, to: SessionStatus) =>
+  identity.changes.changeStatus({ organizationId: ours, sessionId, to, actor: 'test' })
+const link = () => createPortalLink('http://127.0.0.1:1')
+
+describe('a wallet of which the caller has a session', () => {
+  for (const status of ['pending', 'retry', 'completed'] as const) {
+    test(`that is ${status}: it is reused`, async () => {
+      const first = await identity.register(ours, { wallet: WALLET })
+      if (status !== 'pending') await move(first.session.id, status)
+      const second = await identity.register(ours, { wallet: WALLET })
+      expect(first.created).toBe(true)
+      expect(second).toMatchObject({ created: false, session: { id: first.session.id, status } })
+    })
+  }
+
+  for (const status of ['submitted', 'rejected'] as const) {
+    test(`that is ${status}: a new one is made`, async () => {
+      const first = await identity.register(ours, { wallet: WALLET })
+      await move(first.session.id, status)
+      const second = await identity.register(ours, { wallet: WALLET })
+      expect(second.created).toBe(true)
+      expect(second.session.id).not.toBe(first.session.id)
+    })
+  }
+
+  test('that is completed below the organization’s level: a new one is made, at the level', async () => {
+    const first = await identity.register(ours, { wallet: WALLET })
+    await move(first.session.id, 'completed')
+    await identity.store.organizations.setLevel(ours, 2)
+    const second = await identity.register(ours, { wallet: WALLET })
+    expect(second).toMatchObject({ created: true, session: { level: 2 } })
+    // Lowered again, the first one counts again, and is preferred to the open one.
+    await identity.store.organizations.setLevel(ours, 1)
+    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(first.session.id)
+  })
+
+  test('that is open: it is reused at the organization’s level of today', async () => {
+    const first = await identity.register(ours, { wallet: WALLET })
+    await identity.store.organizations.setLevel(ours, 3)
+    const second = await identity.register(ours, { wallet: WALLET })
+    expect(second).toMatchObject({ created: false, session: { id: first.session.id, level: 3, sequence: 2 } })
+    const events = await identity.store.sessions.listEvents(ours, first.session.id)
+    expect(events.map(({ kind }) => kind)).toEqual(['created', 'level-changed'])
+  })
+
+  test('of the other check type: a new one is made', async () => {
+    const first = await identity.register(ours, { wallet: WALLET })
+    const second = await identity.register(ours, { wallet: WALLET, checkType: 'kyb' })
+    expect(second.created).toBe(true)
+    expect(second.session.id).not.toBe(first.session.id)
+    expect((await identity.register(ours, { wallet: WALLET, checkType: 'kyb' })).session.id).toBe(second.session.id)
+  })
+
+  test('of the other environment: a new one is made', async () => {
+    const first = await identity.register(ours, { wallet: WALLET })
+    const second = await identity.register(ours, { wallet: WALLET, environment: 'test' })
+    expect(second.created).toBe(true)
+    expect(second.session.id).not.toBe(first.session.id)
+  })
+
+  test('of another organization: a new one is made', async () => {
+    const first = await identity.register(theirs, { wallet: WALLET })
+    await identity.changes.changeStatus({
+      organizationId: theirs,
+      sessionId: first.session.id,
+      to: 'completed',
+      actor: 'test',
+    })
+    const second = await identity.register(ours, { wallet: WALLET })
+    expect(second.created).toBe(true)
+    expect(second.session.organizationId).toBe(ours)
+  })
+
+  test('compared as bytes: another wallet, and a base58 one of another case, are others', async () => {
+    await identity.register(ours, { wallet: WALLET })
+    expect((await identity.register(ours, { wallet: evmWallet(2) })).created).toBe(true)
+    expect((await identity.register(ours, { wallet: SOLANA_WALLET })).created).toBe(true)
+    expect((await identity.register(ours, { wallet: SOLANA_WALLET })).created).toBe(false)
+  })
+
+  test('that was connected to a session for any wallet: reused once that is completed, not while it is open', async () => {
+    const open = await identity.register(ours)
+    await identity.connect(ours, open.session.id, WALLET)
+    const locked = await identity.register(ours, { wallet: WALLET })
+    expect(locked).toMatchObject({ created: true, session: { lockedAddress: WALLET } })
+    await move(open.session.id, 'completed')
+    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(open.session.id)
+  })
+})
+
+describe('without a wallet', () => {
+  test('every registration is a new session', async () => {
+    const sessions = await Promise.all(Array.from({ length: 10 }, () => identity.register(ours)))
+    expect(sessions.every(({ created }) => created)).toBe(true)
+    expect(new Set(sessions.map(({ session }) => session.id)).size).toBe(10)
+  })
+})
+
+describe('originUrl on a reused session', () => {
+  test('replaces the stored one when it is sent, and keeps it when it is not', async () => {
+    const register = (originUrl: string | null) => identity.register(ours, { wallet: WALLET, originUrl })
+    expect((await register('https://one.example/')).session.originUrl).toBe('https://one.example/')
+    expect((await register('https://two.example/')).session.originUrl).toBe('https://two.example/')
+    expect((await register(null)).session.originUrl).toBe('https://two.example/')
+    const { session } = await register('https://two.example/')
+    const events = await identity.store.sessions.listEvents(ours, session.id)
+    expect(events.map(({ kind }) => kind)).toEqual(['created', 'origin-changed'])
+    expect(session.sequence).toBe(2)
+  })
+})
+
+describe('at the same moment', () => {
+  test('many registrations of one wallet get one session, and one of them made it', async () => {
+    const registered = await Promise.all(Array.from({ length: 50 }, () => identity.register(ours, { wallet: WALLET })))
+    expect(registered.filter(({ created }) => created)).toHaveLength(1)
+    expect(new Set(registered.map(({ session }) => session.id)).size).toBe(1)
+  })
+
+  test('the schema itself refuses a second pending session of one wallet', async () => {
+    await identity.register(ours, { wallet: WALLET })
+    await expect(
+      identity.store.database.execute(
+        `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
+           retry_count, sequence, created_at_seconds, updated_at_seconds)
+         VALUES (?, 'other', 'live', 'kyc', 'pending', 1, 'manual', ?, 0, 1, 0, 0)`,
+        [ours, WALLET],
+      ),
+    ).rejects.toMatchObject({ constraint: 'unique' })
+  })
+
+  test('one request that is tried twice makes one session, and both tries count as its maker', async () => {
+    for (const wallet of [null, WALLET]) {
+      const sessionId = newSessionId()
+      const [first, second] = await Promise.all([
+        identity.register(ours, { sessionId, wallet }),
+        identity.register(ours, { sessionId, wallet }),
+      ])
+      expect(first).toMatchObject({ created: true, session: { id: sessionId } })
+      expect(second).toMatchObject({ created: true, session: { id: sessionId } })
+    }
+  })
+})
+
+describe('links', () => {
+  test('each registration’s works, and opens that session alone', async () => {
+    const [one, two, other] = [link(), link(), link()]
+    const { session } = await identity.register(ours, { wallet: WALLET, tokenHash: one.tokenHash })
+    await identity.register(ours, { wallet: WALLET, tokenHash: two.tokenHash })
+    await identity.register(theirs, { wallet: WALLET, tokenHash: other.tokenHash })
+    const { sessions } = identity.store
+    expect((await sessions.findByToken(one.tokenHash))?.session.id).toBe(session.id)
+    expect((await sessions.findByToken(two.tokenHash))?.session.id).toBe(session.id)
+    expect((await sessions.findByToken(other.tokenHash))?.session.organizationId).toBe(theirs)
+    expect(await sessions.findByToken(link().tokenHash)).toBeNull()
+  })
+
+  test('of one session: the newest few work beside each other', async () => {
+    const links = Array.from({ length: TOKENS_PER_SESSION_MAX + 3 }, link)
+    for (const { tokenHash } of links) await identity.register(ours, { wallet: WALLET, tokenHash })
+    const found = await Promise.all(links.map(({ tokenHash }) => identity.store.sessions.findByToken(tokenHash)))
+    expect(found.map((state) => state !== null)).toEqual(links.map((_, index) => index >= 3))
+  })
+
+  test('are added for a repeated request, to one’s own sessions alone', async () => {
+    const { session } = await identity.register(ours)
+    const added = link()
+    expect(await identity.store.sessions.addLink(theirs, session.id, added.tokenHash)).toBe(false)
+    expect(await identity.store.sessions.addLink(ours, session.id, added.tokenHash)).toBe(true)
+    expect((await identity.store.sessions.findByToken(added.tokenHash))?.session.id).toBe(session.id)
+  })
+
+  test('are not in the database, nor does the session id open anything', async () => {
+    const made = link()
+    const { session } = await identity.register(ours, { tokenHash: made.tokenHash })
+    await identity.store.database.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined)
+    const bytes = Buffer.concat([
+      Buffer.from(await Bun.file(identity.path).bytes()),
+      Buffer.from(await Bun.file(`${identity.path}-wal`).bytes()),
+    ])
+    expect(bytes.includes(session.id)).toBe(true)
+    expect(bytes.includes(made.token)).toBe(false)
+    const byId = new Uint8Array(32)
+    Bun.SHA256.hash(session.id, byId)
+    expect(await identity.store.sessions.findByToken(byId)).toBeNull()
+  })
+})

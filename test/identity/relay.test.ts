@@ -1,0 +1,101 @@
+// The documented relay, as it stands in docs/examples, between a real EventSource and the real service.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { EventSource } from 'eventsource'
+import { createRelay } from '../../docs/examples/sse-relay.ts'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+
+let service: RunningService
+let relay: ReturnType<typeof Bun.serve>
+let allowed: string
+let open: EventSource[] = []
+
+const value = (name: string): string => service.quickstart[name] ?? ''
+
+const register = async (): Promise<string> => {
+  const response = await fetch(`${value('IDENTITY_URL')}/api/v1/register/individual`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${value('IDENTITY_API_KEY')}` },
+  })
+  return ((await response.json()) as { sessionId: string }).sessionId
+}
+
+/** Resolves with each message in turn. */
+const follow = (path: string) => {
+  const source = new EventSource(`${relay.url}${path}`)
+  open.push(source)
+  const messages: { status: string; id: string }[] = []
+  const waiting: ((message: { status: string; id: string }) => void)[] = []
+  source.onmessage = ({ data, lastEventId }) => {
+    const message = { status: (JSON.parse(data) as { status: string }).status, id: lastEventId }
+    const next = waiting.shift()
+    if (next === undefined) messages.push(message)
+    else next(message)
+  }
+  return {
+    source,
+    next: () => {
+      const message = messages.shift()
+      return message === undefined
+        ? new Promise<{ status: string; id: string }>((resolve) => waiting.push(resolve))
+        : Promise.resolve(message)
+    },
+    failure: () =>
+      new Promise<number | undefined>((resolve) => {
+        source.onerror = ({ code }) => resolve(code)
+      }),
+  }
+}
+
+beforeAll(async () => {
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+  const answer = createRelay({
+    identityUrl: value('IDENTITY_URL'),
+    apiKey: value('IDENTITY_API_KEY'),
+    mayFollow: (_request, sessionId) => sessionId === allowed,
+  })
+  relay = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request, listener) => {
+      listener.timeout(request, 0)
+      return answer(request)
+    },
+  })
+})
+afterAll(async () => {
+  for (const source of open) source.close()
+  open = []
+  await relay.stop(true)
+  await service.stop()
+})
+
+describe('the relay', () => {
+  test('hands every event through, with its id, and leaves when the browser does', async () => {
+    allowed = await register()
+    const { source, next } = follow(`events/individual/${allowed}`)
+    expect(await next()).toEqual({ status: 'pending', id: '1' })
+    const decided = await runCommand(service.dataDirectory, 'session', 'decide', allowed, 'completed')
+    expect(decided.code).toBe(0)
+    expect(await next()).toEqual({ status: 'completed', id: '2' })
+    source.close()
+    // No stream is left at the service.
+    const deadline = performance.now() + 2_000
+    for (;;) {
+      const metrics = await (await fetch(`${value('IDENTITY_URL')}/metrics`)).text()
+      if (metrics.includes('countersign_open_streams 0')) break
+      if (performance.now() > deadline) throw new Error('the stream is still open')
+    }
+  })
+
+  test('follows only what its own rule allows, and gives no key and no reason away', async () => {
+    allowed = await register()
+    const other = await register()
+    expect(await follow(`events/individual/${other}`).failure()).toBe(403)
+    // Of the wrong type: unknown to the service.
+    expect(await follow(`events/business/${allowed}`).failure()).toBe(404)
+    const refused = await fetch(`${relay.url}events/business/${allowed}`)
+    expect(await refused.text()).toBe('')
+    const outside = await fetch(`${relay.url}events/individual/../../secret`)
+    expect(outside.status).toBe(404)
+  })
+})

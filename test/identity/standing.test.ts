@@ -1,0 +1,110 @@
+// The level rule as a table: what verifies a wallet, and what is answered about it.
+import { describe, expect, test } from 'bun:test'
+import type { WalletSession } from '../../src/domain/standing.ts'
+import { judgeStanding } from '../../src/identity/standing.ts'
+
+/** Ids rise with the number. */
+const session = (number: number, changes: Partial<WalletSession> = {}): WalletSession => ({
+  sessionId: `0000000${number}-0000-7000-8000-000000000000`,
+  own: true,
+  connected: true,
+  checkType: 'kyc',
+  status: 'completed',
+  level: 2,
+  personId: `person_${number}`,
+  completedAtSeconds: 100 + number,
+  ...changes,
+})
+const pending = { status: 'pending', personId: null, completedAtSeconds: null } as const
+const rejected = { status: 'rejected', completedAtSeconds: null } as const
+
+describe('a wallet', () => {
+  test('never seen has no status', () => {
+    expect(judgeStanding([], 1, null)).toEqual({ verifying: null, status: null, personId: null })
+  })
+
+  test.each([1, 2])('completed at level 2 is verified at level %d', (level) => {
+    const only = session(1)
+    expect(judgeStanding([only], level, null)).toEqual({ verifying: only, status: 'completed', personId: 'person_1' })
+  })
+
+  test('completed at level 2 is not verified at level 3: its status stays what it is', () => {
+    expect(judgeStanding([session(1)], 3, null)).toEqual({
+      verifying: null,
+      status: 'completed',
+      personId: 'person_1',
+    })
+  })
+
+  for (const status of ['pending', 'submitted', 'retry', 'rejected'] as const) {
+    test(`whose session is ${status} is not verified`, () => {
+      const standing = judgeStanding([session(1, { ...pending, status })], 1, null)
+      expect(standing).toEqual({ verifying: null, status, personId: null })
+    })
+  }
+
+  test('that a completed session is only meant for, and that was never proven, is not verified', () => {
+    expect(judgeStanding([session(1, { connected: false })], 1, null)).toEqual({
+      verifying: null,
+      status: 'completed',
+      personId: null,
+    })
+  })
+
+  test('verified by another organization is verified here, and its session is the status', () => {
+    const others = session(1, { own: false })
+    expect(judgeStanding([others], 2, null)).toEqual({ verifying: others, status: 'completed', personId: 'person_1' })
+  })
+
+  test('keeps being verified while a newer session is under way; the status is the newer one’s', () => {
+    const first = session(1)
+    for (const status of ['pending', 'submitted', 'retry'] as const) {
+      expect(judgeStanding([session(2, { ...pending, status }), first], 2, null)).toEqual({
+        verifying: first,
+        status,
+        personId: 'person_1',
+      })
+    }
+  })
+
+  test('whose newest session the organization rejected is not verified by an older one, nor by another’s', () => {
+    for (const earlier of [session(1), session(1, { own: false }), session(3, { own: false })]) {
+      expect(judgeStanding([session(2, rejected), earlier], 1, null)).toMatchObject({
+        verifying: null,
+        status: 'rejected',
+      })
+    }
+  })
+
+  test('completed after a rejection is verified', () => {
+    const newest = session(3)
+    expect(judgeStanding([newest, session(2, rejected)], 1, null)).toMatchObject({
+      verifying: newest,
+      status: 'completed',
+    })
+  })
+
+  test('is answered by its newest verifying session', () => {
+    const newest = session(2)
+    expect(judgeStanding([session(1), newest], 1, null).verifying).toBe(newest)
+    expect(judgeStanding([newest, session(1)], 1, null).verifying).toBe(newest)
+  })
+})
+
+describe('types', () => {
+  const kyc = session(1)
+  const kyb = session(2, { checkType: 'kyb' })
+
+  test('without one, any type verifies; with one, that type alone', () => {
+    expect(judgeStanding([kyb, kyc], 1, null).verifying).toBe(kyb)
+    expect(judgeStanding([kyb, kyc], 1, 'kyc').verifying).toBe(kyc)
+    expect(judgeStanding([kyb, kyc], 1, 'kyb').verifying).toBe(kyb)
+    expect(judgeStanding([kyc], 1, 'kyb')).toEqual({ verifying: null, status: null, personId: null })
+  })
+
+  test('a rejection of one type says nothing of the other', () => {
+    const refusedBusiness = session(2, { ...rejected, checkType: 'kyb' })
+    expect(judgeStanding([refusedBusiness, kyc], 1, null)).toMatchObject({ verifying: kyc, status: 'rejected' })
+    expect(judgeStanding([refusedBusiness, kyc], 1, 'kyc')).toMatchObject({ verifying: kyc, status: 'completed' })
+  })
+})

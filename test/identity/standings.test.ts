@@ -1,0 +1,314 @@
+// Verification over the real store: levels, persons, consent between organizations, environments, and the cache.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { StandingSource } from '../../src/domain/standing.ts'
+import { createIdentityFacts } from '../../src/identity/facts.ts'
+import { createStandings } from '../../src/identity/standings.ts'
+import { createVerifyWallet } from '../../src/identity/verify.ts'
+import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
+
+const [W1, W2, W3] = [evmWallet(1), evmWallet(2), evmWallet(3)]
+
+let identity: TestIdentity
+let ours: string
+let theirs: string
+
+beforeEach(async () => {
+  identity = await openIdentity()
+  ours = await identity.createOrganization('ours')
+  theirs = await identity.createOrganization('theirs')
+})
+afterEach(() => identity.remove())
+
+const verify = async (
+  organizationId: string,
+  address = W1,
+  options: { environment?: 'live' | 'test'; checkType?: 'kyc' | 'kyb' } = {},
+) => {
+  const answer = await createVerifyWallet(identity.standings)(
+    { organizationId, environment: options.environment ?? 'live' },
+    { address, addressAsSent: address, checkType: options.checkType ?? null },
+  )
+  return answer as { verified: boolean; status?: string; userId?: string; wallets?: { address: string }[] }
+}
+const setLevel = async (organizationId: string, level: 1 | 2 | 3): Promise<void> => {
+  await identity.store.organizations.setLevel(organizationId, level)
+  identity.standings.organizationChanged(organizationId)
+}
+const addresses = (answer: { wallets?: { address: string }[] }): string[] =>
+  (answer.wallets ?? []).map(({ address }) => address.toLowerCase())
+
+describe('levels', () => {
+  test('raising one’s own ends the verification at once, and a session at the new level brings it back', async () => {
+    await identity.complete(ours, [W1])
+    expect(await verify(ours)).toMatchObject({ verified: true, status: 'completed' })
+    await setLevel(ours, 2)
+    expect(await verify(ours)).toEqual({
+      address: W1,
+      verified: false,
+      status: 'completed',
+      userId: expect.any(String),
+      checkType: null,
+      verifiedAt: null,
+      wallets: [],
+    } as never)
+    await identity.complete(ours, [W1])
+    expect(await verify(ours)).toMatchObject({ verified: true })
+  })
+
+  test('a wallet verified elsewhere shows up only at the caller’s level, and only when shared', async () => {
+    await setLevel(theirs, 2)
+    await identity.complete(theirs, [W1], { consent: true })
+    await identity.complete(theirs, [W2])
+    expect(await verify(ours, W1)).toMatchObject({ verified: true, status: 'completed', checkType: 'kyc' } as never)
+    expect(await verify(ours, W2)).toEqual({ address: W2, verified: false } as never)
+    await setLevel(ours, 2)
+    expect(await verify(ours, W1)).toMatchObject({ verified: true })
+    await setLevel(ours, 3)
+    expect(await verify(ours, W1)).toEqual({ address: W1, verified: false } as never)
+  })
+
+  test('consent given later counts from then on', async () => {
+    const { session } = await identity.complete(theirs, [W1])
+    expect((await verify(ours)).verified).toBe(false)
+    await identity.changes.recordConsent({
+      organizationId: theirs,
+      sessionId: session.id,
+      version: 'v1',
+      actor: 'person',
+    })
+    expect((await verify(ours)).verified).toBe(true)
+  })
+})
+
+describe('what another organization’s sessions give away', () => {
+  test('nothing while they are not completed, are rejected or below the level', async () => {
+    await setLevel(ours, 2)
+    const { session } = await identity.register(theirs, { wallet: W1 })
+    const unknown = { address: W1, verified: false }
+    for (const status of ['submitted', 'retry', 'completed', 'rejected'] as const) {
+      const target = { organizationId: theirs, sessionId: session.id, actor: 'test' }
+      await identity.changes.changeStatus({ ...target, to: status, revoke: true })
+      await identity.changes.recordConsent({ ...target, version: 'v1' })
+      expect<unknown>(await verify(ours)).toEqual(unknown)
+    }
+  })
+
+  test('a revocation there ends the verification here', async () => {
+    const { session } = await identity.complete(theirs, [W1], { consent: true })
+    expect((await verify(ours)).verified).toBe(true)
+    await identity.changes.changeStatus({
+      organizationId: theirs,
+      sessionId: session.id,
+      to: 'rejected',
+      actor: 'operator',
+      revoke: true,
+    })
+    expect<unknown>(await verify(ours)).toEqual({ address: W1, verified: false })
+  })
+})
+
+describe('persons', () => {
+  test('are one within an organization when a wallet connects their sessions, and have one user id', async () => {
+    const first = await identity.complete(ours, [W1])
+    const second = await identity.complete(ours, [W1, W2])
+    expect(second.session.personId).toBe(first.session.personId ?? '')
+    expect(second.session.userId).toBe(first.session.userId ?? '')
+    const [one, two] = [await verify(ours, W1), await verify(ours, W2)]
+    expect(one.userId).toBe(two.userId ?? '')
+    expect(addresses(one)).toEqual([W1, W2])
+    expect(addresses(two)).toEqual([W1, W2])
+  })
+
+  test('have another user id in each organization', async () => {
+    const mine = await identity.complete(ours, [W1], { consent: true })
+    const other = await identity.complete(theirs, [W1], { consent: true })
+    expect(other.session.personId).toBe(mine.session.personId ?? '')
+    expect(other.session.userId).not.toBe(mine.session.userId ?? '')
+    expect((await verify(ours)).userId).toBe(mine.session.userId ?? '')
+    expect((await verify(theirs)).userId).toBe(other.session.userId ?? '')
+    const third = await identity.createOrganization('third')
+    const seen = (await verify(third)).userId ?? ''
+    expect(seen).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect([mine.session.userId, other.session.userId]).not.toContain(seen)
+  })
+
+  test('are not linked across organizations without consent on both sides', async () => {
+    const mine = await identity.complete(ours, [W1])
+    const other = await identity.complete(theirs, [W1], { consent: true })
+    expect(other.session.personId).not.toBe(mine.session.personId ?? '')
+    const third = await identity.createOrganization('third')
+    const without = await identity.complete(third, [W1])
+    expect(without.session.personId).not.toBe(other.session.personId ?? '')
+  })
+
+  test('are never merged: with two candidates the person is new', async () => {
+    const one = await identity.complete(ours, [W1])
+    const two = await identity.complete(ours, [W2])
+    expect(two.session.personId).not.toBe(one.session.personId ?? '')
+    const both = await identity.complete(ours, [W1, W2])
+    expect([one.session.personId, two.session.personId]).not.toContain(both.session.personId)
+  })
+
+  test('of one check type are not those of the other', async () => {
+    const person = await identity.complete(ours, [W1])
+    const business = await identity.complete(ours, [W1], { checkType: 'kyb' })
+    expect(business.session.personId).not.toBe(person.session.personId ?? '')
+    expect((await verify(ours, W1, { checkType: 'kyc' })).userId).toBe(person.session.userId ?? '')
+    expect((await verify(ours, W1, { checkType: 'kyb' })).userId).toBe(business.session.userId ?? '')
+    // Without a type the newest one answers.
+    expect((await verify(ours, W1)).userId).toBe(business.session.userId ?? '')
+  })
+
+  test('keep their user id through a revocation and a new completion', async () => {
+    const { session } = await identity.complete(ours, [W1])
+    const target = { organizationId: ours, sessionId: session.id, actor: 'test' }
+    const retried = await identity.changes.changeStatus({ ...target, to: 'retry', revoke: true })
+    expect(retried.session).toMatchObject({ userId: session.userId, completedAtSeconds: null })
+    expect(await verify(ours)).toMatchObject({ verified: false, status: 'retry', userId: session.userId } as never)
+    expect((await identity.changes.changeStatus({ ...target, to: 'completed' })).session.userId).toBe(
+      session.userId ?? '',
+    )
+  })
+
+  test('the wallets listed are those at compatible levels, one’s own and shared ones', async () => {
+    await setLevel(theirs, 3)
+    await identity.complete(ours, [W1, W2], { consent: true })
+    await identity.complete(theirs, [W1, W3], { consent: true })
+    expect(addresses(await verify(ours))).toEqual(expect.arrayContaining([W1, W2, W3]))
+    await setLevel(ours, 3)
+    expect(addresses(await verify(ours)).sort()).toEqual([W1, W3].sort())
+    expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'completed' })
+  })
+})
+
+describe('test keys', () => {
+  test('verify nothing for live ones, nor the other way round', async () => {
+    await identity.complete(ours, [W1], { environment: 'test', consent: true })
+    await identity.complete(ours, [W2], { consent: true })
+    for (const organizationId of [ours, theirs]) {
+      expect((await verify(organizationId, W1)).verified).toBe(false)
+      expect((await verify(organizationId, W1, { environment: 'test' })).verified).toBe(true)
+      expect((await verify(organizationId, W2)).verified).toBe(true)
+      expect((await verify(organizationId, W2, { environment: 'test' })).verified).toBe(false)
+    }
+  })
+})
+
+describe('the answer', () => {
+  test('of a wallet for which a session was made, but which never connected, has its status and is not verified', async () => {
+    const { session } = await identity.register(ours, { wallet: W1 })
+    expect(await verify(ours)).toMatchObject({ verified: false, status: 'pending', wallets: [] })
+    await identity.changes.changeStatus({ organizationId: ours, sessionId: session.id, to: 'completed', actor: 'test' })
+    expect(await verify(ours)).toMatchObject({ verified: false, status: 'completed', wallets: [] })
+  })
+
+  test('lists a Solana wallet as it is and an EVM one with its checksum', async () => {
+    await identity.complete(ours, [W1, SOLANA_WALLET])
+    const { wallets } = await verify(ours, SOLANA_WALLET)
+    expect<unknown>(wallets).toEqual([
+      { address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/), chain: 'ethereum' },
+      { address: SOLANA_WALLET, chain: 'solana' },
+    ])
+    expect(wallets?.[0]?.address).not.toBe(W1)
+  })
+})
+
+describe('the cache', () => {
+  test('answers again without the store, until something changes', async () => {
+    let loads = 0
+    const source: StandingSource = {
+      ...identity.store.walletStandings,
+      loadSessions: (query, address) => {
+        loads += 1
+        return identity.store.walletStandings.loadSessions(query, address)
+      },
+    }
+    const standings = createStandings({ source, loadLevel: async () => 1 })
+    const caller = { organizationId: ours, environment: 'live' } as const
+    expect((await standings.find(caller, W1, null)).status).toBeNull()
+    expect(standings.find(caller, W1, 'kyc')).not.toBeInstanceOf(Promise)
+    expect(loads).toBe(1)
+    await identity.complete(ours, [W1])
+    standings.sessionChanged({ environment: 'live', personId: null, addresses: [W1] })
+    expect((await standings.find(caller, W1, null)).status).toBe('completed')
+    standings.sessionChanged({ environment: 'test', personId: null, addresses: [W1] })
+    standings.sessionChanged({ environment: 'live', personId: 'person_other', addresses: [W2] })
+    expect(standings.find(caller, W1, null)).not.toBeInstanceOf(Promise)
+    standings.clear()
+    expect(standings.find(caller, W1, null)).toBeInstanceOf(Promise)
+  })
+
+  test('forgets every wallet of a person when one of their sessions changes', async () => {
+    await identity.complete(ours, [W1, W2])
+    expect(addresses(await verify(ours, W2))).toEqual([W1, W2])
+    // W2 took no part in this session, but the answer about it lists the person's wallets.
+    await identity.complete(ours, [W1, W3])
+    expect(addresses(await verify(ours, W2)).sort()).toEqual([W1, W2, W3].sort())
+  })
+
+  test('a load that overlaps a change is used once and not kept', async () => {
+    const gate = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    let first = true
+    const source: StandingSource = {
+      ...identity.store.walletStandings,
+      loadSessions: async (query, address) => {
+        const found = await identity.store.walletStandings.loadSessions(query, address)
+        if (first) {
+          first = false
+          started.resolve()
+          await gate.promise
+        }
+        return found
+      },
+    }
+    const standings = createStandings({ source, loadLevel: async () => 1 })
+    const caller = { organizationId: ours, environment: 'live' } as const
+    const early = standings.find(caller, W1, null)
+    await started.promise
+    await identity.complete(ours, [W1])
+    standings.sessionChanged({ environment: 'live', personId: null, addresses: [W1] })
+    gate.resolve()
+    expect((await early).status).toBeNull()
+    expect((await standings.find(caller, W1, null)).status).toBe('completed')
+  })
+
+  test('a store that is down is an error, never "not verified"', async () => {
+    const standings = createStandings({
+      source: {
+        ...identity.store.walletStandings,
+        loadSessions: async () => {
+          throw new Error('down')
+        },
+      },
+      loadLevel: async () => 1,
+    })
+    await expect(standings.find({ organizationId: ours, environment: 'live' }, W1, null)).rejects.toThrow('down')
+  })
+})
+
+describe('policy facts', () => {
+  test('follow the same rule, and change with the session', async () => {
+    const factsOf = createIdentityFacts(identity.standings)
+    const caller = { organizationId: ours, environment: 'live' } as const
+    const none = { verified: false, type: null, level: null, verifiedAtSeconds: null }
+    expect<unknown>(await factsOf(caller, W1)).toEqual(none)
+    const { session } = await identity.complete(ours, [W1], { checkType: 'kyb' })
+    const verified = {
+      verified: true,
+      type: 'business',
+      level: 1,
+      verifiedAtSeconds: identity.clock.unixSeconds(),
+    } as const
+    expect(await factsOf(caller, W1)).toEqual(verified)
+    expect(factsOf(caller, W1)).toEqual(verified)
+    await identity.changes.changeStatus({
+      organizationId: ours,
+      sessionId: session.id,
+      to: 'retry',
+      actor: 'test',
+      revoke: true,
+    })
+    expect<unknown>(await factsOf(caller, W1)).toEqual(none)
+  })
+})

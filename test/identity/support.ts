@@ -1,0 +1,123 @@
+// The identity parts over a real store in a temporary folder, with a clock that stands still until it is told otherwise.
+import { createHash } from 'node:crypto'
+import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
+import type { ApiKeyEnvironment } from '../../src/domain/api-key.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import type { Level } from '../../src/domain/level.ts'
+import type { CheckType, SessionState } from '../../src/domain/session.ts'
+import type { Principal } from '../../src/http/authenticate.ts'
+import { createSessionChanges } from '../../src/identity/changes.ts'
+import { createPortalLink } from '../../src/identity/portal-link.ts'
+import { createManualProvider, createProviders } from '../../src/identity/providers.ts'
+import { createSandboxProvider } from '../../src/identity/sandbox.ts'
+import { createStandings, type StandingChange } from '../../src/identity/standings.ts'
+import { openTemporaryStore } from '../store/temporary-store.ts'
+
+/** Anyone's: the hash of this text. */
+export const evmWallet = (number: number): WalletAddress =>
+  parseEvmAddress(
+    `0x${createHash('sha256').update(`countersign test wallet ${number}`).digest('hex').slice(0, 40)}`,
+  ) as WalletAddress
+
+/** The system program's neighbours: 32 zero bytes but for the last. */
+export const SOLANA_WALLET = parseSolanaAddress('DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC') as WalletAddress
+
+export const principalOf = (organizationId: string, environment: ApiKeyEnvironment = 'live'): Principal => ({
+  keyId: 'keykeykeykey',
+  organizationId,
+  kind: 'identity',
+  environment,
+  rateLimit: null,
+})
+
+export interface RegisterOptions {
+  readonly environment?: ApiKeyEnvironment
+  readonly checkType?: CheckType
+  readonly wallet?: WalletAddress | null
+  readonly originUrl?: string | null
+  readonly sessionId?: string
+  readonly tokenHash?: Uint8Array
+}
+
+export const openIdentity = async () => {
+  const temporary = await openTemporaryStore()
+  const { store } = temporary
+  const states: SessionState[] = []
+  const standings = createStandings({
+    source: store.walletStandings,
+    loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
+  })
+  const changed: StandingChange[] = []
+  const changes = createSessionChanges({
+    sessions: store.sessions,
+    wallets: store.sessionWallets,
+    listener: {
+      stateChanged: (state) => void states.push(state),
+      standingChanged: (change) => {
+        changed.push(change)
+        standings.sessionChanged(change)
+      },
+    },
+  })
+  const createOrganization = async (slug: string, level: Level = 1): Promise<string> =>
+    (await store.organizations.create({ slug, name: slug, level })).id
+
+  const register = (organizationId: string, options: RegisterOptions = {}) =>
+    changes.register({
+      organizationId,
+      environment: options.environment ?? 'live',
+      checkType: options.checkType ?? 'kyc',
+      sessionId: options.sessionId ?? newSessionId(),
+      tokenHash: options.tokenHash ?? createPortalLink('http://127.0.0.1:1').tokenHash,
+      walletAddress: options.wallet ?? null,
+      originUrl: options.originUrl ?? null,
+      provider: 'manual',
+      actor: 'key:test',
+    })
+
+  let nonces = 0
+  /** Connects as if the proof had been checked: the nonce is real, the signature is not. */
+  const connect = async (
+    organizationId: string,
+    sessionId: string,
+    address: WalletAddress,
+    chain = address.startsWith('0x') ? 'ethereum' : 'solana',
+  ): Promise<SessionState> => {
+    const nonce = `nonce${++nonces}`
+    await store.sessionNonces.add({
+      ...{ nonce, organizationId, sessionId, address, chain },
+      portalHost: 'portal.example',
+      chainId: 1,
+      message: 'message',
+      expiresAtSeconds: temporary.clock.unixSeconds() + 600,
+    })
+    return changes.connectWallet({
+      ...{ organizationId, sessionId, address, chain, nonce },
+      proof: { kind: 'eip191', message: 'message', signature: '0x' },
+      actor: 'person',
+    })
+  }
+
+  /** A completed session with these wallets; shared with other organizations if the person agreed. */
+  const complete = async (
+    organizationId: string,
+    wallets: readonly WalletAddress[],
+    options: RegisterOptions & { readonly consent?: boolean } = {},
+  ): Promise<SessionState> => {
+    const { session } = await register(organizationId, options)
+    for (const wallet of wallets) await connect(organizationId, session.id, wallet)
+    const target = { organizationId, sessionId: session.id, actor: 'test' }
+    if (options.consent === true) await changes.recordConsent({ ...target, version: 'v1' })
+    return changes.changeStatus({ ...target, to: 'completed' })
+  }
+
+  return {
+    ...{ store, changes, standings, states, changed, createOrganization, register, connect, complete },
+    clock: temporary.clock,
+    path: temporary.path,
+    providers: createProviders({ manual: createManualProvider(changes), sandbox: createSandboxProvider(changes) }),
+    remove: temporary.remove,
+  }
+}
+
+export type TestIdentity = Awaited<ReturnType<typeof openIdentity>>

@@ -1,0 +1,97 @@
+// Invariant 6 for identity: each function of the store, called by one organization with another's session.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { SessionState } from '../../src/domain/session.ts'
+import { createPortalLink } from '../../src/identity/portal-link.ts'
+import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
+
+let identity: TestIdentity
+let ours: string
+let theirs: string
+let session: SessionState
+
+const snapshot = async () => {
+  const { store } = identity
+  const id = session.session.id
+  return {
+    state: await store.sessions.find(theirs, id),
+    events: await store.sessions.listEvents(theirs, id),
+    list: await store.sessions.list(theirs, { limit: 100 }),
+    tokens: await store.database.query('SELECT * FROM session_tokens ORDER BY hash'),
+    nonces: await store.database.query('SELECT * FROM session_nonces ORDER BY nonce'),
+  }
+}
+
+beforeAll(async () => {
+  identity = await openIdentity()
+  ours = await identity.createOrganization('ours')
+  theirs = await identity.createOrganization('theirs')
+  const { session: open } = await identity.register(theirs, { wallet: evmWallet(1) })
+  session = await identity.connect(theirs, open.id, evmWallet(1))
+})
+afterAll(() => identity.remove())
+
+describe('another organization’s session', () => {
+  test('is unknown to every read, and untouched by every write', async () => {
+    const { sessions, sessionWallets, sessionNonces } = identity.store
+    const { id } = session.session
+    const before = await snapshot()
+    const target = { organizationId: ours, sessionId: id, actor: 'test' }
+    const nonce = {
+      nonce: 'theirs',
+      portalHost: 'x',
+      address: evmWallet(1),
+      chain: 'ethereum',
+      chainId: 1,
+      message: 'x',
+    }
+    expect(await sessions.find(ours, id)).toBeNull()
+    expect(await sessions.listEvents(ours, id)).toEqual([])
+    expect(await sessions.list(ours, { limit: 100 })).toEqual([])
+    expect(await sessions.addLink(ours, id, createPortalLink('http://x').tokenHash)).toBe(false)
+    for (const to of ['submitted', 'completed', 'rejected', 'retry'] as const) {
+      expect(await sessions.changeStatus({ ...target, to })).toBeNull()
+    }
+    expect(await sessions.recordConsent({ ...target, version: 'v1' })).toBeNull()
+    expect(
+      await sessionWallets.connect({
+        ...{ ...target, address: evmWallet(2), chain: 'ethereum', nonce: null },
+        proof: { kind: 'sandbox', message: '', signature: '' },
+      }),
+    ).toBeNull()
+    expect(await sessionWallets.remove({ ...target, walletId: session.wallets[0]?.id ?? '' })).toBeNull()
+    expect(await sessionNonces.find(ours, id, 'nonce1')).toBeNull()
+    // The schema itself refuses a row of ours that names their session.
+    await expect(
+      sessionNonces.add({ ...nonce, organizationId: ours, sessionId: id, expiresAtSeconds: 2 ** 40 }),
+    ).rejects.toMatchObject({ constraint: 'foreign-key' })
+    expect(await snapshot()).toEqual(before)
+  })
+
+  test('is not reused, and its wallet is unknown', async () => {
+    const query = { organizationId: ours, environment: 'live', level: 1 } as const
+    expect(await identity.store.walletStandings.loadSessions(query, evmWallet(1))).toEqual([])
+    const registered = await identity.register(ours, { wallet: evmWallet(1) })
+    expect(registered.created).toBe(true)
+    expect(registered.session.organizationId).toBe(ours)
+  })
+
+  test('gives away the wallets of its person only at the level and with consent', async () => {
+    const { store } = identity
+    const completed = await identity.complete(theirs, [evmWallet(7), evmWallet(8)])
+    const personId = completed.session.personId ?? ''
+    const query = { organizationId: ours, environment: 'live', level: 1 } as const
+    expect(await store.walletStandings.loadPersonWallets(query, personId)).toEqual([])
+    expect(await store.walletStandings.loadPersonWallets({ ...query, organizationId: theirs }, personId)).toHaveLength(
+      2,
+    )
+    await identity.changes.recordConsent({
+      organizationId: theirs,
+      sessionId: completed.session.id,
+      version: 'v1',
+      actor: 'person',
+    })
+    expect(await store.walletStandings.loadPersonWallets(query, personId)).toHaveLength(2)
+    expect(await store.walletStandings.loadPersonWallets({ ...query, level: 2 }, personId)).toEqual([])
+    expect(await store.walletStandings.loadPersonWallets({ ...query, environment: 'test' }, personId)).toEqual([])
+  })
+})

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { newIdentifier } from '../../src/domain/identifier.ts'
+import {
+  isSessionTransition,
+  RETRIES_MAX,
+  SESSION_STATUSES,
+  SESSION_TRANSITIONS,
+  type SessionStatus,
+} from '../../src/domain/session.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { decodeSessionSubject, encodeSessionSubject } from '../../src/store/session-changes.ts'
+import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
+
+let identity: TestIdentity
+let organizationId: string
+
+beforeAll(async () => {
+  identity = await openIdentity()
+  organizationId = await identity.createOrganization('ours')
+})
+afterAll(() => identity.remove())
+
+const ROUTES: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
+  pending: [],
+  submitted: ['submitted'],
+  completed: ['completed'],
+  rejected: ['rejected'],
+  retry: ['retry'],
+}
+
+/** A session that has come to the status. */
+const sessionAt = async (status: SessionStatus): Promise<string> => {
+  const { session } = await identity.register(organizationId)
+  for (const to of ROUTES[status]) {
+    await identity.changes.changeStatus({ organizationId, sessionId: session.id, to, actor: 'test' })
+  }
+  return session.id
+}
+const move = (
+  sessionId: string,
+  to: SessionStatus,
+  options: Partial<Parameters<typeof identity.changes.changeStatus>[0]> = {},
+) => identity.changes.changeStatus({ organizationId, sessionId, to, actor: 'operator:anna', ...options })
+const stateOf = async (sessionId: string) => {
+  const state = await identity.store.sessions.find(organizationId, sessionId)
+  if (state === null) throw new Error('gone')
+  return state
+}
+
+describe('the table of transitions', () => {
+  test('is the documented one', () => {
+    expect(SESSION_TRANSITIONS).toEqual({
+      pending: ['submitted', 'completed', 'rejected', 'retry'],
+      retry: ['submitted', 'completed', 'rejected', 'retry'],
+      submitted: ['completed', 'rejected', 'retry'],
+      completed: ['retry', 'rejected'],
+      rejected: [],
+    })
+  })
+
+  for (const from of SESSION_STATUSES) {
+    for (const to of SESSION_STATUSES) {
+      const allowed = isSessionTransition(from, to)
+      test(`${from} → ${to} is ${allowed ? 'made' : 'refused, and nothing is written'}`, async () => {
+        const sessionId = await sessionAt(from)
+        const before = await stateOf(sessionId)
+        const result = await move(sessionId, to, { revoke: true }).catch((error: unknown) => error)
+        const after = await stateOf(sessionId)
+        if (allowed) {
+          expect(after.session.status).toBe(to)
+          expect(after.session.sequence).toBe(before.session.sequence + 1)
+          expect(after.session.completedAtSeconds === null).toBe(to !== 'completed')
+        } else {
+          expect(result).toMatchObject({ name: 'TransitionRefusedError', code: 'SESSION_CONFLICT' })
+          expect(after).toEqual(before)
+        }
+        const events = await identity.store.sessions.listEvents(organizationId, sessionId)
+        expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1))
+        expect(events.at(-1)).toMatchObject({ sequence: after.session.sequence, status: after.session.status })
+      })
+    }
+  }
+})
+
+describe('a change of status', () => {
+  test('leaves completed only when it says so', async () => {
+    const sessionId = await sessionAt('completed')
+    await expect(move(sessionId, 'rejected')).rejects.toMatchObject({ name: 'TransitionRefusedError' })
+    expect((await move(sessionId, 'rejected', { revoke: true })).session.status).toBe('rejected')
+  })
+
+  test('is refused for a session that has changed since it was read: one of two deciders is told', async () => {
+    const sessionId = await sessionAt('submitted')
+    const { sequence } = (await stateOf(sessionId)).session
+    const outcomes = await Promise.allSettled([
+      move(sessionId, 'completed', { expectedSequence: sequence }),
+      move(sessionId, 'rejected', { expectedSequence: sequence }),
+    ])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { name: 'SessionChangedError', code: 'SESSION_CONFLICT' },
+    })
+    const events = await identity.store.sessions.listEvents(organizationId, sessionId)
+    expect(events.filter(({ kind }) => kind === 'status')).toHaveLength(2)
+  })
+
+  test('two deciders without a view of the session: a completed one is not undone by the late', async () => {
+    const sessionId = await sessionAt('submitted')
+    const outcomes = await Promise.allSettled([move(sessionId, 'completed'), move(sessionId, 'rejected')])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect((await stateOf(sessionId)).session.status).toBe('completed')
+  })
+
+  test('to retry is counted, and refused beyond the cap', async () => {
+    const { session } = await identity.register(organizationId)
+    for (let count = 1; count <= RETRIES_MAX; count++) {
+      const { session: after } = await move(session.id, 'retry', { publicComment: `Try ${count}` })
+      expect(after).toMatchObject({ retryCount: count, publicComment: `Try ${count}` })
+    }
+    await expect(move(session.id, 'retry')).rejects.toMatchObject({ name: 'RetriesExhaustedError' })
+    expect((await move(session.id, 'completed')).session).toMatchObject({ status: 'completed', publicComment: null })
+  })
+
+  test('keeps the comment for the person apart from the one for operators', async () => {
+    const sessionId = await sessionAt('submitted')
+    const state = await move(sessionId, 'retry', { publicComment: 'Please again.', privateComment: 'Looks forged.' })
+    expect(JSON.stringify(state)).not.toContain('forged')
+    const events = await identity.store.sessions.listEvents(organizationId, sessionId)
+    expect(events.at(-1)).toMatchObject({
+      kind: 'status',
+      actor: 'operator:anna',
+      publicComment: 'Please again.',
+      privateComment: 'Looks forged.',
+    })
+  })
+
+  test('of another organization’s session, or of none, is unknown', async () => {
+    const sessionId = await sessionAt('pending')
+    const other = await identity.createOrganization('theirs')
+    await expect(move(sessionId, 'completed', { organizationId: other })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(move('01a1f8ae-78a5-736f-b344-07aea9a52566', 'completed')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect((await stateOf(sessionId)).session.status).toBe('pending')
+  })
+
+  test('is in the change feed exactly when it is committed, with whom it concerns', async () => {
+    const { session } = await identity.register(organizationId, { wallet: evmWallet(1) })
+    await identity.connect(organizationId, session.id, evmWallet(1))
+    const before = await readLastSequence(identity.store.database)
+    const { session: completed } = await move(session.id, 'completed')
+    await move(session.id, 'submitted', { revoke: true }).catch(() => undefined)
+    const changes = await readChanges(identity.store.database, before, 10)
+    expect(changes.map(({ topic, organizationId: of }) => [topic, of])).toEqual([['session', organizationId]])
+    expect(decodeSessionSubject(changes[0]?.subjectId ?? '')).toEqual({
+      sessionId: session.id,
+      sequence: completed.sequence,
+      environment: 'live',
+      personId: completed.personId,
+      addresses: [evmWallet(1)],
+    })
+  })
+
+  test('tells after the commit, and in this order', async () => {
+    const told = identity.states.length
+    const { session } = await identity.register(organizationId)
+    await Promise.all([move(session.id, 'submitted'), move(session.id, 'retry'), move(session.id, 'completed')])
+    expect(identity.states.slice(told).map((state) => [state.session.sequence, state.session.status])).toEqual([
+      [2, 'submitted'],
+      [3, 'retry'],
+      [4, 'completed'],
+    ])
+  })
+})
+
+describe('the subject of a session change', () => {
+  test('reads as it was written, with and without person and wallets', () => {
+    for (const subject of [
+      { personId: null, addresses: [] },
+      { personId: newIdentifier('person'), addresses: [evmWallet(1), evmWallet(2)] },
+    ]) {
+      const complete = { sessionId: 'id', sequence: 7, environment: 'test', ...subject } as const
+      expect(decodeSessionSubject(encodeSessionSubject(complete))).toEqual(complete)
+    }
+  })
+})

@@ -1,0 +1,75 @@
+// The config file's registries: what is taken, and the one line for what is not.
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkChainSettings, parseChainSettings } from '../../src/chain-settings.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
+import { createRegistries } from '../../src/registry-service.ts'
+import { SettingInvalidError } from '../../src/settings.ts'
+import { createManualClock } from '../http/manual-clock.ts'
+
+const REGISTRY = '0xe15a8Ca5BD8464283818088c1760d8f23B6a216E'
+const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
+const rpc = ['https://one.example', 'https://two.example']
+
+const parse = (chains: unknown) => {
+  const { settings } = parseChainSettings(chains)
+  checkChainSettings(settings)
+  return settings
+}
+
+describe('chains', () => {
+  test('take registries of both families', () => {
+    const settings = parse({
+      base: { rpc, registry: REGISTRY, 'rpc-agreement': 2 },
+      solana: { rpc: rpc[0], registry: PROGRAM, 'genesis-hash': PROGRAM },
+      mine: { id: 424242, rpc, registry: REGISTRY },
+    })
+    expect(settings.get('base')).toEqual({ rpcUrls: rpc, registry: REGISTRY.toLowerCase() as never, rpcAgreement: 2 })
+    expect(settings.get('solana')).toMatchObject({ registry: PROGRAM, genesisHash: PROGRAM })
+    expect(settings.get('mine')?.registry).toBe(REGISTRY.toLowerCase() as never)
+  })
+
+  test.each([
+    ['an address that YAML took for a number', { base: { rpc, registry: 0xaa } }, 'base.registry must be an address'],
+    ['another family’s address', { base: { rpc, registry: PROGRAM } }, 'base.registry must be an address'],
+    ['an EVM registry on Solana', { solana: { rpc, registry: REGISTRY } }, 'solana.registry must be an address'],
+    ['a registry without an RPC URL', { base: { registry: REGISTRY } }, 'base.registry needs base.rpc'],
+    ['agreement of one URL', { base: { rpc: rpc[0], 'rpc-agreement': 2 } }, 'needs at least 2 RPC URLs'],
+    ['agreement of three', { base: { rpc, 'rpc-agreement': 3 } }, 'base.rpc-agreement must be a whole number'],
+    ['a genesis hash on an EVM chain', { base: { rpc, 'genesis-hash': PROGRAM } }, 'unknown setting base.genesis-hash'],
+    ['a genesis hash that is none', { solana: { rpc, 'genesis-hash': 'mainnet' } }, 'must be base58 of 32 bytes'],
+  ])('refuse %s', (_, chains, line) => {
+    expect(() => parse(chains)).toThrow(SettingInvalidError)
+    expect(() => parse(chains)).toThrow(line)
+  })
+})
+
+test('the README’s example is taken as it stands', () => {
+  const readme = readFileSync(join(import.meta.dir, '..', '..', 'README.md'), 'utf8')
+  const example = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)]
+    .map(([, text]) => text ?? '')
+    .find((text) => /^chains:/m.test(text))
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-config-'))
+  try {
+    const path = join(folder, 'countersign.yaml')
+    writeFileSync(path, example ?? '')
+    const { chainSettings } = loadConfig({ arguments: ['--config', path], environment: {} })
+    expect(chainSettings.get('base')).toMatchObject({ registry: REGISTRY.toLowerCase(), rpcAgreement: 2 })
+    expect(chainSettings.get('solana')?.registry).toBe(PROGRAM as never)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('without a registry of the operator’s, no chain is ever asked', () => {
+  const registries = createRegistries(
+    { chains: createChainTable(), chainSettings: parse({ base: { rpc }, ethereum: { rpc } }) },
+    createManualClock(),
+    { warn: () => expect.unreachable() } as never,
+  )
+  for (const chain of ['base', 'ethereum', 'arbitrum', 'solana'])
+    expect(registries.policyIdOf(chain, REGISTRY)).toBeNull()
+})

@@ -1,0 +1,136 @@
+// `countersign doctor` on a real node with a registry, and on what is none: each check, its result, and the exit code.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ChainCheck } from '../../src/chain-inspection.ts'
+import { describeOnChain } from '../chain/anvil.ts'
+import { testAttester } from '../chain/attesting.ts'
+import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
+import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { CONTRACT } from './support.ts'
+
+describeOnChain('countersign doctor', () => {
+  let folder: string
+  let chain: LocalChain
+  let registry: Deployed
+  let service: RunningService
+  let attester: string
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-doctor-'))
+    chain = await startLocalChain(8453)
+    registry = await chain.deploy('PolicyRegistry', chain.accounts[0])
+    service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+    attester = service.quickstart['EVM_ATTESTER'] ?? ''
+  })
+  afterAll(async () => {
+    await Promise.all([service?.stop(), chain?.stop()])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const doctor = async (chains: unknown, ...words: string[]) => {
+    const config = join(folder, `${crypto.randomUUID()}.json`)
+    writeFileSync(config, JSON.stringify({ chains }))
+    return runCommand(service.dataDirectory, 'doctor', '--config', config, ...words)
+  }
+  const checks = async (chains: unknown, ...words: string[]) => {
+    const { code, stdout } = await doctor(chains, '--json', ...words)
+    const { ok, checks: found } = JSON.parse(stdout) as { ok: boolean; checks: ChainCheck[] }
+    expect(code).toBe(ok ? 0 : 1)
+    return { code, found, of: (check: string) => found.filter((one) => one.check === check) }
+  }
+  const register = (address: string, name = 'registerAttester') =>
+    chain.send({ to: registry, name, arguments: [address] })
+
+  test('finds an attester that is not registered, and nothing once it is', async () => {
+    const chains = { base: { rpc: chain.url, registry: registry.address } }
+    const before = await checks(chains)
+    expect(before.code).toBe(1)
+    expect(before.of('attester')).toEqual([
+      {
+        chain: 'base',
+        check: 'attester',
+        subject: attester,
+        result: 'problem',
+        detail: 'active and not registered: the chain refuses it',
+      },
+    ])
+    await register(attester)
+    const after = await checks(chains)
+    expect(after.code).toBe(0)
+    expect(after.found.map(({ check, result }) => `${check} ${result}`)).toEqual([
+      'rpc ok',
+      'clock ok',
+      'registry ok',
+      'attester ok',
+    ])
+  })
+
+  test('tells attesters that the registry knows and we do not', async () => {
+    const stranger = testAttester(1).address
+    await register(stranger)
+    const { code, of } = await checks({ base: { rpc: chain.url, registry: registry.address } })
+    expect(code).toBe(0)
+    expect(of('attester').at(-1)).toMatchObject({ subject: stranger, result: 'note' })
+    await register(stranger, 'deregisterAttester')
+  })
+
+  test('finds a dead URL, a URL of another chain, and no registry, and goes on with what works', async () => {
+    const { code, found } = await checks({
+      base: { rpc: [`http://127.0.0.1:${freePort()}`, chain.url], registry: registry.address },
+      ethereum: { rpc: chain.url, registry: registry.address },
+      bsc: { rpc: chain.url },
+      mine: { id: 8454, rpc: chain.url },
+    })
+    expect(code).toBe(1)
+    const summary = found.map((one) => `${one.chain} ${one.check} ${one.result}`)
+    expect(summary).toEqual([
+      'ethereum rpc problem',
+      'ethereum registry problem',
+      'base rpc problem',
+      'base rpc ok',
+      'base clock ok',
+      'base registry ok',
+      'base attester ok',
+      'bsc rpc problem',
+      'bsc registry note',
+      'mine rpc problem',
+      'mine registry note',
+    ])
+    expect(found[0]?.detail).toBe('the RPC serves chain 8453 and not 1')
+    const missing = await checks({ base: { rpc: chain.url, registry: CONTRACT } })
+    expect(missing.of('registry')[0]).toMatchObject({ result: 'problem', detail: 'there is no code at this address' })
+    const vault = await chain.deploy('BasicGuardedVault', chain.accounts[0], registry.address, 'x')
+    const wrong = await checks({ base: { rpc: chain.url, registry: vault.address } })
+    expect(wrong.of('registry').map(({ result }) => result)).toEqual(['ok', 'problem'])
+  })
+
+  test('prints a table, and no path of an RPC URL', async () => {
+    const { code, stdout } = await doctor({ base: { rpc: `${chain.url}/?key=secret-key`, registry: registry.address } })
+    expect(code).toBe(0)
+    expect(stdout.split('\n')[0]).toMatch(/^CHAIN +CHECK +RESULT +OF$/)
+    expect(stdout).toMatch(/base +attester +ok +0x[0-9A-Fa-f]{40} +active, registered/)
+    expect(stdout).not.toContain('secret-key')
+  })
+
+  test('has nothing to do without chains, and refuses a wrong call', async () => {
+    const none = await doctor({})
+    expect([none.code, none.stdout]).toEqual([0, 'no chain has an RPC URL: there is nothing to check\n'])
+    expect((await doctor({}, '--chain', 'dogechain')).code).toBe(2)
+    expect((await doctor({}, '--unknown')).code).toBe(2)
+    expect((await doctor({}, '--help')).code).toBe(0)
+    const one = await checks({ base: { rpc: chain.url }, bsc: { rpc: chain.url } }, '--chain', 'base')
+    expect(new Set(one.found.map(({ chain: name }) => name))).toEqual(new Set(['base']))
+  })
+
+  // Last, since the chain's clock runs ahead from here on.
+  test('finds a clock that is behind the chain', async () => {
+    await chain.setNextTimestamp(Math.floor(Date.now() / 1000) + 3_600)
+    await chain.mine()
+    const { code, of } = await checks({ base: { rpc: chain.url, registry: registry.address } })
+    expect(code).toBe(1)
+    expect(of('clock')[0]).toMatchObject({ result: 'problem' })
+    expect(of('clock')[0]?.detail).toMatch(/^the latest block is 3[56][0-9]{2} s ahead/)
+  })
+})

@@ -1,0 +1,115 @@
+// Reading our own registry on a real node, and what is no registry; then nodes that make things up.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Hex } from 'viem'
+import { encodeAbiParameters } from 'viem'
+import { createEvmRegistry } from '../../src/facts/evm-registry.ts'
+import { createJsonRpc, type JsonRpc, RpcFailedError } from '../../src/facts/json-rpc.ts'
+import { describeOnChain } from '../chain/anvil.ts'
+import { testAttester } from '../chain/attesting.ts'
+import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
+import { CONTRACT, evmAnswer, type FakeNode, REGISTRY, Refusal, startFakeNode } from './support.ts'
+
+const HASH = 'x-0123456789abcdef'
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => expect.unreachable(),
+    (error: unknown) => error,
+  )
+
+describeOnChain('a registry on a node', () => {
+  let chain: LocalChain
+  let rpc: JsonRpc
+  let registry: Deployed
+  let vault: Deployed
+  const attester = testAttester(1).address
+
+  beforeAll(async () => {
+    chain = await startLocalChain(8453)
+    rpc = createJsonRpc({ url: chain.url, timeoutMs: 5_000 })
+    registry = await chain.deploy('PolicyRegistry', chain.accounts[0])
+    vault = await chain.deploy('GuardedVault', chain.accounts[0], registry.address, HASH)
+    await chain.send({ to: registry, name: 'registerAttester', arguments: [attester] })
+  })
+  afterAll(() => chain?.stop())
+  const reader = (address: string = registry.address, chainId = 8453) =>
+    createEvmRegistry(chainId, address.toLowerCase())
+
+  test('tells what contracts carry, changed and removed', async () => {
+    const policyId = () => reader().policyId(rpc, vault.address.toLowerCase())
+    expect(await policyId()).toBe(HASH)
+    await chain.send({ to: vault, name: 'setPolicyID', arguments: ['x-fedcba9876543210'] })
+    expect(await policyId()).toBe('x-fedcba9876543210')
+    await chain.send({ to: vault, name: 'setPolicyID', arguments: [''] })
+    expect(await policyId()).toBeNull()
+  })
+
+  test('knows nothing of addresses without code, and of what can be no verification hash', async () => {
+    expect(await reader().policyId(rpc, CONTRACT)).toBeNull()
+    for (const odd of ['x'.repeat(65), 'two words', 'ünïcode', '\u0000']) {
+      await chain.send({ to: registry, name: 'setPolicyID', arguments: [odd], from: CONTRACT as Hex })
+      expect(await reader().policyId(rpc, CONTRACT)).toBeNull()
+    }
+  })
+
+  test('fails where there is no code, and where another contract reverts', async () => {
+    expect(await reader().isDeployed(rpc)).toBe(true)
+    expect(await reader(CONTRACT).isDeployed(rpc)).toBe(false)
+    for (const address of [CONTRACT, vault.address]) {
+      expect(await failure(reader(address).policyId(rpc, CONTRACT))).toBeInstanceOf(RpcFailedError)
+    }
+  })
+
+  test('tells attesters and time', async () => {
+    expect(await reader().isAttesterRegistered(rpc, attester)).toBe(true)
+    expect(await reader().isAttesterRegistered(rpc, CONTRACT)).toBe(false)
+    expect(await reader().registeredAttesters(rpc)).toEqual([attester])
+    expect(await reader().latestBlockSeconds(rpc)).toBe(await chain.timestampSeconds())
+  })
+
+  test('is verified by its chain id', async () => {
+    await reader().verify(rpc)
+    const error = (await failure(reader(registry.address, 1).verify(rpc))) as RpcFailedError
+    expect(error.detail).toBe('the RPC serves chain 8453 and not 1')
+  })
+})
+
+describe('a node that makes things up', () => {
+  const nodes: FakeNode[] = []
+  afterEach(async () => {
+    for (const node of nodes.splice(0)) await node.stop()
+  })
+  const rpcTo = (answer: Parameters<typeof startFakeNode>[0]): JsonRpc => {
+    const node = startFakeNode(answer)
+    nodes.push(node)
+    return createJsonRpc({ url: node.url, timeoutMs: 5_000 })
+  }
+  const text = (value: string): Hex => encodeAbiParameters([{ type: 'string' }], [value])
+
+  test.each([
+    ['nothing', '0x'],
+    ['half a word', '0x00'],
+    ['a text that begins beyond the end', `0x${'ff'.repeat(32)}`],
+    ['a text longer than the answer', `${text(HASH).slice(0, 66)}${'ff'.repeat(32)}`],
+    ['a number', 7],
+    ['null', null],
+    ['no hex', '0xzz'],
+    ['an object', {}],
+  ])('is not believed: %s', async (_, answer) => {
+    const registry = createEvmRegistry(8453, REGISTRY)
+    expect(await failure(registry.policyId(rpcTo(evmAnswer(answer)), CONTRACT))).toBeInstanceOf(RpcFailedError)
+  })
+
+  test('can name a policy that is none of ours, and no more', async () => {
+    const registry = createEvmRegistry(8453, REGISTRY)
+    expect(await registry.policyId(rpcTo(evmAnswer(text('x-ffffffffffffffff'))), CONTRACT)).toBe('x-ffffffffffffffff')
+    expect(await registry.policyId(rpcTo(evmAnswer(text('y'.repeat(100_000)))), CONTRACT)).toBeNull()
+  })
+
+  test('is refused with another chain id, or none', async () => {
+    const registry = createEvmRegistry(8453, REGISTRY)
+    for (const chainId of ['0x1', '0x', 'base', null, '0xffffffffffffffffffff']) {
+      expect(await failure(registry.verify(rpcTo(() => chainId)))).toBeInstanceOf(RpcFailedError)
+    }
+    expect(await failure(registry.verify(rpcTo(() => new Refusal(-32601))))).toBeInstanceOf(RpcFailedError)
+  })
+})

@@ -1,0 +1,154 @@
+// The running service with a registry on a real node: contracts that nobody bound here are found on their chain, and only
+// for the organization whose policy they carry; and every way in which the chain can fail.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { encodeAbiParameters } from 'viem'
+import { describeOnChain } from '../chain/anvil.ts'
+import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
+import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { CONTRACT, evmAnswer, type FakeNode, startFakeNode } from './support.ts'
+
+const WALLET = '0x1111111111111111111111111111111111111111'
+const row1 = (address: string) => `request validation failed: failed to get policy ID for address ${address}`
+
+describeOnChain('contracts that are looked up on their chain', () => {
+  let folder: string
+  let chain: LocalChain
+  let registry: Deployed
+  let service: RunningService
+  let liar: FakeNode
+  let silent: FakeNode
+  let otherKey: string
+  let otherHash: string
+
+  const command = async (...words: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...words)
+    expect([code, stderr]).toEqual([0, ''])
+    return stdout
+  }
+  const vaultWith = (policyId: string): Promise<Deployed> =>
+    chain.deploy('GuardedVault', chain.accounts[0], registry.address, policyId)
+  const ask = async (chainName: string, to: string, key?: string) => {
+    const response = await service.attest(
+      { from: WALLET, to, chain: chainName },
+      key === undefined ? {} : { 'x-api-key': key },
+    )
+    const body = (await response.json()) as { verification_hash?: string; detail?: string; code?: string }
+    return { status: response.status, body, retryAfter: response.headers.get('retry-after') }
+  }
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-registry-'))
+    chain = await startLocalChain(8453)
+    registry = await chain.deploy('PolicyRegistry', chain.accounts[0])
+    const dead = `http://127.0.0.1:${freePort()}`
+    const stolen = encodeAbiParameters([{ type: 'string' }], ['x-ffffffffffffffff'])
+    liar = startFakeNode(evmAnswer(stolen, '0x1'))
+    silent = startFakeNode(() => new Promise(() => undefined))
+    const config = join(folder, 'countersign.json')
+    writeFileSync(
+      config,
+      JSON.stringify({
+        chains: {
+          // The first URL is down, the second serves another chain.
+          base: { rpc: [dead, `${liar.url}/?key=secret-key`, chain.url], registry: registry.address },
+          plume: { rpc: silent.url, registry: registry.address },
+          ethereum: { rpc: [liar.url, chain.url], registry: registry.address, 'rpc-agreement': 2 },
+          arbitrum: { rpc: dead, registry: registry.address },
+          bsc: { rpc: chain.url, registry: registry.address },
+        },
+      }),
+    )
+    service = await startService({
+      arguments: ['--config', config, '--deadline-ms', '2000'],
+      environment: { COUNTERSIGN_WORKERS: '1' },
+    })
+    await command('org', 'create', 'other')
+    const issued = await command('keys', 'issue', '--org', 'other', '--kind', 'attestation', '--name', 'k', '--json')
+    otherKey = (JSON.parse(issued) as { key: string }).key
+    const policy = join(folder, 'other.yaml')
+    writeFileSync(policy, 'name: Other\ndefault: allow\nrules: []\n')
+    const applied = JSON.parse(await command('policy', 'apply', policy, '--org', 'other', '--json')) as {
+      policy: string
+    }
+    const words = ['--org', 'other', '--name', 'other', '--policy', applied.policy, '--json']
+    const created = JSON.parse(await command('project', 'create', ...words)) as { verificationHash: string }[]
+    otherHash = created[0]!.verificationHash
+  })
+  afterAll(async () => {
+    await Promise.all([service?.stop(), chain?.stop(), liar?.stop(), silent?.stop()])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('are attested as their chain’s registry says, by v2 and by v1', async () => {
+    const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
+    const vault = await vaultWith(hash)
+    expect(await ask('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
+    const response = await fetch(`${service.quickstart['ATTESTATION_URL']}/v1/task`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': service.quickstart['ATTESTATION_API_KEY'] ?? '' },
+      body: JSON.stringify({ from: WALLET, to: vault.address, data: '0x', msg_value: '0', chain_id: 8453 }),
+    })
+    // Its expiry in blocks comes from another reader; what matters here is that the contract was found.
+    expect([response.status, ((await response.json()) as { is_compliant?: boolean }).is_compliant]).toEqual([200, true])
+  })
+
+  test('are row 1 without a policy, without code, and on a chain without a registry', async () => {
+    const empty = await vaultWith('')
+    for (const [chainName, address] of [
+      ['base', empty.address],
+      ['base', CONTRACT],
+      ['sepolia', empty.address],
+    ] as const) {
+      const { status, body } = await ask(chainName, address)
+      expect([status, body.detail]).toEqual([400, row1(address)])
+    }
+  })
+
+  test('are row 1 for everyone but the organization whose policy they carry', async () => {
+    const vault = await vaultWith(otherHash)
+    expect((await ask('base', vault.address)).body.detail).toBe(row1(vault.address))
+    expect(await ask('base', vault.address, otherKey)).toMatchObject({
+      status: 200,
+      body: { verification_hash: otherHash },
+    })
+    const unknown = await vaultWith('x-00000000000000000000000000000000')
+    expect((await ask('base', unknown.address)).body.detail).toBe(row1(unknown.address))
+  })
+
+  test('are bound here before they are looked up there', async () => {
+    const vault = await vaultWith(otherHash)
+    const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
+    await command('project', 'bind', hash, '--chain', 'base', '--address', vault.address)
+    expect(await ask('base', vault.address)).toMatchObject({ status: 200, body: { verification_hash: hash } })
+  })
+
+  test('are 503 while their chain does not answer, is another, or its URLs do not agree', async () => {
+    const vault = await vaultWith(service.quickstart['VERIFICATION_HASH'] ?? '')
+    for (const chainName of ['arbitrum', 'bsc', 'ethereum']) {
+      const { status, body, retryAfter } = await ask(chainName, vault.address)
+      expect([status, body.code, body.detail, retryAfter]).toEqual([
+        503,
+        'DEPENDENCY_UNAVAILABLE',
+        `the policy registry of ${chainName} can not be read`,
+        '1',
+      ])
+    }
+    expect((await ask('base', vault.address)).status).toBe(200)
+  })
+
+  test('are 408 when their chain takes longer than the request may', async () => {
+    const { status, body } = await ask('plume', CONTRACT)
+    expect([status, body.code]).toEqual([408, 'DEADLINE_EXCEEDED'])
+  })
+
+  test('leave no trace of what nodes said in the log, and name hosts alone', async () => {
+    const line = await service.logLine((entry) => entry['message'] === 'a policy registry could not be read')
+    expect(line).toMatchObject({ level: 'warn' })
+    const { stderr } = service.output()
+    expect(stderr).not.toContain('secret-key')
+    expect(stderr).toContain('the RPC serves chain 1 and not 8453')
+  })
+})
