@@ -1,8 +1,11 @@
 // The API listener: routes, and the one place where what the router itself refuses becomes an answer of ours.
 import { Elysia } from 'elysia'
 import { type AttestationEndpoints, attestationRoutes } from './attestation/routes.ts'
+import type { ErrorCode } from './domain/errors.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
+import { toProblem } from './http/problem.ts'
 import type { RequestIdSource } from './http/request-id.ts'
+import { requestPath } from './http/request-path.ts'
 import { problemResponse } from './http/response.ts'
 import { fromRouterError, MethodNotAllowedError } from './http/route-errors.ts'
 import type { IdentityEndpoints } from './identity/endpoints.ts'
@@ -19,6 +22,8 @@ export interface AppOptions {
   readonly operations: OperationsRoutesOptions
   readonly requestIds: RequestIdSource
   readonly report: (error: unknown, requestId: string) => void
+  /** Told of what the router itself refuses, for metrics. */
+  readonly recordRefusal: (status: number, code: ErrorCode) => void
 }
 
 export interface App {
@@ -51,15 +56,17 @@ const methodsOf = (path: string): string | undefined => {
 }
 
 export const startApp = (options: AppOptions): App => {
-  const { listen, requestIds, report } = options
+  const { listen, requestIds, report, recordRefusal } = options
   const app = new Elysia({
     name: 'countersign',
     serve: { idleTimeout: options.idleTimeoutSeconds, reusePort: false },
   })
     .onError({ as: 'global' }, ({ code, error, request }) => {
       const requestId = requestIds(request.headers.get('x-request-id'))
-      const allow = code === 'NOT_FOUND' ? methodsOf(new URL(request.url).pathname) : undefined
+      const allow = code === 'NOT_FOUND' ? methodsOf(requestPath(request.url)) : undefined
       const refused = allow === undefined ? fromRouterError(code, error) : new MethodNotAllowedError(allow)
+      const { status, code: refusedCode } = toProblem(refused)
+      recordRefusal(status, refusedCode)
       return problemResponse(refused, requestId, { report })
     })
     .use(attestationRoutes(options.endpoints))

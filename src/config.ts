@@ -221,6 +221,7 @@ export const loadConfig = (input: ConfigInput): Config => {
     streamsMax: value('streamsMax'),
     streamsPerKeyMax: value('streamsPerKeyMax'),
     dashboardListen: value('dashboardListen'),
+    dashboardUrl: value('dashboardUrl'),
     workers: value('workers'),
     deadlineMs: value('deadlineMs'),
     queueLimit: value('queueLimit'),

@@ -13,6 +13,12 @@ export interface DataFolder {
   /** Encrypted documents. */
   readonly evidence: string
   readonly decisions: string
+  /** The search index of the decision log: can be deleted and is built again. */
+  readonly decisionIndex: string
+  /** Seals the secrets of one-time codes. Made by the first start. */
+  readonly accountKey: string
+  /** Held by the service that runs on this folder. */
+  readonly lock: string
   readonly quickstart: string
 }
 
@@ -24,6 +30,9 @@ export const dataFolderAt = (root: string): DataFolder => ({
   evidenceKey: join(root, 'secrets', 'evidence-key'),
   evidence: join(root, 'evidence'),
   decisions: join(root, 'decisions'),
+  decisionIndex: join(root, 'decision-index.db'),
+  accountKey: join(root, 'secrets', 'account-key'),
+  lock: join(root, 'service.lock'),
   quickstart: join(root, 'quickstart.env'),
 })
 

@@ -47,7 +47,7 @@ export interface IdentityDependencies {
 
 export interface Identity {
   readonly endpoints: IdentityEndpoints & ProviderEndpoints
-  readonly streams: Pick<StreamHub, 'size'>
+  readonly streams: Pick<StreamHub, 'size' | 'open'>
   /** For the page and its documents: every change of a session goes through here. */
   readonly changes: SessionChanges
   readonly providers: Providers

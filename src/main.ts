@@ -30,16 +30,22 @@ const explain = (error: unknown): string | null => {
   return null
 }
 
+/** `bun run` hands on the signal that the process group has already had. */
+const SAME_SIGNAL_MS = 1_000
+
 const start = async (): Promise<void> => {
   const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
   const log = createLogger({ level: config.logLevel })
   const service = await startService(config, log)
 
-  let stopping = false
+  let stoppedAtMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
-    // A second signal means now.
-    if (stopping) process.exit(1)
-    stopping = true
+    if (stoppedAtMs !== null) {
+      // A second signal means now; one that comes with the first was sent to the whole process group.
+      if (performance.now() - stoppedAtMs > SAME_SIGNAL_MS) process.exit(1)
+      return
+    }
+    stoppedAtMs = performance.now()
     log.info('stopping', { signal })
     await service.stop()
     log.info('stopped')

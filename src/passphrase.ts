@@ -1,8 +1,9 @@
 // Where the passphrase of the attester keystores comes from: the environment, a file, or the first start, which makes it.
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
+import { SettingInvalidError } from './settings.ts'
 import type { PassphraseSource } from './signing/passphrase.ts'
 
 export interface Passphrase {
@@ -11,14 +12,33 @@ export interface Passphrase {
   readonly workFactor: 'standard' | 'light'
 }
 
-/** Where workers and commands read the passphrase. Makes the data folder's own file when nothing else is configured. */
-export const preparePassphrase = (config: Pick<Config, 'passphrase'>, folder: DataFolder): Passphrase => {
+const makePassphrase = (path: string): void => {
+  // Complete or not there: a keystore under half a passphrase could never be opened again.
+  const temporary = `${path}.new`
+  const descriptor = openSync(temporary, 'w', 0o600)
+  writeSync(descriptor, `${randomBytes(32).toString('hex')}\n`)
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+  renameSync(temporary, path)
+}
+
+/**
+ * Where workers and commands read the passphrase. Only the first start makes one: later on it would open nothing.
+ * @throws SettingInvalidError when it is missing.
+ */
+export const locatePassphrase = (
+  config: Pick<Config, 'passphrase'>,
+  folder: DataFolder,
+  firstStart: boolean,
+): Passphrase => {
   if (config.passphrase !== null) return { source: config.passphrase, workFactor: 'standard' }
   if (!existsSync(folder.passphrase)) {
-    const descriptor = openSync(folder.passphrase, 'wx', 0o600)
-    writeSync(descriptor, `${randomBytes(32).toString('hex')}\n`)
-    fsyncSync(descriptor)
-    closeSync(descriptor)
+    if (!firstStart) {
+      throw new SettingInvalidError(
+        `the passphrase file is missing: ${folder.passphrase} (or set COUNTERSIGN_PASSPHRASE_FILE)`,
+      )
+    }
+    makePassphrase(folder.passphrase)
   }
   return { source: { source: 'file', path: folder.passphrase }, workFactor: 'light' }
 }

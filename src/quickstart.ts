@@ -1,7 +1,17 @@
 // The first run: one organization with all it needs to hold an attestation a minute later, stored in one transaction,
 // and written to `quickstart.env` (mode 0600). A later start finds the organization and changes nothing.
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { basename } from 'node:path'
 import bs58 from 'bs58'
 import type { DataFolder } from './data-folder.ts'
@@ -9,6 +19,7 @@ import { parseEvmAddress, type WalletAddress } from './domain/address.ts'
 import type { ChainTable } from './domain/chain.ts'
 import { DEMO_POLICY } from './policy/demo-policy.ts'
 import { draftRevision } from './policy/revision.ts'
+import { SettingInvalidError } from './settings.ts'
 import { type AttesterKeystore, createAttesterKeystore } from './signing/attester-files.ts'
 import type { Store } from './store/store.ts'
 
@@ -81,6 +92,8 @@ const seed = async (
         name: 'quick start',
         expiresAtSeconds: null,
         rateLimit: null,
+        // Whoever starts the service administers all of it.
+        ...(kind === 'admin' ? { scopes: ['admin', 'deployment'] } : {}),
       })
       return issued.text
     }
@@ -122,10 +135,25 @@ export interface Quickstart {
   readonly values: Readonly<Record<string, string>>
 }
 
+/**
+ * True on an empty store.
+ * @throws SettingInvalidError when the folder has served before: a new deployment would write over the keys of the old.
+ */
+export const isFirstStart = async (store: Store, folder: DataFolder): Promise<boolean> => {
+  if ((await store.organizations.list()).length > 0) return false
+  const logged = readdirSync(folder.decisions).length > 0
+  if (existsSync(folder.quickstart) || logged) {
+    throw new SettingInvalidError(
+      `the database in ${folder.root} is empty, but the folder was used before: restore countersign.db, or choose another`,
+    )
+  }
+  return true
+}
+
 /** Makes the demo organization on an empty store; otherwise only reads what the first run wrote. */
 export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
   const { store, folder, passphrase, workFactor } = dependencies
-  const first = (await store.organizations.list()).length === 0
+  const first = await isFirstStart(store, folder)
   if (first) {
     const destination = { directory: folder.keystores, passphrase, workFactor }
     const evm = await createAttesterKeystore({ kind: 'secp256k1', ...destination })

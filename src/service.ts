@@ -31,16 +31,19 @@ import { createRateLimiter } from './http/rate-limit.ts'
 import { createRequestIds } from './http/request-id.ts'
 import { createSignedGate } from './http/signed-gate.ts'
 import { createIdentity, type Identity } from './identity-service.ts'
-import { preparePassphrase } from './passphrase.ts'
+import { claimListenAddress } from './listen-address.ts'
+import { locatePassphrase } from './passphrase.ts'
 import { type Catalog, createCatalog } from './policy/catalog.ts'
 import type { Pool } from './pool/pool.ts'
 import { systemTimers } from './pool/timers.ts'
-import { prepareQuickstart, type Quickstart } from './quickstart.ts'
+import { isFirstStart, prepareQuickstart, type Quickstart } from './quickstart.ts'
+import { createRecall } from './recall-answers.ts'
 import { createRegistries } from './registry-service.ts'
 import type { ListenAddress } from './settings.ts'
 import { readPassphrase } from './signing/passphrase.ts'
 import { createSigningPool, readAttesters } from './signing-pool.ts'
 import { type ChangeFeed, createChangeFeed } from './store/change-feed.ts'
+import { lockFolder } from './store/folder-lock.ts'
 import { openStore, type Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -57,6 +60,8 @@ export interface Service {
 const RPC_TIMEOUT_MS = 5_000
 /** A claim outlives the deadline by this much, so that its holder can't sign any more when it is taken over. */
 const CLAIM_SLACK_SECONDS = 5
+/** Between the signal and the end of listening. */
+const STOP_GRACE_MS = 500
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
 const clock = systemClock
@@ -134,16 +139,20 @@ const createAttesterReloader = (store: Store, pool: Pool, folder: ReturnType<typ
 }
 
 const createReadiness =
-  (store: Store, pool: Pool, feed: ChangeFeed, isStopping: () => boolean) => async (): Promise<ReadinessCheck[]> => {
+  (store: Store, pool: Pool, feed: ChangeFeed, isLogHealthy: () => boolean, isStopping: () => boolean) =>
+  async (): Promise<ReadinessCheck[]> => {
     const writable = await store.checkWritable().then(
       () => true,
       () => false,
     )
     const { workers } = pool.stats()
+    const active = (await store.attesters.list()).some(({ status }) => status === 'active')
     return [
       { name: 'store', ok: writable },
       { name: 'changes', ok: feed.healthy() },
       { name: 'workers', ok: workers > 0 },
+      { name: 'keys', ok: active },
+      { name: 'decisions', ok: isLogHealthy() },
       { name: 'accepting', ok: !isStopping() },
     ]
   }
@@ -153,24 +162,30 @@ const createReadiness =
  * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
  */
 export const startService = async (config: Config, log: Logger): Promise<Service> => {
+  const apiListen = claimListenAddress('api-listen', config.apiListen)
+  const portalListen = claimListenAddress('portal-listen', config.portalListen)
+  const dashboardListen = claimListenAddress('dashboard-listen', config.dashboardListen)
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
-  const passphrase = preparePassphrase(config, folder)
-  const portalUrl = config.portalUrl === '' ? urlOf(config.portalListen) : config.portalUrl
-  const store = await openStore({ path: folder.database, clock })
-  const closers: (() => Promise<void>)[] = [() => store.close()]
+  const lock = lockFolder(folder.lock, folder.root)
+  const portalUrl = config.portalUrl === '' ? urlOf(portalListen) : config.portalUrl
+  const dashboardUrl = config.dashboardUrl === '' ? urlOf(dashboardListen) : config.dashboardUrl
+  const closers: (() => Promise<void>)[] = [async () => lock.release()]
   const closeAll = async (): Promise<void> => {
     for (const close of closers.reverse()) await close()
   }
   try {
+    const store = await openStore({ path: folder.database, clock })
+    closers.push(store.close)
+    const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))
     const quickstart = await prepareQuickstart({
       store,
       folder,
       chains: config.chains,
       urls: {
-        api: urlOf(config.apiListen),
+        api: urlOf(apiListen),
         portal: portalUrl,
-        dashboard: urlOf(config.dashboardListen),
+        dashboard: dashboardUrl,
       },
       passphrase: await readPassphrase(passphrase.source),
       workFactor: passphrase.workFactor,
@@ -179,7 +194,7 @@ export const startService = async (config: Config, log: Logger): Promise<Service
     const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
     const targets = withRegistries(catalog, createRegistries(config, clock, log))
     const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
-    const { pool, signer } = createSigningPool({
+    const { pool, signer, isLogHealthy } = createSigningPool({
       config,
       folder,
       passphrase: passphrase.source,
@@ -187,9 +202,10 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       catalog,
       clock,
       log,
+      onLogFailure: () => metrics.recordDecisionLogFailure(),
     })
     const followers: Pick<Identity, 'followChange' | 'resync'>[] = []
-    const streams: Identity['streams'][] = []
+    const streams: Pick<Identity['streams'], 'size'>[] = []
     const facts = createFacts({
       ...{ config, store, pool, clock, log },
       environment: process.env,
@@ -235,21 +251,23 @@ export const startService = async (config: Config, log: Logger): Promise<Service
     closers.push(async () => metrics.stop())
     const requestIds = createRequestIds()
     let stopping = false
+    const limiter = createRateLimiter({ clock })
     const gate = createGate({
-      ...{ authenticator, deadlines, requestIds, metrics, report },
-      limiter: createRateLimiter({ clock }),
+      ...{ authenticator, limiter, deadlines, requestIds, metrics, report },
+      isStopping: () => stopping,
       monotonicMs: clock.monotonicMs,
     })
     const idempotent = createIdempotencyGuard({
       store: store.idempotency,
       clock,
       claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
+      recall: createRecall(folder.decisions, clock),
       report: (error) => {
         metrics.recordIdempotencyFailure()
         log.warn('an idempotency key could not be stored', { error })
       },
     })
-    const shared: EndpointDependencies = { gate, idempotent, metrics }
+    const shared: EndpointDependencies = { gate, idempotent, metrics, withhold: pool.withhold }
     const { streamsMax, streamsPerKeyMax } = config
     const identity = createIdentity({
       ...{ store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax, organizationKeys },
@@ -269,8 +287,9 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       digestKey: await store.deployment.ensureSecret('fact_digest_key'),
       timers: systemTimers,
     })
+    const refused = metrics.route('other', 'other')
     const app: App = startApp({
-      listen: config.apiListen,
+      listen: apiListen,
       idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
       endpoints: {
         attestation: createEndpoint(shared, {
@@ -288,12 +307,16 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       },
       identity: identity.endpoints,
       operations: {
-        readiness: createReadiness(store, pool, feed, () => stopping),
+        readiness: createReadiness(store, pool, feed, isLogHealthy, () => stopping),
         describe: () => ({ version: VERSION, signer, workers: pool.stats().workers }),
         requestIds,
         metrics: async () => ({ contentType: metrics.contentType, body: await metrics.expose() }),
       },
       requestIds,
+      recordRefusal: (status, code) => {
+        metrics.recordError(code)
+        refused(status, 0)
+      },
       report,
     })
     return {
@@ -304,8 +327,12 @@ export const startService = async (config: Config, log: Logger): Promise<Service
         stopping = true
         // A listener never stops while a stream is open.
         identity.close()
-        // The listener first: what was accepted may still be on its way to the pool.
+        // Balancers see `/readyz` and clients `Connection: close` before the door shuts.
+        await Bun.sleep(STOP_GRACE_MS)
+        // The listener first: what was accepted may still be on its way to the pool. Half a request must not hold it.
+        const cut = setTimeout(() => void app.stopNow(), config.deadlineMs)
         await app.stop()
+        clearTimeout(cut)
         await pool.drain(config.deadlineMs)
         deadlines.stop()
         await closeAll()

@@ -66,7 +66,7 @@ const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 const PORTAL_URL_MAX = 200
 
 /** The address without a trailing slash; empty for none. */
-const parsePortalUrl = (text: string): string => {
+const parsePublicUrl = (text: string): string => {
   if (text === '') return ''
   const url = URL.parse(text)
   const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
@@ -117,7 +117,7 @@ export const SETTINGS = {
     name: 'portal-url',
     description: 'Public address of the verification page, as people open it; by default the one it listens on',
     defaultText: '',
-    parse: parsePortalUrl,
+    parse: parsePublicUrl,
   }),
   streamsMax: setting({
     name: 'streams-max',
@@ -136,6 +136,12 @@ export const SETTINGS = {
     description: 'Address of the dashboard and admin API',
     defaultText: '127.0.0.1:8082',
     parse: parseListen,
+  }),
+  dashboardUrl: setting({
+    name: 'dashboard-url',
+    description: 'Public address of the dashboard, as people open it; by default the one it listens on',
+    defaultText: '',
+    parse: parsePublicUrl,
   }),
   workers: setting({
     name: 'workers',

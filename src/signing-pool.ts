@@ -23,6 +23,8 @@ export interface SigningPoolDependencies {
   readonly catalog: Catalog
   readonly clock: Clock
   readonly log: Logger
+  /** A request was refused because its decision could not be recorded. */
+  readonly onLogFailure: () => void
 }
 
 /** What workers may load, oldest first. Retired attesters are left out. */
@@ -64,7 +66,12 @@ export interface SigningPool {
   readonly pool: Pool
   /** The secp256k1 backend of every worker. */
   readonly signer: string
+  /** False while the decision log refuses records. */
+  readonly isLogHealthy: () => boolean
 }
+
+/** Without a request nobody tries the log again, so an old failure says nothing. */
+const LOG_FAILURE_VALID_MS = 5_000
 
 export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
   const { config, folder, catalog, clock, log } = dependencies
@@ -72,7 +79,9 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   const { backend, skipped } = chooseSecp256k1Backend(config.signer)
   for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
   const signer = backend.name
-  const pool = createPool({
+  /** The newest failure of the log, and how many jobs had been answered by then. */
+  let failure: { readonly answered: number; readonly atMs: number } | null = null
+  const pool: Pool = createPool({
     workers: config.workers,
     spawn: () => new Worker(new URL('../workers/attest.worker.ts', import.meta.url).href),
     settings: {
@@ -98,7 +107,16 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     definitions: { revision: (revisionId) => catalog.cachedRevision(revisionId) },
     clock,
     limits: { hangMs: config.hangMs },
-    onEvent: (event) => logEvent(log, event),
+    onEvent: (event) => {
+      logEvent(log, event)
+      if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
+      failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
+      dependencies.onLogFailure()
+    },
   })
-  return { pool, signer }
+  const isLogHealthy = (): boolean =>
+    failure === null ||
+    pool.stats().answered > failure.answered ||
+    clock.monotonicMs() - failure.atMs > LOG_FAILURE_VALID_MS
+  return { pool, signer, isLogHealthy }
 }

@@ -47,6 +47,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
   const loop = createDeliveryLoop({
     messages: store.webhookMessages,
     onError: (error) => log.warn('a webhook message could not be settled; it is sent again', { error }),
+    onDead: ({ id, endpointId }, failure) => log.warn('a webhook message is dead', { id, endpointId, failure }),
     deliver: createDeliver({
       ...{ secretsOf, clock, random: Math.random },
       endpoints: store.webhookEndpoints,

@@ -25,10 +25,38 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/signing/types.ts',
     'src/telemetry',
   ],
+  // The admin API shows and changes what the others keep: it knows the store's tables, the log's lines and the policy
+  // language, and of the pool and of identity only shapes. It is told by its services what it can't do by itself. The
+  // index is asked through its process, of which it knows the words.
+  'src/admin': [
+    'src/domain',
+    'src/http',
+    'src/policy',
+    'src/facts/lists',
+    'src/store',
+    'src/telemetry',
+    'src/decisions',
+    'src/identity/evidence-types.ts',
+    'src/pool/statistics.ts',
+    'src/pool/histogram.ts',
+    'workers/decision-index-protocol.ts',
+  ],
+  'src/dashboard': ['src/domain', 'src/http', 'src/admin'],
+  'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry'],
   'src/identity': ['src/domain', 'src/http', 'src/telemetry'],
-  'src/store': ['src/domain', 'src/policy/types.ts'],
+  // The decision index finds places in the log.
+  'src/store': ['src/domain', 'src/policy/types.ts', 'src/decisions/located.ts'],
   'src/client': ['src/domain'],
-  workers: ['src/domain', 'src/policy', 'src/signing', 'src/decisions', 'src/pool/protocol.ts', 'src/pool/wire.ts'],
+  workers: [
+    'src/domain',
+    'src/policy',
+    'src/signing',
+    'src/decisions',
+    'src/pool/protocol.ts',
+    'src/pool/wire.ts',
+    // The decision index's process; signing threads have no use for a database.
+    'src/store/decision-index',
+  ],
   'src/cli': ['src'],
   src: ['src', 'workers', 'package.json'],
 }
@@ -40,6 +68,11 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
     pattern: /^elysia$/,
     places: ['src/http/', 'src/app.ts', 'src/attestation/routes.ts', 'src/identity/routes.ts'],
     why: 'Elysia stays in http, app and the routes files',
+  },
+  {
+    pattern: /^sharp$/,
+    places: ['src/identity/evidence/reencode.process.ts'],
+    why: 'strangers’ pictures are opened in a process that may be killed',
   },
   { pattern: /^bun:ffi$/, places: ['src/signing/'], why: 'native code is called by the signing backends only' },
 ]

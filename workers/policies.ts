@@ -23,7 +23,7 @@ export interface Policies {
 }
 
 /** Characters of policy text kept in all: what is compiled takes a multiple of it. */
-const MAX_SOURCE_CHARACTERS = 16 * 1024 * 1024
+const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
 
 interface HeldRevision {
   readonly revision: PolicyRevision

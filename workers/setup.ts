@@ -2,6 +2,7 @@
 import { openSegment } from '../src/decisions/segment.ts'
 import { slotName } from '../src/decisions/segment-name.ts'
 import type { SegmentWriter } from '../src/decisions/types.ts'
+import { warmUpPolicies } from '../src/policy/warm-up.ts'
 import type { AttesterReference, WorkerSettings } from '../src/pool/protocol.ts'
 import { SigningError } from '../src/signing/errors.ts'
 import { loadKeccak256 } from '../src/signing/keccak.ts'
@@ -77,5 +78,6 @@ export const openWorkerParts = async (settings: WorkerSettings, unixMs: () => nu
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
   const keyring = await open(settings.attesters)
+  warmUpPolicies(() => performance.now())
   return { signer: backend.name, keyring, segment: openLog(settings, unixMs), digesters, openKeyring: open }
 }

@@ -11,8 +11,13 @@ export interface BodyPlan {
   readonly wallets: number
   /** Chain name of the request (spec, chain table). */
   readonly chain: string
-  /** On chain (`to`, with calldata and a value) or interface-only. */
-  readonly target: { readonly to: string } | { readonly verificationHash: string }
+  /** On chain (`to`, with calldata and a value; of several contracts one after the other) or interface-only. */
+  readonly target:
+    | { readonly to: string }
+    | { readonly contracts: readonly string[] }
+    | { readonly verificationHash: string }
+  /** API keys, one after the other, instead of the one in the plan's headers. */
+  readonly keys?: readonly string[]
 }
 
 /** What an answer must be. `status` alone is for servers that attest nothing. */

@@ -41,7 +41,7 @@ export const makeBody = (plan: BodyPlan, index: number): AttestationBody => {
   return {
     chain: plan.chain,
     from: wallet,
-    to: plan.target.to,
+    to: 'to' in plan.target ? plan.target.to : (plan.target.contracts[index % plan.target.contracts.length] ?? ''),
     verificationHash: null,
     msgValue: BigInt(`0x${random.slice(54, 64)}`).toString(),
     data: `0x${TRANSFER_SELECTOR}${recipient}${amount}`,
@@ -77,5 +77,9 @@ export const prepareRequests = (
   plan: BodyPlan,
 ): PreparedRequests => {
   const bodies = Array.from({ length: plan.wallets }, (_, index) => makeBody(plan, index))
-  return { bodies, bytes: bodies.map((body) => buildRequest(url, headers, bodyText(body))) }
+  const headersOf = (index: number): Readonly<Record<string, string>> => {
+    const key = plan.keys?.[index % plan.keys.length]
+    return key === undefined ? headers : { ...headers, 'x-api-key': key }
+  }
+  return { bodies, bytes: bodies.map((body, index) => buildRequest(url, headersOf(index), bodyText(body))) }
 }

@@ -1,7 +1,7 @@
 // Decodes the body of `POST /v1/task` (spec A2; decisions §3). The first rule that fails is the answer, in this order:
 //   1. `from`, `to`, `data`, `msg_value`: there, and a string        3. `from`, then `to` is an EVM address
-//   2. `chain_id` is a uint64, and supported                         4. `data`, then `msg_value`
-// `value` stands in for a missing `msg_value`, and `chain_id` may be decimal text: older clients send both. An empty
+//   2. `chain_id` is a uint64, and supported                         4. `data`, then `msg_value`, then `value`
+// `value` stands in for a missing `msg_value` and may not differ from one that is there: nobody knows which is meant. And `chain_id` may be decimal text: older clients send both. An empty
 // call is `0x`; an empty text is a missing field.
 import type { TaskRequest } from '../domain/attestation.ts'
 import type { ChainTable, EvmChain } from '../domain/chain.ts'
@@ -12,9 +12,9 @@ import { decodeAddress, decodeData, decodeValue, isCanonicalDecimal, isUint64, r
 /** Ethereum mainnet (spec, "Task request"). */
 const CHAIN_ID_DEFAULT = 1
 
-/** The decimal text of a uint64, or null. A JSON number over 2^53 was rounded by the parser and reads as rounded. */
+/** The decimal text of a whole number, or null. A JSON number from 2^53 on may have been rounded by the parser. */
 const chainIdText = (value: JsonValue): string | null => {
-  if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? BigInt(value).toString() : null
+  if (typeof value === 'number') return value >= 0 ? value.toString() : null
   return typeof value === 'string' && value.length <= 20 && isCanonicalDecimal(value) ? value : null
 }
 
@@ -24,6 +24,9 @@ const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmCha
   if (typeof chainId === 'number') {
     const chain = chains.byId(chainId)
     if (chain !== undefined) return chain
+    if (!Number.isSafeInteger(chainId)) {
+      throw new FieldInvalidError('chain_id', 'must be a whole number up to 2^53, or decimal text')
+    }
   }
   const text = chainIdText(chainId)
   if (text === null || !isUint64(text)) {
@@ -34,6 +37,12 @@ const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmCha
   if (chain === undefined) throw new ChainUnsupportedError(text)
   return chain
 }
+
+/** Whether a value is this decimal amount, in any spelling of a whole number. */
+const isAmount = (value: JsonValue, amount: string): boolean =>
+  typeof value === 'string' &&
+  /^(?:0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(value) &&
+  BigInt(value).toString() === amount
 
 /**
  * A v1 body as a complete, canonical request.
@@ -49,5 +58,8 @@ export const decodeTaskRequest = (body: JsonObject, chains: ChainTable): TaskReq
   const to = decodeAddress('to', toText, 'evm')
   const data = decodeData(dataText)
   const msgValue = decodeValue(valueText, 'evm')
+  // Like any field, an empty one is not there.
+  const other = body['value'] ?? ''
+  if (other !== '' && !isAmount(other, msgValue)) throw new FieldInvalidError('value', 'must be the same as msg_value')
   return { chain, from, to, toAsSent: toText, data, msgValue }
 }

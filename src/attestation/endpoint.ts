@@ -13,6 +13,8 @@ export interface EndpointDependencies {
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly metrics: Pick<Metrics, 'recordDecision'>
+  /** A decision was made for a request that was answered 408 meanwhile: the log must say so (invariant 4). */
+  readonly withhold: (uuid: string) => void
 }
 
 export interface EndpointDefinition<Decoded> {
@@ -24,7 +26,7 @@ export interface EndpointDefinition<Decoded> {
 }
 
 export const createEndpoint = <Decoded>(
-  { gate, idempotent, metrics }: EndpointDependencies,
+  { gate, idempotent, metrics, withhold }: EndpointDependencies,
   { kind, route, decode, perform }: EndpointDefinition<Decoded>,
 ): Endpoint => {
   const settings: GateSettings = {
@@ -34,17 +36,26 @@ export const createEndpoint = <Decoded>(
     readKey: (headers) => headers.get('x-api-key'),
     challenge: API_KEY_CHALLENGE,
   }
-  return gate(settings, async ({ request, requestId, principal, rateLimit, deadline }) => {
+  return gate(settings, async ({ request, requestId, principal, rateLimit, deadline, confirmKey }) => {
     const { organizationId, keyId, environment } = principal
     const { deadlineMs } = deadline
     const body = await readJsonBody(request)
+    await confirmKey()
     const decoded = decode(parseStrictJsonObject(body))
     const header = request.headers.get('idempotency-key')
-    const final = await idempotent({ organizationId, keyId, header, route, body, uuid: randomUUID() }, async (uuid) => {
-      const answer = await perform(decoded, { organizationId, keyId, environment, requestId, uuid, deadlineMs })
-      metrics.recordDecision(kind, answer.chainName, answer.compliant)
-      return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
-    })
+    let decided: string | null = null
+    const final = await idempotent(
+      { organizationId, keyId, header, route, body, uuid: randomUUID() },
+      async (uuid, onDispatch) => {
+        const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
+        const answer = await perform(decoded, context)
+        decided = uuid
+        metrics.recordDecision(kind, answer.chainName, answer.compliant)
+        return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
+      },
+    )
+    // The pool answered in time and the idempotency store did not: what was signed is not sent.
+    if (deadline.passed && decided !== null) withhold(decided)
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
   })
 }

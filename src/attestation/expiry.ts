@@ -2,11 +2,18 @@
 // none or is set to seconds, since the newest public v1 contract compares with `block.timestamp`.
 import type { BlockHeightSource } from '../facts/block-height.ts'
 
+export interface Expiry {
+  /** What is signed: a block number or Unix seconds. */
+  readonly expiration: number
+  /** How long that is from now, at least. */
+  readonly lifetimeSeconds: number
+}
+
 export interface TaskExpiry {
   /**
    * @throws DependencyUnavailableError when the chain counts in blocks and its height can't be read.
    */
-  after(chainName: string, nowSeconds: number, lifetimeSeconds: number): Promise<number>
+  after(chainName: string, nowSeconds: number, lifetimeSeconds: number): Promise<Expiry>
 }
 
 export interface BlockExpiry {
@@ -20,9 +27,13 @@ export interface BlockExpiry {
 export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>): TaskExpiry => ({
   after: async (chainName, nowSeconds, lifetimeSeconds) => {
     const chain = blockChains.get(chainName)
-    if (chain === undefined) return nowSeconds + lifetimeSeconds
+    if (chain === undefined) return { expiration: nowSeconds + lifetimeSeconds, lifetimeSeconds }
     const blocks = chain.blocks ?? Math.max(1, Math.ceil((lifetimeSeconds * 1000) / chain.blockTimeMs))
-    return (await chain.height.latest()) + blocks
+    return {
+      expiration: (await chain.height.latest()) + blocks,
+      // Blocks come late, seldom early: twice their nominal time leaves room for both.
+      lifetimeSeconds: Math.ceil((2 * blocks * chain.blockTimeMs) / 1000),
+    }
   },
 })
 

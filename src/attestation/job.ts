@@ -20,6 +20,8 @@ export interface CallContext {
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
+  /** Called before the job goes to the pool: from then on it may be signed. */
+  readonly onDispatch: () => void
 }
 
 /** The complete body of a 200. */
@@ -78,20 +80,14 @@ const subjectOf = (job: Job, target: ResolvedTarget, { environment }: CallContex
   deadlineMs: job.deadlineMs,
 })
 
-/**
- * Has a job decided, with the facts that its policy asks for. `isMissing` tells which optional fields the request lacks;
- * those that the policy itself reads were looked at before.
- * @throws what Pool.submit throws.
- */
-export const decideJob = async (
+const decideOnFacts = async (
   { pool, collectFacts }: JobDependencies,
   job: Job,
   target: ResolvedTarget,
-  context: CallContext,
-  isMissing: (field: OptionalField) => boolean,
+  subject: FactSubject,
+  shadowless: boolean,
 ): Promise<PoolAnswer> => {
-  if (!carriesFacts(target)) return pool.submit(job, target)
-  const collected = collectFacts(target, subjectOf(job, target, context), target.shadowRequires.some(isMissing))
+  const collected = collectFacts(target, subject, shadowless)
   const facts = collected instanceof Promise ? await collected : collected
   try {
     const answer = await pool.submit({ ...job, facts: facts.text }, target)
@@ -101,4 +97,21 @@ export const decideJob = async (
     facts.settle(false)
     throw error
   }
+}
+
+/**
+ * Has a job decided, with the facts that its policy asks for. `isMissing` tells which optional fields the request lacks;
+ * those that the policy itself reads were looked at before.
+ * @throws what Pool.submit throws.
+ */
+export const decideJob = (
+  dependencies: JobDependencies,
+  job: Job,
+  target: ResolvedTarget,
+  context: CallContext,
+  isMissing: (field: OptionalField) => boolean,
+): Promise<PoolAnswer> => {
+  if (!carriesFacts(target)) return dependencies.pool.submit(job, target)
+  const shadowless = target.shadowRequires.some(isMissing)
+  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless)
 }

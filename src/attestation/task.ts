@@ -3,6 +3,7 @@ import type { TaskRequest } from '../domain/attestation.ts'
 import { FieldMissingError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
+import type { ResolvedTarget } from '../policy/types.ts'
 import type { TaskExpiry } from './expiry.ts'
 import { type CallAnswer, type CallContext, decideJob, type JobDependencies, requireBinding } from './job.ts'
 
@@ -20,11 +21,15 @@ export const createEvaluateTask =
   async (request, context) => {
     const { catalog, clock, expiry } = dependencies
     const { chain } = request
-    const target = await requireBinding(catalog, context.organizationId, chain.name, request.to, request.toAsSent)
+    const resolve = (): Promise<ResolvedTarget> =>
+      requireBinding(catalog, context.organizationId, chain.name, request.to, request.toAsSent)
+    const nowSeconds = clock.unixSeconds()
+    const { lifetimeSeconds } = await resolve()
+    const expires = await expiry.after(chain.name, nowSeconds, lifetimeSeconds)
+    // After the chain was asked: the policy may have changed while it was.
+    const target = await resolve()
     // v1 has no field for the end user's address, so a policy that reads it can't be asked through v1.
     if (target.requires.includes('user_ip')) throw new FieldMissingError('user_ip')
-    const nowSeconds = clock.unixSeconds()
-    const expiration = await expiry.after(chain.name, nowSeconds, target.lifetimeSeconds)
     const answer = await decideJob(
       dependencies,
       {
@@ -42,7 +47,7 @@ export const createEvaluateTask =
         userIp: '',
         facts: '',
         requestedAtSeconds: nowSeconds,
-        expiration,
+        expiration: expires.expiration,
         deadlineMs: context.deadlineMs,
       },
       target,
@@ -53,6 +58,6 @@ export const createEvaluateTask =
       body: answer.body,
       compliant: answer.compliant,
       chainName: chain.name,
-      lifetimeSeconds: target.lifetimeSeconds,
+      lifetimeSeconds: expires.lifetimeSeconds,
     }
   }

@@ -13,11 +13,13 @@ import type { Store } from '../store/store.ts'
 import {
   CommandFailedError,
   type CommandOutput,
+  findVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
   runToExitCode,
   UsageError,
+  type Verbs,
 } from './output.ts'
 
 const USAGE = `Usage: countersign attester add --kind secp256k1|ed25519
@@ -145,22 +147,31 @@ const retire = async ({ store, output, command }: Context): Promise<void> => {
   output.stdout(command.flag('json') ? `${JSON.stringify(changed)}\n` : `${changed.address} is ${changed.status}\n`)
 }
 
-const VERBS: Readonly<Record<string, (context: Context) => Promise<void>>> = { add, import: importKey, list, retire }
+const VERBS: Verbs<(context: Context) => Promise<void>> = {
+  add: { run: add, words: 0 },
+  import: { run: importKey, words: 1 },
+  list: { run: list, words: 0 },
+  retire: { run: retire, words: 1 },
+}
 
 export const runAttester = (commandArguments: readonly string[], input: AttesterCommandInput): Promise<number> =>
   runToExitCode(input.output, USAGE, async () => {
-    const command = parseCommand(commandArguments, {
-      kind: { type: 'string' },
-      'passphrase-file': { type: 'string' },
-      final: { type: 'boolean' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    })
+    const command = parseCommand(
+      commandArguments,
+      {
+        kind: { type: 'string' },
+        'passphrase-file': { type: 'string' },
+        final: { type: 'boolean' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      VERBS,
+    )
     if (command.flag('help')) {
       input.output.stdout(USAGE)
       return 0
     }
-    const run = VERBS[command.positionals[0] ?? '']
+    const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with attesters')
     const store = await input.openStore()
     try {

@@ -7,13 +7,17 @@ import { type Config, loadConfig } from '../config.ts'
 import { type DataFolder, dataFolderAt } from '../data-folder.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { systemClock } from '../domain/time.ts'
-import { preparePassphrase } from '../passphrase.ts'
+import { prepareOrganizationKeys } from '../evidence-key.ts'
+import { createEvidenceParts } from '../evidence-service.ts'
+import { locatePassphrase } from '../passphrase.ts'
 import { describeSettings, SettingInvalidError } from '../settings.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import { openStore, type Store } from '../store/store.ts'
+import { createLogger } from '../telemetry/log.ts'
 import { runAttester } from './attester.ts'
 import { runDecisions } from './decisions.ts'
 import { runDoctor } from './doctor.ts'
+import { runEvidence } from './evidence.ts'
 import { runGeo } from './geo.ts'
 import { runKeys } from './keys.ts'
 import { runLists } from './lists.ts'
@@ -21,8 +25,10 @@ import { runOrg } from './org.ts'
 import type { CommandOutput } from './output.ts'
 import { runPolicy } from './policy.ts'
 import { runProject } from './project.ts'
+import { runScreenerStub } from './screener-stub.ts'
 import { runSession } from './session.ts'
 import { splitSettingFlags } from './setting-flags.ts'
+import { runWebhook } from './webhook.ts'
 
 const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FILE] …
 
@@ -33,7 +39,10 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   project     list, create, change and bind projects
   lists       make, fill, export and refresh lists of addresses
   geo         look an IP address up as policies see it
+  screener-stub  answer as a screener would, for trials
   session     list, show and decide identity sessions
+  evidence    show, save and erase what people handed in, and say how long it stays
+  webhook     say who is told of sessions, and see what became of each message
   decisions   follow and verify the decision log
   doctor      check the configured chains, their registries and our attesters there
   settings    list every setting of the service with its default
@@ -54,6 +63,11 @@ const userName = (): string => {
     return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }
+
+const untilSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
 
 /** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
 const openExistingStore = async (folder: DataFolder): Promise<Store> => {
@@ -82,15 +96,38 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
       return runOrg(commandArguments, { output, openStore: open })
     case 'session':
       return runSession(commandArguments, { output, openStore: open, user: userName() })
+    case 'evidence':
+      return runEvidence(commandArguments, {
+        output,
+        openStore: open,
+        openEvidence: async (store) =>
+          createEvidenceParts({
+            store,
+            keys: await prepareOrganizationKeys(config, folder, store),
+            folder: folder.evidence,
+            log: createLogger({ level: config.logLevel }),
+          }),
+        user: userName(),
+      })
+    case 'webhook':
+      return runWebhook(commandArguments, {
+        output,
+        openStore: open,
+        openKeys: (store) => prepareOrganizationKeys(config, folder, store),
+        reach: config.webhookReach,
+        nowSeconds: systemClock.unixSeconds,
+      })
     case 'lists':
       return runLists(commandArguments, { output, openStore: open, clock: systemClock, user: userName() })
+    case 'screener-stub':
+      return runScreenerStub(commandArguments, { output, stopped: untilSignal })
     case 'geo':
       return runGeo(commandArguments, { output, geoipFile: config.geoipFile, clock: systemClock })
     case 'attester':
       return runAttester(commandArguments, {
         output,
         folder,
-        passphrase: () => preparePassphrase(config, folder),
+        passphrase: () => locatePassphrase(config, folder, false),
         openStore: open,
       })
     case 'policy':

@@ -1,7 +1,7 @@
 // `countersign lists upload|export|add|remove|find`: the addresses of a list.
 
-import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
 import { AUTHOR_RULE, isAuthor, isMemo, type ListEdit, type ListFormat, MEMO_RULE } from '../domain/list.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
@@ -34,7 +34,7 @@ export const explain = (error: unknown): never => {
   }
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
-    throw new CommandFailedError(`the file can't be read (${code})`)
+    throw new CommandFailedError(`the file can't be used (${code})`)
   throw error
 }
 
@@ -96,11 +96,11 @@ export const exportList = async (context: ListsContext): Promise<number> => {
   const path = command.text('output')
   const format = command.flag('json') ? 'json' : formatOf(command.text('format'), path ?? '')
   if (format === 'sdn-advanced') throw new UsageError('--format must be text or csv')
-  const file = path === undefined ? null : createWriteStream(path, { flags: 'wx' })
-  const failed = file === null ? null : once(file, 'error').then(([error]) => explain(error))
+  // An existing file is not overwritten.
+  const file = path === undefined ? null : await open(path, 'wx').catch(explain)
   const write = async (text: string): Promise<void> => {
     if (file === null) output.stdout(text)
-    else if (!file.write(text)) await Promise.race([once(file, 'drain'), failed])
+    else await file.writeFile(text).catch(explain)
   }
   let pending = format === 'csv' ? 'address,memo\n' : ''
   let count = 0
@@ -116,8 +116,7 @@ export const exportList = async (context: ListsContext): Promise<number> => {
   }
   await write(pending)
   if (file === null) return 0
-  file.end()
-  await Promise.race([once(file, 'finish'), failed])
+  await file.close()
   output.stderr(`${count} entries written\n`)
   return 0
 }

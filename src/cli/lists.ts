@@ -55,22 +55,26 @@ export interface ListsCommandInput {
 
 interface Command {
   readonly run: (context: ListsContext) => Promise<number>
+  readonly words: number
   /** Options it takes, besides --org, --shared, --json and --help. */
   readonly options: readonly string[]
 }
 
+/** The command looks at the addresses itself. */
+const ANY = Number.POSITIVE_INFINITY
+
 const COMMANDS: Readonly<Record<string, Command>> = {
-  list: { run: list, options: [] },
-  create: { run: create, options: ['description'] },
-  show: { run: show, options: [] },
-  upload: { run: upload, options: ['format', 'merge', 'skip-bad', 'author'] },
-  export: { run: exportList, options: ['format', 'output'] },
-  add: { run: add, options: ['memo', 'author'] },
-  remove: { run: remove, options: ['author'] },
-  find: { run: find, options: [] },
-  source: { run: source, options: ['from', 'format', 'every', 'skip-bad', 'reach', 'none'] },
-  refresh: { run: refresh, options: [] },
-  delete: { run: deleteList, options: [] },
+  list: { run: list, words: 0, options: [] },
+  create: { run: create, words: 1, options: ['description'] },
+  show: { run: show, words: 1, options: [] },
+  upload: { run: upload, words: 2, options: ['format', 'merge', 'skip-bad', 'author'] },
+  export: { run: exportList, words: 1, options: ['format', 'output'] },
+  add: { run: add, words: ANY, options: ['memo', 'author'] },
+  remove: { run: remove, words: ANY, options: ['author'] },
+  find: { run: find, words: ANY, options: [] },
+  source: { run: source, words: 1, options: ['from', 'format', 'every', 'skip-bad', 'reach', 'none'] },
+  refresh: { run: refresh, words: 1, options: [] },
+  delete: { run: deleteList, words: 1, options: [] },
 }
 
 const text = { type: 'string' } as const
@@ -93,7 +97,7 @@ const ownerOf = async (store: Store, name: string | undefined, shared: boolean):
 
 export const runLists = (commandArguments: readonly string[], input: ListsCommandInput): Promise<number> =>
   runToExitCode(input.output, USAGE, async () => {
-    const command = parseCommand(commandArguments, { ...COMMON, ...OPTIONS })
+    const command = parseCommand(commandArguments, { ...COMMON, ...OPTIONS }, COMMANDS)
     if (command.flag('help')) {
       input.output.stdout(USAGE)
       return 0

@@ -9,11 +9,13 @@ import { parseName } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
+  findVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
   runToExitCode,
   UsageError,
+  type Verbs,
 } from './output.ts'
 
 const LEVEL_NAMES = Object.keys(LEVELS).join(', ')
@@ -92,21 +94,29 @@ const setLevel = async (context: Context): Promise<void> => {
   print(context, [changed])
 }
 
-const VERBS: Readonly<Record<string, (context: Context) => Promise<void>>> = { list, create, level: setLevel }
+const VERBS: Verbs<(context: Context) => Promise<void>> = {
+  list: { run: list, words: 0 },
+  create: { run: create, words: 1 },
+  level: { run: setLevel, words: 2 },
+}
 
 export const runOrg = (commandArguments: readonly string[], input: OrgCommandInput): Promise<number> =>
   runToExitCode(input.output, USAGE, async () => {
-    const command = parseCommand(commandArguments, {
-      name: { type: 'string' },
-      level: { type: 'string' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    })
+    const command = parseCommand(
+      commandArguments,
+      {
+        name: { type: 'string' },
+        level: { type: 'string' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      VERBS,
+    )
     if (command.flag('help')) {
       input.output.stdout(USAGE)
       return 0
     }
-    const run = VERBS[command.positionals[0] ?? '']
+    const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with organizations')
     const store = await input.openStore()
     try {

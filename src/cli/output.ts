@@ -27,8 +27,43 @@ export interface ParsedCommand {
   flag(name: string): boolean
 }
 
-/** @throws UsageError for an unknown option or a missing value. */
-export const parseCommand = (commandArguments: readonly string[], options: OptionTypes): ParsedCommand => {
+/** What a command can be told to do, by its first word. */
+export type Verbs<Run> = Readonly<
+  Record<
+    string,
+    {
+      readonly run: Run
+      /** How many words may follow the verb, options apart. */
+      readonly words: number
+    }
+  >
+>
+
+/** What the first word asks for; undefined when there is no such verb. */
+export const findVerb = <Run>(verbs: Verbs<Run>, { positionals }: Pick<ParsedCommand, 'positionals'>) => {
+  const name = positionals[0] ?? ''
+  return Object.hasOwn(verbs, name) ? verbs[name]?.run : undefined
+}
+
+/** A word too many is often an option whose name was forgotten. It is not repeated: it may be a key. */
+const refuseSurplus = (positionals: readonly string[], verbs: Verbs<unknown>): void => {
+  const name = positionals[0] ?? ''
+  const words = Object.hasOwn(verbs, name) ? verbs[name]?.words : undefined
+  if (words === undefined || positionals.length - 1 <= words) return
+  throw new UsageError(
+    words === 0 ? `${name} takes options only` : `${name} takes ${words} word${words === 1 ? '' : 's'} and options`,
+  )
+}
+
+/**
+ * @param verbs which words may follow which verb; without it the caller looks at the words itself.
+ * @throws UsageError for an unknown option, a missing value or a word too many.
+ */
+export const parseCommand = (
+  commandArguments: readonly string[],
+  options: OptionTypes,
+  verbs: Verbs<unknown> = {},
+): ParsedCommand => {
   let parsed: { values: Record<string, unknown>; positionals: string[] }
   try {
     parsed = parseArgs({ args: [...commandArguments], options, allowPositionals: true, strict: true })
@@ -36,6 +71,7 @@ export const parseCommand = (commandArguments: readonly string[], options: Optio
     throw new UsageError(error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'unreadable arguments')
   }
   const { values, positionals } = parsed
+  if (values['help'] !== true) refuseSurplus(positionals, verbs)
   const text = (name: string): string | undefined => {
     const value = values[name]
     return typeof value === 'string' ? value : undefined

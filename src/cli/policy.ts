@@ -3,7 +3,7 @@ import type { ChainTable } from '../domain/chain.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
 import type { Store } from '../store/store.ts'
-import { type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+import { type CommandOutput, findVerb, parseCommand, runToExitCode, UsageError, type Verbs } from './output.ts'
 import { type PolicyContext, print, readDraft, requireOrganization } from './policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
 import { type ReplayContext, replay } from './policy-replay.ts'
@@ -56,22 +56,22 @@ export interface PolicyCommandDependencies {
   readonly isTerminal: boolean
 }
 
-const DOCUMENT_VERBS: Readonly<Record<string, (context: PolicyContext) => number>> = {
-  check,
-  test,
-  templates,
-  new: create,
-  schema,
+const DOCUMENT_VERBS: Verbs<(context: PolicyContext) => number> = {
+  check: { run: check, words: 1 },
+  test: { run: test, words: 1 },
+  templates: { run: templates, words: 0 },
+  new: { run: create, words: 0 },
+  schema: { run: schema, words: 0 },
 }
 
-const STORE_VERBS: Readonly<Record<string, (context: ReplayContext) => Promise<number>>> = {
-  apply,
-  activate,
-  shadow,
-  replay,
-  list,
-  show,
-  diff,
+const STORE_VERBS: Verbs<(context: ReplayContext) => Promise<number>> = {
+  apply: { run: apply, words: 1 },
+  activate: { run: activate, words: 1 },
+  shadow: { run: shadow, words: 1 },
+  replay: { run: replay, words: 1 },
+  list: { run: list, words: 0 },
+  show: { run: show, words: 1 },
+  diff: { run: diff, words: 2 },
 }
 
 const OPTIONS = {
@@ -88,9 +88,6 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-const member = <Value>(verbs: Readonly<Record<string, Value>>, verb: string): Value | undefined =>
-  Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-
 /** Two files need no store. */
 const diffFiles = (context: PolicyContext): number => {
   const [, from, to] = context.command.positionals
@@ -105,18 +102,17 @@ export const runPolicy = (
 ): Promise<number> => {
   const { output, openStore } = dependencies
   return runToExitCode(output, USAGE, async () => {
-    const command = parseCommand(commandArguments, OPTIONS)
+    const command = parseCommand(commandArguments, OPTIONS, { ...DOCUMENT_VERBS, ...STORE_VERBS })
     if (command.flag('help')) {
       output.stdout(USAGE)
       return 0
     }
-    const verb = command.positionals[0] ?? ''
     const context: PolicyContext = { output, command }
     try {
-      const runDocument = member(DOCUMENT_VERBS, verb)
+      const runDocument = findVerb(DOCUMENT_VERBS, command)
       if (runDocument !== undefined) return runDocument(context)
-      if (verb === 'diff' && comparesFiles(command.positionals)) return diffFiles(context)
-      const run = member(STORE_VERBS, verb)
+      if (command.positionals[0] === 'diff' && comparesFiles(command.positionals)) return diffFiles(context)
+      const run = findVerb(STORE_VERBS, command)
       if (run === undefined) throw new UsageError('say what to do with policies')
       const store = await openStore()
       try {

@@ -7,11 +7,13 @@ import type { Store } from '../store/store.ts'
 import {
   CommandFailedError,
   type CommandOutput,
+  findVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
   runToExitCode,
   UsageError,
+  type Verbs,
 } from './output.ts'
 
 const USAGE = `Usage: countersign project list [--org NAME]
@@ -159,13 +161,13 @@ const bindings = async (context: Context): Promise<void> => {
   )
 }
 
-const VERBS: Readonly<Record<string, (context: Context) => Promise<void>>> = {
-  list,
-  create,
-  set,
-  bind,
-  unbind,
-  bindings,
+const VERBS: Verbs<(context: Context) => Promise<void>> = {
+  list: { run: list, words: 0 },
+  create: { run: create, words: 0 },
+  set: { run: set, words: 1 },
+  bind: { run: bind, words: 1 },
+  unbind: { run: unbind, words: 1 },
+  bindings: { run: bindings, words: 1 },
 }
 
 const CONSTRAINT_TEXT: Readonly<Record<string, string>> = {
@@ -176,16 +178,20 @@ const CONSTRAINT_TEXT: Readonly<Record<string, string>> = {
 export const runProject = (commandArguments: readonly string[], input: ProjectCommandInput): Promise<number> =>
   runToExitCode(input.output, USAGE, async () => {
     const text = { type: 'string' } as const
-    const command = parseCommand(commandArguments, {
-      ...{ org: text, name: text, policy: text, lifetime: text, hash: text, chain: text, address: text },
-      json: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    })
+    const command = parseCommand(
+      commandArguments,
+      {
+        ...{ org: text, name: text, policy: text, lifetime: text, hash: text, chain: text, address: text },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      VERBS,
+    )
     if (command.flag('help')) {
       input.output.stdout(USAGE)
       return 0
     }
-    const run = VERBS[command.positionals[0] ?? '']
+    const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with projects')
     const store = await input.openStore()
     try {

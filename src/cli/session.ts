@@ -17,11 +17,13 @@ import { STEERING } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
+  findVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
   runToExitCode,
   UsageError,
+  type Verbs,
 } from './output.ts'
 
 const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [--test | --live] [--limit N] [--quiet] [--org NAME]
@@ -204,22 +206,30 @@ const decide = async (context: Context): Promise<void> => {
   printState(context, decided, await store.sessions.listEvents(organizationId, session.id))
 }
 
-const VERBS: Readonly<Record<string, (context: Context) => Promise<void>>> = { list, show, decide }
+const VERBS: Verbs<(context: Context) => Promise<void>> = {
+  list: { run: list, words: 0 },
+  show: { run: show, words: 1 },
+  decide: { run: decide, words: 2 },
+}
 
 export const runSession = (commandArguments: readonly string[], input: SessionCommandInput): Promise<number> =>
   runToExitCode(input.output, USAGE, async () => {
     const text = { type: 'string' } as const
     const flag = { type: 'boolean' } as const
-    const command = parseCommand(commandArguments, {
-      ...{ org: text, status: text, type: text, limit: text, comment: text, note: text, by: text },
-      ...{ test: flag, live: flag, quiet: { ...flag, short: 'q' }, revoke: flag, json: flag },
-      help: { ...flag, short: 'h' },
-    })
+    const command = parseCommand(
+      commandArguments,
+      {
+        ...{ org: text, status: text, type: text, limit: text, comment: text, note: text, by: text },
+        ...{ test: flag, live: flag, quiet: { ...flag, short: 'q' }, revoke: flag, json: flag },
+        help: { ...flag, short: 'h' },
+      },
+      VERBS,
+    )
     if (command.flag('help')) {
       input.output.stdout(USAGE)
       return 0
     }
-    const run = VERBS[command.positionals[0] ?? '']
+    const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with sessions')
     const store = await input.openStore()
     try {

@@ -13,6 +13,8 @@ import {
 /** Words: how many EVM keys, how many Solana keys. Each family's index and keys follow. */
 const HEADER_WORDS = 2
 const WORD_BYTES = 4
+/** Words of a line of the processor's cache: keys begin with one, so that few of them lie across two. */
+const LINE_WORDS = 16
 
 interface Section {
   readonly width: KeyWidth
@@ -31,7 +33,8 @@ const layOut = (width: KeyWidth, count: number, start: number): Section => {
   const keyWords = width / WORD_BYTES
   // One to two keys an entry: each further key would be another miss of the processor's cache.
   const bits = count < 2 ? 0 : Math.floor(Math.log2(count))
-  const keys = start + (count === 0 ? 0 : 2 ** bits + 1)
+  if (count === 0) return { width, keyWords, count, bits, index: start, keys: start, end: start }
+  const keys = Math.ceil((start + 2 ** bits + 1) / LINE_WORDS) * LINE_WORDS
   return { width, keyWords, count, bits, index: start, keys, end: keys + count * keyWords }
 }
 

@@ -31,11 +31,19 @@ export type IdentifierPrefix =
   | 'approval'
   | 'job'
   | 'endpoint'
-  | 'message'
-  | 'read'
 
 /** For example `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
 export const newIdentifier = (prefix: IdentifierPrefix): string => `${prefix}_${randomBase62(16)}`
+
+/**
+ * An id that sorts, as text, in the order of making: milliseconds in nine base62 digits, then seven random ones. For
+ * rows whose order decides something, such as which key signs.
+ */
+export const newOrderedIdentifier = (prefix: IdentifierPrefix, atMs = Date.now()): string => {
+  let digits = ''
+  for (let rest = atMs; digits.length < 9; rest = Math.floor(rest / 62)) digits = BASE62_ALPHABET[rest % 62] + digits
+  return `${prefix}_${digits}${randomBase62(7)}`
+}
 
 /** `x-` and 32 hex digits: within the 64 bytes that the Solana program allows. */
 export const newVerificationHash = (): string => `x-${randomBytes(16).toString('hex')}`
@@ -45,3 +53,6 @@ export const newUuid = (): string => randomUUID()
 
 /** UUID v7 (RFC 9562): rises with time, so that sessions sort by their creation and are stored in that order. */
 export const newSessionId = (): string => Bun.randomUUIDv7()
+
+/** UUID v7 (RFC 9562): those of one process sort in the order in which they were made, also within a second. */
+export const newOrderedId = (): string => Bun.randomUUIDv7()

@@ -94,17 +94,18 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
 
   const readFrom = async (endpoint: Endpoint, batch: readonly Asked[]): Promise<void> => {
     const at = await blockOf(endpoint)
-    const answers = await endpoint.connection.readAt(
-      at.block,
-      batch.map(({ call }) => call),
-    )
     if (at.values.size + batch.length > KEPT_MAX) at.values.clear()
-    batch.forEach((item, index) => {
+    // The block may be one that was read in before.
+    const unknown = batch.filter(({ call }) => !at.values.has(call.key))
+    const calls = unknown.map(({ call }) => call)
+    const answers = calls.length === 0 ? [] : await endpoint.connection.readAt(at.block, calls)
+    endpoint.breaker.succeeded()
+    totals.answered += batch.length
+    for (const [index, call] of calls.entries()) {
       const answer = answers[index] ?? null
-      const value = answer === null ? null : item.call.decode(answer)
-      at.values.set(item.call.key, value)
-      settle(item, value)
-    })
+      at.values.set(call.key, answer === null ? null : call.decode(answer))
+    }
+    for (const item of batch) settle(item, at.values.get(item.call.key) ?? null)
   }
 
   const readBatch = async (batch: readonly Asked[]): Promise<void> => {
@@ -112,8 +113,6 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
       if (!endpoint.breaker.permits()) continue
       try {
         await readFrom(endpoint, batch)
-        endpoint.breaker.succeeded()
-        totals.answered += batch.length
         return
       } catch (error) {
         endpoint.breaker.failed()

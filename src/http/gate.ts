@@ -18,6 +18,8 @@ export interface GateDependencies {
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   /** Told of errors that are not answers by design, with the request id. Must not throw. */
   readonly report: (error: unknown, requestId: string) => void
+  /** While true, each answer asks its client to close the connection, so that none is cut when the listener stops. */
+  readonly isStopping: () => boolean
 }
 
 export interface GateSettings {
@@ -39,7 +41,12 @@ export interface Call {
   /** Null: the key has no limit. */
   readonly rateLimit: RateLimitState | null
   readonly deadline: Deadline
+  /** Checks the key again when the body took its time: it may have been revoked meanwhile. Rejects as at the gate. */
+  readonly confirmKey: () => Promise<void> | undefined
 }
+
+/** A revocation is live within a second; a body that takes longer than this is not of the same moment as its key. */
+const SLOW_BODY_MS = 250
 
 export type Endpoint = (request: Request) => Promise<Response>
 
@@ -49,7 +56,7 @@ export type Gate = (settings: GateSettings, handle: (call: Call) => Promise<Resp
 export const createGate =
   (dependencies: GateDependencies): Gate =>
   ({ method, route, scope, readKey, challenge }, handle) => {
-    const { authenticator, limiter, deadlines, requestIds, monotonicMs, metrics, report } = dependencies
+    const { authenticator, limiter, deadlines, requestIds, monotonicMs, metrics, report, isStopping } = dependencies
     const record = metrics.route(method, route)
 
     return async (request) => {
@@ -61,10 +68,15 @@ export const createGate =
         const found = authenticator.authenticate(readKey(headers), scope)
         const principal = found instanceof Promise ? await found : found
         rateLimit = limiter.take(principal)
-        return handle({ request, requestId, principal, rateLimit, deadline })
+        const confirmKey = (): Promise<void> | undefined => {
+          if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined
+          return Promise.resolve(authenticator.authenticate(readKey(headers), scope)).then(() => undefined)
+        }
+        return handle({ request, requestId, principal, rateLimit, deadline, confirmKey })
       }
       try {
         const response = await deadlines.watch(enter)
+        if (isStopping()) response.headers.set('connection', 'close')
         record(response.status, monotonicMs() - startedMs)
         return response
       } catch (error) {

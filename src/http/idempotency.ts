@@ -19,7 +19,7 @@ export interface StoredAnswer {
 export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
   /** An earlier request let its claim expire unanswered; its uuid, which may have been signed, is used again. */
-  | { readonly outcome: 'taken-over'; readonly claim: Claim }
+  | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly earlierExpiredAtSeconds: number }
   | { readonly outcome: 'in-flight' }
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredAnswer }
@@ -93,7 +93,21 @@ export interface IdempotentAnswer extends StoredAnswer {
   readonly replayed: boolean
 }
 
+/** What became of a uuid whose first request was never answered. */
+export type Recalled =
+  /** Nothing was recorded: it may be used again. */
+  | { readonly outcome: 'nothing' }
+  /** It was decided and recorded: this is its answer. */
+  | { readonly outcome: 'decided'; readonly answer: FreshAnswer }
+  /** It was signed, and what was signed is not valid any more: the request is a new one. */
+  | { readonly outcome: 'expired' }
+
 export interface IdempotencyDependencies<Claim extends HeldClaim> {
+  /**
+   * Looks a uuid up among what was recorded since `sinceSeconds` (Unix). Rejects when that can't be known. Without it
+   * nothing is recorded under uuids.
+   */
+  recall?(route: string, uuid: string, sinceSeconds: number): Promise<Recalled>
   readonly store: IdempotencyStore<Claim>
   readonly clock: Clock
   /** How long a claim is held unanswered: longer than a request's deadline. */
@@ -101,6 +115,9 @@ export interface IdempotencyDependencies<Claim extends HeldClaim> {
   /** Told of a store that failed after the work was done: the answer is not affected. */
   report(error: unknown): void
 }
+
+const IGNORE = (): void => undefined
+const NOTHING_RECORDED = async (): Promise<Recalled> => ({ outcome: 'nothing' })
 
 /** Beyond an attestation's last second: clocks differ, and Solana's program allows 30 s of drift (decisions §2). */
 const KEEP_SLACK_SECONDS = 60
@@ -120,6 +137,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   store,
   clock,
   claimSeconds,
+  recall = NOTHING_RECORDED,
   report,
 }: IdempotencyDependencies<Claim>) => {
   const finish = async (claim: Claim, fresh: FreshAnswer): Promise<IdempotentAnswer> => {
@@ -147,17 +165,18 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   }
 
   /**
-   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign.
+   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign; `work` calls `onDispatch` before anything
+   * can be signed.
    * @throws IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422, what the
    * store's claim throws, and what `work` throws
    */
   return async (
     request: IdempotentRequest,
-    work: (uuid: string) => Promise<FreshAnswer>,
+    work: (uuid: string, onDispatch: () => void) => Promise<FreshAnswer>,
   ): Promise<IdempotentAnswer> => {
     const { organizationId, keyId, header, route, body, uuid } = request
     if (header === null) {
-      const fresh = await work(uuid)
+      const fresh = await work(uuid, IGNORE)
       return { status: fresh.status ?? 200, body: fresh.body, replayed: false }
     }
     if (!isVisibleAscii(header, 255)) throw new IdempotencyKeyInvalidError()
@@ -168,12 +187,21 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'in-flight') throw new IdempotencyTwinInFlightError()
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
+    let { uuid: claimed } = found.claim
+    if (found.outcome === 'taken-over') {
+      const recalled = await recall(route, claimed, found.earlierExpiredAtSeconds - claimSeconds)
+      if (recalled.outcome === 'decided') return finish(found.claim, recalled.answer)
+      if (recalled.outcome === 'expired') claimed = uuid
+    }
     let fresh: FreshAnswer
+    let dispatched = false
     try {
-      fresh = await work(found.claim.uuid)
+      fresh = await work(claimed, () => {
+        dispatched = true
+      })
     } catch (error) {
       // A claim that was taken over is never released: its first holder may have signed, whatever became of this try.
-      if (found.outcome === 'claimed' && !mayHaveSigned(error)) await release(found.claim)
+      if (found.outcome === 'claimed' && !(dispatched && mayHaveSigned(error))) await release(found.claim)
       throw error
     }
     return finish(found.claim, fresh)

@@ -26,6 +26,14 @@ export class BodyTooLargeError extends CountersignError {
   }
 }
 
+/** Content-Length is not digits, for example because it was sent twice: nobody in between may read another size. */
+export class ContentLengthInvalidError extends CountersignError {
+  override readonly name = 'ContentLengthInvalidError'
+  constructor() {
+    super('INVALID_REQUEST', 'the Content-Length header must be one whole number')
+  }
+}
+
 /** The client went away, or the connection broke, before the body was complete. Nobody reads the answer. */
 export class BodyIncompleteError extends CountersignError {
   override readonly name = 'BodyIncompleteError'
@@ -84,8 +92,8 @@ const throwIncomplete = (error: unknown): never => {
 /**
  * The request's body as text, ready for parseStrictJson. Throws at once for what the headers give away, without reading.
  * Puts no time limit on a slow body: run it inside a deadline.
- * @throws MediaTypeUnsupportedError 415, BodyTooLargeError 413, JsonMalformedError 400 for invalid UTF-8,
- * BodyIncompleteError when the client went away
+ * @throws MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400 for
+ * invalid UTF-8, BodyIncompleteError when the client went away
  */
 export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES }: JsonBodyOptions = {}) => {
   const headers = request.headers
@@ -102,7 +110,8 @@ export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES 
     const body = request.body
     return body === null ? Promise.resolve('') : readChunks(body, maxBytes)
   }
-  // Bun frames the body by this header and refuses one that is not digits, or comes with Transfer-Encoding, by itself.
-  if (!(Number(contentLength) <= maxBytes)) throw new BodyTooLargeError(maxBytes)
+  // Bun frames the body by this header. It lets one through that is sent twice with one value, and joins the two.
+  if (!/^[0-9]+$/.test(contentLength)) throw new ContentLengthInvalidError()
+  if (Number(contentLength) > maxBytes) throw new BodyTooLargeError(maxBytes)
   return request.bytes().then(decodeUtf8, throwIncomplete)
 }

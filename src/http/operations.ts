@@ -17,22 +17,25 @@ export interface OperationsRoutesOptions {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>
 }
 
-const NO_STORE = { 'cache-control': 'no-store' } as const
-
-export const operationsRoutes = ({ readiness, describe, metrics, requestIds }: OperationsRoutesOptions) =>
-  new Elysia({ name: 'operations' })
+export const operationsRoutes = ({ readiness, describe, metrics, requestIds }: OperationsRoutesOptions) => {
+  const headersFor = (request: Request) => ({
+    'cache-control': 'no-store',
+    'x-request-id': requestIds(request.headers.get('x-request-id')),
+  })
+  return new Elysia({ name: 'operations' })
     .get(
       '/livez',
-      () => new Response('ok\n', { headers: { 'content-type': 'text/plain; charset=utf-8', ...NO_STORE } }),
+      ({ request }) =>
+        new Response('ok\n', { headers: { 'content-type': 'text/plain; charset=utf-8', ...headersFor(request) } }),
     )
     .get('/readyz', async ({ request }) => {
+      const headers = headersFor(request)
       const checks = await readiness()
       const state = {
         checks: Object.fromEntries(checks.map(({ name, ok }) => [name, ok ? 'ok' : 'failing'])),
         ...describe(),
       }
-      if (checks.every(({ ok }) => ok)) return Response.json({ ready: true, ...state }, { headers: NO_STORE })
-      const requestId = requestIds(request.headers.get('x-request-id'))
+      if (checks.every(({ ok }) => ok)) return Response.json({ ready: true, ...state }, { headers })
       const failing = checks.filter(({ ok }) => !ok).map(({ name }) => name)
       const problem = problemBody(
         {
@@ -41,22 +44,23 @@ export const operationsRoutes = ({ readiness, describe, metrics, requestIds }: O
           detail: `not ready: ${failing.join(', ')}`,
           retryAfterSeconds: 1,
         },
-        requestId,
+        headers['x-request-id'],
       )
       return Response.json(
         { ...problem, ready: false, ...state },
         {
           status: 503,
           headers: {
-            ...NO_STORE,
+            ...headers,
             'content-type': 'application/problem+json',
             'retry-after': '1',
-            'x-request-id': requestId,
           },
         },
       )
     })
-    .get('/metrics', async () => {
+    .get('/metrics', async ({ request }) => {
+      const headers = headersFor(request)
       const { contentType, body } = await metrics()
-      return new Response(body, { headers: { 'content-type': contentType, ...NO_STORE } })
+      return new Response(body, { headers: { 'content-type': contentType, ...headers } })
     })
+}

@@ -83,7 +83,8 @@ const createRegisterEndpoint = (
         header: request.headers.get('idempotency-key'),
         route: `${route}?size=${size}&outcome=${forcedOutcome ?? ''}`,
       },
-      async (sessionId) => {
+      async (sessionId, onDispatch) => {
+        onDispatch()
         const registered = await register.register({
           ...{ principal, sessionId, forcedOutcome },
           checkType: CHECK_TYPES[type],

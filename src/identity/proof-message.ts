@@ -37,7 +37,8 @@ const NAME_MAX = 80
  */
 export const printableName = (name: string): string => {
   let text = ''
-  for (const character of name) {
+  // Accents are left out rather than letters: a name has to be recognised by whoever signs.
+  for (const character of name.normalize('NFD').replaceAll(/\p{Mn}/gu, '')) {
     const code = character.codePointAt(0) ?? 0
     text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'
   }

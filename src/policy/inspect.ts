@@ -1,7 +1,9 @@
 // Holds a parsed expression against the language before its types are checked, so that what is refused is refused in our
 // words, and resolves its names.
 
-import { FACTS, type FactField } from './facts.ts'
+import type { FactField } from './fact-field.ts'
+import { FACTS } from './facts.ts'
+import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf } from './fold.ts'
 import {
   DURATION_FUNCTIONS,
   FUNCTIONS,
@@ -13,18 +15,9 @@ import {
   VELOCITY_METHODS,
 } from './language.ts'
 import { POLICY_LIMITS } from './limits.ts'
-import { LiteralMalformedError, parseCountedDuration, parseDurationLiteral, parseTimestampLiteral } from './literals.ts'
-import { createResolver, factField, type Resolver } from './resolve.ts'
+import { createResolver, factField, type Refuse, type Resolver } from './resolve.ts'
 import { type PolicyScope, ROOT_NAMES } from './scope.ts'
-import {
-  childrenOf,
-  constantValue,
-  durationValue,
-  isConstant,
-  replaceByConstant,
-  type SyntaxNode,
-  timestampValue,
-} from './syntax.ts'
+import { childrenOf, type SyntaxNode } from './syntax.ts'
 
 /** A mistake inside one expression; `at` is a UTF-16 index into it. */
 export interface ExpressionIssue {
@@ -43,32 +36,8 @@ interface Place {
   readonly variable: string | null
 }
 
-const INT64_MAX = 2n ** 63n - 1n
-
-/** What is wrong with a literal, or null. */
-const literalProblem = (literal: unknown): string | null => {
-  if (typeof literal === 'boolean') return null
-  if (typeof literal === 'bigint') {
-    return literal > INT64_MAX ? `the number does not fit int: write uint256("${literal}")` : null
-  }
-  if (typeof literal === 'string') {
-    const limit = POLICY_LIMITS.stringLiteralLength
-    return literal.length > limit ? `a text has at most ${limit} characters` : null
-  }
-  if (typeof literal === 'number') return 'floating-point numbers are not part of the policy language'
-  return 'null, bytes and uint are not part of the policy language'
-}
-
 const isName = (node: SyntaxNode | undefined, name: string, { variable }: Place): boolean =>
   node?.op === 'id' && node.args === name && variable !== name
-
-/** The literal texts on one side of a comparison. */
-const textsOf = (node: SyntaxNode): { readonly node: SyntaxNode; readonly text: string }[] => {
-  if (node.op === 'list' && !isConstant(node)) return childrenOf(node).flatMap(textsOf)
-  const value = isConstant(node) ? constantValue(node) : null
-  const values = Array.isArray(value) ? value : [value]
-  return values.flatMap((text) => (typeof text === 'string' ? [{ node, text }] : []))
-}
 
 class Inspector {
   readonly issues: ExpressionIssue[] = []
@@ -78,12 +47,14 @@ class Inspector {
 
   constructor(scope: PolicyScope) {
     this.#scope = scope
-    this.#resolver = createResolver(scope, (node, message) => this.#refuse(node, message))
+    this.#resolver = createResolver(scope, this.#complain)
   }
 
   #refuse(node: SyntaxNode, message: string): void {
     this.issues.push({ at: node.pos, message })
   }
+
+  readonly #complain: Refuse = (node, message) => this.#refuse(node, message)
 
   inspect(node: SyntaxNode, place: Place): void {
     this.nodes++
@@ -106,6 +77,7 @@ class Inspector {
       this.#refuse(node, 'the list is empty')
     } else {
       this.#inspectAll(childrenOf(node), place)
+      if (node.op === '-_') replaceNegation(node)
       if (node.op === '==' || node.op === '!=' || node.op === 'in') this.#inspectComparison(node, place)
     }
   }
@@ -196,12 +168,12 @@ class Inspector {
     const [only] = parameters
     if (!FUNCTIONS.has(name)) {
       this.#refuse(node, refusedName(name, 'function', FUNCTIONS))
-    } else if (name === 'timestamp') {
-      this.#fold(node, 'google.protobuf.Timestamp', (text) => timestampValue(parseTimestampLiteral(text)))
-    } else if (name === 'duration') {
-      this.#fold(node, 'google.protobuf.Duration', (text) => durationValue(parseDurationLiteral(text)))
+    } else if (name === 'timestamp' || name === 'duration') {
+      this.nodes++
+      foldTime(node, name, this.#complain)
     } else if (DURATION_FUNCTIONS.has(name)) {
-      this.#foldCount(node, name, DURATION_FUNCTIONS.get(name) ?? 0)
+      this.nodes++
+      foldCountedDuration(node, name, DURATION_FUNCTIONS.get(name) ?? 0, this.#complain)
     } else if (name === 'in_list') {
       this.#inspectAll(parameters, place)
       this.#resolver.inList(node, parameters)
@@ -212,40 +184,6 @@ class Inspector {
       this.nodes++
     } else {
       this.#inspectAll(parameters, place)
-    }
-  }
-
-  /** The library's own readers accept too much and run in each evaluation. */
-  #fold(node: SyntaxNode, type: string, read: (text: string) => unknown): void {
-    const [name, [only, ...others]] = node.args as [string, SyntaxNode[]]
-    this.nodes++
-    if (only?.op !== 'value' || typeof only.args !== 'string' || others.length > 0) {
-      this.#refuse(node, `${name}() takes one literal text`)
-      return
-    }
-    const text = only.args
-    this.#replace(node, only, type, () => read(text))
-  }
-
-  #foldCount(node: SyntaxNode, name: string, unitSeconds: number): void {
-    const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
-    this.nodes++
-    if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {
-      this.#refuse(node, `${name}() takes one literal number`)
-      return
-    }
-    const count = only.args
-    this.#replace(node, only, 'google.protobuf.Duration', () =>
-      durationValue(parseCountedDuration(name, count, unitSeconds)),
-    )
-  }
-
-  #replace(node: SyntaxNode, literal: SyntaxNode, type: string, read: () => unknown): void {
-    try {
-      replaceByConstant(node, type, read())
-    } catch (error) {
-      if (!(error instanceof LiteralMalformedError)) throw error
-      this.#refuse(literal, error.message)
     }
   }
 

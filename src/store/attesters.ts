@@ -1,5 +1,5 @@
 // The deployment's attesters: which keystore file holds which address. The keys themselves are never here (invariant 5).
-import { newIdentifier } from '../domain/identifier.ts'
+import { newOrderedIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -49,7 +49,7 @@ export const createAttesterTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const attester: Attester = {
         ...input,
-        id: newIdentifier('attester'),
+        id: newOrderedIdentifier('attester'),
         status: 'active',
         createdAtSeconds: scope.nowSeconds(),
       }

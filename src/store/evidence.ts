@@ -1,36 +1,24 @@
 // What was handed in: one row a document, and one for a session's fields. Each change is part of the session's history and
 // takes the session's lock, so that of a decision and an erasure at the same moment one is first and the other sees it.
 // Erasing destroys the wrapped key in the row; the file is then nobody's to read.
-import { newIdentifier } from '../domain/identifier.ts'
+import { newOrderedId } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionEventKind, type SessionState } from '../domain/session.ts'
 import { EvidenceErasedError, SessionClosedError } from '../domain/session-errors.ts'
-import type { SqlParameter, Transaction } from './database.ts'
+import type { Transaction } from './database.ts'
+import {
+  EVIDENCE_COLUMNS,
+  type EvidenceRecord,
+  type EvidenceRow,
+  type EvidenceTarget,
+  eraseEvidence,
+  FIELDS_KIND,
+  insertEvidence,
+  OF_SESSION,
+  toRecord,
+} from './evidence-rows.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSession, readState } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
-
-/** The kind of the row that holds a session's fields. */
-export const FIELDS_KIND = 'fields'
-
-export interface EvidenceRecord {
-  readonly id: string
-  /** `fields`, or a kind of document. */
-  readonly kind: string
-  readonly mediaType: string
-  /** Of the plaintext. */
-  readonly byteLength: number
-  readonly createdAtSeconds: number
-  readonly storageName: string
-  readonly wrappedKey: Uint8Array
-  readonly sealedName: Uint8Array | null
-  /** Names of the filled fields. */
-  readonly fieldNames: readonly string[]
-}
-
-export interface EvidenceTarget {
-  readonly organizationId: string
-  readonly sessionId: string
-}
 
 export interface EvidenceRead {
   readonly evidenceId: string
@@ -39,39 +27,11 @@ export interface EvidenceRead {
   readonly readAtSeconds: number
 }
 
-interface EvidenceRow {
-  readonly id: string
-  readonly kind: string
-  readonly media_type: string
-  readonly byte_length: number
-  readonly created_at_seconds: number
-  readonly storage_name: string
-  readonly wrapped_key: Uint8Array
-  readonly sealed_name: Uint8Array | null
-  readonly field_names: string
-}
-
 /** A change that was made: the session after it, and the files that nobody can read any more. */
 export interface EvidenceChange {
   readonly state: SessionState
   readonly obsoleteFiles: readonly string[]
 }
-
-const COLUMNS =
-  'id, kind, media_type, byte_length, created_at_seconds, storage_name, wrapped_key, sealed_name, field_names'
-const OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
-
-const toRecord = (row: EvidenceRow): EvidenceRecord => ({
-  id: row.id,
-  kind: row.kind,
-  mediaType: row.media_type,
-  byteLength: row.byte_length,
-  createdAtSeconds: row.created_at_seconds,
-  storageName: row.storage_name,
-  wrappedKey: row.wrapped_key,
-  sealedName: row.sealed_name,
-  fieldNames: row.field_names === '' ? [] : row.field_names.split(','),
-})
 
 const noteChange = async (
   transaction: Transaction,
@@ -92,33 +52,6 @@ const noteChange = async (
   await announceSession(transaction, state, nowSeconds)
   return state
 }
-
-/** Destroys the keys of the rows that match; answers their files. */
-const erase = async (
-  transaction: Transaction,
-  { organizationId, sessionId }: EvidenceTarget,
-  nowSeconds: number,
-  also: { readonly sql: string; readonly parameters: readonly SqlParameter[] } = { sql: '', parameters: [] },
-): Promise<readonly EvidenceRow[]> =>
-  transaction.query<EvidenceRow>(
-    `UPDATE session_evidence SET wrapped_key = NULL, sealed_name = NULL, field_names = '', erased_at_seconds = ?
-     WHERE ${OF_SESSION} ${also.sql} RETURNING ${COLUMNS}`,
-    [nowSeconds, organizationId, sessionId, ...also.parameters],
-  )
-
-const insert = (
-  transaction: Transaction,
-  { organizationId, sessionId }: EvidenceTarget,
-  record: EvidenceRecord,
-): Promise<number> =>
-  transaction.execute(
-    `INSERT INTO session_evidence (organization_id, session_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[organizationId, sessionId, record.id, record.kind, record.mediaType, record.byteLength],
-      ...[record.createdAtSeconds, record.storageName, record.wrappedKey, record.sealedName],
-      record.fieldNames.join(','),
-    ],
-  )
 
 /** Something to decide on is there again. */
 const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
@@ -159,7 +92,7 @@ export const createEvidenceTable = (scope: TableScope) => {
     list: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
       (
         await scope.statements.query<EvidenceRow>(
-          `SELECT ${COLUMNS} FROM session_evidence WHERE ${OF_SESSION} ORDER BY created_at_seconds, id`,
+          `SELECT ${EVIDENCE_COLUMNS} FROM session_evidence WHERE ${OF_SESSION} ORDER BY created_at_seconds, id`,
           [organizationId, sessionId],
         )
       ).map(toRecord),
@@ -183,11 +116,11 @@ export const createEvidenceTable = (scope: TableScope) => {
         )
         if ((current?.id ?? null) !== replacedId) return false
         const nowSeconds = scope.nowSeconds()
-        const replaced = await erase(transaction, target, nowSeconds, {
+        const replaced = await eraseEvidence(transaction, target, nowSeconds, {
           sql: 'AND kind = ?',
           parameters: [FIELDS_KIND],
         })
-        await insert(transaction, target, record)
+        await insertEvidence(transaction, target, record)
         await clearErasure(transaction, target)
         const privateComment = `fields: ${record.fieldNames.join(', ')}`
         const state = await noteChange(
@@ -214,7 +147,7 @@ export const createEvidenceTable = (scope: TableScope) => {
           [target.organizationId, target.sessionId, record.kind],
         )
         if ((count?.there ?? 0) >= maximum) return false
-        await insert(transaction, target, record)
+        await insertEvidence(transaction, target, record)
         await clearErasure(transaction, target)
         const note = { kind: 'evidence-changed', actor, privateComment: `${record.kind} added` } as const
         return { state: await noteChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
@@ -230,7 +163,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
         const nowSeconds = scope.nowSeconds()
-        const [row] = await erase(transaction, target, nowSeconds, {
+        const [row] = await eraseEvidence(transaction, target, nowSeconds, {
           sql: 'AND id = ? AND kind <> ?',
           parameters: [evidenceId, FIELDS_KIND],
         })
@@ -246,7 +179,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         const { organizationId, sessionId } = target
         const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
         if (session === null) return null
-        const rows = await erase(transaction, target, nowSeconds)
+        const rows = await eraseEvidence(transaction, target, nowSeconds)
         if (rows.length === 0) {
           const state = await readState(transaction, organizationId, sessionId)
           return state === null ? null : { state, obsoleteFiles: [] }
@@ -268,14 +201,14 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const { organizationId, sessionId } = target
         const [row] = await transaction.query<EvidenceRow>(
-          `SELECT ${COLUMNS} FROM session_evidence WHERE ${OF_SESSION} AND id = ?`,
+          `SELECT ${EVIDENCE_COLUMNS} FROM session_evidence WHERE ${OF_SESSION} AND id = ?`,
           [organizationId, sessionId, evidenceId],
         )
         if (row === undefined) return null
         await transaction.execute(
           `INSERT INTO evidence_reads (id, organization_id, session_id, evidence_id, actor, read_at_seconds)
            VALUES (?, ?, ?, ?, ?, ?)`,
-          [newIdentifier('read'), organizationId, sessionId, evidenceId, actor, scope.nowSeconds()],
+          [newOrderedId(), organizationId, sessionId, evidenceId, actor, scope.nowSeconds()],
         )
         return toRecord(row)
       }),

@@ -21,7 +21,7 @@ export interface StoredResponse {
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
   /** An earlier holder let its claim expire unanswered. `claim.uuid` is the earlier one: it may have been signed. */
-  | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim }
+  | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly earlierExpiredAtSeconds: number }
   | { readonly outcome: 'in-flight' }
   /** The same key with another body. */
   | { readonly outcome: 'mismatch' }
@@ -107,7 +107,8 @@ export const createIdempotencyTable = (
         [claimExpiresAtSeconds, keepUntilSeconds, ...KEY(claim), row.claim_expires_at_seconds],
       )
       if (taken === 0) return { outcome: 'in-flight' }
-      return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid } }
+      const earlierExpiredAtSeconds = row.claim_expires_at_seconds
+      return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, earlierExpiredAtSeconds }
     }, DURABILITY),
 
   /**

@@ -84,7 +84,7 @@ const toMessage = (row: MessageRow): WebhookMessage => ({
 })
 
 /** One endpoint that does not answer must not keep the others from their turn. */
-const PER_ENDPOINT_MAX = 4
+const PER_ENDPOINT_MAX = 8
 /** Delivered ones are history after a week, dead ones after a month. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
@@ -92,34 +92,49 @@ const SWEEP_BATCH = 500
 /** A claim or an outcome that is lost means sending once more, with the same id. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-const DUE = `SELECT id FROM (
-    SELECT id, next_attempt_at_seconds, claimed_until_seconds,
-      ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY claimed_until_seconds DESC, next_attempt_at_seconds, id) AS place
-    FROM webhook_messages WHERE state = 'waiting' AND (next_attempt_at_seconds <= ? OR claimed_until_seconds > ?)
-  ) AS due WHERE place <= ${PER_ENDPOINT_MAX} AND claimed_until_seconds <= ? AND next_attempt_at_seconds <= ?
-  ORDER BY next_attempt_at_seconds, id LIMIT ?`
+/** Endpoints with something to send, in no order that would favour one: by index, however much waits. */
+const ENDPOINTS_WITH_DUE = `SELECT id FROM webhook_endpoints WHERE removed_at_seconds IS NULL AND EXISTS (
+    SELECT 1 FROM webhook_messages WHERE endpoint_id = webhook_endpoints.id AND state = 'waiting'
+      AND next_attempt_at_seconds <= ? AND claimed_until_seconds <= ?)`
+
+const DUE = `SELECT id FROM webhook_messages WHERE endpoint_id = ? AND state = 'waiting' AND next_attempt_at_seconds <= ?
+  AND claimed_until_seconds <= ? ORDER BY next_attempt_at_seconds, id LIMIT ?`
+
+const shuffled = <Item>(items: readonly Item[]): Item[] =>
+  items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item)
 
 export const createWebhookMessageTable = (scope: TableScope) => ({
-  /** Messages whose time has come and that nobody else sends. The deployment's own work, over all organizations. */
-  claim: async (limit: number, claimSeconds: number): Promise<readonly ClaimedMessage[]> => {
+  /**
+   * Messages whose time has come and that nobody else sends. The deployment's own work, over all organizations.
+   * @param underWay how many the caller sends to an endpoint already.
+   */
+  claim: async (
+    limit: number,
+    claimSeconds: number,
+    underWay: (endpointId: string) => number = () => 0,
+  ): Promise<readonly ClaimedMessage[]> => {
     const nowSeconds = scope.nowSeconds()
+    const endpoints = await scope.statements.query<{ id: string }>(ENDPOINTS_WITH_DUE, [nowSeconds, nowSeconds])
+    const ready = shuffled(endpoints.filter(({ id }) => underWay(id) < PER_ENDPOINT_MAX))
     // Usually there is none, and then nothing is written.
-    const due = await scope.statements.query(
-      `SELECT 1 FROM webhook_messages WHERE state = 'waiting' AND next_attempt_at_seconds <= ?
-         AND claimed_until_seconds <= ? LIMIT 1`,
-      [nowSeconds, nowSeconds],
-    )
-    if (due.length === 0) return []
+    if (ready.length === 0) return []
     return scope.write(async (transaction) => {
-      const ids = await transaction.query<{ id: string }>(DUE, [nowSeconds, nowSeconds, nowSeconds, nowSeconds, limit])
       const claimed: ClaimedMessage[] = []
-      for (const { id } of ids) {
-        const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
-          `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1 WHERE id = ?
-           RETURNING ${COLUMNS}, snapshot`,
-          [nowSeconds + claimSeconds, id],
-        )
-        if (row !== undefined) claimed.push({ ...toMessage(row), snapshot: JSON.parse(row.snapshot) })
+      for (const endpoint of ready) {
+        const places = Math.min(PER_ENDPOINT_MAX - underWay(endpoint.id), limit - claimed.length)
+        if (places <= 0) continue
+        const due = await transaction.query<{ id: string }>(DUE, [endpoint.id, nowSeconds, nowSeconds, places])
+        for (const { id } of due) {
+          const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
+            `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1 WHERE id = ?
+             RETURNING ${COLUMNS}, snapshot`,
+            [nowSeconds + claimSeconds, id],
+          )
+          if (row !== undefined) claimed.push({ ...toMessage(row), snapshot: JSON.parse(row.snapshot) })
+        }
       }
       return claimed
     }, DURABILITY)
@@ -182,15 +197,6 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
           : [nowSeconds, organizationId, messageId, organizationId],
       )
     }),
-
-  /** How many wait and how many are dead, over all organizations: for metrics. */
-  count: async (): Promise<{ readonly waiting: number; readonly dead: number }> => {
-    const [row] = await scope.statements.query<{ waiting: number | null; dead: number | null }>(
-      `SELECT SUM(CASE WHEN state = 'waiting' THEN 1 ELSE 0 END) AS waiting,
-         SUM(CASE WHEN state = 'dead' THEN 1 ELSE 0 END) AS dead FROM webhook_messages`,
-    )
-    return { waiting: row?.waiting ?? 0, dead: row?.dead ?? 0 }
-  },
 
   /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
   sweep: (): Promise<number> =>

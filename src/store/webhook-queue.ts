@@ -1,7 +1,7 @@
 // Puts what happened to a session into the queue of each endpoint that wants to know, in the transaction that made it
 // happen: an event is told exactly when it is true (invariant 7).
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import { newIdentifier } from '../domain/identifier.ts'
+import { newOrderedId } from '../domain/identifier.ts'
 import type { SessionEvent, SessionEventKind, SessionState } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
 import { readState } from './session-rows.ts'
@@ -28,6 +28,9 @@ export interface WebhookSnapshot {
   readonly state: SessionState
   readonly event: SessionEvent
 }
+
+/** Receivers see it; none of its characters is one that signatures are made with. */
+const newMessageId = (): string => `msg_${newOrderedId().replaceAll('-', '')}`
 
 interface TargetRow {
   readonly id: string
@@ -71,7 +74,7 @@ export const queueMessages = async (
          attempts, next_attempt_at_seconds, claimed_until_seconds, created_at_seconds)
        VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, 0, ?)`,
       [
-        ...[newIdentifier('message'), organizationId, target.id, id, event.sequence, type, JSON.stringify(snapshot)],
+        ...[newMessageId(), organizationId, target.id, id, event.sequence, type, JSON.stringify(snapshot)],
         ...[event.createdAtSeconds, event.createdAtSeconds],
       ],
     )

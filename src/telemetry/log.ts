@@ -1,4 +1,5 @@
-// One line of JSON per event: `time`, `level`, `message`, then fields in snake case. The message is a constant text;
+// One line of JSON per event: `time`, `level`, `message`, then fields, their names in snake case however the code
+// spells them (names inside a field's value stay). The message is a constant text;
 // what varies goes into fields, where it is redacted and cut. Logging never throws and never stops a request.
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
@@ -32,12 +33,22 @@ export interface LoggerOptions {
 /** Names that the line itself uses. A field of that name gets an underscore. */
 const RESERVED = new Set(['time', 'level', 'message'])
 
+/** `requestId` → `request_id`, letter by letter, so that no two names become one. Only names in camel case change. */
+const snakeCase = (name: string): string =>
+  /^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$/.test(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name
+
+/** As the line names a field: safe to print, in snake case, and no name that is taken. */
+const fieldName = (name: string, fields: LogFields): string => {
+  const shown = snakeCase(redactText(name))
+  return RESERVED.has(shown) || (shown !== name && Object.hasOwn(fields, shown)) ? `${shown}_` : shown
+}
+
 const encodeFields = (fields: LogFields): string => {
   let text = ''
   for (const name of Object.keys(fields)) {
     if (fields[name] === undefined) continue
     const value = isSecretName(name) ? REDACTED : loggable(fields[name])
-    text += `,${JSON.stringify(RESERVED.has(name) ? `${name}_` : redactText(name))}:${JSON.stringify(value)}`
+    text += `,${JSON.stringify(fieldName(name, fields))}:${JSON.stringify(value)}`
   }
   return text
 }

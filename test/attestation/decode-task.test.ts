@@ -48,11 +48,12 @@ describe('accepted', () => {
     )
   })
 
-  test('value stands in for msg_value, which wins', () => {
+  test('value stands in for msg_value, and may repeat it', () => {
     expect(decode({ ...without(good, 'msg_value'), value: '7' }).msgValue).toBe('7')
     expect(decode({ ...good, msg_value: null, value: '7' }).msgValue).toBe('7')
-    expect(decode({ ...good, msg_value: '1', value: '7' }).msgValue).toBe('1')
-    expect(decode({ ...good, value: 7 }).msgValue).toBe('0')
+    expect(decode({ ...good, msg_value: '7', value: '7' }).msgValue).toBe('7')
+    expect(decode({ ...good, msg_value: '255', value: '0xfF' }).msgValue).toBe('255')
+    for (const value of ['', null]) expect(decode({ ...good, msg_value: '7', value }).msgValue).toBe('7')
   })
 
   test('fields that the specification does not name', () => {
@@ -95,6 +96,17 @@ describe('wrong', () => {
   })
 })
 
+test('a value that differs from msg_value', () => {
+  for (const value of ['7', '1', '0x1', '-0', 'x', ' ', 0, 7, false, [], {}]) {
+    expect(refusal({ ...good, value })).toEqual({
+      code: 'INVALID_FIELD',
+      detail: 'request validation failed: value must be the same as msg_value',
+    })
+  }
+  // Not before msg_value itself is right.
+  expect(refusal({ ...good, msg_value: 'x', value: 'x' })?.detail).toContain('msg_value must be')
+})
+
 describe('chain_id', () => {
   test.each<[number | string, string]>([
     [0, '0'],
@@ -102,7 +114,7 @@ describe('chain_id', () => {
     [900, '900'],
     ['0', '0'],
     ['5', '5'],
-    [2 ** 53, '9007199254740992'],
+    [2 ** 53 - 2, '9007199254740990'],
     ['9007199254740993', '9007199254740993'],
     ['18446744073709551615', '18446744073709551615'],
     // A table entry is at 2^53 - 1: nothing rounds down to it.
@@ -115,8 +127,8 @@ describe('chain_id', () => {
   })
 
   test.each<{ kind: string; values: readonly JsonValue[] }>([
-    { kind: 'out of range', values: [-1, 1e300, Number.POSITIVE_INFINITY, 2 ** 64, '18446744073709551616'] },
-    { kind: 'no whole number', values: [1.5, '1.0', '1e3', 'ethereum', ''] },
+    { kind: 'out of range', values: [-1, '18446744073709551616'] },
+    { kind: 'no whole number', values: ['1.0', '1e3', 'ethereum', ''] },
     { kind: 'of other spellings', values: [' 1', '1 ', '+1', '-1', '01', '0x1', '9'.repeat(100_000)] },
     { kind: 'of the wrong type', values: [true, false, [1], { id: 1 }] },
   ])('$kind is 400', ({ values }) => {
@@ -128,6 +140,16 @@ describe('chain_id', () => {
     }
   })
 })
+
+test.each([2 ** 53, 2 ** 64, 1e300, Number.POSITIVE_INFINITY, -(2 ** 53), 1.5])(
+  'the number %p is no chain id, and is not repeated as it was rounded',
+  (chainId) => {
+    expect(refusal({ ...good, chain_id: chainId })).toEqual({
+      code: 'INVALID_FIELD',
+      detail: 'request validation failed: chain_id must be a whole number up to 2^53, or decimal text',
+    })
+  },
+)
 
 test('the first rule that fails is the answer', () => {
   const steps: readonly [JsonObject, string][] = [

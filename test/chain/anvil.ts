@@ -5,6 +5,7 @@ import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { startWatchdog } from '../support/watchdog.ts'
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
@@ -61,12 +62,7 @@ export const startAnvil = async (chainId: number, gas: 'free' | 'usual' = 'free'
       stderr: 'pipe',
     },
   )
-  // Its input ends when this process does, however it ends: then the node must not stay behind.
-  const watchdog = Bun.spawn(['sh', '-c', 'read -r _; kill -9 "$0"; rm -rf "$1"', String(child.pid), folder], {
-    stdin: 'pipe',
-    stdout: 'ignore',
-    stderr: 'ignore',
-  })
+  const watchdog = startWatchdog(child.pid, folder)
 
   let printed = ''
   let ready: (port: number) => void
@@ -86,9 +82,9 @@ export const startAnvil = async (chainId: number, gas: 'free' | 'usual' = 'free'
   const reading = Promise.all([read(child.stdout), read(child.stderr)])
 
   const stop = async (): Promise<void> => {
-    watchdog.kill('SIGKILL')
     child.kill('SIGKILL')
-    await Promise.all([child.exited, watchdog.exited, reading])
+    await Promise.all([child.exited, reading])
+    await watchdog.dismiss()
     rmSync(folder, { recursive: true, force: true })
   }
 

@@ -33,9 +33,28 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc
     code: anyText,
     message: anyText,
     value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+    more: fc.record(
+      {
+        data: fc.uint8Array({ maxLength: 20 }).map((bytes) => `0x${bytes.toHex()}`),
+        requested: fc.nat(),
+        facts: fc.record(
+          {
+            reads: fc.dictionary(anyText, fc.oneof(anyText, fc.boolean(), fc.constant(null))),
+            velocity: fc.dictionary(fc.nat().map(String), fc.record({ count: fc.nat(), value: anyText })),
+            lists: fc.dictionary(
+              anyText,
+              fc.record({ age: fc.option(fc.nat()), in: fc.array(anyText), out: fc.array(anyText) }),
+            ),
+          },
+          { requiredKeys: [] },
+        ),
+        shadow: fc.record({ revision: anyText, compliant: fc.option(fc.boolean()), rule: fc.option(anyText) }),
+      },
+      { requiredKeys: [] },
+    ),
   })
-  .map(({ number, kind, name, request, rule, code, message, value }) => {
-    const changes = { policy_name: name, request, rule, value: String(value) }
+  .map(({ number, kind, name, request, rule, code, message, value, more }) => {
+    const changes = { policy_name: name, request, rule, value: String(value), ...more }
     if (kind === 'withheld') return withheld(number)
     if (kind === 'denial') return denial(number, { ...changes, code, message })
     return kind === 'task' ? task(number, changes) : attestation(number, changes)

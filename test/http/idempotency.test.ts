@@ -14,6 +14,7 @@ import {
   type IdempotencyStore,
   type IdempotentRequest,
   mayHaveSigned,
+  type Recalled,
 } from '../../src/http/idempotency.ts'
 import type { IdempotencyClaim } from '../../src/store/idempotency.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
@@ -66,9 +67,12 @@ const sign = async (uuid: string): Promise<FreshAnswer> => ({
   keepSeconds: LIFETIME_SECONDS,
 })
 const answered = (uuid: string, replayed = false) => ({ status: 200, body: JSON.stringify({ uuid }), replayed })
-const failWith = (error: unknown) => async (): Promise<FreshAnswer> => {
-  throw error
-}
+const failWith =
+  (error: unknown) =>
+  async (_uuid: string, onDispatch: () => void): Promise<FreshAnswer> => {
+    onDispatch()
+    throw error
+  }
 const codeOf = async (run: Promise<unknown>): Promise<ErrorCode> => {
   try {
     await run
@@ -199,6 +203,54 @@ describe('after an error', () => {
       }
     },
   )
+
+  test('before anything could be signed, whatever the error, the key is free again', async () => {
+    const run = guard()
+    const early = async (): Promise<FreshAnswer> => {
+      throw new DependencyUnavailableError('the chain is away')
+    }
+    expect(await codeOf(run(request('u1'), early))).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(await run(request('u2'), sign)).toEqual(answered('u2'))
+  })
+
+  describe('the retry after a cut-off try', () => {
+    const afterCutOff = async (recalled: Recalled) => {
+      const asked: unknown[] = []
+      const run = createIdempotencyGuard({
+        store,
+        clock: temporary.clock,
+        claimSeconds: CLAIM_SECONDS,
+        report: (error) => reports.push(error),
+        recall: async (route, uuid, sinceSeconds) => {
+          asked.push([route, uuid, temporary.clock.unixSeconds() - sinceSeconds])
+          return recalled
+        },
+      })
+      await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))
+      temporary.clock.advance(CLAIM_SECONDS)
+      const answer = await run(request('u2'), sign)
+      // Looked for from the moment at which the first try claimed the key.
+      expect(asked).toEqual([['/v2/attestation', 'u1', CLAIM_SECONDS]])
+      return answer
+    }
+
+    test('is given what was recorded, and nothing is done again', async () => {
+      const answer = { body: '{"recorded":true}', keepSeconds: 10 }
+      expect(await afterCutOff({ outcome: 'decided', answer })).toEqual({
+        status: 200,
+        body: '{"recorded":true}',
+        replayed: false,
+      })
+    })
+
+    test('uses the same uuid when nothing was recorded', async () => {
+      expect(await afterCutOff({ outcome: 'nothing' })).toEqual(answered('u1'))
+    })
+
+    test('is a new request when what was signed has expired', async () => {
+      expect(await afterCutOff({ outcome: 'expired' })).toEqual(answered('u2'))
+    })
+  })
 
   test('an error of unknown kind counts as signed', async () => {
     const run = guard()

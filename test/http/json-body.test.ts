@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { createDeadlines } from '../../src/http/deadline.ts'
-import { isJsonContentType, JSON_BODY_MAX_BYTES, readJsonBody } from '../../src/http/json-body.ts'
+import {
+  ContentLengthInvalidError,
+  isJsonContentType,
+  JSON_BODY_MAX_BYTES,
+  readJsonBody,
+} from '../../src/http/json-body.ts'
 import { jsonResponse, problemResponse } from '../../src/http/response.ts'
+import { exchange } from './exchange.ts'
 import { createManualClock, createManualTimers } from './manual-clock.ts'
 
 const clock = createManualClock()
@@ -134,11 +140,23 @@ describe('size', () => {
     expect(request.bodyUsed).toBe(false)
   })
 
-  test('a size that is no number is refused', () => {
-    for (const size of ['x', '1e9', 'Infinity']) {
+  test('a size that is not digits is 400, whatever it is', () => {
+    for (const size of ['x', '1e9', 'Infinity', '-1', '+2', '0x2', '2.0', '2, 2', '2,2', '999999999, 999999999']) {
       const headers = { 'content-type': 'application/json', 'content-length': size }
-      expect(() => readJsonBody(new Request('http://x/', { method: 'POST', body: '{}', headers }))).toThrow()
+      expect(() => readJsonBody(new Request('http://x/', { method: 'POST', body: '{}', headers }))).toThrow(
+        new ContentLengthInvalidError(),
+      )
     }
+  })
+
+  test('a size that is sent twice is 400', async () => {
+    const size = 'Content-Length: 2\r\n'
+    const answer = await exchange(
+      Number(server.port),
+      `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${size}${size}Connection: close\r\n\r\n{}`,
+    )
+    expect(answer).toStartWith('HTTP/1.1 400 ')
+    expect(answer).toContain('"code":"INVALID_REQUEST"')
   })
 
   test('another limit', async () => {

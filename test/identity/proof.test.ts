@@ -91,7 +91,7 @@ describe('the message', () => {
         return message.split('\n').length === 12 && /^[\x20-\x7e\n]*$/.test(message)
       }),
     )
-    expect(printableName('Ünïcode\n\nURI: https://evil.example')).toBe('?n?code??URI: https:??evil.example')
+    expect(printableName('Ünïcode\n\nURI: https://evil.example')).toBe('Unicode??URI: https:??evil.example')
   })
 })
 

@@ -445,3 +445,44 @@ test('no order of loads, changes and answers leaves an old target behind', async
     expect((await last)?.id).toBe(`v${version}`)
   }
 })
+
+describe('a shadow revision', () => {
+  const ACTIVE = `name: P\nrules: [{id: a, deny: 'in_list(wallet.address, "a") || client.located'}]\n`
+  const SHADOW = `name: P\nrules: [{id: a, deny: 'in_list(wallet.address, "a") || identity.verified || tx.value > 1'}]\n`
+
+  const resolved = async (shadow: PolicyRevision | null): Promise<ResolvedTarget> => {
+    const { catalog, next } = setUp()
+    const found = resolve(catalog)
+    await next().answer(record('one', { shadowRevisionId: 'revision_b' }))
+    await next().answer(shadow)
+    await next().answer(revision('revision_a', ACTIVE))
+    return (await found) as ResolvedTarget
+  }
+
+  test('adds what only it needs, apart from what an answer waits for', async () => {
+    const target = await resolved(revision('revision_b', SHADOW))
+    expect(target).toMatchObject({
+      shadowRevisionId: 'revision_b',
+      requires: ['user_ip'],
+      needs: [{ kind: 'list', list: 'a' }, { kind: 'geography' }],
+      shadowNeeds: [{ kind: 'identity' }],
+      shadowRequires: ['msg_value'],
+    })
+  })
+
+  test('that does not compile, or is not there, keeps nobody from an answer', async () => {
+    const broken = await resolved(revision('revision_b', 'name: P\nrules: [{id: a, deny: nonsense}]\n'))
+    expect(broken).toMatchObject({ shadowRevisionId: 'revision_b', shadowNeeds: [], shadowRequires: [] })
+    expect(await resolved(null)).toMatchObject({ shadowRevisionId: null, shadowNeeds: [], shadowRequires: [] })
+  })
+
+  test('is at hand as long as the target is', async () => {
+    const { catalog, next } = setUp()
+    void resolve(catalog)
+    await next().answer(record('one', { shadowRevisionId: 'revision_b' }))
+    await next().answer(revision('revision_b', SHADOW))
+    await next().answer(revision('revision_a', ACTIVE))
+    expect(resolve(catalog)).not.toBeInstanceOf(Promise)
+    expect(catalog.cachedRevision('revision_b')?.source).toBe(SHADOW)
+  })
+})

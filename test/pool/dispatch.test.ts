@@ -212,6 +212,18 @@ describe('definitions', () => {
     ).toEqual([1, 0])
   })
 
+  test('a target with a shadow brings both revisions', async () => {
+    const { pump, pool, worker } = await startHarness({ workers: 1 })
+    const shadowed = targetOf({ shadowRevisionId: 'revision_2' })
+    pool.submit(jobOf(1), shadowed).catch(() => undefined)
+    pool.submit(jobOf(2, { targetId: 'target_2' }), targetOf({ id: 'target_2' })).catch(() => undefined)
+    await pump()
+    expect(definitions(worker(0))).toEqual([
+      { type: 'define', targets: [shadowed], revisions: [revisionOf('revision_1'), revisionOf('revision_2')] },
+      { type: 'define', targets: [targetOf({ id: 'target_2' })], revisions: [] },
+    ] as never)
+  })
+
   test('a worker that forgot a target gets it again with the job, up to a bound', async () => {
     const { pump, submit, worker } = await startHarness({ workers: 1 })
     const submitted = submit(1)

@@ -8,7 +8,18 @@ import { encodeAbiParameters } from 'viem'
 import { describeOnChain } from '../chain/anvil.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
 import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
-import { CONTRACT, evmAnswer, type FakeNode, startFakeNode } from './support.ts'
+import {
+  CONTRACT,
+  evmAnswer,
+  type FakeNode,
+  policyAccount,
+  registryAccount,
+  SOLANA_PROGRAM,
+  SOLANA_REGISTRY,
+  type SolanaAccount,
+  startFakeNode,
+  startSolanaNode,
+} from './support.ts'
 
 const WALLET = '0x1111111111111111111111111111111111111111'
 const row1 = (address: string) => `request validation failed: failed to get policy ID for address ${address}`
@@ -20,6 +31,9 @@ describeOnChain('contracts that are looked up on their chain', () => {
   let service: RunningService
   let liar: FakeNode
   let silent: FakeNode
+  let solana: FakeNode
+  /** Filled once the project's hash is known. */
+  const accounts: Record<string, SolanaAccount> = {}
   let otherKey: string
   let otherHash: string
 
@@ -47,6 +61,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
     const stolen = encodeAbiParameters([{ type: 'string' }], ['x-ffffffffffffffff'])
     liar = startFakeNode(evmAnswer(stolen, '0x1'))
     silent = startFakeNode(() => new Promise(() => undefined))
+    solana = startSolanaNode(accounts)
     const config = join(folder, 'countersign.json')
     writeFileSync(
       config,
@@ -54,6 +69,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
         chains: {
           // The first URL is down, the second serves another chain.
           base: { rpc: [dead, `${liar.url}/?key=secret-key`, chain.url], registry: registry.address },
+          solana: { rpc: solana.url, registry: SOLANA_REGISTRY },
           plume: { rpc: silent.url, registry: registry.address },
           ethereum: { rpc: [liar.url, chain.url], registry: registry.address, 'rpc-agreement': 2 },
           arbitrum: { rpc: dead, registry: registry.address },
@@ -78,7 +94,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
     otherHash = created[0]!.verificationHash
   })
   afterAll(async () => {
-    await Promise.all([service?.stop(), chain?.stop(), liar?.stop(), silent?.stop()])
+    await Promise.all([service?.stop(), chain?.stop(), liar?.stop(), silent?.stop(), solana?.stop()])
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -116,6 +132,16 @@ describeOnChain('contracts that are looked up on their chain', () => {
     })
     const unknown = await vaultWith('x-00000000000000000000000000000000')
     expect((await ask('base', unknown.address)).body.detail).toBe(row1(unknown.address))
+  })
+
+  test('may be programs on Solana', async () => {
+    const hash = service.quickstart['VERIFICATION_HASH'] ?? ''
+    accounts[registryAccount('policy', SOLANA_PROGRAM)] = { data: policyAccount(hash) }
+    const request = { from: SOLANA_REGISTRY, chain: 'solana' }
+    const found = await service.attest({ ...request, to: SOLANA_PROGRAM })
+    expect([found.status, await found.json()]).toMatchObject([200, { verification_hash: hash }])
+    const missing = await service.attest({ ...request, to: SOLANA_REGISTRY })
+    expect([missing.status, await missing.json()]).toMatchObject([400, { detail: row1(SOLANA_REGISTRY) }])
   })
 
   test('are bound here before they are looked up there', async () => {

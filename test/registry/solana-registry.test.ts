@@ -1,14 +1,21 @@
 // Reading the Solana registry's accounts: laid out here as the public program's source has them, served by a node that
 // says what a test wants.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createHash } from 'node:crypto'
-import { PublicKey } from '@solana/web3.js'
 import { createJsonRpc, type JsonRpc, RpcFailedError } from '../../src/facts/json-rpc.ts'
 import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../../src/facts/solana-registry.ts'
-import { type FakeNode, startFakeNode } from './support.ts'
+import {
+  discriminator,
+  type FakeNode,
+  keyBytes,
+  SOLANA_REGISTRY as PROGRAM,
+  policyAccount,
+  registryAccount,
+  type SolanaAccount,
+  startFakeNode,
+  startSolanaNode,
+  SOLANA_PROGRAM as TARGET,
+} from './support.ts'
 
-const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
-const TARGET = 'DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC'
 const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 const HASH = 'x-0123456789abcdef'
 
@@ -17,19 +24,6 @@ afterEach(async () => {
   for (const node of nodes.splice(0)) await node.stop()
 })
 
-const keyBytes = (key: string): Uint8Array => new PublicKey(key).toBytes()
-const discriminator = (name: string): Buffer => createHash('sha256').update(`account:${name}`).digest().subarray(0, 8)
-const addressOf = (seed: string, key: string): string =>
-  PublicKey.findProgramAddressSync([Buffer.from(seed), keyBytes(key)], new PublicKey(PROGRAM))[0].toBase58()
-
-/** `PolicyAccount`: program, authority, policy id, two times; then room up to the longest policy id. */
-const policyAccount = (policyId: string, target = TARGET): Buffer => {
-  const text = Buffer.from(policyId)
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(text.length)
-  const head = [discriminator('PolicyAccount'), keyBytes(target), keyBytes(PROGRAM), length, text, Buffer.alloc(16)]
-  return Buffer.concat([...head, Buffer.alloc(64 - Math.min(64, text.length))])
-}
 const attesterAccount = (attester: string, isRegistered: boolean): Buffer =>
   Buffer.concat([
     discriminator('AttesterAccount'),
@@ -38,31 +32,14 @@ const attesterAccount = (attester: string, isRegistered: boolean): Buffer =>
     Buffer.alloc(8),
   ])
 
-interface Account {
-  readonly data: Buffer
-  readonly owner?: string
-  readonly executable?: boolean
-}
-
-const rpcWith = (accounts: Readonly<Record<string, Account>>): JsonRpc => {
-  const node = startFakeNode(({ method, params }) => {
-    if (method === 'getGenesisHash') return MAINNET_GENESIS_HASH
-    if (method === 'getSlot') return 250_000_000
-    if (method === 'getBlockTime') return 1_795_169_702
-    const account = accounts[String(params[0])]
-    if (account === undefined) return { context: { slot: 1 }, value: null }
-    const { data, owner = PROGRAM, executable = false } = account
-    return {
-      context: { slot: 1 },
-      value: { owner, executable, lamports: 1, data: [data.toString('base64'), 'base64'] },
-    }
-  })
+const rpcWith = (accounts: Readonly<Record<string, SolanaAccount>>): JsonRpc => {
+  const node = startSolanaNode(accounts)
   nodes.push(node)
   return createJsonRpc({ url: node.url, timeoutMs: 5_000 })
 }
 const registry = createSolanaRegistry(PROGRAM, MAINNET_GENESIS_HASH)
-const policyId = (account: Account): Promise<string | null> =>
-  registry.policyId(rpcWith({ [addressOf('policy', TARGET)]: account }), TARGET)
+const policyId = (account: SolanaAccount): Promise<string | null> =>
+  registry.policyId(rpcWith({ [registryAccount('policy', TARGET)]: account }), TARGET)
 const failure = async (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => expect.unreachable(),
@@ -116,8 +93,8 @@ describe('the policy of a program', () => {
 
 test('attesters, the program and the time are read', async () => {
   const rpc = rpcWith({
-    [addressOf('attester', TARGET)]: { data: attesterAccount(TARGET, true) },
-    [addressOf('attester', PROGRAM)]: { data: attesterAccount(PROGRAM, false) },
+    [registryAccount('attester', TARGET)]: { data: attesterAccount(TARGET, true) },
+    [registryAccount('attester', PROGRAM)]: { data: attesterAccount(PROGRAM, false) },
     [PROGRAM]: { data: Buffer.alloc(36), owner: 'BPFLoaderUpgradeab1e11111111111111111111111', executable: true },
   })
   const registered = [TARGET, PROGRAM, SYSTEM_PROGRAM].map((attester) => registry.isAttesterRegistered(rpc, attester))

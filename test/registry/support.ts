@@ -1,5 +1,7 @@
-// A JSON-RPC node that says what a test wants it to say, on a free loopback port.
-import { EVM_ZERO_ADDRESS } from '../../src/domain/address.ts'
+// JSON-RPC nodes that say what a test wants them to say, on free loopback ports.
+import { createHash } from 'node:crypto'
+import { PublicKey } from '@solana/web3.js'
+import { MAINNET_GENESIS_HASH } from '../../src/facts/solana-registry.ts'
 
 export interface RpcCall {
   readonly method: string
@@ -57,4 +59,46 @@ export const evmAnswer =
 
 export const REGISTRY = '0x00000000000000000000000000000000000000aa'
 export const CONTRACT = '0x00000000000000000000000000000000000000bb'
-export const NOWHERE = EVM_ZERO_ADDRESS
+
+export const SOLANA_REGISTRY = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
+export const SOLANA_PROGRAM = 'DeZVDBizsEVYvCDyLDLU8MPgE6ndYE2dDA1MXaL2neJC'
+
+export const keyBytes = (key: string): Uint8Array => new PublicKey(key).toBytes()
+
+export const discriminator = (name: string): Buffer =>
+  createHash('sha256').update(`account:${name}`).digest().subarray(0, 8)
+
+/** Where the registry program keeps its account with this seed for this key. */
+export const registryAccount = (seed: string, key: string): string =>
+  PublicKey.findProgramAddressSync([Buffer.from(seed), keyBytes(key)], new PublicKey(SOLANA_REGISTRY))[0].toBase58()
+
+/** `PolicyAccount`: program, authority, policy id, two times; then room up to the longest policy id. */
+export const policyAccount = (policyId: string, program = SOLANA_PROGRAM): Buffer => {
+  const text = Buffer.from(policyId)
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(text.length)
+  const fields = [keyBytes(program), keyBytes(SOLANA_REGISTRY), length, text, Buffer.alloc(16)]
+  return Buffer.concat([discriminator('PolicyAccount'), ...fields, Buffer.alloc(64 - Math.min(64, text.length))])
+}
+
+export interface SolanaAccount {
+  readonly data: Buffer
+  /** The registry program unless stated. */
+  readonly owner?: string
+  readonly executable?: boolean
+}
+
+/** A node of mainnet-beta with these accounts. */
+export const startSolanaNode = (accounts: Readonly<Record<string, SolanaAccount>>): FakeNode =>
+  startFakeNode(({ method, params }) => {
+    if (method === 'getGenesisHash') return MAINNET_GENESIS_HASH
+    if (method === 'getSlot') return 250_000_000
+    if (method === 'getBlockTime') return 1_795_169_702
+    const account = accounts[String(params[0])]
+    if (account === undefined) return { context: { slot: 1 }, value: null }
+    const { data, owner = SOLANA_REGISTRY, executable = false } = account
+    return {
+      context: { slot: 1 },
+      value: { owner, executable, lamports: 1, data: [data.toString('base64'), 'base64'] },
+    }
+  })

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startWatchdog } from '../support/watchdog.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
@@ -85,6 +86,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Runnin
     stderr: 'pipe',
   })
 
+  const watchdog = startWatchdog(child.pid, options.dataDirectory === undefined ? dataDirectory : null)
+
   let stdout = ''
   let stderr = ''
   const lines: LogLine[] = []
@@ -130,6 +133,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Runnin
     child.kill('SIGTERM')
     const code = await child.exited
     await reading
+    await watchdog.dismiss()
     if (options.dataDirectory === undefined) rmSync(dataDirectory, { recursive: true, force: true })
     return code
   }

@@ -60,6 +60,18 @@ describe('a line', () => {
     })
   })
 
+  test('names its fields in snake case, and no two alike', () => {
+    const { log, lines } = setUp()
+    log
+      .with({ requestId: 'r-1' })
+      .info('x', { builtAtMs: 1, v2Key: 2, aB: 3, a_b: 4, 'x-Y': 5, Kept: 6, nested: { aB: 1 } })
+    expect(lines[0]).toEndWith(
+      ',"request_id":"r-1","built_at_ms":1,"v2_key":2,"a_b_":3,"a_b":4,"x-Y":5,"Kept":6,"nested":{"aB":1}}\n',
+    )
+    log.info('x', { apiKey: 'mine', clientSecret: 'mine' })
+    expect(lines[1]).toEndWith(`,"api_key":"${REDACTED}","client_secret":"${REDACTED}"}\n`)
+  })
+
   test('leaves out what is undefined', () => {
     const { log, last } = setUp()
     log.info('x', { rule: undefined })

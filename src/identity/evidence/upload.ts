@@ -33,6 +33,7 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs
   // A reader that was cancelled reads an end, so the loop below ends with it.
   const timer = setTimeout(() => {
     late = true
+    // A stream that can't be cancelled has ended already.
     reader.cancel().catch(() => undefined)
   }, timeLimitMs)
   try {
@@ -44,6 +45,7 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, timeLimitMs
       pieces.push(value)
     }
   } catch (error) {
+    // As above: what counts is the error that is already known.
     if (!late) await reader.cancel().catch(() => undefined)
     throw error instanceof DocumentTooLargeError
       ? error

@@ -7,6 +7,8 @@ export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore
   readonly deliver: Deliver
   readonly onError: (error: unknown) => void
+  /** Of a message that is given up. */
+  readonly onDead: (message: ClaimedMessage, failure: string) => void
   /** Attempts under way at once. */
   readonly concurrencyMax?: number
   /** Longer than an attempt may take. */
@@ -23,18 +25,31 @@ export interface DeliveryLoop {
 }
 
 export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): DeliveryLoop => {
-  const { messages, deliver, onError, concurrencyMax = 32, claimSeconds = 60 } = dependencies
-  const underWay = new Set<Promise<void>>()
+  const { messages, deliver, onError, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
+  /** Looks and attempts. */
+  const underWay = new Set<Promise<unknown>>()
+  const perEndpoint = new Map<string, number>()
   let timer: ReturnType<typeof setInterval> | undefined
   let looking = false
   let closed = false
 
+  const count = (endpointId: string, change: 1 | -1): void => {
+    const left = (perEndpoint.get(endpointId) ?? 0) + change
+    if (left === 0) perEndpoint.delete(endpointId)
+    else perEndpoint.set(endpointId, left)
+  }
+
   const attempt = async (message: ClaimedMessage): Promise<void> => {
+    count(message.endpointId, 1)
     try {
-      await messages.settle(message, await deliver(message))
+      const outcome = await deliver(message)
+      await messages.settle(message, outcome)
+      if (outcome.state === 'dead') onDead(message, outcome.failure)
     } catch (error) {
       // The claim runs out, and it is sent again.
       onError(error)
+    } finally {
+      count(message.endpointId, -1)
     }
   }
 
@@ -43,7 +58,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     if (closed || looking || free <= 0) return []
     looking = true
     try {
-      return await messages.claim(free, claimSeconds)
+      return await messages.claim(free, claimSeconds, (endpointId) => perEndpoint.get(endpointId) ?? 0)
     } catch (error) {
       onError(error)
       return []
@@ -53,9 +68,16 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
   }
 
   const run = async (): Promise<number> => {
-    const claimed = await claim()
+    const look = claim()
+    underWay.add(look)
+    const claimed = await look
+    underWay.delete(look)
     const attempts = claimed.map((message) => {
-      const settled = attempt(message).finally(() => underWay.delete(settled))
+      const settled = attempt(message).finally(() => {
+        underWay.delete(settled)
+        // Its place is free: a queue is worked off as fast as it is taken, and not by the interval.
+        if (timer !== undefined) void run()
+      })
       underWay.add(settled)
       return settled
     })
@@ -72,7 +94,9 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     close: async () => {
       closed = true
       clearInterval(timer)
-      await Promise.all(underWay)
+      timer = undefined
+      // A look that was under way may have begun attempts.
+      while (underWay.size > 0) await Promise.all(underWay)
     },
   }
 }

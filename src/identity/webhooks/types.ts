@@ -40,7 +40,12 @@ export type WebhookOutcome =
     }
 
 export interface WebhookMessageStore {
-  claim(limit: number, claimSeconds: number): Promise<readonly ClaimedMessage[]>
+  /** @param underWay how many the caller sends to an endpoint already. */
+  claim(
+    limit: number,
+    claimSeconds: number,
+    underWay: (endpointId: string) => number,
+  ): Promise<readonly ClaimedMessage[]>
   settle(message: Pick<ClaimedMessage, 'organizationId' | 'id'>, outcome: WebhookOutcome): Promise<void>
 }
 

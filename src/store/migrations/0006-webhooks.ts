@@ -46,7 +46,7 @@ export const webhooks: Migration = {
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id),
        CHECK ((state = 'waiting') = (settled_at_seconds IS NULL))
      )${tableEnd}`,
-    `CREATE INDEX webhook_messages_waiting ON webhook_messages (next_attempt_at_seconds, endpoint_id)
+    `CREATE INDEX webhook_messages_waiting ON webhook_messages (endpoint_id, next_attempt_at_seconds)
        WHERE state = 'waiting'`,
     'CREATE INDEX webhook_messages_by_organization ON webhook_messages (organization_id, created_at_seconds)',
     'CREATE INDEX webhook_messages_settled ON webhook_messages (settled_at_seconds) WHERE settled_at_seconds IS NOT NULL',

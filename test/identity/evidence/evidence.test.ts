@@ -17,6 +17,7 @@ import {
   EvidenceUnreadableError,
 } from '../../../src/identity/evidence/errors.ts'
 import { createReencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
 import { describeImage, emptyZip, jpeg, jpegWithMetadata, pdf, png, streamOf } from './images.ts'
 import { openEvidence, readAll } from './support.ts'
@@ -259,6 +260,27 @@ describe('another organization', () => {
     expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toEqual([])
     expect((await evidence.listEvidence(target)).documents.length).toBe(1)
   })
+})
+
+test('a record moved to another session, organization or document opens nothing', async () => {
+  const { files, keys, store, add, session, createOrganization } = parts
+  const vault = createVault({ files, keys })
+  const mine = await session(demo)
+  const other = await session(demo)
+  const theirs = await session(await createOrganization('other'))
+  await add(mine, IMAGE)
+  const target = { organizationId: demo, sessionId: mine.id }
+  const [record] = await store.evidence.list(target)
+  if (record === undefined) throw new Error('no record')
+  expect(await vault.fileName(target, record)).toBe('passport.jpg')
+  for (const [where, what] of [
+    [{ organizationId: demo, sessionId: other.id }, record],
+    [{ organizationId: theirs.organizationId, sessionId: theirs.id }, record],
+    [target, { ...record, id: 'evidence_0000000000000000' }],
+  ] as const) {
+    await expect(vault.open(where, what)).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await expect(vault.fileName(where, what)).rejects.toBeInstanceOf(EvidenceUnreadableError)
+  }
 })
 
 describe('what is missing', () => {

@@ -1,5 +1,5 @@
 // A decoder that takes memory until it gets no more.
 const held: Uint8Array[] = []
-for (;;) held.push(new Uint8Array(64 * 2 ** 20).fill(1))
+for (;;) held.push(new Uint8Array(256 * 2 ** 20))
 
 export {}

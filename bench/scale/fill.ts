@@ -1,0 +1,70 @@
+// What fills a deployment: policies with their contracts, keys, and a list, as many as wanted.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { addressOfKey } from '../../src/domain/address-key.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { createEntrySink } from '../../src/facts/lists/entry-sink.ts'
+import { replaceList } from '../../src/facts/lists/write-list.ts'
+import type { Store, Tables } from '../../src/store/store.ts'
+import { type RunningService, withStore } from './running-service.ts'
+
+const POLICY = readFileSync(join(import.meta.dir, '..', 'policies', 'six-rules.yaml'), 'utf8')
+export const CHAIN = 'sepolia'
+
+/** Many rows, some a transaction. */
+const inBatches = async (
+  store: Store,
+  count: number,
+  make: (tables: Tables, index: number) => Promise<void>,
+): Promise<void> => {
+  for (let start = 0; start < count; start += 200) {
+    await store.transaction(async (tables) => {
+      for (let index = start; index < Math.min(count, start + 200); index++) await make(tables, index)
+    })
+  }
+}
+
+const contractAt = (index: number): string => `0xc0de${(index + 1).toString(16).padStart(36, '0')}`
+
+/** Answers the contracts. A policy of its own for each contract: another name, so another text. */
+export const addPolicies = (service: RunningService, count: number): Promise<readonly string[]> =>
+  withStore(service, async (store, organizationId) => {
+    await inBatches(store, count, async (tables, index) => {
+      const name = `Six rules ${index}`
+      const policy = await tables.policies.create({ organizationId, name })
+      const source = POLICY.replace('name: Six rules', `name: ${name}`)
+      const revision = await tables.policies.saveRevision({ organizationId, policyId: policy.id, source, quorum: 1 })
+      if (revision === null) throw new Error('the policy is gone')
+      await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+      const project = await tables.projects.create({ organizationId, name, policyId: policy.id })
+      const binding = { organizationId, projectId: project.id, chainName: CHAIN, address: contractAt(index) }
+      await tables.bindings.create(binding)
+    })
+    return Array.from({ length: count }, (_, index) => contractAt(index))
+  })
+
+export const addKeys = (service: RunningService, count: number): Promise<readonly string[]> =>
+  withStore(service, async (store, organizationId) => {
+    const keys: string[] = []
+    await inBatches(store, count, async (tables) => {
+      const settings = {
+        kind: 'attestation',
+        environment: 'live',
+        name: '',
+        expiresAtSeconds: null,
+        rateLimit: null,
+      } as const
+      keys.push((await tables.apiKeys.issue({ organizationId, ...settings })).text)
+    })
+    return keys
+  })
+
+export const fillDenyList = (service: RunningService, count: number): Promise<void> =>
+  withStore(service, async (store, organizationId) => {
+    const sink = createEntrySink()
+    const random = new Uint8Array(20)
+    for (let index = 0; index < count; index++) sink.add(addressOfKey(crypto.getRandomValues(random)), '')
+    const list = await store.lists.create({ owner: organizationId, name: 'deny' })
+    const contents = { lists: store.lists, bases: store.listBases }
+    await replaceList(contents, list.id, sink.chunks({ author: 'bench', addedAtSeconds: systemClock.unixSeconds() }))
+  })

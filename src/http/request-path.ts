@@ -1,0 +1,12 @@
+// The path of a request. Bun puts the Host header into `request.url` as it came, or leaves it out, so the text need not be
+// a URL: `new URL` throws for a caller who sends `Host: [`, an empty one or none.
+
+/** The path of `request.url` as it stands there: neither decoded nor made shorter. */
+export const requestPath = (url: string): string => {
+  const authority = url.startsWith('/') ? -1 : url.indexOf('://')
+  const start = authority === -1 ? 0 : url.indexOf('/', authority + 3)
+  if (start === -1) return '/'
+  const path = url.slice(start)
+  const end = path.search(/[?#]/)
+  return end === -1 ? path : path.slice(0, end)
+}

@@ -1,0 +1,20 @@
+// Whether the service can listen where it is told to, asked before anything is made or written: a first start that finds
+// its port taken must not leave a deployment behind that names it.
+import { type ListenAddress, SettingInvalidError } from './settings.ts'
+
+/**
+ * The address with a real port: port 0 becomes one that is free now.
+ * @throws SettingInvalidError with one line that names the setting.
+ */
+export const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
+  try {
+    const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data: () => undefined } })
+    const claimed = { hostname, port: probe.port }
+    probe.stop(true)
+    return claimed
+  } catch (error) {
+    const code = (error as { code?: unknown }).code
+    const why = code === 'EADDRINUSE' ? 'the address is in use' : 'this machine can not listen there'
+    throw new SettingInvalidError(`--${setting} ${hostname}:${port}: ${why}; choose another`)
+  }
+}

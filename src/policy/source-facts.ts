@@ -1,0 +1,143 @@
+// Facts that sources beyond the request give: where the client is, and who the wallet belongs to.
+
+import { type FactField, type FactGroup, matching, oneOf } from './fact-field.ts'
+import { FactUnavailableError } from './fact-unavailable.ts'
+import type { GeographyFacts, IdentityFacts } from './types.ts'
+
+const COUNTRY = /^[A-Z]{2}$/
+const REGION = /^[A-Z]{2}-[A-Z0-9]{1,3}$/
+
+const geographyField = (
+  name: string,
+  field: Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral'>,
+  select: (geography: GeographyFacts) => unknown,
+): FactField => {
+  const unavailable = new FactUnavailableError(`client.${name}`)
+  return {
+    ...field,
+    requires: 'user_ip',
+    need: { kind: 'geography' },
+    read: ({ request }) => {
+      const geography = request.external?.geography
+      const value = geography == null ? null : select(geography)
+      if (value === null) throw unavailable
+      return value
+    },
+  }
+}
+
+const identityField = (
+  name: string,
+  field: Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral'>,
+  select: (identity: IdentityFacts) => unknown,
+): FactField => {
+  const unavailable = new FactUnavailableError(`identity.${name}`)
+  return {
+    ...field,
+    need: { kind: 'identity' },
+    read: ({ request }) => {
+      const identity = request.external?.identity
+      const value = identity == null ? null : select(identity)
+      if (value === null) throw unavailable
+      return value
+    },
+  }
+}
+
+export const client = {
+  ip: {
+    type: 'string',
+    maxLength: 64,
+    requires: 'user_ip',
+    description: 'The end user’s IP address in its shortest form.',
+    read: (evaluation) => evaluation.request.userIp,
+  },
+  located: geographyField(
+    'located',
+    { type: 'bool', description: 'Whether the country of the IP address is known.' },
+    ({ country }) => country !== null,
+  ),
+  country: geographyField(
+    'country',
+    {
+      type: 'string',
+      maxLength: 2,
+      description: 'Country, ISO 3166-1: "US". Fails while client.located is false.',
+      refuseLiteral: matching(COUNTRY, 'client.country is two capital letters (ISO 3166-1), for example "US"'),
+    },
+    ({ country }) => country,
+  ),
+  region_known: geographyField(
+    'region_known',
+    { type: 'bool', description: 'Whether the region of the IP address is known.' },
+    ({ region }) => region !== null,
+  ),
+  region: geographyField(
+    'region',
+    {
+      type: 'string',
+      maxLength: 6,
+      description: 'Region, ISO 3166-2: "US-NY". Fails while client.region_known is false.',
+      refuseLiteral: matching(REGION, 'client.region is a country and a region (ISO 3166-2), for example "US-NY"'),
+    },
+    ({ region }) => region,
+  ),
+  anonymity_known: geographyField(
+    'anonymity_known',
+    { type: 'bool', description: 'Whether the data tells anonymous networks for this address.' },
+    ({ anonymous }) => anonymous !== null,
+  ),
+  anonymous: geographyField(
+    'anonymous',
+    { type: 'bool', description: 'An anonymous network of any kind. Fails while client.anonymity_known is false.' },
+    ({ anonymous }) => anonymous,
+  ),
+  vpn: geographyField(
+    'vpn',
+    { type: 'bool', description: 'A VPN. Fails where the data does not say.' },
+    ({ vpn }) => vpn,
+  ),
+  proxy: geographyField(
+    'proxy',
+    { type: 'bool', description: 'A public or residential proxy. Fails where the data does not say.' },
+    ({ proxy }) => proxy,
+  ),
+  tor: geographyField(
+    'tor',
+    { type: 'bool', description: 'A Tor exit. Fails where the data does not say.' },
+    ({ tor }) => tor,
+  ),
+  hosting: geographyField(
+    'hosting',
+    { type: 'bool', description: 'A hosting provider. Fails where the data does not say.' },
+    ({ hosting }) => hosting,
+  ),
+} satisfies FactGroup
+
+export const identity = {
+  verified: identityField(
+    'verified',
+    { type: 'bool', description: 'Whether the wallet is verified at the organization’s current level.' },
+    ({ verified }) => verified,
+  ),
+  type: identityField(
+    'type',
+    {
+      type: 'string',
+      maxLength: 10,
+      description: '"individual" or "business"; empty when not verified.',
+      refuseLiteral: oneOf(['individual', 'business', ''], 'identity.type is "individual", "business" or empty'),
+    },
+    ({ type }) => type ?? '',
+  ),
+  level: identityField(
+    'level',
+    { type: 'int', description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.' },
+    ({ level }) => BigInt(level),
+  ),
+  verified_at: identityField(
+    'verified_at',
+    { type: 'google.protobuf.Timestamp', description: 'When it was verified. Fails while identity.verified is false.' },
+    ({ verifiedAtSeconds }) => (verifiedAtSeconds === null ? null : new Date(verifiedAtSeconds * 1000)),
+  ),
+} satisfies FactGroup

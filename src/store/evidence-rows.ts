@@ -1,0 +1,82 @@
+// One row of evidence: how it is read, written and erased. Erasing keeps the row, which history and readings name, and
+// destroys what opens its file.
+import type { SqlParameter, Transaction } from './database.ts'
+
+/** The kind of the row that holds a session's fields. */
+export const FIELDS_KIND = 'fields'
+
+export interface EvidenceRecord {
+  readonly id: string
+  /** `fields`, or a kind of document. */
+  readonly kind: string
+  readonly mediaType: string
+  /** Of the plaintext. */
+  readonly byteLength: number
+  readonly createdAtSeconds: number
+  readonly storageName: string
+  readonly wrappedKey: Uint8Array
+  readonly sealedName: Uint8Array | null
+  /** Names of the filled fields. */
+  readonly fieldNames: readonly string[]
+}
+
+export interface EvidenceTarget {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+export interface EvidenceRow {
+  readonly id: string
+  readonly kind: string
+  readonly media_type: string
+  readonly byte_length: number
+  readonly created_at_seconds: number
+  readonly storage_name: string
+  readonly wrapped_key: Uint8Array
+  readonly sealed_name: Uint8Array | null
+  readonly field_names: string
+}
+
+export const EVIDENCE_COLUMNS =
+  'id, kind, media_type, byte_length, created_at_seconds, storage_name, wrapped_key, sealed_name, field_names'
+/** What a session has and nobody erased. */
+export const OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
+
+export const toRecord = (row: EvidenceRow): EvidenceRecord => ({
+  id: row.id,
+  kind: row.kind,
+  mediaType: row.media_type,
+  byteLength: row.byte_length,
+  createdAtSeconds: row.created_at_seconds,
+  storageName: row.storage_name,
+  wrappedKey: row.wrapped_key,
+  sealedName: row.sealed_name,
+  fieldNames: row.field_names === '' ? [] : row.field_names.split(','),
+})
+
+/** Destroys the keys of the rows that match; answers their files. */
+export const eraseEvidence = async (
+  transaction: Transaction,
+  { organizationId, sessionId }: EvidenceTarget,
+  nowSeconds: number,
+  also: { readonly sql: string; readonly parameters: readonly SqlParameter[] } = { sql: '', parameters: [] },
+): Promise<readonly EvidenceRow[]> =>
+  transaction.query<EvidenceRow>(
+    `UPDATE session_evidence SET wrapped_key = NULL, sealed_name = NULL, field_names = '', erased_at_seconds = ?
+     WHERE ${OF_SESSION} ${also.sql} RETURNING ${EVIDENCE_COLUMNS}`,
+    [nowSeconds, organizationId, sessionId, ...also.parameters],
+  )
+
+export const insertEvidence = (
+  transaction: Transaction,
+  { organizationId, sessionId }: EvidenceTarget,
+  record: EvidenceRecord,
+): Promise<number> =>
+  transaction.execute(
+    `INSERT INTO session_evidence (organization_id, session_id, ${EVIDENCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[organizationId, sessionId, record.id, record.kind, record.mediaType, record.byteLength],
+      ...[record.createdAtSeconds, record.storageName, record.wrappedKey, record.sealedName],
+      record.fieldNames.join(','),
+    ],
+  )

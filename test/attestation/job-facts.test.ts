@@ -1,0 +1,168 @@
+// What travels with a job: the facts its policy asks for and nothing else, personal ones hashed beside them, and what only
+// a shadow needs without holding up the answer.
+import { describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { carriesFacts, createCollectJobFacts } from '../../src/attestation/job-facts.ts'
+import { createVelocityCounters } from '../../src/facts/velocity.ts'
+import type {
+  CarriedFacts,
+  ExternalFacts,
+  FactCollector,
+  FactNeed,
+  FactSubject,
+  ResolvedTarget,
+} from '../../src/policy/types.ts'
+import { testTarget } from '../workers/support/policies.ts'
+
+const KEY = new Uint8Array(32).fill(7)
+const hash = (text: string): string => createHmac('sha256', KEY).update(text).digest('hex')
+
+const subject: FactSubject = {
+  ...{ organizationId: 'org', projectId: 'project', environment: 'live', deadlineMs: 1_000 },
+  ...{ chainName: 'base', chainFamily: 'evm', chainId: 8453, from: '0x01', to: '0x02', value: '5', data: '0x' },
+  ...{ userIp: '192.0.2.1', nowSeconds: 1_767_225_600 },
+}
+const target = (changes: Partial<ResolvedTarget> = {}): ResolvedTarget => ({
+  ...testTarget(),
+  ...{ needs: [], shadowNeeds: [], shadowRequires: [] },
+  ...changes,
+})
+
+const setUp = (answers: (needs: readonly FactNeed[]) => ExternalFacts | Promise<ExternalFacts> = () => ({})) => {
+  const asked: FactNeed[][] = []
+  const waits: { delayMs: number; callback: () => void; cancelled: boolean }[] = []
+  const collector: FactCollector = {
+    collect: (needs) => {
+      asked.push([...needs])
+      return answers(needs)
+    },
+  }
+  const collect = createCollectJobFacts({
+    collector,
+    velocity: createVelocityCounters({ maxWallets: 2 }),
+    digestKey: KEY,
+    timers: {
+      after: (delayMs, callback) => {
+        const wait = { delayMs, callback, cancelled: false }
+        waits.push(wait)
+        return () => {
+          wait.cancelled = true
+        }
+      },
+    },
+  })
+  const carried = async (...parameters: Parameters<typeof collect>): Promise<CarriedFacts> =>
+    JSON.parse((await collect(...parameters)).text)
+  return { collect, carried, asked, waits }
+}
+
+test('a policy that asks for nothing carries nothing', () => {
+  expect(carriesFacts(target())).toBe(false)
+  expect(carriesFacts(target({ requires: ['data', 'msg_value'] }))).toBe(false)
+  expect(carriesFacts(target({ requires: ['user_ip'] }))).toBe(true)
+  expect(carriesFacts(target({ needs: [{ kind: 'identity' }] }))).toBe(true)
+  expect(carriesFacts(target({ shadowNeeds: [{ kind: 'identity' }] }))).toBe(true)
+  expect(carriesFacts(target({ shadowRequires: ['data'] }))).toBe(true)
+})
+
+describe('facts', () => {
+  test('are what the collector says, at once when it says it at once', () => {
+    const { collect, asked } = setUp(() => ({ geography: null, reads: { a: '1' } }))
+    const needs: FactNeed[] = [{ kind: 'geography' }]
+    const found = collect(target({ needs }), subject, false)
+    expect(found).not.toBeInstanceOf(Promise)
+    expect(JSON.parse((found as { text: string }).text)).toEqual({ geography: null, reads: { a: '1' } })
+    expect(asked).toEqual([needs])
+  })
+
+  test('of lists and velocity are not asked of it', () => {
+    const { collect, asked } = setUp()
+    const needs: FactNeed[] = [
+      { kind: 'list', list: 'a', maxAgeSeconds: null },
+      { kind: 'velocity', windowSeconds: 60 },
+    ]
+    expect(collect(target({ needs }), subject, false)).not.toBeInstanceOf(Promise)
+    expect(asked).toEqual([])
+  })
+
+  test('that are personal are hashed with the deployment’s key beside them', async () => {
+    const identity = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
+    const { carried } = setUp(() => Promise.resolve({ identity }))
+    const facts = await carried(target({ needs: [{ kind: 'identity' }], requires: ['user_ip'] }), subject, false)
+    expect(facts).toEqual({
+      identity,
+      digests: { client_ip: hash('ip 192.0.2.1'), identity: hash(`identity ${JSON.stringify(identity)}`) },
+    })
+    const absent = await setUp(() => ({ identity: null })).carried(
+      target({ needs: [{ kind: 'identity' }] }),
+      subject,
+      false,
+    )
+    expect(absent).toEqual({ identity: null })
+  })
+})
+
+describe('velocity', () => {
+  const needs: FactNeed[] = [{ kind: 'velocity', windowSeconds: 3600 }]
+
+  test('counts what was settled as compliant', async () => {
+    const { collect } = setUp()
+    for (const [compliant, count] of [
+      [true, 0],
+      [false, 1],
+      [true, 1],
+      [true, 2],
+    ] as const) {
+      const facts = await collect(target({ needs }), subject, false)
+      expect(JSON.parse(facts.text)).toEqual({ velocity: { 3600: { count, value: String(5 * count) } } })
+      facts.settle(compliant)
+    }
+  })
+
+  test('is null when there is no room to count', async () => {
+    const { collect, carried } = setUp()
+    for (const from of ['0x01', '0x02']) (await collect(target({ needs }), { ...subject, from }, false)).settle(true)
+    expect(await carried(target({ needs }), { ...subject, from: '0x03' }, false)).toEqual({ velocity: null })
+  })
+
+  test('counts nothing when facts can not be collected', async () => {
+    const { collect } = setUp(() => Promise.reject(new Error('unforeseen')))
+    const both = target({ needs: [...needs, { kind: 'identity' }] })
+    await expect(Promise.resolve(collect(both, subject, false))).rejects.toThrow('unforeseen')
+    const facts = await collect(target({ needs }), subject, false)
+    expect(JSON.parse(facts.text)).toEqual({ velocity: { 3600: { count: 0, value: '0' } } })
+  })
+})
+
+describe('a shadow', () => {
+  const shadowNeeds: FactNeed[] = [
+    { kind: 'screener', screener: 'a' },
+    { kind: 'velocity', windowSeconds: 60 },
+  ]
+
+  test('has facts of its own', async () => {
+    const { carried, waits } = setUp((needs) =>
+      Promise.resolve({ screeners: { a: null }, reads: { n: String(needs.length) } }),
+    )
+    expect(await carried(target({ shadowNeeds }), subject, false)).toEqual({
+      shadow: { screeners: { a: null }, reads: { n: '2' }, velocity: { 60: { count: 0, value: '0' } } },
+    })
+    expect(waits[0]?.cancelled).toBe(true)
+  })
+
+  test('does not hold up the answer', async () => {
+    const { carried, waits } = setUp(() => new Promise(() => undefined))
+    const found = carried(target({ shadowNeeds }), subject, false)
+    expect(waits.map(({ delayMs }) => delayMs)).toEqual([250])
+    waits[0]?.callback()
+    expect(await found).toEqual({ shadowless: true })
+  })
+
+  test('that reads what the request lacks has no verdict, and nothing is asked for it', async () => {
+    const { carried, asked } = setUp()
+    expect(await carried(target({ shadowNeeds, shadowRequires: ['data'] }), subject, true)).toEqual({
+      shadowless: true,
+    })
+    expect(asked).toEqual([])
+  })
+})

@@ -1,0 +1,50 @@
+// Where the target of a contract comes from: the binding here first, then its chain, without waiting where all is at hand.
+import { expect, test } from 'bun:test'
+import { withRegistries } from '../../src/attestation/registry-targets.ts'
+import type { PolicyRegistries } from '../../src/facts/policy-registries.ts'
+import type { Catalog } from '../../src/policy/catalog.ts'
+
+const bound = { id: 'bound' } as never
+const named = { id: 'named' } as never
+
+type Policy = ReturnType<PolicyRegistries['policyIdOf']>
+
+const setup = (binding: unknown, policyId: Policy, project: unknown = named) => {
+  const asked: string[] = []
+  const catalog = {
+    resolveBinding: () => binding,
+    resolveProject: (organizationId: string, verificationHash: string) => {
+      asked.push(`${organizationId} ${verificationHash}`)
+      return project
+    },
+  } as unknown as Catalog
+  const registries: PolicyRegistries = {
+    policyIdOf: (chainName, address) => {
+      asked.push(`${chainName} ${address}`)
+      return policyId
+    },
+  }
+  const targets = withRegistries(catalog, registries)
+  return { asked, resolve: () => targets.resolveBinding('org', 'base', '0xaa') }
+}
+
+test('a binding here is all there is to it, and at hand where it was', async () => {
+  const { asked, resolve } = setup(bound, 'x-1')
+  expect(resolve()).toBe(bound)
+  expect(await setup(Promise.resolve(bound), 'x-1').resolve()).toBe(bound)
+  expect(asked).toEqual([])
+})
+
+test('without one, the chain names the project, which has to be the caller’s', async () => {
+  const { asked, resolve } = setup(null, 'x-1')
+  expect(resolve()).toBe(named)
+  expect(asked).toEqual(['base 0xaa', 'org x-1'])
+  expect(await setup(Promise.resolve(null), Promise.resolve('x-1'), Promise.resolve(named)).resolve()).toBe(named)
+  expect(setup(null, 'x-1', null).resolve()).toBeNull()
+})
+
+test('where the chain names none there is none, and where it can not be asked that is an error', async () => {
+  expect(setup(null, null).resolve()).toBeNull()
+  const down = new Error('down')
+  expect(await Promise.resolve(setup(null, Promise.reject(down)).resolve()).catch((error: unknown) => error)).toBe(down)
+})

@@ -1,0 +1,296 @@
+// `countersign policy` as people and scripts call it: what it prints, what it keeps, and its exit codes.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runPolicy } from '../../src/cli/policy.ts'
+import { openSegment } from '../../src/decisions/segment.ts'
+import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
+import { openStore } from '../../src/store/store.ts'
+import { attestation, denial } from '../decisions/fixtures.ts'
+import { openTemporaryStore, START_SECONDS, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
+
+let temporary: TemporaryStore
+let folder: ReturnType<typeof temporaryFolder>
+let organizationId: string
+
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  folder = temporaryFolder()
+  organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+})
+afterEach(async () => {
+  await temporary.remove()
+  folder.remove()
+})
+
+const run = async (...commandArguments: string[]) => {
+  let stdout = ''
+  let stderr = ''
+  const code = await runPolicy(commandArguments, {
+    output: {
+      stdout: (text) => {
+        stdout += text
+      },
+      stderr: (text) => {
+        stderr += text
+      },
+    },
+    openStore: () => openStore({ path: temporary.path, clock: temporary.clock }),
+    decisionsDirectory: join(folder.path, 'decisions'),
+    chains: createChainTable(),
+    clock: temporary.clock,
+    isTerminal: true,
+  })
+  return { code, stdout, stderr }
+}
+const runJson = async (...commandArguments: string[]) => {
+  const { code, stdout } = await run(...commandArguments, '--json')
+  return { code, value: JSON.parse(stdout) }
+}
+
+const file = (name: string, text: string): string => {
+  const path = join(folder.path, name)
+  writeFileSync(path, text)
+  return path
+}
+const LIMIT = (ether: number): string => `name: Limit ${ether}
+rules:
+  - { id: limit, deny: tx.value > ether(${ether}), code: TOO_MUCH }
+  - { id: fine, allow: "true" }
+tests:
+  - { name: small, request: { from: "0x00000000000000000000000000000000000000b2", msg_value: 1 ether }, verdict: allow }
+`
+const BROKEN = 'name: P\nrules:\n  - { id: a, deny: tx.valu > 1 }\n'
+const FAILING = LIMIT(0)
+
+describe('documents', () => {
+  test('check says what a document needs', async () => {
+    const { code, stdout } = await run('check', file('p.yaml', LIMIT(5)))
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'Limit 5: valid, 2 rules, 1 tests passed; needs msg_value\n',
+    })
+    const { value } = await runJson('check', file('p.yaml', LIMIT(5)))
+    expect(value).toMatchObject({ valid: true, rules: 2, tests: 1, requires: ['msg_value'], needs: [] })
+  })
+
+  test('check shows each mistake where it stands', async () => {
+    const { code, stdout, stderr } = await run('check', file('p.yaml', BROKEN))
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toBe(
+      '3:23 /rules/0/deny tx has no "valu"; it has: value, data_size, selector\n      - { id: a, deny: tx.valu > 1 }\n                          ^\n',
+    )
+    const json = await runJson('check', file('p.yaml', BROKEN))
+    expect(json).toMatchObject({ code: 1, value: { valid: false, issues: [{ line: 3, column: 23 }] } })
+    expect((await run('check', file('f.yaml', FAILING))).stderr).toContain(
+      'small: expected allow, got deny by rule limit',
+    )
+  })
+
+  test('test runs all tests of a document, also of one that can not be saved', async () => {
+    const passing = await run('test', file('p.yaml', LIMIT(5)))
+    expect({ code: passing.code, stdout: passing.stdout }).toEqual({
+      code: 0,
+      stdout: 'pass  small\n1 passed, 0 failed\n',
+    })
+    const failing = await run('test', file('f.yaml', FAILING))
+    expect(failing.code).toBe(1)
+    expect(failing.stdout).toBe('FAIL  small: expected allow, got deny by rule limit\n0 passed, 1 failed\n')
+    expect(await runJson('test', file('f.yaml', FAILING))).toMatchObject({ code: 1, value: { passed: 0, failed: 1 } })
+  })
+
+  test('templates are listed, and printed whole', async () => {
+    expect((await run('templates')).stdout).toContain('identity-required')
+    const { stdout } = await run('new', '--template', 'identity-required')
+    expect((await run('check', file('t.yaml', stdout))).code).toBe(0)
+    expect(await run('new', '--template', 'none')).toMatchObject({ code: 1, stderr: 'there is no template none\n' })
+    expect((await run('new')).code).toBe(2)
+    expect(JSON.parse((await run('schema')).stdout)).toHaveProperty('$schema')
+  })
+
+  test('diff of two files', async () => {
+    const [a, b] = [file('a.yaml', LIMIT(5)), file('b.yaml', LIMIT(7))]
+    expect((await run('diff', a, a)).stdout).toBe('no difference\n')
+    const { code, stdout } = await run('diff', a, b)
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout:
+        '~ name\n  - Limit 5\n  + Limit 7\n~ rules/limit/deny\n  - tx.value > ether(5)\n  + tx.value > ether(7)\n',
+    })
+    expect((await runJson('diff', a, b)).value).toHaveLength(2)
+  })
+
+  test('a wrong call is 2', async () => {
+    for (const wrong of [
+      [],
+      ['invent'],
+      ['check'],
+      ['check', '--nothing'],
+      ['replay'],
+      ['show'],
+      ['diff'],
+      ['shadow'],
+    ]) {
+      expect((await run(...wrong)).code).toBe(2)
+    }
+    expect(await run('check', join(folder.path, 'gone'))).toMatchObject({ code: 1 })
+    expect((await run('--help')).code).toBe(0)
+  })
+})
+
+const applied = async (ether: number, ...options: string[]) =>
+  (await runJson('apply', file(`${ether}.yaml`, LIMIT(ether)), ...options)).value as {
+    policy: string
+    revision: string
+    number: number
+    active: boolean
+  }
+
+describe('revisions', () => {
+  test('are applied, saved as drafts, activated and shadowed', async () => {
+    const { store } = temporary
+    const first = await applied(5)
+    expect(first).toMatchObject({ number: 1, active: true })
+    const draft = await applied(7, '--policy', first.policy, '--draft')
+    expect(draft).toMatchObject({ policy: first.policy, number: 2, active: false })
+    expect(await store.policies.find(organizationId, first.policy)).toMatchObject({
+      name: 'Limit 5',
+      activeRevisionId: first.revision,
+    })
+
+    expect((await run('shadow', first.policy, '--revision', '2')).code).toBe(0)
+    expect(await store.policies.find(organizationId, first.policy)).toMatchObject({ shadowRevisionId: draft.revision })
+    expect((await run('list')).stdout).toContain(draft.revision)
+    expect((await run('shadow', first.policy, '--revision', '1')).stderr).toBe('that revision is the active one\n')
+    expect((await run('shadow', first.policy, '--off')).code).toBe(0)
+    expect(await store.policies.find(organizationId, first.policy)).toMatchObject({ shadowRevisionId: null })
+
+    expect((await run('activate', first.policy, '--revision', draft.revision)).stdout).toContain('is active')
+    expect(await store.policies.find(organizationId, first.policy)).toMatchObject({
+      name: 'Limit 7',
+      activeRevisionId: draft.revision,
+    })
+    expect((await run('show', first.policy)).stdout).toBe(LIMIT(7))
+    expect((await run('show', first.policy, '--revision', '1')).stdout).toBe(LIMIT(5))
+    expect((await runJson('show', first.policy, '--revisions')).value).toHaveLength(2)
+    expect((await run('show', first.policy, '--revision', '9')).code).toBe(1)
+    expect((await run('activate', 'policy_gone', '--revision', '1')).code).toBe(1)
+    expect((await run('activate', first.policy)).code).toBe(2)
+    expect((await run('list', '--org', 'nobody')).code).toBe(1)
+  })
+
+  test('that do not pass are not saved', async () => {
+    for (const text of [BROKEN, FAILING]) expect((await run('apply', file('p.yaml', text))).code).toBe(1)
+    expect(await temporary.store.policies.list(organizationId)).toEqual([])
+  })
+
+  test('that name a list which is not there are not saved', async () => {
+    const policy = file('l.yaml', `name: P\nrules: [{ id: a, allow: 'in_list(wallet.address, "members")' }]\n`)
+    const { code, stderr } = await run('apply', policy)
+    expect({ code, shown: stderr.includes('there is no list "members"; there are: none') }).toEqual({
+      code: 1,
+      shown: true,
+    })
+    await temporary.store.lists.create({ owner: organizationId, name: 'members' })
+    expect((await run('apply', policy)).code).toBe(0)
+  })
+
+  test('are compared with the active one, by number and by id', async () => {
+    const first = await applied(5)
+    const second = await applied(7, '--policy', first.policy)
+    const path = file('n.yaml', LIMIT(9))
+    expect((await run('diff', path, '--policy', first.policy)).stdout).toContain('+ tx.value > ether(9)')
+    expect((await run('diff', '1', '2', '--policy', first.policy)).stdout).toContain('- tx.value > ether(5)')
+    expect((await run('diff', first.revision, second.revision)).stdout).toContain('+ tx.value > ether(7)')
+    expect((await run('diff', 'revision_gone', second.revision)).code).toBe(1)
+    expect((await run('diff', path)).code).toBe(2)
+  })
+})
+
+describe('replay', () => {
+  const DAY_MS = 86_400_000
+  const record = (records: readonly DecisionRecord[]): void => {
+    const directory = join(folder.path, 'decisions')
+    mkdirSync(directory, { recursive: true })
+    const clock = { unixMs: () => START_SECONDS * 1000 }
+    const segment = openSegment({ directory, slot: 'w00', maxBytes: 1e6, sync: false, clock })
+    segment.append(records)
+    segment.close()
+  }
+  const decided = (policy: string, number: number, ether: number, changes: Partial<DecisionRecord> = {}) =>
+    (ether > 5 ? denial : attestation)(number, {
+      ...{ organization: organizationId, policy, at: START_SECONDS * 1000 - DAY_MS },
+      ...{ value: `${ether}000000000000000000`, rule: ether > 5 ? 'limit' : 'fine' },
+      ...changes,
+    })
+
+  test('says by rule what a revision or a file would change', async () => {
+    const { policy } = await applied(5)
+    record([
+      decided(policy, 1, 3),
+      decided(policy, 2, 6),
+      decided(policy, 3, 8),
+      decided(policy, 4, 9, { at: START_SECONDS * 1000 - 9 * DAY_MS }),
+      decided('policy_other', 5, 9),
+      decided(policy, 6, 9, { organization: 'org_other' }),
+    ])
+    const path = file('n.yaml', LIMIT(7))
+    const { code, stdout, stderr } = await run('replay', path, '--policy', policy)
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `3 decisions: 2 the same, 0 the same verdict by another rule, 1 another verdict
+
+COUNT  WAS            WOULD BE       FOR EXAMPLE
+1      deny by limit  allow by fine  ${decided(policy, 2, 6).uuid}
+`,
+    })
+    expect(stderr).toContain('100%')
+    const longer = await runJson('replay', path, '--policy', policy, '--since', '10d')
+    expect(longer.value).toMatchObject({ decisions: 4, same: 3, byLists: 0, unreadable: 0 })
+    const until = await runJson('replay', path, '--policy', policy, '--since', '10d', '--until', '8d')
+    expect(until.value).toMatchObject({ decisions: 1 })
+    expect((await runJson('replay', '1', '--policy', policy)).value).toMatchObject({
+      decisions: 3,
+      same: 3,
+      changes: [],
+    })
+  })
+
+  test('says what it can not tell', async () => {
+    const { policy } = await applied(5)
+    record([decided(policy, 1, 3), decided(policy, 2, 3, { rule: 'list:allow' })])
+    const { stdout } = await run(
+      'replay',
+      file('i.yaml', 'name: P\nrules: [{ id: a, allow: identity.verified }]\n'),
+      '--policy',
+      policy,
+    )
+    expect(stdout).toContain("1 can't be replayed: identity.verified is not in the record\n")
+    expect(stdout).toContain("1 were decided by the organization's own lists, before any policy\n")
+    const failing = file('f.yaml', 'name: P\nrules: [{ id: a, allow: tx.value - ether(9) > 0 }]\n')
+    expect((await run('replay', failing, '--policy', policy)).stdout).toContain(
+      '1 would fail in rule a: no verdict, 503',
+    )
+  })
+
+  test('looks addresses up in the lists as they are now', async () => {
+    const { policy } = await applied(5)
+    const wallet = '0x00000000000000000000000000000000000000c3'
+    record([decided(policy, 1, 3), decided(policy, 2, 3, { from: wallet })])
+    const list = await temporary.store.lists.create({ owner: null, name: 'members' })
+    expect(list.name).toBe('members')
+    const path = file('l.yaml', `name: P\nrules: [{ id: fine, allow: '!in_list(wallet.address, "members")' }]\n`)
+    expect((await runJson('replay', path, '--policy', policy)).value).toMatchObject({ decisions: 2, same: 2 })
+  })
+
+  test('needs to know whose decisions, and when', async () => {
+    const path = file('n.yaml', LIMIT(7))
+    expect((await run('replay', path)).code).toBe(2)
+    const { policy } = await applied(5)
+    record([])
+    expect((await run('replay', path, '--policy', policy, '--since', 'yesterday')).code).toBe(2)
+    expect((await run('replay', path, '--policy', 'policy_gone')).code).toBe(1)
+    expect((await runJson('replay', path, '--policy', policy)).value).toMatchObject({ decisions: 0 })
+  })
+})

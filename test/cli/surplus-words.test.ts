@@ -1,0 +1,134 @@
+// What every command with verbs refuses: a word too many, and a verb that is only a name that objects have.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { runAttester } from '../../src/cli/attester.ts'
+import { runEvidence } from '../../src/cli/evidence.ts'
+import { runLists } from '../../src/cli/lists.ts'
+import { runOrg } from '../../src/cli/org.ts'
+import { findVerb, parseCommand, UsageError } from '../../src/cli/output.ts'
+import { runPolicy } from '../../src/cli/policy.ts'
+import { runProject } from '../../src/cli/project.ts'
+import { runSession } from '../../src/cli/session.ts'
+import { runWebhook } from '../../src/cli/webhook.ts'
+import { dataFolderAt } from '../../src/data-folder.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
+import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+
+let temporary: TemporaryStore
+let opened = 0
+let stdout = ''
+let stderr = ''
+
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })
+  opened = 0
+})
+afterEach(() => temporary.remove())
+
+const never = (): never => {
+  throw new Error('not reached')
+}
+const openStore = async () => {
+  opened += 1
+  return { ...temporary.store, close: async () => undefined }
+}
+const output = {
+  stdout: (text: string) => {
+    stdout += text
+  },
+  stderr: (text: string) => {
+    stderr += text
+  },
+}
+const chains = createChainTable([])
+
+const COMMANDS = {
+  attester: (words: string[]) =>
+    runAttester(words, { output, openStore, folder: dataFolderAt(dirname(temporary.path)), passphrase: never }),
+  evidence: (words: string[]) => runEvidence(words, { output, openStore, openEvidence: never, user: 'anna' }),
+  lists: (words: string[]) => runLists(words, { output, openStore, clock: temporary.clock, user: 'anna' }),
+  org: (words: string[]) => runOrg(words, { output, openStore }),
+  policy: (words: string[]) =>
+    runPolicy(words, {
+      ...{ output, openStore, chains, clock: temporary.clock, isTerminal: false },
+      decisionsDirectory: dirname(temporary.path),
+    }),
+  project: (words: string[]) => runProject(words, { output, openStore, chains }),
+  session: (words: string[]) => runSession(words, { output, openStore, user: 'anna' }),
+  webhook: (words: string[]) =>
+    runWebhook(words, { output, openStore, openKeys: never, reach: 'public', nowSeconds: temporary.clock.unixSeconds }),
+} as const
+type Command = keyof typeof COMMANDS
+
+const run = async (command: Command, ...words: string[]): Promise<number> => {
+  stdout = ''
+  stderr = ''
+  return COMMANDS[command](words)
+}
+
+/** The words that each verb takes. */
+const VERBS: Readonly<Record<Command, Readonly<Record<string, number>>>> = {
+  attester: { add: 0, import: 1, list: 0, retire: 1 },
+  evidence: { show: 1, save: 2, reads: 1, erase: 1, retention: 0 },
+  lists: { list: 0, create: 1, show: 1, upload: 2, export: 1, source: 1, refresh: 1, delete: 1 },
+  org: { list: 0, create: 1, level: 2 },
+  policy: {
+    ...{ check: 1, test: 1, templates: 0, new: 0, schema: 0, diff: 2 },
+    ...{ apply: 1, activate: 1, shadow: 1, replay: 1, list: 0, show: 1 },
+  },
+  project: { list: 0, create: 0, set: 1, bind: 1, unbind: 1, bindings: 1 },
+  session: { list: 0, show: 1, decide: 2 },
+  webhook: { add: 0, list: 0, rotate: 1, remove: 1, deliveries: 0, resend: 1 },
+}
+const names = Object.keys(COMMANDS) as Command[]
+
+test.each(names)('%s: a word too many is refused before anything is opened', async (command) => {
+  for (const [verb, words] of Object.entries(VERBS[command])) {
+    const given = Array.from({ length: words + 1 }, (_, index) => `canary${index}`)
+    expect({ verb, code: await run(command, verb, ...given) }).toEqual({ verb, code: 2 })
+    expect(stderr).toStartWith(`${verb} takes `)
+    expect(stdout + stderr).not.toContain('canary')
+  }
+  expect(opened).toBe(0)
+})
+
+test.each(names)('%s: what objects inherit is no verb', async (command) => {
+  for (const verb of ['toString', '__proto__', 'constructor', 'hasOwnProperty', '']) {
+    expect({ verb, code: await run(command, verb) }).toEqual({ verb, code: 2 })
+    expect(stderr).toStartWith('say what to do with ')
+  }
+  expect(opened).toBe(0)
+})
+
+test('policy apply FILE ID, without --policy, makes no policy', async () => {
+  const file = join(dirname(temporary.path), 'policy.yaml')
+  expect(await run('policy', 'new', '--template', 'allow-list-only')).toBe(0)
+  writeFileSync(file, stdout)
+  expect(await run('policy', 'apply', file, 'policy_1')).toBe(2)
+  const { store } = temporary
+  const organization = await store.organizations.find('demo')
+  expect(await store.policies.list(organization!.id)).toEqual([])
+})
+
+describe('parseCommand', () => {
+  const options = { help: { type: 'boolean', short: 'h' }, name: { type: 'string' } } as const
+  const verbs = { add: { run: 'add', words: 1 }, list: { run: 'list', words: 0 } }
+
+  test('takes as many words as the verb does, options not counted', () => {
+    const command = parseCommand(['add', '--name', 'x', 'y'], options, verbs)
+    expect(findVerb(verbs, command)).toBe('add')
+    expect(command.positionals).toEqual(['add', 'y'])
+    expect(() => parseCommand(['add', 'y', 'z'], options, verbs)).toThrow(
+      new UsageError('add takes 1 word and options'),
+    )
+    expect(() => parseCommand(['list', 'y'], options, verbs)).toThrow(new UsageError('list takes options only'))
+  })
+
+  test("help is given whatever else there is; unknown verbs are their command's to refuse", () => {
+    expect(parseCommand(['list', 'y', '-h'], options, verbs).flag('help')).toBe(true)
+    expect(findVerb(verbs, parseCommand(['other', 'y'], options, verbs))).toBeUndefined()
+    expect(parseCommand(['list', 'y'], options).positionals).toEqual(['list', 'y'])
+  })
+})

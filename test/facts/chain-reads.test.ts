@@ -1,0 +1,213 @@
+// Reads of chain state over endpoints of the test's own: what is asked, when it is asked again, and who is asked next.
+import { describe, expect, test } from 'bun:test'
+import { encodeFunctionResult, type Hex, parseAbi, parseAbiItem, toFunctionSelector } from 'viem'
+import type { ChainEndpoint } from '../../src/facts/chain-endpoint.ts'
+import { createChainReads, type ReadableChain } from '../../src/facts/chain-reads.ts'
+import { type ReadCall, readCallOf } from '../../src/facts/read-call.ts'
+import type { AbiFunctionItem, ReadDefinition, ReadType } from '../../src/policy/types.ts'
+import { createManualClock } from '../http/manual-clock.ts'
+import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
+
+const BALANCE: ReadDefinition = { kind: 'native-balance', chain: null, of: { kind: 'request', fact: 'wallet.address' } }
+const TOKEN: ReadDefinition = { ...BALANCE, kind: 'token-balance', contract: CONTRACT }
+const number = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
+
+const view = (signature: string, type: ReadType, ...literals: (string | boolean)[]): ReadDefinition => ({
+  kind: 'view',
+  chain: null,
+  contract: CONTRACT,
+  abi: parseAbiItem(signature) as unknown as AbiFunctionItem,
+  arguments: literals.map((value) => ({ kind: 'literal', value })),
+  type,
+})
+
+interface FakeEndpoint extends ChainEndpoint {
+  block: bigint
+  broken: boolean
+  answer: (call: ReadCall, block: bigint) => Hex | null
+  readonly batches: ReadCall[][]
+  blocksAsked: number
+}
+
+const createEndpoint = (): FakeEndpoint => {
+  const endpoint: FakeEndpoint = {
+    block: 100n,
+    broken: false,
+    answer: (_, block) => number(block),
+    batches: [],
+    blocksAsked: 0,
+    latestBlock: async () => {
+      endpoint.blocksAsked += 1
+      if (endpoint.broken) throw new Error('down')
+      return endpoint.block
+    },
+    readAt: async (block, calls) => {
+      if (endpoint.broken) throw new Error('down')
+      endpoint.batches.push([...calls])
+      return calls.map((call) => endpoint.answer(call, block))
+    },
+  }
+  return endpoint
+}
+
+const create = (urls = ['https://a.example']) => {
+  const clock = createManualClock()
+  const errors: unknown[] = []
+  const endpoints = new Map(urls.map((url) => [url, createEndpoint()]))
+  const chain: ReadableChain = { name: 'base', chainId: 8453, rpcUrls: urls, blockTimeMs: 2_000 }
+  const reads = createChainReads({
+    chains: [chain],
+    chainName: (name) => (name === 'base-mainnet' ? 'base' : name),
+    timeoutMs: 1_000,
+    clock,
+    onError: (error) => errors.push(error),
+    connect: (_, url) => endpoints.get(url) as FakeEndpoint,
+  })
+  const [first, second] = [...endpoints.values()] as [FakeEndpoint, FakeEndpoint]
+  return { clock, errors, reads, first, second }
+}
+
+describe('chain reads', () => {
+  test('of one turn are asked together, each once, in one block', async () => {
+    const { reads, first } = create()
+    const asked = [BALANCE, TOKEN, BALANCE].map((definition) => reads.read(definition, subjectOf()))
+    expect(await Promise.all(asked)).toEqual(['100', '100', '100'])
+    expect(first.batches.map((batch) => batch.map(({ method }) => method))).toEqual([['eth_getBalance', 'eth_call']])
+  })
+
+  test('are kept until the next block', async () => {
+    const { clock, reads, first } = create()
+    await reads.read(BALANCE, subjectOf())
+    first.block = 101n
+    clock.advance(1_999)
+    // At hand: no promise, and nothing asked.
+    expect(reads.read(BALANCE, subjectOf())).toBe('100')
+    expect(await reads.read(TOKEN, subjectOf())).toBe('100')
+    clock.advance(1)
+    expect(await reads.read(BALANCE, subjectOf())).toBe('101')
+    expect(first.blocksAsked).toBe(2)
+    // The same block again: nothing is asked twice.
+    clock.advance(2_000)
+    expect(await reads.read(TOKEN, subjectOf())).toBe('101')
+    expect(reads.read(BALANCE, subjectOf())).toBe('101')
+    expect(reads.counts().get('base')).toEqual({ kept: 2, answered: 4, failed: 0, refused: 0, open: false })
+  })
+
+  test('go to the next RPC URL when one fails, in a block of its own', async () => {
+    const { reads, errors, first, second } = create(['https://a.example', 'https://b.example'])
+    first.broken = true
+    second.block = 99n
+    expect(await reads.read(BALANCE, subjectOf())).toBe('99')
+    expect(errors).toHaveLength(1)
+    first.broken = false
+    expect(reads.read(BALANCE, subjectOf())).toBe('99')
+  })
+
+  test('leave a dead URL alone within ten failures, and find it again', async () => {
+    const { clock, reads, first, second } = create(['https://a.example', 'https://b.example'])
+    first.broken = true
+    second.broken = true
+    for (let count = 0; count < 12; count++) expect(await reads.read(BALANCE, subjectOf())).toBeNull()
+    expect([first.blocksAsked, second.blocksAsked]).toEqual([5, 5])
+    expect(reads.counts().get('base')).toEqual({ kept: 0, answered: 0, failed: 12, refused: 0, open: true })
+    first.broken = false
+    clock.advance(10_000)
+    expect(await reads.read(BALANCE, subjectOf())).toBe('100')
+  })
+
+  test('are bounded in how many wait', async () => {
+    const { reads, first } = create()
+    const block = Promise.withResolvers<bigint>()
+    first.latestBlock = () => block.promise
+    const wallets = Array.from({ length: 2_001 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
+    const asked = wallets.map((from) => reads.read(BALANCE, subjectOf({ from })))
+    expect(asked.at(-1)).toBeNull()
+    block.resolve(7n)
+    expect(new Set(await Promise.all(asked.slice(0, -1)))).toEqual(new Set(['7']))
+    expect(Math.max(...first.batches.map(({ length }) => length))).toBeLessThanOrEqual(500)
+  })
+
+  test('that can’t be asked are null at once: no RPC URL, another family, no value to ask with', () => {
+    const { reads, first } = create()
+    expect(reads.read(BALANCE, subjectOf({ chainName: 'ethereum' }))).toBeNull()
+    expect(reads.read({ ...BALANCE, chain: 'nowhere' }, subjectOf())).toBeNull()
+    const solana = {
+      from: 'So11111111111111111111111111111111111111112',
+      chainName: 'solana',
+      chainFamily: 'solana',
+    } as const
+    expect(reads.read(BALANCE, subjectOf(solana))).toBeNull()
+    expect(reads.read({ ...BALANCE, chain: 'base' }, subjectOf(solana))).toBeNull()
+    // 300 is no uint8: the mistake is the policy's.
+    expect(reads.read(view('function f(uint8) view returns (bool)', 'bool', '300'), subjectOf())).toBeNull()
+    expect(first.blocksAsked).toBe(0)
+  })
+
+  test('know a chain by its other names', async () => {
+    const { reads } = create()
+    expect(await reads.read({ ...BALANCE, chain: 'base-mainnet' }, subjectOf({ chainName: 'ethereum' }))).toBe('100')
+  })
+})
+
+describe('a read', () => {
+  const callOf = (definition: ReadDefinition): ReadCall => {
+    const call = readCallOf(definition, subjectOf())
+    if (call === null) throw new Error('no call')
+    return call
+  }
+
+  test('asks as the standards say', () => {
+    expect(callOf(TOKEN).data).toStartWith(toFunctionSelector('balanceOf(address)'))
+    const owner: ReadDefinition = { kind: 'erc721-owner', chain: null, contract: CONTRACT, tokenId: '7' }
+    expect(callOf(owner).data).toBe(`${toFunctionSelector('ownerOf(uint256)')}${number(7n).slice(2)}`)
+    const items: ReadDefinition = { ...TOKEN, kind: 'erc1155-balance', tokenId: '9' }
+    expect(callOf(items).data).toStartWith(toFunctionSelector('balanceOf(address,uint256)'))
+    expect(callOf(BALANCE)).toMatchObject({ method: 'eth_getBalance', address: WALLET })
+  })
+
+  test('asks any view function with what the request or the document has', () => {
+    const signature = 'function f(address a, uint256 v, bool b, bytes4 x, string s) view returns (uint256)'
+    const definition = {
+      ...view(signature, 'uint256'),
+      arguments: [
+        { kind: 'request', fact: 'target.address' },
+        { kind: 'request', fact: 'tx.value' },
+        { kind: 'literal', value: true },
+        { kind: 'literal', value: '0x01020304' },
+        { kind: 'literal', value: 'text' },
+      ],
+    } as ReadDefinition
+    const { data } = callOf(definition)
+    expect(data).toContain(CONTRACT.slice(2))
+    expect(data).toContain('01020304')
+    expect(callOf(view('function f(int8) view returns (uint256)', 'uint256', '-1')).data).toEndWith('f'.repeat(64))
+  })
+
+  test('has a value of the type that the policy was checked with, or none', () => {
+    const decode = (returns: string, type: ReadType, value: unknown): unknown => {
+      const abi = parseAbi([`function f() view returns (${returns})`])
+      const data = encodeFunctionResult({ abi, functionName: 'f', result: value as never })
+      return callOf(view(`function f() view returns (${returns})`, type)).decode(data)
+    }
+    const maximum = 2n ** 256n - 1n
+    expect(decode('uint256', 'uint256', maximum)).toBe(maximum.toString())
+    expect(decode('uint8', 'uint256', 7)).toBe('7')
+    expect(decode('int64', 'int', -(2n ** 63n))).toBe('-9223372036854775808')
+    expect(decode('int256', 'int', 2n ** 63n)).toBeNull()
+    expect(decode('bool', 'bool', false)).toBe(false)
+    expect(decode('address', 'address', '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045')).toBe(
+      '0xd8da6bf26964af9d7eed9e03e53415d37aa96045',
+    )
+    expect(decode('string', 'string', 'ünï')).toBe('ünï')
+    expect(decode('string', 'string', 'x'.repeat(1_025))).toBeNull()
+    expect(decode('bytes4', 'string', '0x01020304')).toBe('0x01020304')
+    expect(decode('bool', 'uint256', true)).toBeNull()
+  })
+
+  test('has none where there is no contract, or one that answers something else', () => {
+    for (const answer of ['0x', '0x01', `0x${'ff'.repeat(31)}`] as const)
+      expect(callOf(TOKEN).decode(answer)).toBeNull()
+    expect(callOf(BALANCE).decode('0x')).toBeNull()
+    expect(callOf(BALANCE).decode('0xde0b6b3a7640000')).toBe('1000000000000000000')
+  })
+})

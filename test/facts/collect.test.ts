@@ -1,0 +1,168 @@
+// Facts from all sources: only what is asked for, at once where it is at hand, and null where it can't be had.
+import { describe, expect, test } from 'bun:test'
+import { createFactCollector, type FactCollectorDependencies } from '../../src/facts/collect.ts'
+import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
+import type { FactNeed, GeographyFacts, ReadDefinition, ReadValue, ScreenerFacts } from '../../src/policy/types.ts'
+import { createManualClock } from '../http/manual-clock.ts'
+import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
+
+const GEOGRAPHY: FactNeed = { kind: 'geography' }
+const IDENTITY: FactNeed = { kind: 'identity' }
+const SCREENER: FactNeed = { kind: 'screener', screener: 'risk' }
+const definition: ReadDefinition = { kind: 'erc721-owner', chain: null, contract: CONTRACT, tokenId: '1' }
+const READ: FactNeed = { kind: 'read', read: 'owner', definition }
+const ELSEWHERE: readonly FactNeed[] = [
+  { kind: 'list', list: 'vip', maxAgeSeconds: 60 },
+  { kind: 'velocity', windowSeconds: 60 },
+]
+
+const PLACE: GeographyFacts = { ...GEOGRAPHY_UNKNOWN, country: 'DE' }
+const PERSON = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
+const SCREENED: ScreenerFacts = { flagged: false, score: 1, categories: null }
+
+const create = (overrides: Partial<FactCollectorDependencies> = {}) => {
+  const clock = createManualClock()
+  const asked: string[] = []
+  const errors: unknown[] = []
+  const timers: { readonly ms: number; readonly run: () => void; cancelled: boolean }[] = []
+  const collector = createFactCollector({
+    geography: {
+      lookup: (ip) => {
+        asked.push(`geography ${ip}`)
+        return PLACE
+      },
+    },
+    identity: ({ organizationId, environment }, address) => {
+      asked.push(`identity ${organizationId} ${environment} ${address}`)
+      return PERSON
+    },
+    screeners: new Map([
+      [
+        'risk',
+        {
+          screen: ({ from }) => {
+            asked.push(`screener ${from}`)
+            return SCREENED
+          },
+        },
+      ],
+    ]),
+    reads: {
+      read: ({ kind }) => {
+        asked.push(`read ${kind}`)
+        return '7'
+      },
+    },
+    clock,
+    onError: (error) => errors.push(error),
+    after: (ms, run) => {
+      const timer = { ms, run, cancelled: false }
+      timers.push(timer)
+      return () => {
+        timer.cancelled = true
+      }
+    },
+    ...overrides,
+  })
+  return { clock, asked, errors, timers, collector }
+}
+
+describe('collected facts', () => {
+  test('are only those that are asked for', () => {
+    const { asked, collector } = create()
+    expect(collector.collect([], subjectOf())).toEqual({})
+    expect(collector.collect(ELSEWHERE, subjectOf())).toEqual({})
+    expect(asked).toEqual([])
+    expect(collector.collect([GEOGRAPHY], subjectOf())).toEqual({ geography: PLACE })
+    expect(asked).toEqual(['geography 203.0.113.9'])
+  })
+
+  test('are there at once when everything is at hand', () => {
+    const { asked, timers, collector } = create()
+    const needs = [...ELSEWHERE, GEOGRAPHY, IDENTITY, SCREENER, READ]
+    expect(collector.collect(needs, subjectOf())).toEqual({
+      geography: PLACE,
+      identity: PERSON,
+      screeners: { risk: SCREENED },
+      reads: { owner: '7' },
+    })
+    expect(asked).toEqual([
+      'geography 203.0.113.9',
+      `identity org_1 live ${WALLET}`,
+      `screener ${WALLET}`,
+      'read erc721-owner',
+    ])
+    expect(timers).toEqual([])
+  })
+
+  test('are asked for together, and waited for', async () => {
+    const screened = Promise.withResolvers<ScreenerFacts | null>()
+    const value = Promise.withResolvers<ReadValue | null>()
+    const { timers, collector } = create({
+      identity: async () => ({ verified: false, type: null, level: null, verifiedAtSeconds: null }),
+      screeners: new Map([['risk', { screen: () => screened.promise }]]),
+      reads: { read: () => value.promise },
+    })
+    const collecting = collector.collect([GEOGRAPHY, IDENTITY, SCREENER, READ], subjectOf())
+    expect(collecting).toBeInstanceOf(Promise)
+    value.resolve(false)
+    screened.resolve(SCREENED)
+    expect(await collecting).toEqual({
+      geography: PLACE,
+      identity: { verified: false, type: null, level: 0, verifiedAtSeconds: null },
+      screeners: { risk: SCREENED },
+      reads: { owner: false },
+    })
+    expect(timers).toMatchObject([{ ms: 25_000, cancelled: true }])
+  })
+
+  test('that are not known by the deadline are null, and stay so', async () => {
+    const screened = Promise.withResolvers<ScreenerFacts | null>()
+    const { clock, timers, collector } = create({
+      screeners: new Map([['risk', { screen: () => screened.promise }]]),
+      reads: { read: async () => '8' },
+    })
+    clock.advance(24_000)
+    const collecting = collector.collect([SCREENER, READ], subjectOf())
+    expect(timers[0]?.ms).toBe(1_000)
+    await Promise.resolve()
+    timers[0]?.run()
+    const facts = await collecting
+    const expected = { screeners: { risk: null }, reads: { owner: '8' } }
+    expect(facts).toEqual(expected)
+    screened.resolve(SCREENED)
+    await screened.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(facts).toEqual(expected)
+  })
+
+  test('that can’t be had are null: no file, no such screener, a source that fails', async () => {
+    const { errors, collector } = create({
+      geography: null,
+      identity: () => Promise.reject(new Error('the store is locked')),
+      screeners: new Map(),
+      reads: { read: () => null },
+    })
+    expect(await collector.collect([GEOGRAPHY, IDENTITY, SCREENER, READ], subjectOf())).toEqual({
+      geography: null,
+      identity: null,
+      screeners: { risk: null },
+      reads: { owner: null },
+    })
+    expect(errors).toHaveLength(1)
+    const throwing = create({
+      identity: () => {
+        throw new Error('a fault')
+      },
+    })
+    expect(throwing.collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
+    expect(create({ identity: null }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
+  })
+
+  test('keep reads of different names apart', () => {
+    const { collector } = create({ reads: { read: (given) => (given.kind === 'erc721-owner' ? WALLET : '1') } })
+    const balance: ReadDefinition = { kind: 'native-balance', chain: null, of: { kind: 'literal', value: WALLET } }
+    const needs: FactNeed[] = [READ, { kind: 'read', read: 'balance', definition: balance }]
+    expect(collector.collect(needs, subjectOf())).toEqual({ reads: { owner: WALLET, balance: '1' } })
+  })
+})

@@ -1,0 +1,22 @@
+// What tests of facts have in common: the request that facts are collected for.
+import type { FactSubject } from '../../src/policy/types.ts'
+
+export const WALLET = `0x${'a1'.repeat(20)}`
+export const CONTRACT = `0x${'c0'.repeat(20)}`
+
+export const subjectOf = (overrides: Partial<FactSubject> = {}): FactSubject => ({
+  chainName: 'base',
+  chainFamily: 'evm',
+  chainId: 8453,
+  from: WALLET,
+  to: CONTRACT,
+  value: '7',
+  data: '0x',
+  userIp: '203.0.113.9',
+  nowSeconds: 1_700_000_000,
+  organizationId: 'org_1',
+  projectId: 'project_1',
+  environment: 'live',
+  deadlineMs: 25_000,
+  ...overrides,
+})

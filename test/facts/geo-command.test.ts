@@ -1,0 +1,69 @@
+// `countersign geo`.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runGeo } from '../../src/cli/geo.ts'
+import { createManualClock } from '../http/manual-clock.ts'
+import { temporaryFolder } from '../store/temporary-store.ts'
+import { writeMmdb } from './mmdb-writer.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+
+const path = join(folder.path, 'city.mmdb')
+writeFileSync(
+  path,
+  writeMmdb({
+    databaseType: 'Test-City',
+    ipVersion: 6,
+    buildEpoch: 1_700_000_000 - 7_200,
+    networks: [['203.0.113.0/24', { country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'NY' }] }]],
+  }),
+)
+
+const run = async (geoipFile: string, ...commandArguments: string[]) => {
+  let stdout = ''
+  let stderr = ''
+  const code = await runGeo(commandArguments, {
+    output: {
+      stdout: (text) => {
+        stdout += text
+      },
+      stderr: (text) => {
+        stderr += text
+      },
+    },
+    geoipFile,
+    clock: createManualClock(),
+  })
+  return { code, stdout, stderr }
+}
+
+describe('countersign geo', () => {
+  test('looks an address up as policies see it, mapped ones too', async () => {
+    expect(JSON.parse((await run(path, 'lookup', '203.0.113.5', '--json')).stdout)).toMatchObject({
+      ...{ ip: '203.0.113.5', country: 'US', region: 'US-NY', anonymous: null },
+    })
+    expect((await run(path, 'lookup', '::ffff:203.0.113.5')).stdout).toContain('US-NY')
+    expect((await run('', 'lookup', '2001:db8::1', '--geoip-file', path)).stdout).toContain('unknown')
+  })
+
+  test('says which file is in use and how old it is', async () => {
+    expect((await run(path, 'status')).stdout).toContain('2 h 0 min')
+    expect(JSON.parse((await run(path, 'status', '--json')).stdout)).toMatchObject({
+      ...{ file: path, databaseType: 'Test-City', ageSeconds: 7_200 },
+    })
+    expect(await run('', 'status')).toMatchObject({ code: 0 })
+  })
+
+  test('says what is missing', async () => {
+    expect(await run('', 'lookup', '1.1.1.1')).toMatchObject({ code: 1 })
+    expect((await run(join(folder.path, 'none.mmdb'), 'status')).stderr).toContain("can't be read: ENOENT")
+    const damaged = join(folder.path, 'damaged.mmdb')
+    writeFileSync(damaged, 'no database')
+    expect((await run(damaged, 'lookup', '1.1.1.1')).stderr).toContain('it is no MMDB file, or a damaged one')
+    for (const call of [[], ['lookup'], ['lookup', 'nonsense'], ['status', 'x'], ['paint']]) {
+      expect([call, (await run(path, ...call)).code]).toEqual([call, 2])
+    }
+  })
+})

@@ -1,0 +1,234 @@
+// `countersign lists`, over a store of the test's own.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runLists } from '../../src/cli/lists.ts'
+import { LIST_EDITS_MAX } from '../../src/domain/list.ts'
+import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
+import { evm, SOLANA } from './lists/stored-lists.ts'
+
+const DATA = join(import.meta.dir, '..', 'data')
+
+let temporary: TemporaryStore
+let folder: ReturnType<typeof temporaryFolder>
+
+beforeAll(() => {
+  folder = temporaryFolder()
+})
+afterAll(() => folder.remove())
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })
+  await temporary.store.organizations.create({ slug: 'other', name: 'Other' })
+})
+afterEach(() => temporary.remove())
+
+const run = async (...commandArguments: string[]) => {
+  let stdout = ''
+  let stderr = ''
+  const code = await runLists(commandArguments, {
+    output: {
+      stdout: (text) => {
+        stdout += text
+      },
+      stderr: (text) => {
+        stderr += text
+      },
+    },
+    openStore: async () => ({ ...temporary.store, close: async () => undefined }),
+    clock: temporary.clock,
+    user: 'operator',
+  })
+  return { code, stdout, stderr }
+}
+
+/** It must succeed. */
+const done = async (...commandArguments: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await run(...commandArguments)
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+const file = (name: string, text: string): string => {
+  const path = join(folder.path, name)
+  writeFileSync(path, text)
+  return path
+}
+
+describe('countersign lists', () => {
+  test('makes, fills, shows, exports and deletes a list', async () => {
+    expect(await done('create', 'partners', '--description', 'known')).toBe('list partners made\n')
+    const csv = `address,memo\n${evm(2)},"Smith, Ltd"\n${SOLANA},\n${evm(1)},first\n`
+    expect(await done('upload', 'partners', file('partners.csv', csv))).toBe(
+      'partners: 3 entries, 3 read from the file\n',
+    )
+    expect(await done('export', 'partners', '--format', 'csv')).toBe(
+      `address,memo\n${evm(1)},first\n${evm(2)},"Smith, Ltd"\n${SOLANA},\n`,
+    )
+    expect(await done('export', 'partners')).toBe(`${evm(1)}\n${evm(2)}\n${SOLANA}\n`)
+    const [entry] = (await done('export', 'partners', '--json')).split('\n')
+    expect(JSON.parse(entry ?? '')).toMatchObject({ address: evm(1), memo: 'first', author: 'operator' })
+    expect(JSON.parse(await done('show', 'partners', '--json'))).toMatchObject({
+      ...{ name: 'partners', shared: false, description: 'known', entries: 3, keptBy: 'people' },
+    })
+    expect(await done('list')).toContain('partners')
+    expect(await done('delete', 'partners')).toBe('partners and its 3 entries are deleted\n')
+    expect((await run('show', 'partners')).code).toBe(1)
+  })
+
+  test('gives back in export exactly what upload takes', async () => {
+    await done('create', 'a')
+    await done('create', 'b')
+    await done('upload', 'a', file('a.csv', `${evm(1)},"a ""quoted"", memo"\n${evm(2)}\n`))
+    const path = join(folder.path, 'exported.csv')
+    await run('export', 'a', '--output', path)
+    await done('upload', 'b', path)
+    expect(await done('export', 'b', '--format', 'csv')).toBe(readFileSync(path, 'utf8'))
+    // It overwrites nothing.
+    expect(await run('export', 'a', '--output', path)).toMatchObject({ code: 1 })
+  })
+
+  test('adds and removes single entries; an organization’s deny and allow lists need not be made', async () => {
+    expect(await done('add', 'deny', evm(1), evm(2), evm(1), '--memo', 'chargeback', '--author', 'ann')).toBe(
+      'deny: 2 added, 2 entries\n',
+    )
+    expect(await done('find', 'deny', evm(1).toUpperCase().replace('0X', '0x'))).toBe(
+      `${evm(1)} is on deny, added by ann at 2026-01-01T00:00:00Z: chargeback\n`,
+    )
+    expect(await done('remove', 'deny', evm(1), evm(9))).toBe('deny: 1 removed, 1 entries\n')
+    expect(await run('find', 'deny', evm(1))).toEqual({ code: 1, stdout: `${evm(1)} is not on deny\n`, stderr: '' })
+    expect(await run('add', 'partners', evm(1))).toMatchObject({
+      code: 1,
+      stderr: 'there is no list "partners": lists create makes one\n',
+    })
+    // Another organization sees none of it.
+    expect((await run('find', 'deny', evm(2), '--org', 'other')).code).toBe(1)
+    expect((await run('add', 'deny', evm(1), '--shared')).code).toBe(1)
+    expect((await run('create', 'deny', '--shared')).code).toBe(2)
+  })
+
+  test('goes on adding single entries when there are more than are kept as such', async () => {
+    await done('create', 'many')
+    for (let start = 0; start < LIST_EDITS_MAX; start += 1_024) {
+      await done('add', 'many', ...Array.from({ length: 1_024 }, (_, index) => evm(start + index)))
+    }
+    expect(await done('add', 'many', evm(1_000_000))).toBe(`many: 1 added, ${LIST_EDITS_MAX + 1} entries\n`)
+    const list = await temporary.store.lists.findById(
+      JSON.parse(await done('list', '--json')) && (await temporary.store.lists.listAll())[0]!.id,
+    )
+    expect(list?.baseId).not.toBeNull()
+  })
+
+  test('names bad lines and changes nothing, unless told to skip them', async () => {
+    await done('create', 'a')
+    await done('upload', 'a', file('good.txt', `${evm(7)}\n`))
+    const bad = file('bad.txt', `${evm(1)}\nnonsense\n${evm(2)}\n0x12\n`)
+    expect(await run('upload', 'a', bad)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'line 2: it is no EVM or Solana address\nline 4: it is no EVM or Solana address\n' +
+        'nothing was changed; --skip-bad takes the 2 good lines\n',
+    })
+    expect(await done('export', 'a')).toBe(`${evm(7)}\n`)
+    expect(JSON.parse((await run('upload', 'a', bad, '--json')).stdout)).toEqual({
+      applied: false,
+      badLineCount: 2,
+      badLines: [2, 4].map((line) => ({ line, problem: 'it is no EVM or Solana address' })),
+    })
+    expect((await run('upload', 'a', bad, '--skip-bad')).code).toBe(0)
+    expect(await done('export', 'a')).toBe(`${evm(1)}\n${evm(2)}\n`)
+    // A file with bad lines does not even make the list.
+    expect((await run('upload', 'deny', bad)).code).toBe(1)
+    expect(await done('list')).not.toContain('deny')
+  })
+
+  test('merges when it is told to', async () => {
+    await done('create', 'a')
+    await done('upload', 'a', file('one.csv', `${evm(1)},one\n${evm(2)},two\n`))
+    await done('upload', 'a', file('two.csv', `${evm(2)},new\n${evm(3)},\n`), '--merge')
+    expect(await done('export', 'a', '--format', 'csv')).toBe(
+      `address,memo\n${evm(1)},one\n${evm(2)},new\n${evm(3)},\n`,
+    )
+  })
+
+  test('takes the Treasury’s file, and says what it left out', async () => {
+    await done('create', 'sanctions', '--shared')
+    expect(await done('upload', 'sanctions', join(DATA, 'sdn_advanced_sample.xml'), '--shared')).toBe(
+      'sanctions: 3 entries, 4 read from the file\nleft out, of chains that are not supported: 1 XBT\n',
+    )
+  })
+
+  test('keeps a list by a source: read at once, never changed by hand', async () => {
+    await done('create', 'ofac', '--shared')
+    const path = join(DATA, 'ofac', 'sanctioned_addresses_ETH.txt')
+    expect(await done('source', 'ofac', '--shared', '--from', path, '--every', '12h')).toStartWith(
+      'ofac: 152 entries, loaded, SHA-256 ',
+    )
+    expect(JSON.parse(await done('show', 'ofac', '--shared', '--json'))).toMatchObject({
+      ...{ entries: 152, keptBy: 'source' },
+      source: { location: path, format: 'text', everySeconds: 43_200, ageSeconds: 0, failure: null, skipped: 0 },
+    })
+    expect(await done('refresh', 'ofac', '--shared')).toStartWith('ofac: 152 entries, confirmed')
+    expect((await run('add', 'ofac', evm(1), '--shared')).stderr).toContain('is kept by its source')
+    temporary.clock.advance(90_000)
+    expect(await done('list')).toContain('source, 1 d 1 h old')
+    expect(await done('source', 'ofac', '--shared', '--none')).toContain('is kept by people now, with the 152 entries')
+    expect(await done('add', 'ofac', evm(1), '--shared')).toBe('ofac: 1 added, 153 entries\n')
+  })
+
+  test('says why a source is no good, and keeps what there was', async () => {
+    await done('create', 'a')
+    const path = file('source.txt', `${evm(1)}\n`)
+    await done('source', 'a', '--from', path)
+    writeFileSync(path, 'half a file')
+    expect(await run('refresh', 'a')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'a: line 1: it is no EVM or Solana address; the last good content stays (1 entries)\n',
+    })
+    expect(await done('list')).toContain('failed: line 1')
+    expect(await run('source', 'a', '--from', 'https://127.0.0.1/list.txt')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--from leads to an address that is not allowed'),
+    })
+  })
+
+  test('tells a wrong call from what can’t be done', async () => {
+    await done('create', 'a')
+    const usage: string[][] = [
+      [],
+      ['paint'],
+      ['create'],
+      ['create', 'Not-a-name'],
+      ['upload', 'a'],
+      ['upload', 'a', 'x', '--format', 'xls'],
+      ['add', 'a'],
+      ['add', 'a', 'nonsense'],
+      ['add', 'a', evm(1), '--memo', 'x'.repeat(201)],
+      ['add', 'a', evm(1), '--author', ''],
+      ['find', 'a', evm(1), evm(2)],
+      ['list', '--merge'],
+      ['list', '--unknown'],
+      ['list', '--org', 'demo', '--shared'],
+      ['source', 'a'],
+      ['source', 'a', '--from', 'x', '--every', '10s'],
+      ['source', 'a', '--from', 'x', '--reach', 'everywhere'],
+      ['source', 'a', '--from', 'ftp://lists.example/x'],
+    ]
+    for (const call of usage) expect([call, (await run(...call)).code]).toEqual([call, 2])
+    const failing: string[][] = [
+      ['create', 'a'],
+      ['show', 'missing'],
+      ['list', '--org', 'nobody'],
+      ['upload', 'a', join(folder.path, 'missing.txt')],
+      ['refresh', 'a'],
+    ]
+    for (const call of failing) {
+      const { code, stderr } = await run(...call)
+      expect([call, code, stderr.trim().includes('\n')]).toEqual([call, 1, false])
+    }
+    expect(await done('--help')).toContain('Usage: countersign lists')
+    expect(existsSync(join(folder.path, 'missing.txt'))).toBe(false)
+  })
+})

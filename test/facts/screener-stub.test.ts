@@ -1,0 +1,90 @@
+// The stub that ships, asked as its example configuration says.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { runScreenerStub, type ScreenerStub, startScreenerStub } from '../../src/cli/screener-stub.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createScreener } from '../../src/facts/screener.ts'
+import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
+import { createManualClock } from '../http/manual-clock.ts'
+import { temporaryFolder } from '../store/temporary-store.ts'
+import { subjectOf, WALLET } from './fixtures.ts'
+
+const EXAMPLE = join(import.meta.dir, '..', '..', 'docs', 'examples', 'screener.yaml')
+const DEAD = '0x000000000000000000000000000000000000dead'
+
+let stub: ScreenerStub
+beforeAll(() => {
+  stub = startScreenerStub({ hostname: '127.0.0.1', port: 0 })
+})
+afterAll(() => stub.stop())
+
+describe('the screener stub', () => {
+  test('answers what its example configuration reads', async () => {
+    const { screeners } = parse(readFileSync(EXAMPLE, 'utf8')) as { screeners: { stub: { url: string } } }
+    const here = { ...screeners.stub, url: screeners.stub.url.replace('http://127.0.0.1:8099', stub.url) }
+    const settings = parseScreenerSettings({ stub: here }).get('stub')
+    if (settings === undefined) throw new Error('no settings')
+    const errors: unknown[] = []
+    const screener = createScreener(settings, {
+      clock: createManualClock(),
+      environment: {},
+      onError: (error) => errors.push(error),
+    })
+    expect(await screener.screen(subjectOf())).toEqual({ flagged: false, score: 0, categories: [] })
+    expect(await screener.screen(subjectOf({ from: DEAD }))).toEqual({
+      flagged: true,
+      score: 100,
+      categories: ['stub'],
+    })
+    expect(errors).toEqual([])
+  })
+
+  test('says in every answer that it is one', async () => {
+    for (const path of [`/screen/${WALLET}`, '/screen/nonsense', '/', '/screen/%zz']) {
+      const response = await fetch(`${stub.url}${path}`)
+      expect(response.headers.get('x-stub')).toBe('true')
+      expect(await response.json()).toMatchObject({ stub: true, notice: expect.stringContaining('screens nothing') })
+    }
+    const posted = await fetch(`${stub.url}/screen`, { method: 'POST', body: 'not json' })
+    expect([posted.status, (await posted.json()) as object]).toMatchObject([400, { stub: true }])
+  })
+
+  test('runs until it is stopped', async () => {
+    const printed: string[] = []
+    const output = { stdout: (text: string) => printed.push(text), stderr: (text: string) => printed.push(text) }
+    const stopped = Promise.withResolvers<void>()
+    const running = runScreenerStub(['--listen', '127.0.0.1:0'], { output, stopped: () => stopped.promise })
+    await Promise.resolve()
+    const url = /listening on (\S+)/.exec(printed.join(''))?.[1] ?? ''
+    expect((await fetch(`${url}/screen/${DEAD}`)).status).toBe(200)
+    stopped.resolve()
+    expect(await running).toBe(0)
+    for (const call of [['x'], ['--listen', 'nonsense'], ['--unknown']]) {
+      expect(await runScreenerStub(call, { output, stopped: () => stopped.promise })).toBe(2)
+    }
+  })
+})
+
+describe('the config file', () => {
+  test('takes screeners, and names what is wrong with one in one line', () => {
+    const config = loadConfig({
+      arguments: ['--config', EXAMPLE],
+      environment: { COUNTERSIGN_GEOIP_FILE: 'city.mmdb' },
+    })
+    expect([...config.screeners.keys()]).toEqual(['stub'])
+    expect(config.geoipFile).toBe(join(process.cwd(), 'city.mmdb'))
+    expect(loadConfig({ arguments: [], environment: {} })).toMatchObject({ geoipFile: '' })
+    const folder = temporaryFolder()
+    const bad = join(folder.path, 'config.yaml')
+    writeFileSync(bad, 'screeners: { risk: { url: "http://screener.example/", answer: { flagged: /a } } }')
+    try {
+      expect(() => loadConfig({ arguments: ['--config', bad], environment: {} })).toThrow(
+        'config file, screeners: risk.url must be an https URL',
+      )
+    } finally {
+      folder.remove()
+    }
+  })
+})

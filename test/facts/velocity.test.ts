@@ -1,0 +1,120 @@
+// Velocity: what counts, for how long, and that limits hold when requests come at the same time.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createVelocityCounters, type VelocitySubject } from '../../src/facts/velocity.ts'
+
+const NOW = 1_767_225_600
+const HOUR = 3_600
+const subject = (changes: Partial<VelocitySubject> = {}): VelocitySubject => ({
+  organizationId: 'org',
+  projectId: 'project',
+  wallet: '0x01',
+  chainName: 'base',
+  value: '10',
+  nowSeconds: NOW,
+  ...changes,
+})
+const facts = (counters: ReturnType<typeof createVelocityCounters>, changes: Partial<VelocitySubject> = {}) => {
+  const ticket = counters.begin(subject(changes), [HOUR])
+  ticket?.settle(false)
+  return ticket?.facts[HOUR]
+}
+
+describe('a request', () => {
+  test('does not count for itself, and afterwards if it was compliant', () => {
+    const counters = createVelocityCounters()
+    const first = counters.begin(subject(), [HOUR])
+    expect(first?.facts).toEqual({ [HOUR]: { count: 0, value: '0' } })
+    first?.settle(true)
+    expect(facts(counters)).toEqual({ count: 1, value: '10' })
+    counters.begin(subject({ value: '5' }), [HOUR])?.settle(false)
+    expect(facts(counters)).toEqual({ count: 1, value: '10' })
+  })
+
+  test('counts for others while it is being decided', () => {
+    const counters = createVelocityCounters()
+    const first = counters.begin(subject(), [HOUR])
+    const second = counters.begin(subject({ value: '7' }), [HOUR])
+    expect(second?.facts[HOUR]).toEqual({ count: 1, value: '10' })
+    first?.settle(false)
+    expect(facts(counters)).toEqual({ count: 1, value: '7' })
+    second?.settle(true)
+    expect(facts(counters)).toEqual({ count: 1, value: '7' })
+  })
+
+  test('counts for its wallet in its project, its value for its chain alone', () => {
+    const counters = createVelocityCounters()
+    counters.begin(subject(), [HOUR])?.settle(true)
+    expect(facts(counters, { chainName: 'ethereum' })).toEqual({ count: 1, value: '0' })
+    for (const other of [{ wallet: '0x02' }, { projectId: 'other' }, { organizationId: 'other' }]) {
+      expect(facts(counters, other)).toEqual({ count: 0, value: '0' })
+    }
+  })
+
+  test('counts until it is out of the window, and no longer than a sixtieth of it more', () => {
+    const counters = createVelocityCounters()
+    counters.begin(subject(), [HOUR])?.settle(true)
+    expect(facts(counters, { nowSeconds: NOW + HOUR - 1 })?.count).toBe(1)
+    expect(facts(counters, { nowSeconds: NOW + HOUR + HOUR / 60 })?.count).toBe(0)
+  })
+
+  test('counts in the windows that were asked for', () => {
+    const counters = createVelocityCounters()
+    counters.begin(subject(), [60, 86_400])?.settle(true)
+    const later = counters.begin(subject({ nowSeconds: NOW + HOUR }), [60, HOUR, 86_400])
+    expect(later?.facts).toEqual({
+      60: { count: 0, value: '0' },
+      // Nobody asked for it then.
+      [HOUR]: { count: 0, value: '0' },
+      86400: { count: 1, value: '10' },
+    })
+  })
+})
+
+test('never fewer than what happened within the window, and never what is older than a sixtieth more', () => {
+  const event = fc.record({
+    after: fc.nat(1_000),
+    value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+    compliant: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), fc.integer({ min: 60, max: 5_000 }), (events, window) => {
+      const counters = createVelocityCounters()
+      const happened: { at: number; value: bigint }[] = []
+      let now = NOW
+      for (const { after, value, compliant } of events) {
+        now += after
+        const ticket = counters.begin(subject({ nowSeconds: now, value: String(value) }), [window])
+        const width = Math.ceil(window / 60)
+        const sum = (since: number) => happened.filter(({ at }) => at > since).reduce((all, one) => all + one.value, 0n)
+        const counted = BigInt(ticket?.facts[window]?.value ?? -1)
+        expect(counted >= sum(now - window)).toBe(true)
+        expect(counted <= sum(now - window - width)).toBe(true)
+        ticket?.settle(compliant)
+        if (compliant) happened.push({ at: now, value })
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+describe('room', () => {
+  test('runs out for new wallets of one organization, and comes back when old ones count no more', () => {
+    const counters = createVelocityCounters({ maxWallets: 2 })
+    for (const wallet of ['0x01', '0x02']) counters.begin(subject({ wallet }), [HOUR])?.settle(true)
+    expect(counters.begin(subject({ wallet: '0x03' }), [HOUR])).toBeNull()
+    expect(facts(counters, { wallet: '0x01' })?.count).toBe(1)
+    expect(counters.begin(subject({ wallet: '0x03', organizationId: 'other' }), [HOUR])).not.toBeNull()
+    expect(counters.begin(subject({ wallet: '0x03', nowSeconds: NOW + 2 * HOUR }), [HOUR])).not.toBeNull()
+  })
+
+  test('is not taken by wallets that are denied', () => {
+    const counters = createVelocityCounters({ maxWallets: 1 })
+    for (let i = 0; i < 10; i++) counters.begin(subject({ wallet: `0x${i}` }), [HOUR])?.settle(false)
+    const ticket = counters.begin(subject(), [HOUR])
+    // While it is being decided, it is.
+    expect(counters.begin(subject({ wallet: '0x02' }), [HOUR])).toBeNull()
+    ticket?.settle(false)
+    expect(counters.begin(subject({ wallet: '0x02' }), [HOUR])).not.toBeNull()
+  })
+})

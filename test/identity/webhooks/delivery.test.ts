@@ -1,0 +1,349 @@
+// From an event to its receiver: told once it is true, signed, tried again and again, and given up in a way that can be
+// looked at and undone.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { SessionClosedError } from '../../../src/domain/session-errors.ts'
+import { newWebhookSecret } from '../../../src/http/webhook-signature.ts'
+import { ATTEMPTS_MAX, delayAfter } from '../../../src/identity/webhooks/deliver.ts'
+import { evmWallet } from '../support.ts'
+import { openWebhooks, startReceiver, verifies } from './support.ts'
+
+let parts: Awaited<ReturnType<typeof openWebhooks>>
+let receiver: ReturnType<typeof startReceiver>
+let demo: string
+
+beforeEach(async () => {
+  parts = await openWebhooks()
+  receiver = startReceiver()
+  demo = await parts.createOrganization('demo')
+})
+afterEach(async () => {
+  expect(parts.errors).toEqual([])
+  await receiver.stop()
+  await parts.remove()
+})
+
+const listed = (state?: 'waiting' | 'delivered' | 'dead') =>
+  parts.store.webhookMessages.list(demo, { limit: 100, ...(state === undefined ? {} : { state }) })
+
+describe('an event', () => {
+  test('is told with the session as it left it, signed, once', async () => {
+    const { addEndpoint, changes, connect, register, run, clock } = parts
+    const { secret } = await addEndpoint(demo, receiver.url)
+    const { session } = await register(demo, { wallet: evmWallet(1) })
+    await connect(demo, session.id, evmWallet(1))
+    const target = { organizationId: demo, sessionId: session.id }
+    await changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
+    await changes.changeStatus({
+      ...{ ...target, to: 'retry', actor: 'operator:ada' },
+      ...{ publicComment: 'The picture is blurred.', privateComment: 'countersign-canary-note' },
+    })
+    await changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada' })
+    expect(await run()).toBe(4)
+    expect(await run()).toBe(0)
+
+    const told = receiver.received
+      .map(({ body }) => body)
+      .sort((a, b) => Number(a.data['sequence']) - Number(b.data['sequence']))
+    expect(told.map(({ type, data }) => [type, data['status'], data['sequence']])).toEqual([
+      ['session.created', 'pending', 1],
+      ['session.wallets_changed', 'pending', 2],
+      ['session.status_changed', 'retry', 4],
+      ['session.status_changed', 'completed', 5],
+    ])
+    expect(told[0]).toEqual({
+      type: 'session.created',
+      timestamp: '2026-01-01T00:00:00.000Z',
+      data: {
+        ...{ sessionId: session.id, status: 'pending', verifiedWallets: [], unverifiedWallets: [] },
+        ...{ type: 'individual', environment: 'live', sequence: 1 },
+      },
+    })
+    expect(told[2]?.data['comment']).toBe('The picture is blurred.')
+    expect(told[3]?.data).toMatchObject({ completedAt: '2026-01-01T00:00:00.000Z', unverifiedWallets: [] })
+    expect(told[3]?.data['verifiedWallets']).toMatchObject([{ chain: 'ethereum' }])
+    expect(JSON.stringify(told)).not.toContain('canary')
+    expect(JSON.stringify(told)).not.toContain('person_')
+    for (const message of receiver.received) {
+      expect(verifies(message, secret, clock.unixSeconds())).toBe(true)
+      expect(verifies(message, newWebhookSecret(), clock.unixSeconds())).toBe(false)
+      expect(message.headers.get('content-type')).toBe('application/json')
+    }
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(4)
+    expect((await listed('delivered')).map(({ lastStatus }) => lastStatus)).toEqual([204, 204, 204, 204])
+  })
+
+  test('is told to the organization’s own endpoints, of the right kind of key', async () => {
+    const { addEndpoint, createOrganization, register, run } = parts
+    const other = await createOrganization('other')
+    const live = await addEndpoint(demo, `${receiver.url}/live`)
+    await addEndpoint(demo, `${receiver.url}/test`, { environment: 'test' })
+    await addEndpoint(other, `${receiver.url}/other`)
+    await register(demo)
+    expect(await run()).toBe(1)
+    expect((await listed()).map(({ endpointId }) => endpointId)).toEqual([live.id])
+    expect(await parts.store.webhookMessages.list(other, { limit: 10 })).toEqual([])
+  })
+
+  test('that did not happen is not told', async () => {
+    const { addEndpoint, submit, evidence, store, run } = parts
+    const session = await submit(demo)
+    await addEndpoint(demo, receiver.url)
+    await expect(evidence.putFields(session, { country: 'DE' })).rejects.toBeInstanceOf(SessionClosedError)
+    await expect(
+      store.transaction(async (tables) => {
+        const target = { organizationId: demo, sessionId: session.id }
+        await tables.sessions.changeStatus({ ...target, to: 'completed', actor: 'operator:ada' })
+        throw new Error('undone')
+      }),
+    ).rejects.toThrow('undone')
+    expect(await run()).toBe(0)
+    expect(await listed()).toEqual([])
+  })
+
+  test('of evidence is nobody’s business outside', async () => {
+    const { addEndpoint, evidence, session, run } = parts
+    const target = await session(demo)
+    await addEndpoint(demo, receiver.url)
+    await evidence.putFields(target, { fullName: 'countersign-canary-jane' })
+    await evidence.eraseSession(target, 'operator:ada')
+    expect(await run()).toBe(0)
+  })
+})
+
+describe('a message that is not taken', () => {
+  test('is sent again, later and later, with the same id and body, and is dead in the end', async () => {
+    const { addEndpoint, register, run, clock } = parts
+    const { secret } = await addEndpoint(demo, receiver.url)
+    receiver.answerWith(() => new Response('countersign-canary-answer', { status: 500 }))
+    await register(demo)
+    for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
+      expect(await run()).toBe(1)
+      const [message] = await listed()
+      const delaySeconds = delayAfter(attempt, () => 0.5)
+      expect(message).toMatchObject({
+        ...{ state: 'waiting', attempts: attempt, lastStatus: 500, lastFailure: 'it answered 500' },
+        nextAttemptAtSeconds: clock.unixSeconds() + delaySeconds,
+      })
+      clock.advance(delaySeconds - 1)
+      expect(await run()).toBe(0)
+      clock.advance(1)
+    }
+    expect(await run()).toBe(1)
+    expect(await listed()).toMatchObject([{ state: 'dead', attempts: ATTEMPTS_MAX }])
+    expect(parts.dead).toEqual((await listed()).map(({ id }) => id))
+    clock.advance(86_400)
+    expect(await run()).toBe(0)
+    expect(receiver.received.length).toBe(ATTEMPTS_MAX)
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1)
+    expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1)
+    // Each attempt carries its own time.
+    expect(new Set(receiver.received.map(({ headers }) => headers.get('webhook-timestamp'))).size).toBe(ATTEMPTS_MAX)
+    const first = receiver.received[0]
+    expect(first === undefined ? false : verifies(first, secret, Number(first.headers.get('webhook-timestamp')))).toBe(
+      true,
+    )
+    expect(JSON.stringify(await listed())).not.toContain('canary')
+  })
+
+  test('is sent again by hand, alone or with all dead ones, by its own organization', async () => {
+    const { addEndpoint, createOrganization, register, run, clock, store } = parts
+    const other = await createOrganization('other')
+    const { id: endpointId } = await addEndpoint(demo, receiver.url)
+    receiver.answerWith(() => new Response(null, { status: 410 }))
+    await register(demo)
+    await register(demo)
+    expect(await run()).toBe(2)
+    const dead = await listed('dead')
+    expect(dead.map(({ lastFailure }) => lastFailure)).toEqual(['it answered 410', 'it answered 410'])
+    receiver.answerWith(() => new Response(null, { status: 200 }))
+    const { webhookMessages } = store
+    expect(await webhookMessages.resend(other, dead[0]!.id)).toBe(0)
+    expect(await webhookMessages.resend(other, null)).toBe(0)
+    expect(await run()).toBe(0)
+    expect(await webhookMessages.resend(demo, dead[0]!.id)).toBe(1)
+    expect(await run()).toBe(1)
+    expect(await webhookMessages.resend(demo, null)).toBe(1)
+    expect(await run()).toBe(1)
+    expect((await listed('delivered')).length).toBe(2)
+    // Also one that was delivered, whose receiver lost it.
+    expect(await webhookMessages.resend(demo, dead[0]!.id)).toBe(1)
+    expect(await run()).toBe(1)
+    await store.webhookEndpoints.remove(demo, endpointId)
+    expect(await webhookMessages.resend(demo, dead[0]!.id)).toBe(0)
+    clock.advance(8 * 86_400)
+    expect(await webhookMessages.sweep()).toBe(2)
+    expect(await listed()).toEqual([])
+  })
+
+  test('waits as long as a busy receiver asks for, up to an hour', async () => {
+    const { addEndpoint, register, run, clock } = parts
+    await addEndpoint(demo, receiver.url)
+    await register(demo)
+    for (const [retryAfter, waitSeconds] of [
+      ['120', 120],
+      ['86400', 3_600],
+      ['1', 80],
+    ] as const) {
+      receiver.answerWith(() => new Response(null, { status: 503, headers: { 'retry-after': retryAfter } }))
+      await run()
+      const [message] = await listed()
+      expect((message?.nextAttemptAtSeconds ?? 0) - clock.unixSeconds()).toBe(waitSeconds)
+      clock.advance(waitSeconds)
+    }
+  })
+
+  test('because of a redirect, of silence, or of a place that may not be asked, is as good as any', async () => {
+    const { addEndpoint, register, run, clock } = parts
+    const { id } = await addEndpoint(demo, receiver.url)
+    await register(demo)
+    const failures: unknown[] = []
+    for (const [answer, seconds] of [
+      [() => new Response(null, { status: 302, headers: { location: receiver.url } }), 5],
+      [() => new Promise<never>(() => undefined), 20],
+    ] as const) {
+      receiver.answerWith(answer)
+      await run()
+      failures.push((await listed())[0]?.lastFailure)
+      clock.advance(seconds)
+    }
+    expect(failures).toEqual(['it redirects, and no redirect is followed', 'it took too long'])
+    expect(receiver.received.length).toBe(2)
+
+    await parts.store.webhookEndpoints.remove(demo, id)
+    await addEndpoint(demo, 'https://10.0.0.1/hook')
+    await register(demo)
+    expect(await run()).toBe(1)
+    expect((await listed('waiting'))[0]?.lastFailure).toBe('the URL leads to an address that is not allowed')
+  })
+
+  test('dies with its endpoint', async () => {
+    const { addEndpoint, register, run, store } = parts
+    const { id } = await addEndpoint(demo, receiver.url)
+    await register(demo)
+    expect(await store.webhookEndpoints.remove(demo, id)).toBe(true)
+    expect(await store.webhookEndpoints.remove(demo, id)).toBe(false)
+    expect(await run()).toBe(0)
+    expect(await listed()).toMatchObject([{ state: 'dead', lastFailure: 'the endpoint was removed' }])
+    await register(demo)
+    expect((await listed()).length).toBe(1)
+  })
+})
+
+describe('the secret of an endpoint', () => {
+  test('is exchanged with an overlap in which both sign', async () => {
+    const { addEndpoint, register, run, clock, keys, store } = parts
+    const { id, secret } = await addEndpoint(demo, receiver.url)
+    const next = newWebhookSecret()
+    const sealedSecret = await keys.seal(demo, 'webhook secret', id, next)
+    const previousUntilSeconds = clock.unixSeconds() + 3_600
+    expect(
+      await store.webhookEndpoints.rotateSecret({ organizationId: demo, id, sealedSecret, previousUntilSeconds }),
+    ).toBe(true)
+    await register(demo)
+    await run()
+    clock.advance(3_600)
+    await register(demo)
+    await run()
+    const [during, after] = receiver.received
+    expect([secret, next].map((one) => verifies(during!, one, clock.unixSeconds() - 3_600))).toEqual([true, true])
+    expect([secret, next].map((one) => verifies(after!, one, clock.unixSeconds()))).toEqual([false, true])
+  })
+
+  test('is nowhere on the disk as it is', async () => {
+    const { addEndpoint, register, run } = parts
+    const { secret } = await addEndpoint(demo, receiver.url)
+    await register(demo)
+    await run()
+    for (const text of [Buffer.from(secret), Buffer.from(Buffer.from(secret).toString('base64'))]) {
+      expect(parts.everything().includes(text)).toBe(false)
+    }
+  })
+})
+
+describe('sending', () => {
+  test('is shared by those who send, without anything sent twice', async () => {
+    const { addEndpoint, register, loop } = parts
+    await addEndpoint(demo, receiver.url)
+    await addEndpoint(demo, `${receiver.url}/two`)
+    for (let index = 0; index < 6; index++) await register(demo)
+    const [one, two] = [loop(), loop()]
+    const sent = await Promise.all([one.run(), two.run(), one.run()])
+    let total = sent.reduce((sum, count) => sum + count, 0)
+    while (total < 12) total += (await Promise.all([one.run(), two.run()])).reduce((sum, count) => sum + count, 0)
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(12)
+    expect(receiver.received.length).toBe(12)
+  })
+
+  test('goes on for others while one receiver is silent', async () => {
+    const { addEndpoint, createOrganization, register, run } = parts
+    const other = await createOrganization('other')
+    await addEndpoint(demo, receiver.url)
+    const quick = startReceiver()
+    await addEndpoint(other, quick.url)
+    receiver.answerWith(() => new Promise<never>(() => undefined))
+    for (let index = 0; index < 12; index++) await register(demo)
+    await register(other)
+    // Eight places for the silent one, and one for the other.
+    expect(await run()).toBe(9)
+    expect(quick.received.length).toBe(1)
+    await quick.stop()
+  })
+
+  test('is taken up by others when whoever claimed a message is gone', async () => {
+    const { addEndpoint, register, run, store, clock } = parts
+    await addEndpoint(demo, receiver.url)
+    await register(demo)
+    expect((await store.webhookMessages.claim(10, 60)).length).toBe(1)
+    expect(await run()).toBe(0)
+    clock.advance(60)
+    expect(await run()).toBe(1)
+    expect((await listed())[0]).toMatchObject({ state: 'delivered', attempts: 2 })
+  })
+
+  test('works a queue off as fast as it is taken, once it was started', async () => {
+    const { addEndpoint, register, loop } = parts
+    await addEndpoint(demo, receiver.url)
+    for (let index = 0; index < 20; index++) await register(demo)
+    const all = Promise.withResolvers<void>()
+    receiver.answerWith(() => {
+      if (receiver.received.length === 20) all.resolve()
+      return new Response(null, { status: 200 })
+    })
+    const sending = loop()
+    // The interval never comes: one look has to be enough.
+    sending.start(3_600_000)
+    await sending.run()
+    await all.promise
+    await sending.close()
+    expect((await listed('delivered')).length).toBe(20)
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(20)
+  })
+
+  test('ends in good order: what is under way is settled, and nothing is begun', async () => {
+    const { addEndpoint, register, loop } = parts
+    await addEndpoint(demo, receiver.url)
+    await register(demo)
+    const hold = Promise.withResolvers<Response>()
+    const arrived = Promise.withResolvers<void>()
+    receiver.answerWith(() => {
+      arrived.resolve()
+      return hold.promise
+    })
+    const sending = loop()
+    const run = sending.run()
+    await arrived.promise
+    const closing = sending.close()
+    hold.resolve(new Response(null, { status: 200 }))
+    await Promise.all([run, closing])
+    expect((await listed())[0]?.state).toBe('delivered')
+    await register(demo)
+    expect(await sending.run()).toBe(0)
+  })
+})
+
+test('delays grow to half a day and no further, and are spread', () => {
+  const middle = Array.from({ length: 11 }, (_, index) => delayAfter(index + 1, () => 0.5))
+  expect(middle).toEqual([5, 20, 80, 320, 1_280, 5_120, 20_480, 43_200, 43_200, 43_200, 43_200])
+  expect(middle.reduce((sum, seconds) => sum + seconds, 0) / 86_400).toBeGreaterThan(2)
+  expect([delayAfter(4, () => 0), delayAfter(4, () => 1)]).toEqual([240, 400])
+})

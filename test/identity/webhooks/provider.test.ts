@@ -1,0 +1,342 @@
+// An outside decider: asked once something is handed in, heard when it signs, each time once, about its own sessions alone.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { newUuid } from '../../../src/domain/identifier.ts'
+import type { Session, SessionState } from '../../../src/domain/session.ts'
+import { createDeadlines } from '../../../src/http/deadline.ts'
+import { createRequestIds } from '../../../src/http/request-id.ts'
+import { createSignedGate } from '../../../src/http/signed-gate.ts'
+import { signWebhook } from '../../../src/http/webhook-signature.ts'
+import { createSessionChanges } from '../../../src/identity/changes.ts'
+import { createManualProvider, createProviders } from '../../../src/identity/providers.ts'
+import { createSandboxProvider } from '../../../src/identity/sandbox.ts'
+import { createDeciders, createWebhookProvider } from '../../../src/identity/webhooks/provider.ts'
+import { createWebhookParts, type WebhookParts } from '../../../src/webhook-service.ts'
+import { jpeg } from '../evidence/images.ts'
+import { openWebhooks, startReceiver } from './support.ts'
+
+let parts: Awaited<ReturnType<typeof openWebhooks>>
+let receiver: ReturnType<typeof startReceiver>
+let webhooks: WebhookParts
+let deadlines: ReturnType<typeof createDeadlines>
+let reported: unknown[]
+let told: SessionState[]
+let demo: string
+let decider: { readonly id: string; readonly secret: Uint8Array }
+
+beforeEach(async () => {
+  parts = await openWebhooks()
+  receiver = startReceiver()
+  reported = []
+  told = []
+  deadlines = createDeadlines({ clock: parts.clock, durationMs: 25_000 })
+  const { store, keys, evidence, clock } = parts
+  webhooks = createWebhookParts({
+    ...{ store, keys, evidence, clock, reach: 'loopback', log: { warn: () => undefined } },
+    gate: createSignedGate({
+      ...{ deadlines, clock, requestIds: createRequestIds('test') },
+      metrics: { route: () => () => undefined, recordError: () => undefined },
+      report: (error) => void reported.push(error),
+    }),
+    changesOver: (changeStatus) =>
+      createSessionChanges({
+        sessions: { ...store.sessions, changeStatus },
+        wallets: store.sessionWallets,
+        listener: { stateChanged: (state) => void told.push(state), standingChanged: () => undefined },
+      }),
+  })
+  demo = await parts.createOrganization('demo')
+  decider = await parts.addEndpoint(demo, receiver.url, { purpose: 'decisions' })
+})
+afterEach(async () => {
+  expect(reported).toEqual([])
+  deadlines.stop()
+  await webhooks.close()
+  await receiver.stop()
+  await parts.remove()
+})
+
+interface Sending {
+  readonly endpointId?: string
+  readonly sessionId?: string
+  readonly secret?: Uint8Array
+  readonly id?: string
+  readonly ageSeconds?: number
+  readonly what?: 'result' | 'evidence'
+  readonly change?: (request: Request) => Request
+}
+
+const send = async (session: Pick<Session, 'id'>, message: unknown, sending: Sending = {}) => {
+  const { endpointId = decider.id, sessionId = session.id, secret = decider.secret, id = newUuid() } = sending
+  const { ageSeconds = 0, what = 'result', change = (request) => request } = sending
+  const body = typeof message === 'string' ? message : JSON.stringify(message)
+  const timestampSeconds = parts.clock.unixSeconds() - ageSeconds
+  const request = new Request(`http://127.0.0.1/api/v1/provider/${endpointId}/sessions/${sessionId}/${what}`, {
+    ...{ method: 'POST', body },
+    headers: { 'content-type': 'application/json', ...signWebhook([secret], { id, timestampSeconds, body }) },
+  })
+  const { providerResult, providerEvidence } = webhooks.endpoints
+  const response = await (what === 'result' ? providerResult : providerEvidence)(change(request))
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const json = (response.headers.get('content-type') ?? '').includes('json')
+  return { status: response.status, headers: response.headers, bytes, body: json ? JSON.parse(bytes.toString()) : null }
+}
+
+const result = (session: Pick<Session, 'id'>, data: Record<string, unknown> = {}) => ({
+  type: 'session.decided',
+  timestamp: '2026-01-01T00:00:00Z',
+  data: { sessionId: session.id, status: 'completed', ...data },
+})
+
+const statusOf = async (session: Session) =>
+  (await parts.store.sessions.find(session.organizationId, session.id))?.session.status
+
+describe('an organization with an outside decider', () => {
+  test('has it decide new sessions of live keys, from the moment it is known, and no others', async () => {
+    const { store, changes, createOrganization } = parts
+    const deciders = createDeciders({ endpoints: store.webhookEndpoints, onError: (error) => reported.push(error) })
+    const providers = createProviders({
+      ...{ manual: createManualProvider(changes), sandbox: createSandboxProvider(changes) },
+      outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
+    })
+    const other = await createOrganization('other')
+    expect(providers.forNew('live', demo).name).toBe('manual')
+    await deciders.load()
+    expect(providers.forNew('live', demo).name).toBe('webhook')
+    expect(providers.forNew('test', demo).name).toBe('sandbox')
+    expect(providers.forNew('live', other).name).toBe('manual')
+    await store.webhookEndpoints.remove(demo, decider.id)
+    await deciders.load()
+    expect(providers.forNew('live', demo).name).toBe('manual')
+  })
+
+  test('asks it when something is handed in, and tells it nothing of what that is', async () => {
+    const { submit, run, evidence, session, store, changes } = parts
+    const handed = await submit(demo, 'webhook')
+    expect(await run()).toBe(1)
+    expect(receiver.received[0]?.body).toEqual({
+      type: 'session.decision_requested',
+      timestamp: '2026-01-01T00:00:00.000Z',
+      data: {
+        ...{ sessionId: handed.id, status: 'submitted', verifiedWallets: [], unverifiedWallets: [] },
+        ...{ type: 'individual', environment: 'live', sequence: 2, level: 'basic', retryCount: 0 },
+        resultPath: `/api/v1/provider/${decider.id}/sessions/${handed.id}/result`,
+        evidencePath: `/api/v1/provider/${decider.id}/sessions/${handed.id}/evidence`,
+      },
+    })
+    // Another provider's sessions are not its business.
+    await submit(demo, 'manual')
+    const open = await session(demo)
+    await evidence.putFields(open, { fullName: 'countersign-canary-jane' })
+    await changes.changeStatus({ organizationId: demo, sessionId: open.id, to: 'submitted', actor: 'person' })
+    expect(await run()).toBe(0)
+    expect((await store.webhookMessages.list(demo, { limit: 10 })).length).toBe(1)
+  })
+
+  test('has one only', async () => {
+    await expect(parts.addEndpoint(demo, receiver.url, { purpose: 'decisions' })).rejects.toThrow('unique')
+    await expect(parts.addEndpoint(demo, receiver.url, { purpose: 'decisions', environment: 'test' })).rejects.toThrow(
+      'constraint',
+    )
+  })
+})
+
+describe('a signed result', () => {
+  test('decides, and everyone who follows the session is told', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    const answer = await send(session, result(session, { publicComment: 'Welcome.', privateComment: 'score 3' }))
+    expect(answer).toMatchObject({ status: 200, body: { sessionId: session.id, status: 'completed', applied: true } })
+    expect(told.map((state) => state.session.status)).toEqual(['completed'])
+    const events = await parts.store.sessions.listEvents(demo, session.id)
+    expect(events.at(-1)).toMatchObject({
+      ...{ status: 'completed', actor: 'provider:webhook', publicComment: 'Welcome.', privateComment: 'score 3' },
+    })
+  })
+
+  test('has its effect once, however often it comes', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    const id = 'msg_1'
+    expect((await send(session, result(session, { status: 'retry' }), { id })).body).toMatchObject({ applied: true })
+    const target = { organizationId: demo, sessionId: session.id, actor: 'person' }
+    await parts.changes.changeStatus({ ...target, to: 'submitted' })
+    const again = await send(session, result(session, { status: 'retry' }), { id })
+    expect(again).toMatchObject({ status: 200, body: { status: 'submitted', applied: false } })
+    expect(await statusOf(session)).toBe('submitted')
+    const simultaneous = await Promise.all([1, 2].map(() => send(session, result(session), { id: 'msg_2' })))
+    expect(simultaneous.map(({ body }) => body.applied).sort()).toEqual([false, true])
+    expect((await parts.store.sessions.listEvents(demo, session.id)).length).toBe(5)
+  })
+
+  test('that could not take effect is not spent: it may come again', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    const id = 'msg_1'
+    const early = await send(session, result(session, { sequence: 1 }), { id })
+    expect(early).toMatchObject({ status: 409, body: { code: 'SESSION_CONFLICT' } })
+    expect((await send(session, result(session, { sequence: 2 }), { id })).body).toMatchObject({ applied: true })
+  })
+
+  test('that comes after an operator decided, or before anything was handed in, is refused', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    const target = { organizationId: demo, sessionId: session.id }
+    await parts.changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada' })
+    expect((await send(session, result(session, { status: 'rejected' }))).status).toBe(409)
+    expect(await statusOf(session)).toBe('completed')
+    const second = await parts.submit(demo, 'webhook')
+    await send(second, result(second, { status: 'retry' }))
+    expect((await send(second, result(second))).status).toBe(409)
+    expect(await statusOf(second)).toBe('retry')
+  })
+
+  test('on evidence that was erased is refused', async () => {
+    const { changes, evidence, register, store } = parts
+    const { session } = await register(demo)
+    await evidence.putFields(session, { fullName: 'Jane' })
+    const target = { organizationId: demo, sessionId: session.id, actor: 'person' }
+    await changes.changeStatus({ ...target, to: 'submitted' })
+    // As if it had been made for the decider.
+    await store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [session.id])
+    await evidence.eraseSession(session, 'operator:ada')
+    const answer = await send(session, result(session))
+    expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('was erased') } })
+    expect((await send(session, result(session, { status: 'rejected' }))).status).toBe(200)
+  })
+
+  test('is held for a signature that does not hold: old, early, of another secret, changed, or of nobody', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    const message = result(session)
+    const other = await parts.createOrganization('other')
+    const foreign = await parts.addEndpoint(other, receiver.url, { purpose: 'decisions' })
+    const events = await parts.addEndpoint(demo, receiver.url)
+    const answers = [
+      await send(session, message, { ageSeconds: 301 }),
+      await send(session, message, { ageSeconds: -301 }),
+      await send(session, message, { secret: foreign.secret }),
+      await send(session, message, { endpointId: 'endpoint_nobody' }),
+      await send(session, message, { endpointId: events.id, secret: events.secret }),
+      await send(session, message, {
+        change: (request) => new Request(request, { body: JSON.stringify(result(session, { status: 'rejected' })) }),
+      }),
+      await send(session, message, {
+        change: (request) => {
+          const changed = new Request(request)
+          changed.headers.delete('webhook-signature')
+          return changed
+        },
+      }),
+    ]
+    for (const { status, body, headers } of answers) {
+      expect([status, body.detail]).toEqual([401, 'the message is not signed as it must be'])
+      expect(headers.get('www-authenticate')).toContain('StandardWebhooks')
+    }
+    expect(await statusOf(session)).toBe('submitted')
+  })
+
+  test('about a session that is another’s, another provider’s, or none is 404, one as the other', async () => {
+    const { createOrganization, addEndpoint, submit } = parts
+    const other = await createOrganization('other')
+    const foreign = await addEndpoint(other, receiver.url, { purpose: 'decisions' })
+    const ours = await submit(demo, 'webhook')
+    const manual = await submit(demo, 'manual')
+    const theirs = { endpointId: foreign.id, secret: foreign.secret }
+    const answers = [
+      await send(ours, result(ours), theirs),
+      await send(
+        ours,
+        { type: 'session.evidence_requested', data: { sessionId: ours.id } },
+        { ...theirs, what: 'evidence' },
+      ),
+      await send(manual, result(manual)),
+      await send({ id: newUuid() }, result(ours)),
+      await send({ id: 'x' }, result(ours)),
+    ]
+    for (const { status, body } of answers) expect([status, body.detail]).toEqual([404, 'there is no such session'])
+    expect(await statusOf(ours)).toBe('submitted')
+    expect(await statusOf(manual)).toBe('submitted')
+  })
+
+  test('names its session itself: what was signed for one decides no other', async () => {
+    const [one, two] = [await parts.submit(demo, 'webhook'), await parts.submit(demo, 'webhook')]
+    const answer = await send(one, result(two))
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('data.sessionId') } })
+    expect([await statusOf(one), await statusOf(two)]).toEqual(['submitted', 'submitted'])
+  })
+
+  const malformed: Readonly<Record<string, (session: Session) => unknown>> = {
+    'no JSON': () => '{',
+    'duplicate keys': ({ id }) => `{"type":"session.decided","type":"x","data":{"sessionId":"${id}"}}`,
+    'no data': () => ({ type: 'session.decided' }),
+    'another type': (session) => ({ ...result(session), type: 'session.decision_requested' }),
+    'no status': (session) => result(session, { status: undefined }),
+    'a status that is nobody’s to give': (session) => result(session, { status: 'submitted' }),
+    'a comment that is too long': (session) => result(session, { publicComment: 'x'.repeat(1_001) }),
+    'a comment that steers a terminal': (session) => result(session, { privateComment: 'a\u001b[31mb' }),
+    'a comment that is no text': (session) => result(session, { publicComment: 7 }),
+    'a sequence that is no number': (session) => result(session, { sequence: '2' }),
+  }
+  for (const [name, message] of Object.entries(malformed)) {
+    test(`with ${name} is refused, and not spent`, async () => {
+      const session = await parts.submit(demo, 'webhook')
+      const id = 'msg_1'
+      expect((await send(session, message(session), { id })).status).toBe(400)
+      expect((await send(session, result(session), { id })).body).toMatchObject({ applied: true })
+    })
+  }
+
+  test('over the size limit, or of another content type, is refused before it is looked at', async () => {
+    const session = await parts.submit(demo, 'webhook')
+    const huge = JSON.stringify(result(session, { extra: 'x'.repeat(70_000) }))
+    expect((await send(session, huge)).status).toBe(413)
+    const change = (request: Request): Request => {
+      const changed = new Request(request)
+      changed.headers.set('content-type', 'text/plain')
+      return changed
+    }
+    expect((await send(session, result(session), { change })).status).toBe(415)
+  })
+})
+
+describe('the evidence', () => {
+  const ask = (session: Pick<Session, 'id'>, data: object = {}, sending: Sending = {}) =>
+    send(
+      session,
+      { type: 'session.evidence_requested', data: { sessionId: session.id, ...data } },
+      { what: 'evidence', ...sending },
+    )
+
+  const handIn = async () => {
+    const { register, evidence, changes, add, store } = parts
+    const { session } = await register(demo)
+    await evidence.putFields(session, { fullName: 'Jane Doe', country: 'DE' })
+    const image = await jpeg()
+    const receipt = await add(session, image, { kind: 'portrait' })
+    await changes.changeStatus({ organizationId: demo, sessionId: session.id, to: 'submitted', actor: 'person' })
+    await store.database.execute("UPDATE sessions SET provider = 'webhook' WHERE id = ?", [session.id])
+    return { session, receipt, image }
+  }
+
+  test('is there for its decider, who is on record for each piece', async () => {
+    const { session, receipt, image } = await handIn()
+    const overview = await ask(session)
+    expect(overview).toMatchObject({ status: 200, body: { fields: { fullName: 'Jane Doe' }, documents: [receipt] } })
+    const document = await ask(session, { documentId: receipt.id })
+    expect(document.bytes.equals(image)).toBe(true)
+    expect(Object.fromEntries(document.headers)).toMatchObject({
+      ...{ 'content-type': 'image/jpeg', 'content-disposition': 'attachment', 'x-content-type-options': 'nosniff' },
+      ...{ 'content-security-policy': "sandbox; default-src 'none'", 'cache-control': 'no-store' },
+    })
+    const reads = await parts.store.evidence.listReads({ organizationId: demo, sessionId: session.id })
+    expect(reads.map(({ kind, actor }) => [kind, actor]).sort()).toEqual([
+      ['fields', 'provider:webhook'],
+      ['portrait', 'provider:webhook'],
+    ])
+    expect((await ask(session, { documentId: 'evidence_none' })).status).toBe(404)
+    expect((await ask(session, { documentId: 7 })).status).toBe(400)
+  })
+
+  test('is not there for a message that came before', async () => {
+    const { session } = await handIn()
+    expect((await ask(session, {}, { id: 'msg_1' })).status).toBe(200)
+    const again = await ask(session, {}, { id: 'msg_1' })
+    expect([again.status, again.body.code]).toEqual([409, 'SESSION_CONFLICT'])
+    expect(again.bytes.includes('Jane')).toBe(false)
+  })
+})

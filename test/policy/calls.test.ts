@@ -1,0 +1,303 @@
+// call.function, call.args and the like: what rules read of EVM calls and Solana instructions, checked when the policy is
+// saved against what its abi and idl say.
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { encodeFunctionData, parseAbi } from 'viem'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { PolicyEvaluationError } from '../../src/policy/errors.ts'
+import { EVM_WALLET, facts, issuesOf } from './support.ts'
+
+const FUNCTIONS = [
+  'function transfer(address to, uint256 amount) returns (bool)',
+  'function approve(address spender, uint256 amount)',
+  'function submit((address maker, uint256 amount, (uint8 kind, bytes note)[] parts) order, uint256[][] matrix, int8 small)',
+  'function batch(address[] recipients, uint256[] amounts, string memo)',
+  'function pause()',
+] as const
+const ABI = parseAbi(FUNCTIONS)
+const HEAD = `name: P\nabi: ${JSON.stringify(FUNCTIONS)}\n`
+const WHALE = '0x00000000000000000000000000000000000000A1'
+
+const policyOf = (expression: string, head = HEAD) =>
+  compilePolicy(`${head}rules: ${JSON.stringify([{ id: 'only', allow: expression }])}`)
+const refusal = (expression: string, head = HEAD): string =>
+  issuesOf(() => policyOf(expression, head))[0]?.message ?? ''
+
+const transfer = encodeFunctionData({ abi: ABI, functionName: 'transfer', args: [WHALE, 5n] })
+const order = encodeFunctionData({
+  abi: ABI,
+  functionName: 'submit',
+  args: [
+    {
+      maker: EVM_WALLET,
+      amount: 10n ** 18n,
+      parts: [
+        { kind: 3, note: '0x01' },
+        { kind: 4, note: '0x' },
+      ],
+    },
+    [[1n, 2n], [3n]],
+    -2,
+  ],
+})
+const batch = (recipients: readonly `0x${string}`[], memo = 'rent') =>
+  encodeFunctionData({
+    abi: ABI,
+    functionName: 'batch',
+    args: [recipients, recipients.map((_, i) => BigInt(i)), memo],
+  })
+
+const holds = (expression: string, data: string): boolean => policyOf(expression).evaluate(facts({ data })).compliant
+
+describe('an EVM call', () => {
+  test.each([
+    ['call.decoded && call.function == "transfer" && call.signature == "transfer(address,uint256)"', transfer],
+    ['call.args.amount == uint256("5") && call.args.amount < ether(1)', transfer],
+    [`call.args.to == address("${WHALE}")`, transfer],
+    [
+      'call.function == "submit" && call.args.order.maker == wallet.address && call.args.order.amount == ether(1)',
+      order,
+    ],
+    [
+      'call.args.order.parts.exists(p, p.kind == 3 && p.note == "0x01") && call.args.order.parts[1].note == "0x"',
+      order,
+    ],
+    ['call.args.order.parts.size() == 2 && size(call.args.order.parts.filter(p, p.kind > 3)) == 1', order],
+    ['call.args.matrix[0][1] == 2 && call.args.matrix[1].size() == 1 && 3 in [3] && call.args.small == -2', order],
+    ['call.args.matrix.all(row, row.size() > 0)', order],
+    ['call.args.recipients.all(r, r != wallet.address) && call.args.memo == "rent"', batch([WHALE])],
+    ['call.args.recipients.size() == 2 && call.args.amounts[1] == 1', batch([WHALE, WHALE])],
+    ['wallet.address in call.args.recipients', batch([WHALE, EVM_WALLET])],
+    ['call.function == "pause"', '0x8456cb59'],
+    ['call.function in ["transfer", "pause"]', '0x8456CB59'],
+    ['!call.decoded && call.function == "" && call.signature == ""', '0x'],
+    ['!call.decoded', transfer.slice(0, -2)],
+    ['!call.decoded', `${transfer.slice(0, 20)}ff${transfer.slice(22)}`],
+    ['call.discriminator == "0xa9059cbb00000000"', transfer.toUpperCase().replace('0X', '0x')],
+    ['call.discriminator == ""', '0xa9059cbb000000'],
+  ] as const)('%s', (expression, data) => {
+    expect(holds(expression, data)).toBe(true)
+  })
+
+  test('is decoded once an evaluation, and anew in the next', () => {
+    const policy = policyOf('call.function == "transfer" && call.args.amount == uint256("5") && call.decoded')
+    const verdicts = [transfer, order, '0x', transfer].map((data) => policy.evaluate(facts({ data })).compliant)
+    expect(verdicts).toEqual([true, false, false, true])
+  })
+
+  test('without the argument that a rule reads fails it', () => {
+    for (const data of ['0x', order, transfer.slice(0, -2)]) {
+      expect(() => holds('call.args.to == wallet.address', data)).toThrow(PolicyEvaluationError)
+      expect(holds('call.function == "transfer" && call.args.to == wallet.address', data)).toBe(false)
+    }
+    const long = batch(Array(257).fill(WHALE))
+    expect(holds('call.function == "batch" && call.args.memo == "rent"', long)).toBe(true)
+    expect(() => holds('call.args.recipients.size() > 10', long)).toThrow(PolicyEvaluationError)
+    expect(() => holds('call.args.memo == ""', batch([], 'x'.repeat(8193)))).toThrow(PolicyEvaluationError)
+  })
+
+  test('requires the data', () => {
+    for (const expression of ['call.decoded', 'call.args.small == 1', 'call.discriminator == ""']) {
+      expect(policyOf(expression).requires).toEqual(['data'])
+    }
+  })
+})
+
+describe('a rule about calls is refused', () => {
+  test.each([
+    ['call.function == "tranfser"', `the policy's abi has no function "tranfser"`],
+    ['call.function in ["transfer", "Approve"]', `the policy's abi has no function "Approve"`],
+    ['call.signature == "transfer(address, uint256)"', `the policy's abi has no function "transfer(address, uint256)"`],
+    [
+      'call.args.value == 1',
+      'no function of the policy takes an argument "value"; there are: to, amount, spender, order, matrix, small, recipients, amounts, memo',
+    ],
+    ['call.args == 1', 'name an argument: call.args.amount'],
+    ['call == 1', 'name a field of call: decoded, function, signature, discriminator, args'],
+    ['call.args.order.taker == wallet.address', 'No such key: taker'],
+    ['call.args.order == call.args.order', 'no such overload: Tuple2 == Tuple2'],
+    [
+      'call.args.order.parts == call.args.order.parts',
+      'tuples and lists of lists are not compared as a whole: compare what is in them',
+    ],
+    [
+      'call.args.matrix == call.args.matrix',
+      'tuples and lists of lists are not compared as a whole: compare what is in them',
+    ],
+    [
+      'call.args.matrix[0] in call.args.matrix',
+      'tuples and lists of lists are not compared as a whole: compare what is in them',
+    ],
+    ['call.args.matrix.exists(row, row.exists(x, x == 1))', 'exists() may not stand inside another loop'],
+    ['call.args.to == "0x00"', 'no such overload: address == string: write an address as address("…")'],
+    ['call.args.small > ether(1) || call.args.order', `Logical operator requires bool operands, got 'Tuple2'`],
+    ['call.discriminator == "0xA9059CBB00000000"', 'call.discriminator is 0x and 16 lower-case hex digits, or empty'],
+    [
+      'call.args.recipients.all(r, call.args.recipients.exists(s, s == r))',
+      'exists() may not stand inside another loop',
+    ],
+    ['call.args.matrix.all(row, tx.value in row)', 'up to here the policy may take'],
+  ])('%s', (expression, message) => {
+    expect(refusal(expression)).toContain(message)
+  })
+
+  test('without anything to decode by', () => {
+    expect(refusal('call.function == "transfer"', 'name: P\n')).toBe(
+      'the policy describes no calls: give it an abi, or an idl for Solana',
+    )
+    expect(refusal('call.args.to == wallet.address', 'name: P\n')).toContain('no function of the policy takes')
+    expect(policyOf('call.discriminator == ""', 'name: P\n').requires).toEqual(['data'])
+  })
+
+  test('when an argument is two things', () => {
+    const head = 'name: P\nabi: ["function a(uint256 x)", "function b(address x)"]\n'
+    expect(refusal('call.args.x == 1', head)).toBe('"x" is uint256 in a, address in b: rename one of them in the abi')
+    expect(policyOf('call.function == "a"', head).requires).toEqual(['data'])
+  })
+})
+
+/** An Anchor IDL as `anchor build` writes it since 0.30, and before. */
+const NEW_IDL = {
+  address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  metadata: { name: 'vault', version: '0.1.0', spec: '0.1.0' },
+  instructions: [
+    {
+      name: 'deposit_funds',
+      discriminator: [1, 2, 3, 4, 5, 6, 7, 250],
+      accounts: [],
+      args: [
+        { name: 'amount', type: 'u64' },
+        { name: 'delta', type: 'i64' },
+        { name: 'to', type: 'pubkey' },
+        { name: 'memo', type: 'string' },
+        { name: 'limit', type: { option: 'u16' } },
+        { name: 'flags', type: { vec: 'bool' } },
+        { name: 'hash', type: { array: ['u8', 4] } },
+        { name: 'rate', type: 'f64' },
+        { name: 'side', type: { defined: { name: 'Side' } } },
+        { name: 'order', type: { defined: { name: 'Order' } } },
+      ],
+    },
+    { name: 'close', discriminator: [9, 9, 9, 9, 9, 9, 9, 9], accounts: [], args: [] },
+  ],
+  types: [
+    { name: 'Side', type: { kind: 'enum', variants: [{ name: 'Buy' }, { name: 'Sell', fields: ['u8'] }] } },
+    {
+      name: 'Order',
+      type: {
+        kind: 'struct',
+        fields: [
+          { name: 'price', type: 'u128' },
+          { name: 'tags', type: { vec: 'string' } },
+        ],
+      },
+    },
+  ],
+}
+const OLD_IDL = {
+  version: '0.1.0',
+  name: 'vault',
+  instructions: [
+    {
+      name: 'depositFunds',
+      accounts: [],
+      args: [
+        { name: 'amount', type: 'u64' },
+        { name: 'to', type: 'publicKey' },
+      ],
+    },
+  ],
+}
+
+const u32 = (value: number): Buffer => {
+  const buffer = Buffer.alloc(4)
+  buffer.writeUInt32LE(value)
+  return buffer
+}
+const u64 = (value: bigint): Buffer => {
+  const buffer = Buffer.alloc(8)
+  buffer.writeBigUInt64LE(BigInt.asUintN(64, value))
+  return buffer
+}
+const text = (value: string): Buffer => Buffer.concat([u32(Buffer.byteLength(value)), Buffer.from(value)])
+
+/** The arguments of deposit_funds, part by part, so that tests can damage one. */
+const deposit = (changes: Record<string, Buffer> = {}): string => {
+  const parts = {
+    discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 250]),
+    amount: u64(2n ** 63n),
+    delta: u64(-5n),
+    to: Buffer.alloc(32),
+    memo: text('grüezi'),
+    limit: Buffer.from([1, 7, 1]),
+    flags: Buffer.concat([u32(2), Buffer.from([1, 0])]),
+    hash: Buffer.from('deadbeef', 'hex'),
+    rate: Buffer.alloc(8),
+    side: Buffer.from([1, 200]),
+    price: Buffer.concat([u64(3n), u64(1n)]),
+    tags: Buffer.concat([u32(2), text('a'), text('b')]),
+    ...changes,
+  }
+  return `0x${Buffer.concat(Object.values(parts)).toString('hex')}`
+}
+
+const onSolana = (expression: string, data: string, idl: unknown = NEW_IDL): boolean =>
+  policyOf(expression, `name: P\nidl: ${JSON.stringify(idl)}\n`).evaluate(
+    facts({ data, chainFamily: 'solana', chainName: 'solana', chainId: 0 }),
+  ).compliant
+
+describe('a Solana instruction', () => {
+  test.each([
+    'call.decoded && call.function == "deposit_funds" && call.discriminator == "0x01020304050607fa"',
+    'call.args.amount == uint256("9223372036854775808") && call.args.delta == -5',
+    'call.args.to == target.address && call.args.memo == "grüezi"',
+    'call.args.limit == [uint256("263")] && call.args.limit.exists(l, l > 262)',
+    'call.args.flags == [true, false] && call.args.hash == "0xdeadbeef" && call.args.side == "Sell"',
+    'call.args.order.price == uint256("18446744073709551619") && "b" in call.args.order.tags',
+  ])('%s', (expression) => {
+    const { evaluate } = policyOf(expression, `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`)
+    const solana = { chainFamily: 'solana', chainName: 'solana', chainId: 0 } as const
+    expect(evaluate(facts({ ...solana, data: deposit(), to: '1'.repeat(32) })).compliant).toBe(true)
+    // Anchor ignores what follows the arguments.
+    expect(evaluate(facts({ ...solana, data: `${deposit()}00`, to: '1'.repeat(32) })).compliant).toBe(true)
+  })
+
+  test('an option that is not there is an empty list', () => {
+    expect(onSolana('call.args.limit.size() == 0', deposit({ limit: Buffer.from([0]) }))).toBe(true)
+  })
+
+  test.each([
+    ['a bool of 2', { flags: Buffer.concat([u32(1), Buffer.from([2])]) }],
+    ['an option of 2', { limit: Buffer.from([2, 0, 0]) }],
+    ['a variant that there is none of', { side: Buffer.from([2]) }],
+    ['a text that is not UTF-8', { memo: Buffer.concat([u32(1), Buffer.from([0xff])]) }],
+    ['a text longer than the data', { memo: u32(0xffffffff) }],
+    ['a list longer than the data', { tags: u32(0xffffffff) }],
+    ['nothing at the end', { tags: Buffer.alloc(0) }],
+    ['another discriminator', { discriminator: Buffer.from([1, 2, 3, 4, 5, 6, 7, 251]) }],
+  ] as [string, Record<string, Buffer>][])('%s is no call', (_name, changes) => {
+    expect(onSolana('!call.decoded', deposit(changes))).toBe(true)
+  })
+
+  test('an older idl has its discriminators from the names', () => {
+    const discriminator = createHash('sha256').update('global:deposit_funds').digest('hex').slice(0, 16)
+    const data = `0x${discriminator}${u64(6n).toString('hex')}${'00'.repeat(32)}`
+    expect(onSolana('call.function == "depositFunds" && call.args.amount == 6', data, OLD_IDL)).toBe(true)
+  })
+
+  test('an argument without a type in the language can not be read', () => {
+    expect(refusal('call.args.rate > 1', `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`)).toContain(
+      'no function of the policy takes an argument "rate"',
+    )
+  })
+
+  test('and an EVM call are told apart by the chain', () => {
+    const head = `name: P\nabi: ["function close()"]\nidl: ${JSON.stringify(NEW_IDL)}\n`
+    const policy = policyOf('call.function == "close"', head)
+    const solana = { chainFamily: 'solana', chainName: 'solana', chainId: 0 } as const
+    expect(policy.evaluate(facts({ data: '0x43d726d6' })).compliant).toBe(true)
+    expect(policy.evaluate(facts({ ...solana, data: '0x43d726d6' })).compliant).toBe(false)
+    expect(policy.evaluate(facts({ ...solana, data: `0x${'09'.repeat(8)}` })).compliant).toBe(true)
+    expect(policy.evaluate(facts({ data: `0x${'09'.repeat(8)}` })).compliant).toBe(false)
+  })
+})

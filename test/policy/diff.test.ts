@@ -1,0 +1,60 @@
+// What is different between two policies: by meaning, not by spelling.
+import { expect, test } from 'bun:test'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { diffPolicies } from '../../src/policy/diff.ts'
+
+const BASE = `name: P
+default: deny
+constants: { limit: { type: ether, value: 1 } }
+rules:
+  - { id: a, deny: tx.value > constants.limit, code: TOO_MUCH }
+  - { id: b, allow: "true" }
+  - { id: c, deny: "true" }
+tests:
+  - { name: one, request: { from: "0x00000000000000000000000000000000000000b2" }, verdict: allow }
+`
+const diff = (to: string) => diffPolicies(compilePolicy(BASE), compilePolicy(to))
+
+test('spelling is no difference', () => {
+  const respelt = `# a comment\n${BASE.replace('{ id: b, allow: "true" }', '{"allow": "true", "id": "b"}')}`
+  expect(diff(respelt)).toEqual([])
+})
+
+test('each difference is named once', () => {
+  const to = `name: P
+default: allow
+constants: { limit: { type: ether, value: [1, 2] }, wallet: { type: address, value: "0x00000000000000000000000000000000000000b2" } }
+rules:
+  - { id: c, deny: "true" }
+  - { id: a, require: tx.value in constants.limit && client.located, message: No. }
+  - { id: d, allow: "false" }
+tests:
+  - { name: one, request: { from: "0x00000000000000000000000000000000000000b3" }, verdict: failure }
+  - { name: two, request: { from: "0x00000000000000000000000000000000000000b2" }, verdict: failure }
+`
+  expect(diff(to)).toEqual([
+    { kind: 'changed', what: 'default', from: 'deny', to: 'allow' },
+    { kind: 'changed', what: 'constants/limit', from: 'ether 1', to: 'ether [1, 2]' },
+    {
+      kind: 'changed',
+      what: 'constants/wallet',
+      from: null,
+      to: 'address 0x00000000000000000000000000000000000000b2',
+    },
+    { kind: 'rule-removed', rule: 'b', place: 2 },
+    { kind: 'rule-added', rule: 'd', place: 3 },
+    { kind: 'rules-reordered', from: ['a', 'c'], to: ['c', 'a'] },
+    {
+      kind: 'changed',
+      what: 'rules/a',
+      from: 'deny: tx.value > constants.limit',
+      to: 'require: tx.value in constants.limit && client.located',
+    },
+    { kind: 'changed', what: 'rules/a/code', from: 'TOO_MUCH', to: null },
+    { kind: 'changed', what: 'rules/a/message', from: null, to: 'No.' },
+    { kind: 'test-changed', test: 'one' },
+    { kind: 'test-added', test: 'two' },
+    { kind: 'changed', what: 'requires', from: '["msg_value"]', to: '["msg_value","user_ip"]' },
+    { kind: 'changed', what: 'needs', from: '[]', to: '[{"kind":"geography"}]' },
+  ])
+})

@@ -1,0 +1,438 @@
+// The parts of a document beside its rules: constants, abi, idl, reads and tests. Every wrong shape is refused where it
+// stands.
+import { describe, expect, test } from 'bun:test'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { parsePolicyDocument } from '../../src/policy/document.ts'
+import { draftRevision } from '../../src/policy/revision.ts'
+import { issuesOf } from './support.ts'
+
+const CONTRACT = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+const read = (text: string) => parsePolicyDocument(`name: P\nrules: []\n${text}`)
+/** `line:column message` of the first mistake, lines counted from the part's own first. */
+const mistake = (text: string): string => {
+  const [issue] = issuesOf(() => compilePolicy(`name: P\nrules: []\n${text}`))
+  return issue === undefined ? '' : `${issue.line - 2}:${issue.column} ${issue.message}`
+}
+
+describe('constants', () => {
+  test('are kept as they are written', () => {
+    const { constants } = read(`constants:
+  a: { type: address, value: ${CONTRACT} }
+  b: { type: uint256, value: 115792089237316195423570985008687907853269984665640564039457584007913129639935 }
+  c: { type: string, value: [CU, "IR"] }
+  d: { type: ether, value: 1.50 }
+  e: { type: bool, value: true }
+  f: { type: int, value: -7 }
+  g: { type: timestamp, value: 2026-01-01T00:00:00Z }
+`)
+    expect(constants).toEqual([
+      { name: 'a', type: 'address', values: [CONTRACT], isList: false },
+      {
+        name: 'b',
+        type: 'uint256',
+        values: ['115792089237316195423570985008687907853269984665640564039457584007913129639935'],
+        isList: false,
+      },
+      { name: 'c', type: 'string', values: ['CU', 'IR'], isList: true },
+      { name: 'd', type: 'ether', values: ['1.50'], isList: false },
+      { name: 'e', type: 'bool', values: ['true'], isList: false },
+      { name: 'f', type: 'int', values: ['-7'], isList: false },
+      { name: 'g', type: 'timestamp', values: ['2026-01-01T00:00:00Z'], isList: false },
+    ])
+  })
+
+  test.each([
+    ['constants: 5', '1:12 constants must be a mapping'],
+    ['constants: { a: 5 }', '1:17 a must be a mapping'],
+    [
+      'constants: { A: { type: int, value: 5 } }',
+      '1:17 the name of a constant is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters',
+    ],
+    ['constants: { a: { value: 5 } }', '1:17 the constant has no type'],
+    ['constants: { a: { type: int } }', '1:17 the constant has no value'],
+    [
+      'constants: { a: { type: float, value: 5 } }',
+      `1:25 a constant's type is one of bool, int, uint256, string, address, duration, timestamp, ether, gwei, sol, lamports`,
+    ],
+    [
+      'constants: { a: { type: int, value: 5, unit: x } }',
+      '1:40 "unit" is not a key of a constant; it has: type, value',
+    ],
+    ['constants: { a: { type: int, value: 1.5 } }', '1:37 an int is a whole number of up to 64 bits in decimal digits'],
+    [
+      'constants: { a: { type: int, value: 9223372036854775808 } }',
+      '1:37 an int is a whole number of up to 64 bits in decimal digits',
+    ],
+    ['constants: { a: { type: bool, value: yes } }', '1:38 a bool is true or false'],
+    [
+      'constants: { a: { type: uint256, value: -1 } }',
+      '1:41 a uint256 is a whole number in decimal digits or 0x hex, without sign or separators',
+    ],
+    [
+      'constants: { a: { type: address, value: 0x00 } }',
+      '1:41 an address is 0x and 40 hex digits (EVM) or base58 of 32 bytes (Solana)',
+    ],
+    [
+      'constants: { a: { type: duration, value: 1d } }',
+      '1:42 a duration is whole hours, minutes and seconds up to a century, for example "36h"',
+    ],
+    ['constants: { a: { type: string, value: [] } }', '1:40 the list is empty'],
+    ['constants: { a: { type: string, value: [x, { y: 1 }] } }', '1:44 a value is a text, a number, true or false'],
+    ['constants: { a: { type: string, value: null } }', '1:40 a value is a text, a number, true or false'],
+    [`constants: { a: { type: string, value: [${'x, '.repeat(128)}x] } }`, '1:40 a list has at most 128 elements'],
+    [`constants: { a: { type: string, value: ${'x'.repeat(257)} } }`, '1:40 a text has at most 256 characters'],
+    [
+      `constants: {${Array.from({ length: 129 }, (_, i) => `a${i}: {type: int, value: 1}`).join(', ')}}`,
+      '1:12 a policy has at most 128 constants',
+    ],
+  ])('%s', (text, expected) => {
+    expect(mistake(text)).toBe(expected)
+  })
+})
+
+describe('abi', () => {
+  test('takes words and JSON, and passes over what is no function', () => {
+    const { abi } = read(`abi:
+  - function transfer(address to, uint amount) returns (bool)
+  - { type: function, name: submit, stateMutability: payable,
+      inputs: [{ name: order, type: "tuple[]", components: [{ name: maker, type: address, internalType: address }] }] }
+  - { type: event, name: Transfer, inputs: [] }
+  - { type: constructor, inputs: [] }
+`)
+    expect(abi.map(({ name, inputs }) => ({ name, inputs }))).toEqual([
+      {
+        name: 'transfer',
+        inputs: [
+          { name: 'to', type: 'address' },
+          { name: 'amount', type: 'uint256' },
+        ],
+      },
+      {
+        name: 'submit',
+        inputs: [{ name: 'order', type: 'tuple[]', components: [{ name: 'maker', type: 'address' }] }],
+      },
+    ])
+    expect(abi[1]?.stateMutability).toBe('payable')
+  })
+
+  test.each([
+    ['abi: function f()', '1:6 abi must be a list'],
+    ['abi: [5]', '1:7 a function is a text or an item of a JSON ABI'],
+    ['abi: [[]]', '1:7 a function is a text or an item of a JSON ABI'],
+    ['abi: ["function f(address to"]', '1:29 here ")" is expected'],
+    ['abi:\n  - function f(\n      address to,\n      uint256 uint256 x)', '4:23 here ")" is expected'],
+    ['abi: ["function f(word x)"]', '1:7 f: there is no type word'],
+    ['abi: ["function f(uint7 x)"]', '1:7 f: there is no type uint7'],
+    ['abi: ["function f(bytes33 x)"]', '1:7 f: there is no type bytes33'],
+    ['abi: ["function f(fixed128x18 x)"]', '1:7 f: there is no type fixed128x18'],
+    ['abi: ["function f(() x)"]', '1:7 f: a tuple holds nothing'],
+    ['abi: ["function f(uint256 in)"]', '1:7 "in" can\'t be named in an expression: rename the parameter here'],
+    ['abi: ["function f(uint256 $x)"]', '1:7 "$x" can\'t be named in an expression: rename the parameter here'],
+    [
+      'abi: ["function f(uint256 constructor)"]',
+      '1:7 "constructor" can\'t be named in an expression: rename the parameter here',
+    ],
+    ['abi: ["function f(uint256 a, uint256 a)"]', '1:7 f has two parameters "a": rename one here'],
+    [
+      'abi: ["function f(uint x)", "function f(uint256 y)"]',
+      "1:29 f(uint256) and f(uint256) can't be told apart by their data",
+    ],
+    ['abi: [{ type: function, inputs: [] }]', '1:7 the function has no name'],
+    ['abi: [{ type: method, name: f }]', '1:15 an item of an abi is a function'],
+    ['abi: [{ type: function, name: f, inputs: 5 }]', '1:42 inputs must be a list'],
+    ['abi: [{ type: function, name: f, inputs: [5] }]', '1:42 inputs is a list of parameters with name and type'],
+    ['abi: [{ type: function, name: f, inputs: [{ name: x }] }]', '1:43 it has no type'],
+    [
+      'abi: [{ type: function, name: f, inputs: [{ name: "a b", type: bool }] }]',
+      '1:51 that is no name of a parameter',
+    ],
+    ['abi: [{ type: function, name: "f()", inputs: [] }]', '1:31 name is no name of a function'],
+    [`abi: ["function f(${'('.repeat(10)}bool x${')'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
+    [`abi: ["function f(bool${'[]'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
+    [`abi: [${'"function f(bool x)", '.repeat(513)}]`, '1:6 an abi has at most 512 functions'],
+  ])('%s', (text, expected) => {
+    expect(mistake(text)).toBe(expected)
+  })
+})
+
+describe('idl', () => {
+  test.each([
+    ['idl: 5', "1:6 the idl can't be used: an idl is the content of an Anchor IDL file"],
+    ['idl: {}', "1:6 the idl can't be used: it has no instructions"],
+    ['idl: { instructions: 5 }', "1:6 the idl can't be used: instructions is not a list"],
+    ['idl: { instructions: [5] }', "1:6 the idl can't be used: instructions holds what is no instruction"],
+    ['idl: { instructions: [{ args: [] }] }', "1:6 the idl can't be used: an instruction has no name"],
+    [
+      'idl: { instructions: [{ name: a, discriminator: [1] }] }',
+      "1:6 the idl can't be used: the discriminator of a is not eight bytes",
+    ],
+    [
+      'idl: { instructions: [{ name: a, args: [{ name: x, type: u7 }] }] }',
+      "1:6 the idl can't be used: there is no type u7",
+    ],
+    [
+      'idl: { instructions: [{ name: a, args: [{ name: x, type: { defined: X } }] }] }',
+      "1:6 the idl can't be used: the type X is not defined",
+    ],
+    [
+      'idl: { instructions: [{ name: a, args: [{ name: x, type: { defined: X } }] }], types: [{ name: X, type: { kind: struct, fields: [{ name: x, type: { defined: X } }] } }] }',
+      "1:6 the idl can't be used: its types are nested too deeply",
+    ],
+    [
+      'idl: { instructions: [{ name: a, args: [{ name: x, type: { coption: u8 } }] }] }',
+      '1:6 the idl can\'t be used: the type {"coption":"u8"} can not be read',
+    ],
+    [
+      'idl: { instructions: [{ name: a, args: [{ name: x, type: constructor }] }] }',
+      "1:6 the idl can't be used: there is no type constructor",
+    ],
+  ])('%s', (text, expected) => {
+    expect(mistake(text)).toBe(expected)
+  })
+})
+
+describe('reads', () => {
+  test('are what a collector is asked for', () => {
+    const { reads } = read(`reads:
+  gas: { kind: native-balance, chain: base }
+  badge: { kind: erc1155-balance, contract: ${CONTRACT}, token_id: 0x10, of: target.address }
+  tier:
+    kind: view
+    contract: ${CONTRACT}
+    function: function tierOf(address who, uint256 min, bytes4 kind, bool strict) view returns (uint8)
+    arguments: [wallet.address, tx.value, 0xDEADBEEF, true]
+`)
+    expect(reads.map(({ name, type }) => `${name} ${type}`)).toEqual(['gas uint256', 'badge uint256', 'tier uint256'])
+    expect(reads[0]?.definition).toEqual({
+      kind: 'native-balance',
+      chain: 'base',
+      of: { kind: 'request', fact: 'wallet.address' },
+    })
+    expect(reads[1]?.definition).toMatchObject({ tokenId: '16', of: { kind: 'request', fact: 'target.address' } })
+    expect(reads[2]?.definition).toMatchObject({
+      contract: CONTRACT.toLowerCase(),
+      arguments: [
+        { kind: 'request', fact: 'wallet.address' },
+        { kind: 'request', fact: 'tx.value' },
+        { kind: 'literal', value: '0xdeadbeef' },
+        { kind: 'literal', value: true },
+      ],
+    })
+  })
+
+  const view = (fragment: string, args = '[]'): string =>
+    `reads: { a: { kind: view, contract: ${CONTRACT}, function: "${fragment}", arguments: ${args} } }`
+  test.each([
+    ['reads: []', '1:8 reads must be a mapping'],
+    ['reads: { a: 5 }', '1:13 a must be a mapping'],
+    [
+      'reads: { a-b: { kind: native-balance } }',
+      '1:15 the name of a read is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters',
+    ],
+    ['reads: { a: {} }', '1:13 the read has no kind'],
+    [
+      'reads: { a: { kind: balance } }',
+      "1:21 a read's kind is one of native-balance, token-balance, erc721-owner, erc1155-balance, view",
+    ],
+    [
+      'reads: { a: { kind: native-balance, contract: 0x00 } }',
+      '1:37 "contract" is not a key of a read; it has: kind, chain, of',
+    ],
+    ['reads: { a: { kind: token-balance } }', '1:13 the read has no contract'],
+    ['reads: { a: { kind: token-balance, contract: 0x00 } }', '1:46 a contract is 0x and 40 hex digits'],
+    [
+      `reads: { a: { kind: token-balance, contract: "0x${'0'.repeat(40)}" } }`,
+      '1:46 a contract is 0x and 40 hex digits',
+    ],
+    ['reads: { a: { kind: native-balance, of: tx.value } }', '1:41 of is wallet.address, target.address or an address'],
+    ['reads: { a: { kind: native-balance, chain: Base } }', '1:44 chain is the name of a chain'],
+    [`reads: { a: { kind: erc721-owner, contract: ${CONTRACT} } }`, '1:13 the read has no token_id'],
+    [view('function f() view'), '1:91 it has to return one value: a number, an address, a bool, a text or bytes'],
+    [
+      view('function f() view returns (bool, bool)'),
+      '1:91 it has to return one value: a number, an address, a bool, a text or bytes',
+    ],
+    [
+      view('function f() view returns (int256)'),
+      '1:91 it has to return one value: a number, an address, a bool, a text or bytes',
+    ],
+    [
+      view('function f() view returns (uint256[])'),
+      '1:91 it has to return one value: a number, an address, a bool, a text or bytes',
+    ],
+    [view('function f(uint8 x) view returns (bool)'), '1:145 the function takes 1 arguments'],
+    [view('function f(uint8 x) view returns (bool)', '[wallet.address]'), '1:146 wallet.address is no uint8'],
+    [
+      view('function f(uint8 x) view returns (bool)', '[abc]'),
+      '1:146 a uint256 is a whole number in decimal digits or 0x hex, without sign or separators',
+    ],
+    [
+      view('function f(bytes4 x) view returns (bool)', '[0xabcdef]'),
+      "1:147 that is no bytes4, or a type that a read can't be given",
+    ],
+    [
+      view('function f(uint8[] x) view returns (bool)', '[1]'),
+      "1:148 that is no uint8[], or a type that a read can't be given",
+    ],
+    [view('function f(bool x) view returns (bool)', '[[]]'), '1:145 an argument is a text, a number, true or false'],
+  ])('%s', (text, expected) => {
+    expect(mistake(text)).toBe(expected)
+  })
+})
+
+const WALLET = '0x00000000000000000000000000000000000000b2'
+
+describe('tests', () => {
+  test('are read whole', () => {
+    const { tests } = read(`reads: { balance: { kind: native-balance } }
+tests:
+  - name: everything
+    request:
+      { from: "${WALLET.toUpperCase().replace('0X', '0x')}", chain: base, to: "${CONTRACT}", msg_value: 1.5 gwei, data: 0xAB,
+        user_ip: 192.0.2.1, time: "2026-01-02T00:00:00Z" }
+    facts:
+      client: { country: CH, region: CH-ZH, vpn: true }
+      identity: { verified: true, type: business, level: 3, verified_at: "2026-01-01T00:00:00Z" }
+      screeners: { stub: { flagged: false, score: -2, categories: [a] } }
+      reads: { balance: 2 ether }
+      velocity: { 24h: { count: 3, value: 1 ether }, 60m: {} }
+      lists: { a: ["${CONTRACT}"], b: { addresses: [], age: 2h } }
+    verdict: allow
+    rule: default
+  - { request: { from: 4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T, chain: solana }, verdict: deny }
+`)
+    expect(tests[0]).toEqual({
+      name: 'everything',
+      request: {
+        ...{ chainName: 'base', chainFamily: 'evm', chainId: 8453, from: WALLET, to: CONTRACT.toLowerCase() },
+        ...{ value: '1500000000', data: '0xAB', userIp: '192.0.2.1', nowSeconds: 1_767_312_000 },
+      },
+      external: {
+        geography: {
+          ...{ country: 'CH', region: 'CH-ZH', anonymous: null, vpn: true, proxy: null, tor: null, hosting: null },
+        },
+        identity: { verified: true, type: 'business', level: 3, verifiedAtSeconds: 1_767_225_600 },
+        screeners: { stub: { flagged: false, score: -2, categories: ['a'] } },
+        reads: { balance: '2000000000000000000' },
+        velocity: { '3600': { count: 0, value: '0' }, '86400': { count: 3, value: '1000000000000000000' } },
+      },
+      lists: { a: { addresses: [CONTRACT.toLowerCase()], ageSeconds: 0 }, b: { addresses: [], ageSeconds: 7_200 } },
+      expected: { outcome: 'allow', ruleId: null },
+    })
+    expect(tests[1]).toMatchObject({
+      name: 'test 2',
+      request: { chainFamily: 'solana', chainId: 0, to: '1'.repeat(32), value: '0', data: '0x', userIp: '' },
+      lists: {},
+      expected: { outcome: 'deny', ruleId: undefined },
+    })
+  })
+
+  const test_ = (text: string): string => `tests: [{ ${text} }]`
+  const request = `request: { from: "${WALLET}" }`
+  test.each([
+    ['tests: 5', '1:8 tests must be a list'],
+    ['tests: [5]', '1:9 a test is a mapping with name, request, facts, verdict and rule'],
+    [test_('verdict: deny'), '1:9 the test has no request'],
+    [test_('request: {}, verdict: deny'), '1:20 the request has no from'],
+    [test_('request: { from: 0x00 }, verdict: deny'), '1:28 an address is 0x and 40 hex digits'],
+    [test_('request: { from: abc, chain: solana }, verdict: deny'), '1:28 an address is base58 of 32 bytes'],
+    [
+      test_(`request: { from: "${WALLET}", chain: mine }, verdict: deny`),
+      '1:81 a chain that is not built in needs a chain_id, too',
+    ],
+    [
+      test_(`request: { from: "${WALLET}", value: 1 }, verdict: deny`),
+      '1:74 "value" is not a key of a request; it has: from, chain, chain_id, to, msg_value, data, user_ip, time',
+    ],
+    [
+      test_(`request: { from: "${WALLET}", msg_value: 1 eth }, verdict: deny`),
+      '1:85 an amount is a number, or a number and one of ether, gwei, sol, lamports',
+    ],
+    [
+      test_(`request: { from: "${WALLET}", data: 0xa }, verdict: deny`),
+      '1:80 data is 0x and an even number of hex digits, at most 64 KiB',
+    ],
+    [
+      test_(`request: { from: "${WALLET}", time: yesterday }, verdict: deny`),
+      '1:80 a timestamp is RFC 3339 in whole seconds, for example "2026-01-31T00:00:00Z"',
+    ],
+    [test_(request), '1:9 the test expects no verdict'],
+    [test_(`${request}, verdict: maybe`), '1:85 verdict is one of allow, deny, failure'],
+    [test_(`${request}, verdict: deny, rule: gone`), '1:97 there is no rule "gone"'],
+    [test_(`${request}, verdict: failure, rule: default`), '1:100 there is no rule "default"'],
+    [
+      test_(`${request}, verdict: deny, facts: { ip: 1 }`),
+      '1:100 "ip" is not a key of facts; it has: client, identity, screeners, reads, velocity, lists',
+    ],
+    [
+      test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),
+      '1:119 a country is two capital letters (ISO 3166-1)',
+    ],
+    [test_(`${request}, verdict: deny, facts: { client: { vpn: maybe } }`), '1:115 vpn is true or false'],
+    [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 verified is missing'],
+    [test_(`${request}, verdict: deny, facts: { identity: { verified: true, level: 4 } }`), '1:135 level is 1, 2 or 3'],
+    [test_(`${request}, verdict: deny, facts: { reads: { x: 1 } }`), '1:112 the policy has no read "x"'],
+    [
+      test_(`${request}, verdict: deny, facts: { velocity: { 1d: {} } }`),
+      '1:110 a window is a duration, for example "24h"',
+    ],
+    [test_(`${request}, verdict: deny, facts: { lists: { a: [0x00] } }`), '1:112 a list holds addresses'],
+    [
+      test_(`${request}, verdict: deny, facts: { screeners: { s: { score: 1.5 } } }`),
+      '1:125 a score is a whole number',
+    ],
+  ])('%s', (text, expected) => {
+    expect(mistake(text)).toBe(expected)
+  })
+})
+
+describe('saving', () => {
+  const policy = `name: P
+rules:
+  - { id: limit, deny: tx.value > ether(1), code: LIMIT }
+  - { id: listed, require: 'in_list(wallet.address, "members")' }
+tests:
+  - name: too much
+    request: { from: "${WALLET}", msg_value: 2 ether }
+    verdict: deny
+    rule: limit
+`
+  const more = (text: string): string => `${policy}${text}`
+
+  test('runs the tests', () => {
+    expect(draftRevision(policy).tests).toEqual([{ name: 'too much', failure: null }])
+  })
+
+  test.each([
+    [
+      `  - name: wrong verdict\n    request: { from: "${WALLET}", msg_value: 2 ether }\n    verdict: allow\n`,
+      'wrong verdict: expected allow, got deny by rule limit',
+    ],
+    [
+      `  - name: wrong rule\n    request: { from: "${WALLET}", msg_value: 2 ether }\n    verdict: deny\n    rule: listed\n`,
+      'wrong rule: expected deny by rule listed, got deny by rule limit',
+    ],
+    [
+      `  - name: no list\n    request: { from: "${WALLET}" }\n    verdict: deny\n    rule: default\n`,
+      'no list: expected deny by default, got failure by rule listed: list members is not available',
+    ],
+    [
+      `  - name: not a failure\n    request: { from: "${WALLET}", msg_value: 2 ether }\n    verdict: failure\n`,
+      'not a failure: expected failure, got deny by rule limit',
+    ],
+  ])('is refused by a failing one, where it stands', (text, message) => {
+    const issues = issuesOf(() => draftRevision(more(text)))
+    expect(issues).toEqual([{ line: 10, column: 5, message, pointer: '/tests/1' }])
+    // A stored revision is compiled without them.
+    expect(compilePolicy(more(text)).document.tests).toHaveLength(2)
+  })
+
+  test('is refused for a list that is not there, where that is known', () => {
+    const known = { lists: new Set(['sanctions', 'vips']) }
+    expect(issuesOf(() => draftRevision(policy, known))[0]).toMatchObject({
+      line: 4,
+      message: 'there is no list "members"; there are: sanctions, vips',
+    })
+    expect(draftRevision(policy, { lists: new Set(['members']) }).compiled.needs).toHaveLength(1)
+  })
+})

@@ -1,0 +1,143 @@
+// No policy that can be saved holds a worker for more than 5 ms: the costliest that the limits let through, and random
+// ones, each as often as fits, on requests made to be slow. Measured warm and by the best of several runs, since the
+// machine's other work is not the policy's.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { abiSelector } from '../../src/policy/abi-fragment.ts'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { POLICY_LIMITS } from '../../src/policy/limits.ts'
+import { readerOfLists } from '../../src/policy/policy-tests.ts'
+import type { CompiledPolicy, EvaluationFacts } from '../../src/policy/types.ts'
+import { expressions } from './differential.ts'
+import { EVM_WALLET, facts } from './support.ts'
+
+const LIMIT_MS = 5
+const WARM_UP = 20
+const RUNS = 10
+
+const HEAD = `name: P
+abi:
+  - function many(address[] accounts, uint256[] amounts, bytes[] notes, uint256[][] matrix, string text)
+`
+const compile = (expression: string, count: number): CompiledPolicy | null => {
+  const rules = Array.from({ length: count }, (_, i) => ({ id: `r${i}`, deny: expression }))
+  try {
+    return compilePolicy(`${HEAD}rules: ${JSON.stringify(rules)}`)
+  } catch {
+    return null
+  }
+}
+
+/** The expression as often as a policy may have it; null when it is refused alone. */
+const fill = (expression: string): CompiledPolicy | null => {
+  if (compile(expression, 1) === null) return null
+  let [fits, tooMany] = [1, POLICY_LIMITS.rules + 1]
+  while (tooMany - fits > 1) {
+    const middle = (fits + tooMany) >> 1
+    if (compile(expression, middle) === null) tooMany = middle
+    else fits = middle
+  }
+  return compile(expression, fits)
+}
+
+const word = (value: number): string => value.toString(16).padStart(64, '0')
+const array = (length: number, member: (i: number) => string): string =>
+  word(length) + Array.from({ length }, (_, i) => member(i)).join('')
+const SELECTOR = abiSelector('many(address[],uint256[],bytes[],uint256[][],string)')
+
+/** As many values as the data may hold: 256 in each array, texts as long as they may be. */
+const bigCall = (): string => {
+  const accounts = array(256, (i) => word(i))
+  const amounts = array(256, (i) => word(i + 2 ** 40))
+  const notes = array(0, () => '')
+  const matrix = array(0, () => '')
+  const text = word(8_000) + '61'.repeat(8_000)
+  const parts = [accounts, amounts, notes, matrix, text]
+  let offset = parts.length * 32
+  const head = parts.map((part) => {
+    const at = word(offset)
+    offset += part.length / 2
+    return at
+  })
+  return `0x${SELECTOR}${head.join('')}${parts.join('')}`
+}
+
+const SLOW: Partial<EvaluationFacts> = {
+  value: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+  userIp: '2001:db8:1234:5678:9abc:def0:1234:5678',
+  chainName: 'a'.repeat(64),
+  lists: readerOfLists({ a: { addresses: [EVM_WALLET], ageSeconds: 0 } }),
+  external: { screeners: { s: { flagged: false, score: 1, categories: Array(64).fill('c'.repeat(64)) } } },
+}
+
+const bestMs = (policy: CompiledPolicy, request: EvaluationFacts): number => {
+  const run = (): number => {
+    const startedMs = performance.now()
+    try {
+      policy.evaluate(request)
+    } catch {
+      // A failure takes its time, too.
+    }
+    return performance.now() - startedMs
+  }
+  for (let i = 0; i < WARM_UP; i++) run()
+  return Math.min(...Array.from({ length: RUNS }, run))
+}
+
+const list = (length: number, member: (i: number) => string): string =>
+  `[${Array.from({ length }, (_, i) => member(i)).join(', ')}]`
+const numbers = (length: number): string => list(length, String)
+const longTexts = list(20, (i) => `"${'a'.repeat(250)}${i}"`)
+
+describe('the costliest policies are refused or quick', () => {
+  test.each([
+    ['failures of the library', `${numbers(60)}.exists(x, 1 / (x - x) > 0)`],
+    ['failures of uint256', `${numbers(40)}.exists(x, tx.value + ether(2) > x)`],
+    ['unknown facts', Array(100).fill('client.country == "CH"').join(' || ')],
+    ['unknown facts in a loop', `${numbers(100)}.exists(x, client.country == "CH" || client.tor)`],
+    ['look-ups', `${numbers(100)}.exists(x, in_list(wallet.address, "b") || in_list(target.address, "a"))`],
+    ['counted texts', `${longTexts}.exists(x, size(x) == 5)`],
+    ['searched texts', `${longTexts}.exists(x, x.contains("${'a'.repeat(100)}b"))`],
+    ['lists in loops', `${numbers(90)}.exists(x, -x in ${numbers(90)})`],
+    ['filters in a row', `${numbers(128)}${'.filter(x, x != 500)'.repeat(6)}.size() == 1`],
+    [
+      'long conditions in a loop',
+      `${numbers(128)}.exists(x, ${Array(20).fill('tx.selector == "0x00000000"').join(' || ')})`,
+    ],
+    ['deep choices', `${'(chain.id == 7 ? true : '.repeat(20)}false${')'.repeat(20)}`],
+    ['times', `${numbers(100)}.exists(x, request.time + duration("1h") < request.time - duration("2h"))`],
+    ['members of an array', 'call.args.accounts.exists(a, a == target.address && a == wallet.address)'],
+    ['look-ups of an array', 'call.args.accounts.exists(a, in_list(a, "a"))'],
+    ['sums over an array', 'call.args.amounts.exists(a, a * a / 3 + 1 == 7)'],
+    ['a mapped array', 'call.args.amounts.map(a, a + 1).filter(a, a > 2).size() == 1'],
+    ['a long text', 'call.args.text.contains("b")'],
+    ['categories', 'screener("s").categories.exists(c, c.contains("d") || c.endsWith("d"))'],
+  ])('%s', (_name, expression) => {
+    const policy = fill(expression)
+    if (policy === null) return
+    expect(bestMs(policy, facts({ ...SLOW, data: bigCall() }))).toBeLessThan(LIMIT_MS)
+  })
+})
+
+test('call data made to take long does not', () => {
+  // Each offset points to the same array of 256.
+  const inner = array(256, (i) => word(i))
+  const matrix = array(256, () => word(256 * 32)) + inner
+  const data = `0x${SELECTOR}${word(0)}${word(0)}${word(0)}${word(160)}${word(0)}${matrix}`
+  const policy = fill('call.decoded && call.args.matrix[0][0] == 1')
+  if (policy === null) throw new Error('refused')
+  expect(bestMs(policy, facts({ data }))).toBeLessThan(LIMIT_MS)
+  const nothing = `0x${SELECTOR}${'f'.repeat(131_000)}`
+  expect(bestMs(policy, facts({ data: nothing }))).toBeLessThan(LIMIT_MS)
+})
+
+test('random policies, each rule as often as it fits', () => {
+  const slowest = { ms: 0, expression: '' }
+  for (const expression of fc.sample(expressions, 60)) {
+    const policy = fill(expression)
+    if (policy === null) continue
+    const ms = bestMs(policy, facts(SLOW))
+    if (ms > slowest.ms) Object.assign(slowest, { ms, expression })
+  }
+  expect(slowest.ms < LIMIT_MS ? '' : `${slowest.ms} ms: ${slowest.expression}`).toBe('')
+}, 60_000)

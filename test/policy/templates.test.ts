@@ -1,0 +1,126 @@
+// The shipped templates are saved as they stand, and the published JSON Schema agrees with the parser on them, on the
+// other examples, and on documents of wrong shapes.
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Ajv2020 from 'ajv/dist/2020'
+import { parse } from 'yaml'
+import { parsePolicyDocument } from '../../src/policy/document.ts'
+import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { POLICY_JSON_SCHEMA } from '../../src/policy/json-schema.ts'
+import { draftRevision } from '../../src/policy/revision.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const TEMPLATES = join(ROOT, 'docs', 'policies')
+const templates = readdirSync(TEMPLATES)
+  .filter((file) => file.endsWith('.yaml'))
+  .sort()
+const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8')
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false })
+const validate = ajv.compile(POLICY_JSON_SCHEMA)
+
+const isReadable = (source: string): boolean => {
+  try {
+    parsePolicyDocument(source)
+    return true
+  } catch (error) {
+    if (error instanceof PolicyInvalidError) return false
+    throw error
+  }
+}
+
+describe('templates', () => {
+  test('are the five that the README names', () => {
+    expect(templates).toEqual([
+      ...['allow-list-only.yaml', 'function-allow-list.yaml', 'identity-required.yaml'],
+      ...['sanctions-and-geography.yaml', 'value-and-velocity-limit.yaml'],
+    ])
+  })
+
+  test.each(templates)('%s passes its own tests, of which it has one for every rule', (file) => {
+    const { compiled, tests } = draftRevision(read('docs', 'policies', file))
+    expect(tests.every(({ failure }) => failure === null)).toBe(true)
+    const decided = new Set(compiled.document.tests.map(({ expected }) => expected.ruleId))
+    const untested = compiled.document.rules.filter(({ id }) => !decided.has(id)).map(({ id }) => id)
+    expect(untested).toEqual([])
+    expect(compiled.document.description).not.toBe('')
+  })
+})
+
+describe('docs/policy.schema.json', () => {
+  test('is what the program prints', () => {
+    expect(JSON.parse(read('docs', 'policy.schema.json'))).toEqual(POLICY_JSON_SCHEMA)
+  })
+
+  test.each([
+    ...templates.map((file) => ['docs', 'policies', file]),
+    ['docs', 'examples', 'withdrawals.yaml'],
+    ['bench', 'policies', 'six-rules.yaml'],
+    ['bench', 'policies', 'erc20-transfer.yaml'],
+  ])('accepts %s/%s/%s', (...path) => {
+    const source = read(...path)
+    expect(isReadable(source)).toBe(true)
+    expect(validate(parse(source))).toBe(true)
+  })
+
+  const rule = { id: 'a', allow: 'true' }
+  const wallet = '0x00000000000000000000000000000000000000b2'
+  const contract = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+  const testOf = (changes: object) => ({ tests: [{ request: { from: wallet }, verdict: 'deny', ...changes }] })
+
+  test.each([
+    ['nothing', {}],
+    ['no name', { name: undefined }],
+    ['an empty name', { name: '' }],
+    ['a name that is a number', { name: 5 }],
+    ['a long name', { name: 'n'.repeat(129) }],
+    ['another default', { default: 'maybe' }],
+    ['a quorum of 17', { quorum: 17 }],
+    ['a quorum of 1.5', { quorum: 1.5 }],
+    ['an unknown key', { rule: [] }],
+    ['no rules', { rules: undefined }],
+    ['rules that are a mapping', { rules: {} }],
+    ['a rule without an id', { rules: [{ allow: 'true' }] }],
+    ['a rule of two kinds', { rules: [{ ...rule, deny: 'true' }] }],
+    ['a rule of no kind', { rules: [{ id: 'a' }] }],
+    ['a rule with an unknown key', { rules: [{ ...rule, reason: 'x' }] }],
+    ['a code in lower case', { rules: [{ ...rule, code: 'nope' }] }],
+    ['201 rules', { rules: Array.from({ length: 201 }, (_, i) => ({ id: `r${i}`, allow: 'true' })) }],
+    ['a constant', { constants: { a: { type: 'ether', value: '1.5' }, b: { type: 'string', value: ['x', 'y'] } } }],
+    ['a constant without a type', { constants: { a: { value: '1' } } }],
+    ['a constant of another type', { constants: { a: { type: 'float', value: '1' } } }],
+    ['a constant of a bad name', { constants: { 'A-b': { type: 'int', value: '1' } } }],
+    ['a constant of no values', { constants: { a: { type: 'int', value: [] } } }],
+    [
+      'an abi in words and JSON',
+      { abi: ['function f(bool x)', { type: 'function', name: 'g', inputs: [{ type: 'bool' }] }] },
+    ],
+    ['an abi that is a text', { abi: 'function f()' }],
+    ['an abi of numbers', { abi: [5] }],
+    ['an idl that is a list', { idl: [] }],
+    ['a read', { reads: { a: { kind: 'token-balance', contract } } }],
+    ['a read of another kind', { reads: { a: { kind: 'balance' } } }],
+    ['a read with a bad contract', { reads: { a: { kind: 'token-balance', contract: '0x00' } } }],
+    ['a test', testOf({ name: 'x', rule: 'a', facts: { client: { country: 'CH' }, lists: { a: [wallet] } } })],
+    ['a test without a verdict', testOf({ verdict: undefined })],
+    ['a test of another verdict', testOf({ verdict: 'maybe' })],
+    ['a test without a wallet', testOf({ request: {} })],
+    ['a test with an unknown fact', testOf({ facts: { weather: 'fine' } })],
+    ['a test with a long country', testOf({ facts: { client: { country: 'Cuba' } } })],
+    ['a test with a flag that is a text', testOf({ facts: { client: { vpn: 'yes' } } })],
+    ['a test with an unknown window', testOf({ facts: { velocity: { '1d': {} } } })],
+    ['a test with an identity of level 4', testOf({ facts: { identity: { verified: true, level: 4 } } })],
+  ] as const)('says of %s what the parser says', (_name, changes) => {
+    const document: Record<string, unknown> = { name: 'P', rules: [rule], ...changes }
+    for (const key of Object.keys(document)) if (document[key] === undefined) delete document[key]
+    const source = JSON.stringify(document)
+    expect({ valid: validate(JSON.parse(source)) }).toEqual({ valid: isReadable(source) })
+  })
+
+  test('is stricter nowhere than the parser', () => {
+    // Expressions and the like are texts to it.
+    expect(validate({ name: 'P', rules: [{ id: 'a', allow: 'no such thing' }] })).toBe(true)
+    expect(validate({ name: 'P', rules: [], constants: { a: { type: 'int', value: 'x' } } })).toBe(true)
+  })
+})

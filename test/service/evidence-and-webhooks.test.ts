@@ -1,0 +1,261 @@
+// Evidence and webhooks in the real service: from a command that adds an endpoint to a result that completes a session, and
+// nothing of what is secret or personal in any log or file on the way.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dataFolderAt } from '../../src/data-folder.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { prepareOrganizationKeys } from '../../src/evidence-key.ts'
+import { createEvidenceParts, type EvidenceParts } from '../../src/evidence-service.ts'
+import { signWebhook } from '../../src/http/webhook-signature.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { jpegWithMetadata, streamOf } from '../identity/evidence/images.ts'
+import { type Received, startReceiver, verifies } from '../identity/webhooks/support.ts'
+import { cleanEnvironment, type RunningService, runCommand, startService } from './start-service.ts'
+
+const CANARIES = {
+  name: 'countersign-canary-jane-doe',
+  file: 'countersign-canary-file',
+  place: 'countersign-canary-place',
+}
+const ROOT = join(import.meta.dir, '..', '..')
+
+let folder: string
+let configPath: string
+let service: RunningService
+let receiver: ReturnType<typeof startReceiver>
+let store: Store
+let parts: EvidenceParts
+let organizationId: string
+const secrets = { events: '', decisions: '' }
+const endpointIds = { events: '', decisions: '' }
+
+const command = async (...commandArguments: string[]) => {
+  const { code, stdout, stderr } = await runCommand(folder, ...commandArguments, '--config', configPath)
+  expect([code, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout)
+}
+
+const start = () =>
+  startService({
+    dataDirectory: folder,
+    arguments: ['--config', configPath],
+    environment: { COUNTERSIGN_WORKERS: '1', COUNTERSIGN_LOG_LEVEL: 'debug' },
+  })
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-evidence-'))
+  configPath = join(folder, 'config.yaml')
+  writeFileSync(configPath, 'webhook-reach: loopback\n')
+  receiver = startReceiver()
+  const first = await start()
+  await first.stop()
+  for (const purpose of ['events', 'decisions'] as const) {
+    const flags = purpose === 'decisions' ? ['--decides'] : []
+    const added = await command('webhook', 'add', '--url', receiver.url, '--json', ...flags)
+    secrets[purpose] = added.secret
+    endpointIds[purpose] = added.id
+  }
+  service = await start()
+  const data = dataFolderAt(folder)
+  store = await openStore({ path: data.database, clock: systemClock })
+  organizationId = (await store.organizations.find('demo'))?.id ?? ''
+  const keys = await prepareOrganizationKeys({ evidenceKey: null }, data, store)
+  parts = createEvidenceParts({
+    store,
+    keys,
+    folder: data.evidence,
+    log: { warn: () => undefined, info: () => undefined },
+  })
+}, 60_000)
+afterAll(async () => {
+  await parts.close()
+  await store.close()
+  await service.stop()
+  await receiver.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const secretBytes = (purpose: 'events' | 'decisions'): Uint8Array =>
+  new Uint8Array(Buffer.from(secrets[purpose].slice('whsec_'.length), 'base64'))
+
+/** Waits for the receiver, whose messages come when they come. */
+const arrival = async (matches: (message: Received) => boolean): Promise<Received> => {
+  const deadlineMs = performance.now() + 10_000
+  for (;;) {
+    const found = receiver.received.find(matches)
+    if (found !== undefined) return found
+    if (performance.now() > deadlineMs) throw new Error('the message did not arrive')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const postSigned = (path: string, message: object): Promise<Response> => {
+  const body = JSON.stringify(message)
+  const timestampSeconds = systemClock.unixSeconds()
+  const signed = signWebhook([secretBytes('decisions')], { id: crypto.randomUUID(), timestampSeconds, body })
+  return fetch(service.url + path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...signed } })
+}
+
+const call = (path: string, body?: object): Promise<Response> =>
+  fetch(service.url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${service.quickstart['IDENTITY_API_KEY']}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+
+describe('a session that an outside service decides', () => {
+  let sessionId: string
+
+  test('is told, handed in, decided by a signed result, and told again', async () => {
+    const created = await call('/api/v1/register/individual', {})
+    expect(created.status).toBe(201)
+    sessionId = ((await created.json()) as { sessionId: string }).sessionId
+    const state = await store.sessions.find(organizationId, sessionId)
+    const session = state!.session
+    expect(session.provider).toBe('webhook')
+
+    // As the verification page does it.
+    await parts.evidence.putFields(session, { fullName: CANARIES.name, birthDate: '1990-01-01', country: 'DE' })
+    await parts.evidence.addDocument(session, {
+      ...{ kind: 'portrait', fileName: `${CANARIES.file}.jpg`, declaredType: 'image/jpeg' },
+      stream: streamOf(await jpegWithMetadata(CANARIES.place)),
+    })
+    expect(await parts.evidence.missing(session)).toEqual([])
+    await store.sessions.changeStatus({ organizationId, sessionId, to: 'submitted', actor: 'person' })
+
+    const asked = await arrival(({ body }) => body.type === 'session.decision_requested')
+    expect(verifies(asked, secretBytes('decisions'), systemClock.unixSeconds())).toBe(true)
+    const { evidencePath, resultPath, sequence } = asked.body.data
+    const evidence = await postSigned(String(evidencePath), { type: 'session.evidence_requested', data: { sessionId } })
+    const { fields, documents } = (await evidence.json()) as {
+      fields: { fullName: string }
+      documents: { id: string }[]
+    }
+    expect(fields.fullName).toBe(CANARIES.name)
+    const document = await postSigned(String(evidencePath), {
+      type: 'session.evidence_requested',
+      data: { sessionId, documentId: documents[0]?.id },
+    })
+    expect([document.status, document.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
+    expect(Buffer.from(await document.arrayBuffer()).includes(CANARIES.place)).toBe(false)
+
+    const decided = await postSigned(String(resultPath), {
+      type: 'session.decided',
+      data: { sessionId, status: 'completed', sequence },
+    })
+    expect(await decided.json()).toMatchObject({ status: 'completed', applied: true })
+    const status = await call(`/api/v1/status/individual/${sessionId}`)
+    expect(await status.json()).toMatchObject({ sessionId, status: 'completed' })
+
+    const last = await arrival(
+      ({ body }) => body.type === 'session.status_changed' && body.data['status'] === 'completed',
+    )
+    expect(verifies(last, secretBytes('events'), systemClock.unixSeconds())).toBe(true)
+    expect(receiver.received.map(({ body }) => body.type).filter((type) => type === 'session.created').length).toBe(1)
+  }, 20_000)
+
+  test('is there for an operator by command, who goes on record, and can be erased', async () => {
+    const out = join(folder, 'portrait.jpg')
+    const shown = await command('evidence', 'show', sessionId, '--by', 'ada', '--json')
+    expect(shown).toMatchObject({ fields: { fullName: CANARIES.name }, missing: [] })
+    const [document] = shown.documents
+    expect(document.fileName).toBe(`${CANARIES.file}.jpg`)
+    await command('evidence', 'save', sessionId, document.id, '--out', out, '--by', 'ada', '--json')
+    expect(statSync(out).mode & 0o777).toBe(0o600)
+    expect(statSync(out).size).toBe(document.byteLength)
+    const again = await runCommand(folder, 'evidence', 'save', sessionId, document.id, '--out', out, '--by', 'eve')
+    expect([again.code, again.stderr]).toEqual([1, 'the file exists already\n'])
+    rmSync(out)
+    const reads = await command('evidence', 'reads', sessionId, '--json')
+    expect(reads.map(({ kind, actor }: { kind: string; actor: string }) => [kind, actor])).toEqual([
+      ['fields', 'provider:webhook'],
+      ['portrait', 'provider:webhook'],
+      ['fields', 'operator:ada'],
+      ['portrait', 'operator:ada'],
+      ['portrait', 'operator:eve'],
+    ])
+    expect(await command('evidence', 'erase', sessionId, '--by', 'ada', '--json')).toEqual({ erased: 2 })
+    expect(readdirSync(join(folder, 'evidence'))).toEqual([])
+    expect(await command('evidence', 'show', sessionId, '--json')).toMatchObject({ fields: {}, documents: [] })
+    expect(await (await call(`/api/v1/status/individual/${sessionId}`)).json()).toMatchObject({ status: 'completed' })
+  }, 30_000)
+
+  test('shows its deliveries by command, and sends one again', async () => {
+    const deliveries = await command('webhook', 'deliveries', '--json')
+    expect(deliveries.every(({ state }: { state: string }) => state === 'delivered')).toBe(true)
+    const created = deliveries.find(({ type }: { type: string }) => type === 'session.created')
+    const before = receiver.received.length
+    expect(await command('webhook', 'resend', created.id, '--json')).toEqual({ messages: 1 })
+    const deadlineMs = performance.now() + 10_000
+    while (receiver.received.length === before && performance.now() < deadlineMs) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(receiver.received.at(-1)?.id).toBe(created.id)
+    const rotated = await command('webhook', 'rotate', endpointIds.events, '--overlap', '0', '--json')
+    expect(rotated.secret).not.toBe(secrets.events)
+    expect((await command('webhook', 'remove', endpointIds.events, '--json')).id).toBe(endpointIds.events)
+    expect((await command('webhook', 'list', '--json')).map(({ id }: { id: string }) => id)).toEqual([
+      endpointIds.decisions,
+    ])
+  }, 30_000)
+
+  test('leaves nothing secret or personal in a log, nor in the open on the disk', async () => {
+    const key = readFileSync(join(folder, 'secrets', 'evidence-key'), 'utf8').trim()
+    expect(key).toMatch(/^[0-9a-f]{64}$/)
+    expect(statSync(join(folder, 'secrets', 'evidence-key')).mode & 0o777).toBe(0o600)
+    const hidden = [...Object.values(CANARIES), secrets.events, secrets.decisions, key]
+    const { stdout, stderr } = service.output()
+    for (const secret of hidden) expect(`${stdout}${stderr}`.includes(secret)).toBe(false)
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('secrets'))
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
+    expect(files.length).toBeGreaterThan(3)
+    for (const bytes of files) for (const secret of hidden) expect(bytes.includes(secret)).toBe(false)
+  })
+})
+
+describe('the evidence key', () => {
+  let own: string
+  beforeAll(async () => {
+    own = mkdtempSync(join(tmpdir(), 'countersign-evidence-key-'))
+    const first = await startService({ dataDirectory: own, environment: { COUNTERSIGN_WORKERS: '1' } })
+    await first.stop()
+    // The first secret makes the organization's key, which is wrapped by this one.
+    const added = await runCommand(own, 'webhook', 'add', '--url', 'https://backend.example/hook')
+    expect(added.code).toBe(0)
+  }, 60_000)
+  afterAll(() => rmSync(own, { recursive: true, force: true }))
+
+  const startFails = async (environment: Readonly<Record<string, string>>): Promise<string> => {
+    const ports = ['api', 'portal', 'dashboard'].flatMap((name) => [`--${name}-listen`, '127.0.0.1:0'])
+    const child = Bun.spawn(['bun', 'src/main.ts', '--data-dir', own, ...ports], {
+      ...{ cwd: ROOT, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+      env: { ...cleanEnvironment(), ...environment },
+    })
+    const [code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()])
+    expect([code, stderr]).toEqual([2, expect.any(String)])
+    return stderr
+  }
+
+  test('must be the one that evidence was encrypted with, and must be there', async () => {
+    const other = 'ab'.repeat(32)
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other })).toContain('is not the one that this deployment')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: 'short' })).toContain('must hold 64 hex digits')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: '' })).toContain('COUNTERSIGN_EVIDENCE_KEY is empty')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other, COUNTERSIGN_EVIDENCE_KEY_FILE: '/dev/null' })).toContain(
+      'not both',
+    )
+    const path = join(own, 'secrets', 'evidence-key')
+    renameSync(path, `${path}.away`)
+    try {
+      expect(await startFails({})).toContain('the evidence key is gone: put it back at')
+    } finally {
+      renameSync(`${path}.away`, path)
+    }
+  }, 30_000)
+})

@@ -1,0 +1,127 @@
+// Lists in the running service: what the command line changes is decided on within a second, in every worker, without a
+// restart; and what facts can't be had is no verdict.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeMmdb } from '../facts/mmdb-writer.ts'
+import { type RunningService, runCommand, startService } from './start-service.ts'
+
+const ALICE = `0x${'a1'.repeat(20)}`
+const BOB = `0x${'b2'.repeat(20)}`
+const OFAC = join(import.meta.dir, '..', 'data', 'ofac', 'sanctioned_addresses_ETH.txt')
+const SANCTIONED = '0x01e2919679362dFBC9ee1644Ba9C6da6D6245BB1'
+
+/** Sanctions no older than a day, then a place. */
+const POLICY = `name: Lists and places
+default: allow
+rules:
+  - id: sanctioned
+    deny: in_list(wallet.address, "ofac", days(1))
+    code: SANCTIONED
+  - id: elsewhere
+    deny: client.country != "DE"
+    code: ELSEWHERE
+`
+
+let folder: string
+let service: RunningService
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-lists-'))
+  writeFileSync(
+    join(folder, 'city.mmdb'),
+    writeMmdb({
+      databaseType: 'Test-City',
+      ipVersion: 6,
+      buildEpoch: 1_700_000_000,
+      networks: [
+        ['203.0.113.0/24', { country: { iso_code: 'DE' } }],
+        ['198.51.100.0/24', { country: { iso_code: 'FR' } }],
+      ],
+    }),
+  )
+  service = await startService({
+    environment: { COUNTERSIGN_WORKERS: '2', COUNTERSIGN_GEOIP_FILE: join(folder, 'city.mmdb') },
+  })
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const command = async (...commandArguments: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...commandArguments)
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+interface Answer {
+  readonly status: number
+  readonly compliant: boolean | undefined
+  readonly code: string | undefined
+}
+
+const attest = async (from: string, extra: Readonly<Record<string, unknown>> = {}): Promise<Answer> => {
+  const verificationHash = service.quickstart['VERIFICATION_HASH']
+  const response = await service.attest({ from, chain: 'base', verification_hash: verificationHash, ...extra })
+  const body = (await response.json()) as { is_compliant?: boolean; reason?: { code: string }; code?: string }
+  return { status: response.status, compliant: body.is_compliant, code: body.reason?.code ?? body.code }
+}
+
+/** How long until the service answers as expected, milliseconds: both workers, ten times in a row. */
+const untilCompliant = async (from: string, compliant: boolean): Promise<number> => {
+  const startedMs = performance.now()
+  for (let inARow = 0; inARow < 10; ) {
+    inARow = (await attest(from)).compliant === compliant ? inARow + 1 : 0
+    if (performance.now() - startedMs > 10_000) throw new Error('the change never came')
+  }
+  return performance.now() - startedMs
+}
+
+test('a deny entry is in effect within a second, and so is its removal', async () => {
+  expect(await attest(ALICE)).toEqual({ status: 200, compliant: true, code: undefined })
+  await command('lists', 'add', 'deny', ALICE.toUpperCase().replace('0X', '0x'), '--memo', 'test')
+  expect(await untilCompliant(ALICE, false)).toBeLessThan(1_000)
+  // The caller learns no reason: nobody wrote one for them.
+  expect(await attest(ALICE)).toEqual({ status: 200, compliant: false, code: undefined })
+  expect((await attest(BOB)).compliant).toBe(true)
+  const log = await command('decisions', 'tail', '--lines', '5', '--json')
+  expect(log).toContain('list:deny')
+  await command('lists', 'remove', 'deny', ALICE)
+  expect(await untilCompliant(ALICE, true)).toBeLessThan(1_000)
+})
+
+test('a deny entry beats an allow entry, an allow entry beats the policy', async () => {
+  const deniedByPolicy = '0x000000000000000000000000000000000000dEaD'
+  expect((await attest(deniedByPolicy)).compliant).toBe(false)
+  await command('lists', 'add', 'allow', deniedByPolicy)
+  await untilCompliant(deniedByPolicy, true)
+  await command('lists', 'add', 'deny', deniedByPolicy)
+  await untilCompliant(deniedByPolicy, false)
+})
+
+test('a policy reads lists and places; what it can’t know is no verdict', async () => {
+  await command('lists', 'create', 'ofac', '--shared')
+  await command('lists', 'source', 'ofac', '--shared', '--from', OFAC)
+  const path = join(folder, 'policy.yaml')
+  writeFileSync(path, POLICY)
+  const policyId = (JSON.parse(await command('policy', 'list', '--json')) as { id: string }[])[0]?.id ?? ''
+  await command('policy', 'apply', path, '--policy', policyId)
+  const inGermany = { user_ip: '203.0.113.9' }
+  const untilSanctioned = async (): Promise<Answer> => {
+    for (let tries = 0; tries < 2_000; tries++) {
+      const answer = await attest(SANCTIONED, inGermany)
+      if (answer.code === 'SANCTIONED') return answer
+    }
+    throw new Error('the policy never came')
+  }
+  expect(await untilSanctioned()).toEqual({ status: 200, compliant: false, code: 'SANCTIONED' })
+  expect((await attest(BOB, inGermany)).compliant).toBe(true)
+  expect((await attest(BOB, { user_ip: '::ffff:198.51.100.9' })).code).toBe('ELSEWHERE')
+  expect(await attest(BOB)).toMatchObject({ status: 400, code: 'MISSING_REQUIRED_FIELD' })
+  expect(await attest(BOB, { user_ip: '192.0.2.1' })).toMatchObject({ status: 503, code: 'DEPENDENCY_UNAVAILABLE' })
+  const metrics = await (await fetch(`${service.quickstart['ATTESTATION_URL']}/metrics`)).text()
+  expect(metrics).toContain('countersign_list_entries{list="ofac"} 152')
+  expect(metrics).toMatch(/countersign_list_age_seconds\{list="ofac"\} \d+/)
+})

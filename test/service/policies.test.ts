@@ -1,0 +1,131 @@
+// Policies in the running service: limits that hold when requests come at once, a shadow that is recorded and never
+// answered, personal facts that the log does not say, and a replay of what was decided.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RunningService, runCommand, startService } from './start-service.ts'
+
+const LIMIT = `name: Limits
+rules:
+  - { id: often, require: velocity.count(hours(1)) < 5, code: TOO_OFTEN }
+  - { id: much, require: velocity.value(hours(1)) + tx.value <= ether(10), code: TOO_MUCH }
+  - { id: fine, allow: "true" }
+`
+const IDENTITY = `name: Identity
+rules:
+  - { id: verified, allow: 'identity.verified && client.ip != ""' }
+`
+const TRANSFERS = `name: Transfers
+abi: ["function transfer(address to, uint256 amount)"]
+rules:
+  - { id: transfer, allow: 'call.function == "transfer" && call.args.amount < 100' }
+`
+
+let folder: string
+let service: RunningService
+let policyId: string
+
+const command = async (...commandArguments: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...commandArguments)
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+const attest = async (wallet: number, extra: Readonly<Record<string, unknown>> = {}) => {
+  const response = await service.attest({
+    from: `0x${wallet.toString(16).padStart(40, '0')}`,
+    chain: 'base',
+    verification_hash: service.quickstart['VERIFICATION_HASH'],
+    ...extra,
+  })
+  const body = (await response.json()) as {
+    policy_name?: string
+    is_compliant?: boolean
+    reason?: { code: string }
+    code?: string
+  }
+  const { policy_name, is_compliant, reason } = body
+  return { status: response.status, name: policy_name, compliant: is_compliant, code: reason?.code ?? body.code }
+}
+
+/** Saves a document as the policy's next revision, and waits until it decides. */
+const apply = async (text: string, extra: Readonly<Record<string, unknown>>): Promise<void> => {
+  const path = join(folder, 'policy.yaml')
+  writeFileSync(path, text)
+  await command('policy', 'apply', path, '--policy', policyId)
+  const name = /^name: (.*)$/m.exec(text)?.[1]
+  for (let tries = 0; tries < 2_000; tries++) if ((await attest(0xffff, extra)).name === name) return
+  throw new Error('the policy never came')
+}
+
+const records = async (): Promise<Record<string, unknown>[]> =>
+  (await command('decisions', 'tail', '--lines', '10', '--json'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-policies-'))
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '2' } })
+  policyId = (JSON.parse(await command('policy', 'list', '--json')) as { id: string }[])[0]?.id ?? ''
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('limits hold when requests come at once', async () => {
+  await apply(LIMIT, { msg_value: '0' })
+  const ether = '000000000000000000'
+  const one = await Promise.all(Array.from({ length: 30 }, () => attest(1, { msg_value: '1' })))
+  expect(one.filter(({ compliant }) => compliant)).toHaveLength(5)
+  expect(one.filter(({ code }) => code === 'TOO_OFTEN')).toHaveLength(25)
+  const other = await Promise.all(Array.from({ length: 8 }, () => attest(2, { msg_value: `4${ether}` })))
+  expect(other.filter(({ compliant }) => compliant)).toHaveLength(2)
+  // What was denied does not count.
+  expect((await attest(2, { msg_value: `2${ether}` })).compliant).toBe(true)
+  expect((await attest(2, { msg_value: '1' })).code).toBe('TOO_MUCH')
+  expect((await attest(3, { msg_value: `10${ether}` })).compliant).toBe(true)
+  expect(await attest(4)).toMatchObject({ status: 400, code: 'MISSING_REQUIRED_FIELD' })
+})
+
+test('a shadow is recorded and never answered', async () => {
+  const path = join(folder, 'shadow.yaml')
+  writeFileSync(path, TRANSFERS)
+  const saved = JSON.parse(await command('policy', 'apply', path, '--policy', policyId, '--draft', '--json'))
+  await command('policy', 'shadow', policyId, '--revision', String(saved.number))
+  const transfer = (amount: number): string => `0xa9059cbb${'0'.repeat(64)}${amount.toString(16).padStart(64, '0')}`
+  const lastShadow = async (wallet: number, extra: object): Promise<unknown> => {
+    for (let tries = 0; tries < 50; tries++) {
+      expect(await attest(wallet * 1_000 + tries, { msg_value: '0', ...extra })).toMatchObject({ compliant: true })
+      const shadow = (await records()).at(-1)?.['shadow']
+      if (shadow !== undefined) return shadow
+    }
+    throw new Error('the shadow never came')
+  }
+  const revision = saved.revision
+  expect(await lastShadow(5, { data: transfer(5) })).toEqual({ revision, compliant: true, rule: 'transfer' })
+  expect(await lastShadow(6, { data: transfer(500) })).toEqual({ revision, compliant: false, rule: null })
+  // Without data it has no verdict; the active revision has.
+  expect(await lastShadow(7, {})).toEqual({ revision, compliant: null, rule: null })
+  const replayed = JSON.parse(await command('policy', 'replay', String(saved.number), '--policy', policyId, '--json'))
+  expect(replayed.changes).toContainEqual(
+    expect.objectContaining({
+      from: { compliant: true, rule: 'fine' },
+      to: { compliant: true, rule: 'transfer' },
+      count: 1,
+    }),
+  )
+  await command('policy', 'shadow', policyId, '--off')
+})
+
+test('personal facts are decided on and not said in the log', async () => {
+  await apply(IDENTITY, { user_ip: '192.0.2.77' })
+  expect(await attest(8, { user_ip: '192.0.2.77' })).toMatchObject({ status: 200, compliant: false })
+  const lines = await command('decisions', 'tail', '--lines', '1', '--json')
+  const facts = (JSON.parse(lines) as { facts: Record<string, unknown> }).facts
+  expect(Object.keys(facts).sort()).toEqual(['client_ip_hash', 'identity_hash'])
+  expect(lines).not.toContain('192.0.2.77')
+  expect(await command('decisions', 'verify')).toContain('ok')
+})

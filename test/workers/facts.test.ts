@@ -1,0 +1,212 @@
+// A worker's decisions on facts: lists it looks up itself, what came with the job, the organization's own lists before the
+// policy, the shadow beside it, and what of all this stands in the record.
+import { describe, expect, test } from 'bun:test'
+import { encodeRecord, MAX_LINE_BYTES, parseRecordLine } from '../../src/decisions/record.ts'
+import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+import { readerOfLists } from '../../src/policy/policy-tests.ts'
+import type { CarriedFacts, ListReader } from '../../src/policy/types.ts'
+import { createDecide } from '../../workers/decide.ts'
+import { createPolicies } from '../../workers/policies.ts'
+import { jobOf } from '../pool/support/jobs.ts'
+import { revisionWith, testTarget } from './support/policies.ts'
+
+const WALLET = `0x${'11'.repeat(20)}`
+
+interface World {
+  readonly policy: string
+  readonly shadow?: string
+  readonly lists?: ListReader
+  readonly facts?: CarriedFacts
+  readonly data?: string
+}
+
+const decideIn = ({ policy, shadow, lists, facts, data = '0x' }: World) => {
+  const policies = createPolicies(10)
+  const shadowRevisionId = shadow === undefined ? null : 'revision_shadow'
+  policies.define(
+    [testTarget({ shadowRevisionId })],
+    [revisionWith('revision_test', policy), ...(shadow === undefined ? [] : [revisionWith('revision_shadow', shadow)])],
+  )
+  const decide = createDecide({
+    policies,
+    lists: { of: () => lists ?? readerOfLists({}) },
+    sign: () => () => ({ attesters: ['0xAttester'], signatures: ['0xsignature'] }),
+    clock: { monotonicMs: () => 0, unixMs: () => 1_800_000_000_123 },
+  })
+  return decide({
+    ...jobOf(1, { targetId: 'target_test', facts: facts === undefined ? '' : JSON.stringify(facts), data }),
+    sequence: 1,
+  })
+}
+const recordIn = (world: World): DecisionRecord => {
+  const decision = decideIn(world)
+  if (decision.status !== 'decided') throw new Error(JSON.stringify(decision))
+  // Every record can be read back as it was.
+  const { record } = parseRecordLine(encodeRecord({ ...decision.record, value: '0' }, 'ab'.repeat(32)))
+  return record as DecisionRecord
+}
+
+const allowing = (expression: string): string =>
+  `name: P\nrules: ${JSON.stringify([{ id: 'only', allow: expression }])}`
+
+describe('lists', () => {
+  const lists = readerOfLists({
+    members: { addresses: [WALLET], ageSeconds: 60 },
+    others: { addresses: [], ageSeconds: 0 },
+  })
+
+  test('are looked up and recorded', () => {
+    const policy = allowing('in_list(wallet.address, "members") && !in_list(wallet.address, "others")')
+    expect(recordIn({ policy, lists })).toMatchObject({
+      compliant: true,
+      rule: 'only',
+      facts: { lists: { members: { age: 60, in: [WALLET], out: [] }, others: { age: 0, in: [], out: [WALLET] } } },
+    })
+  })
+
+  test('that are missing fail the request, and the log says which', () => {
+    expect(decideIn({ policy: allowing('in_list(wallet.address, "gone")'), lists })).toEqual({
+      status: 'failed',
+      code: 'DEPENDENCY_UNAVAILABLE',
+      detail: 'a fact that the policy needs is not available',
+      errorClass: 'FactUnavailableError: list gone',
+    })
+  })
+
+  test('that can not be read at the moment fail the request, whatever the policy reads', () => {
+    const broken: ListReader = {
+      contains: () => {
+        throw new DependencyUnavailableError('a list can not be read')
+      },
+      ageSeconds: () => 0,
+    }
+    expect(decideIn({ policy: allowing('true'), lists: broken })).toMatchObject({
+      status: 'failed',
+      code: 'DEPENDENCY_UNAVAILABLE',
+      detail: 'a list can not be read',
+    })
+  })
+})
+
+describe('the organization’s own lists', () => {
+  const failing = allowing('client.located')
+  const listed = (deny: string[], allow: string[]) =>
+    readerOfLists({ deny: { addresses: deny, ageSeconds: 0 }, allow: { addresses: allow, ageSeconds: 0 } })
+
+  test('come before the policy: deny before allow', () => {
+    expect(recordIn({ policy: failing, lists: listed([WALLET], [WALLET]) })).toMatchObject({
+      compliant: false,
+      rule: 'list:deny',
+      signatures: [],
+    })
+    const allowed = recordIn({ policy: failing, lists: listed([], [WALLET]) })
+    expect(allowed).toMatchObject({ compliant: true, rule: 'list:allow', signatures: ['0xsignature'] })
+    expect(allowed).not.toHaveProperty('code')
+    expect(decideIn({ policy: failing, lists: listed([], []) }).status).toBe('failed')
+  })
+
+  test('decide for the shadow, too', () => {
+    const world = { policy: failing, shadow: failing, lists: listed([WALLET], []) }
+    expect(recordIn(world).shadow).toEqual({ revision: 'revision_shadow', compliant: false, rule: 'list:deny' })
+  })
+})
+
+describe('facts that came with the job', () => {
+  const geography = {
+    ...{ country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null },
+  }
+  const identity = { verified: true, type: 'individual', level: 1, verifiedAtSeconds: 5 } as const
+
+  test('are decided on and recorded, personal ones as their hashes', () => {
+    const facts = { geography, identity, digests: { client_ip: 'aa', identity: 'bb' } }
+    const record = recordIn({ policy: allowing('client.country == "CH" && identity.verified'), facts })
+    expect(record.facts).toEqual({ geography, client_ip_hash: 'aa', identity_hash: 'bb' })
+    expect(JSON.stringify(record)).not.toContain('individual')
+  })
+
+  test('that are too long for a line are recorded as their hash', () => {
+    const facts = {
+      geography,
+      reads: Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 'x'.repeat(1024)])),
+    }
+    const { facts: recorded } = recordIn({ policy: allowing('client.located'), facts })
+    expect(recorded).toEqual({ sha256: Bun.SHA256.hash(JSON.stringify(facts), 'hex') })
+  })
+
+  test('leave a record without facts when there are none', () => {
+    const record = recordIn({ policy: allowing('true') })
+    expect(record).not.toHaveProperty('facts')
+    expect(record).not.toHaveProperty('shadow')
+    expect(record).not.toHaveProperty('data')
+    expect(record.requested).toBe(jobOf(1).requestedAtSeconds)
+  })
+
+  test('stand beside the call data, if that is not too long', () => {
+    const short = `0xAB${'cd'.repeat(1_023)}`
+    expect(recordIn({ policy: allowing('true'), data: short }).data).toBe(short)
+    const long = recordIn({ policy: allowing('true'), data: `${short}00` })
+    expect(long.data).toBeUndefined()
+    expect(long).toMatchObject({ data_size: 1_025, data_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  })
+
+  test('never make a line that recovery could miss', () => {
+    const addresses = Array.from({ length: 256 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
+    const lists = readerOfLists(
+      Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`l${i}`, { addresses, ageSeconds: 0 }])),
+    )
+    const expression = Array.from(
+      { length: 16 },
+      (_, i) => `[${addresses.slice(0, 20).map((a) => `address("${a}")`)}].all(x, in_list(x, "l${i}"))`,
+    )
+    const rules = expression.map((require, i) => ({ id: `r${i}`, require }))
+    const policy = `name: P\ndefault: allow\nrules: ${JSON.stringify(rules)}`
+    const record = recordIn({ policy, lists, data: `0x${'ab'.repeat(1_024)}` })
+    const line = encodeRecord(record, 'ab'.repeat(32))
+    expect(record.facts).toHaveProperty('sha256')
+    expect(line.length).toBeLessThan(16_384)
+    expect(line.length).toBeLessThan(MAX_LINE_BYTES)
+  })
+})
+
+describe('the shadow', () => {
+  const policy = allowing('true')
+
+  test('is recorded and never answered', () => {
+    const record = recordIn({ policy, shadow: `name: P\nrules: [{ id: no, deny: "true", code: SHADOW }]` })
+    expect(record).toMatchObject({
+      compliant: true,
+      rule: 'only',
+      shadow: { revision: 'revision_shadow', compliant: false, rule: 'no' },
+    })
+    expect(JSON.stringify(record)).not.toContain('SHADOW')
+  })
+
+  test.each([
+    ['fails', allowing('client.located'), undefined, 'only'],
+    ['does not compile', 'name: P\nrules: [{ id: a, allow: nonsense }]', undefined, null],
+    ['had no time for its facts', allowing('true'), { shadowless: true }, null],
+  ] as [string, string, CarriedFacts | undefined, string | null][])(
+    'that %s keeps nobody from an answer',
+    (_name, shadow, facts, rule) => {
+      const record = recordIn({ policy, shadow, ...(facts === undefined ? {} : { facts }) })
+      expect(record).toMatchObject({ compliant: true, shadow: { compliant: null, rule } })
+    },
+  )
+
+  test('reads facts of its own before those of the active revision', () => {
+    const head = `name: P\nreads: { balance: { kind: native-balance } }\n`
+    const reading = (amount: number): string =>
+      `${head}rules: [{ id: only, allow: 'reads.balance == uint256("${amount}")' }]`
+    const world = { policy: reading(1), shadow: reading(2) }
+    const own = { reads: { balance: '1' }, shadow: { reads: { balance: '2' } } }
+    expect(recordIn({ ...world, facts: own })).toMatchObject({ compliant: true, shadow: { compliant: true } })
+    expect(recordIn({ ...world, facts: { reads: { balance: '1' } } })).toMatchObject({ shadow: { compliant: false } })
+  })
+
+  test('that the worker does not hold sends the job back', () => {
+    const policies = createPolicies(10)
+    policies.define([testTarget({ shadowRevisionId: 'revision_gone' })], [revisionWith('revision_test', policy)])
+    expect(policies.find('target_test')).toBeUndefined()
+  })
+})
