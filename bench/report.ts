@@ -8,6 +8,7 @@ const PART_TITLES: Readonly<Record<string, string>> = {
   service: 'The service: key, policy and decision record, through HTTP',
   deployment: 'The deployment',
   stages: 'Stages, each alone in one process',
+  identity: 'Identity: sessions, streams, wallets',
   summary: 'Summary',
 }
 

@@ -9,6 +9,7 @@ import { type BenchOptions, OptionInvalidError, parseOptions, USAGE } from './op
 import type { BenchContext, BenchPart } from './parts/context.ts'
 import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.ts'
 import { createFloorPart } from './parts/floor.ts'
+import { measureIdentity } from './parts/identity.ts'
 import { createNaivePart } from './parts/naive.ts'
 import { createServicePart } from './parts/service.ts'
 import { measureStages } from './parts/stages.ts'
@@ -59,6 +60,7 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
     for (const part of parts) await part.round()
   }
   if (options.deployment === null && options.parts.includes('stages')) await measureStages(context, signer)
+  if (options.deployment === null && options.parts.includes('identity')) await measureIdentity(context)
   progress.end()
   addDerived(collector, signer)
   return {

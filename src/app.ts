@@ -1,13 +1,13 @@
 // The API listener: routes, and the one place where what the router itself refuses becomes an answer of ours.
 import { Elysia } from 'elysia'
 import { type AttestationEndpoints, attestationRoutes } from './attestation/routes.ts'
-import type { ErrorCode } from './domain/errors.ts'
+import type { CountersignError, ErrorCode } from './domain/errors.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
 import { toProblem } from './http/problem.ts'
 import type { RequestIdSource } from './http/request-id.ts'
 import { requestPath } from './http/request-path.ts'
 import { problemResponse } from './http/response.ts'
-import { fromRouterError, MethodNotAllowedError } from './http/route-errors.ts'
+import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from './http/route-errors.ts'
 import type { IdentityEndpoints } from './identity/endpoints.ts'
 import { IDENTITY_METHODS, identityRoutes } from './identity/routes.ts'
 import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
@@ -22,9 +22,12 @@ export interface AppOptions {
   readonly operations: OperationsRoutesOptions
   readonly requestIds: RequestIdSource
   readonly report: (error: unknown, requestId: string) => void
-  /** Told of what the router itself refuses, for metrics. */
+  /** Told of every answer given here, which no route counts. Must not throw. */
   readonly recordRefusal: (status: number, code: ErrorCode) => void
 }
+
+/** Above every limit of a route, so that it is the route that refuses a body, with a problem of ours. */
+const BODY_MAX_BYTES = 1_073_741_824
 
 export interface App {
   readonly url: string
@@ -37,6 +40,7 @@ export interface App {
 /** Path → the methods it answers; a segment `:name` stands for any. A path that is not here is 404. */
 const METHODS: Readonly<Record<string, string>> = {
   '/v2/attestation': 'POST',
+  '/v2/attestations': 'POST',
   '/v1/task': 'POST',
   '/livez': 'GET',
   '/readyz': 'GET',
@@ -55,19 +59,41 @@ const methodsOf = (path: string): string | undefined => {
   )?.methods
 }
 
+/** Why no route took a request. */
+const notServed = ({ method, url }: Request): CountersignError => {
+  const allow = methodsOf(requestPath(url))
+  // With a method that the path does answer, the path was written another way, such as `/x/../livez`.
+  return allow === undefined || allow.split(', ').includes(method)
+    ? new RouteNotFoundError()
+    : new MethodNotAllowedError(allow)
+}
+
 export const startApp = (options: AppOptions): App => {
   const { listen, requestIds, report, recordRefusal } = options
+  const refuse = (error: unknown, requestId: string): Response => {
+    const { status, code } = toProblem(error)
+    recordRefusal(status, code)
+    return problemResponse(error, requestId, { report })
+  }
   const app = new Elysia({
     name: 'countersign',
-    serve: { idleTimeout: options.idleTimeoutSeconds, reusePort: false },
+    // One path per route: what stands before the service goes by paths too, and must not be talked around.
+    strictPath: true,
+    serve: {
+      idleTimeout: options.idleTimeoutSeconds,
+      reusePort: false,
+      maxRequestBodySize: BODY_MAX_BYTES,
+      // What escapes the router would otherwise be answered by a page that shows source code.
+      development: false,
+      error: (error) => refuse(error, requestIds(null)),
+      // Bun finds the routes by the path that was sent. The rest would go to Elysia, which takes the path from the URL at a
+      // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
+      routes: { '/*': (request) => refuse(notServed(request), requestIds(request.headers.get('x-request-id'))) },
+    },
   })
     .onError({ as: 'global' }, ({ code, error, request }) => {
       const requestId = requestIds(request.headers.get('x-request-id'))
-      const allow = code === 'NOT_FOUND' ? methodsOf(requestPath(request.url)) : undefined
-      const refused = allow === undefined ? fromRouterError(code, error) : new MethodNotAllowedError(allow)
-      const { status, code: refusedCode } = toProblem(refused)
-      recordRefusal(status, refusedCode)
-      return problemResponse(refused, requestId, { report })
+      return refuse(code === 'NOT_FOUND' ? notServed(request) : fromRouterError(code, error), requestId)
     })
     .use(attestationRoutes(options.endpoints))
     .use(identityRoutes(options.identity))

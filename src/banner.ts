@@ -49,6 +49,14 @@ export const bannerText = (service: Service, config: Config): string => {
       )
     }
   }
+  if (service.welcome !== null) {
+    const until = new Date(service.welcome.expiresAtSeconds * 1000).toISOString().replace('.000Z', 'Z')
+    lines.push(
+      '',
+      `There is no account for the dashboard yet. This link makes the first one, once, until ${until}:`,
+      `  ${service.welcome.url}`,
+    )
+  }
   if (values['ATTESTATION_API_KEY'] !== undefined) {
     lines.push('', 'Try it:', '')
     if (first) {

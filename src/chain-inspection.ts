@@ -2,9 +2,10 @@
 // registry code, attesters. For `countersign doctor` and for whoever shows the same elsewhere.
 import type { ChainSettings } from './chain-settings.ts'
 import type { Chain } from './domain/chain.ts'
+import { failureReason } from './facts/failure-reason.ts'
 import { createJsonRpc, type JsonRpc } from './facts/json-rpc.ts'
 import type { ChainRegistry } from './facts/registry.ts'
-import { REGISTRY_TIMEOUT_MS, registryOf, rpcFailure, rpcHost } from './registry-service.ts'
+import { REGISTRY_TIMEOUT_MS, registryOf, rpcHost } from './registry-service.ts'
 import type { Attester, AttesterKind } from './store/attesters.ts'
 
 export type CheckName = 'rpc' | 'clock' | 'registry' | 'attester'
@@ -51,7 +52,7 @@ const inspectRpc = async (
     await registry.verify(rpc)
     report('rpc', host, 'ok', 'answers, and serves the chain')
   } catch (error) {
-    report('rpc', host, 'problem', rpcFailure(error))
+    report('rpc', host, 'problem', failureReason(error))
     return null
   }
   try {
@@ -62,7 +63,7 @@ const inspectRpc = async (
       report('clock', host, 'note', `${text}: the node is behind or idle, or this machine’s clock is ahead`)
     } else report('clock', host, 'ok', text)
   } catch (error) {
-    report('clock', host, 'problem', rpcFailure(error))
+    report('clock', host, 'problem', failureReason(error))
   }
   return rpc
 }
@@ -125,7 +126,7 @@ export const inspectChain = async (input: InspectionInput): Promise<readonly Cha
     try {
       await inspectRegistry(input, registry, usable, report)
     } catch (error) {
-      report('registry', settings.registry, 'problem', rpcFailure(error))
+      report('registry', settings.registry, 'problem', failureReason(error))
     }
   }
   return checks

@@ -1,10 +1,22 @@
 // Where the deployment's key for evidence and webhook secrets comes from: the environment, a file, or the first start,
 // which makes it. What is encrypted can't be read with another one, so a wrong or lost key stops the start.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
 import { createOrganizationKeys, keyFingerprint, type OrganizationKeys } from './identity/evidence/organization-keys.ts'
+import { type KeyRotation, rotateDeploymentKey } from './identity/evidence/rotate-key.ts'
 import { SettingInvalidError } from './settings.ts'
 import type { Store } from './store/store.ts'
 
@@ -41,6 +53,9 @@ const makeKeyFile = (path: string): void => {
   }
 }
 
+/** Of a rotation that is under way, until it takes the place of the one in use. */
+const nextKeyPath = (folder: DataFolder): string => `${folder.evidenceKey}.next`
+
 const loadKey = (config: Pick<Config, 'evidenceKey'>, folder: DataFolder, inUse: boolean): Uint8Array => {
   const { evidenceKey } = config
   if (evidenceKey?.source === 'environment') return parseKey(process.env[evidenceKey.name] ?? '', evidenceKey.name)
@@ -62,7 +77,74 @@ export const prepareOrganizationKeys = async (
   const deploymentKey = loadKey(config, folder, wrappers.length > 0)
   const fingerprint = keyFingerprint(deploymentKey)
   if (wrappers.some((wrapper) => wrapper !== fingerprint)) {
+    if (existsSync(nextKeyPath(folder))) {
+      throw new SettingInvalidError('the evidence key was being rotated: run `countersign evidence rotate-key` again')
+    }
     throw new SettingInvalidError('the evidence key is not the one that this deployment encrypted its evidence with')
   }
   return createOrganizationKeys({ store: store.organizationKeys, deploymentKey })
+}
+
+export interface EvidenceKeyRotation extends KeyRotation {
+  /** Where the key is that opens everything from now on. */
+  readonly keyFile: string
+  /** The setting still names the old key: it has to name the new file before the next start. */
+  readonly settingToChange: string | null
+}
+
+const syncFolder = (path: string): void => {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Wraps everything by another key, which is made where it does not exist. Nothing else may use the store meanwhile. May be
+ * interrupted at any point: called again, it goes on.
+ * @param newKeyFile null: beside the key in the data folder, in whose place it is put at the end.
+ * @throws SettingInvalidError
+ */
+export const rotateEvidenceKey = async (input: {
+  readonly config: Pick<Config, 'evidenceKey'>
+  readonly folder: DataFolder
+  readonly store: Pick<Store, 'organizationKeys'>
+  readonly newKeyFile: string | null
+  readonly progress?: (done: KeyRotation) => void
+}): Promise<EvidenceKeyRotation> => {
+  const { config, folder, store, progress } = input
+  const { evidenceKey } = config
+  if (evidenceKey !== null && input.newKeyFile === null) {
+    throw new SettingInvalidError('say with --to where the new key is, or shall be made')
+  }
+  if (evidenceKey === null && input.newKeyFile !== null) {
+    throw new SettingInvalidError('the key is in the data folder and stays there: leave out --to')
+  }
+  const wrappers = await store.organizationKeys.wrappers()
+  const oldKey = loadKey(config, folder, wrappers.length > 0)
+  const path = input.newKeyFile ?? nextKeyPath(folder)
+  if (!existsSync(path)) {
+    makeKeyFile(path)
+    // On the disk before the first thing is wrapped by it.
+    syncFolder(dirname(path))
+  }
+  const newKey = readKeyFile(path)
+  const known = [oldKey, newKey].map(keyFingerprint)
+  if (known[0] === known[1]) throw new SettingInvalidError(`${path} holds the key that is in use`)
+  if (wrappers.some((wrapper) => !known.includes(wrapper))) {
+    throw new SettingInvalidError('neither the evidence key nor the new one is what this deployment encrypted with')
+  }
+  const rotated = await rotateDeploymentKey({
+    ...{ store: store.organizationKeys, oldKey, newKey },
+    ...(progress === undefined ? {} : { progress }),
+  })
+  if (evidenceKey !== null) {
+    const settingToChange = evidenceKey.source === 'environment' ? evidenceKey.name : 'COUNTERSIGN_EVIDENCE_KEY_FILE'
+    return { ...rotated, keyFile: path, settingToChange }
+  }
+  renameSync(path, folder.evidenceKey)
+  syncFolder(dirname(folder.evidenceKey))
+  return { ...rotated, keyFile: folder.evidenceKey, settingToChange: null }
 }

@@ -9,6 +9,7 @@ import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from './ident
 import { createVault } from './identity/evidence/vault.ts'
 import type { EvidenceService } from './identity/evidence-types.ts'
 import type { Store } from './store/store.ts'
+import type { IdentityMetrics } from './telemetry/identity-metrics.ts'
 import type { Logger } from './telemetry/log.ts'
 
 export interface EvidencePartsDependencies {
@@ -24,6 +25,8 @@ export interface EvidencePartsDependencies {
 
 export interface EvidenceParts {
   readonly evidence: EvidenceService
+  /** Since the start of this process. */
+  metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
   /** Erases what is past its time, now. */
   sweep(): Promise<SweepResult>
   /** Sweeps every hour from now on. */
@@ -37,8 +40,15 @@ const SWEEP_INTERVAL_MS = 3_600_000
 export const createEvidenceParts = (dependencies: EvidencePartsDependencies): EvidenceParts => {
   const { store, keys, folder, log, changed = () => undefined, reencoder = createReencoder() } = dependencies
   const files = createEvidenceFiles(folder)
+  const evidencePieces = { stored: 0, erased: 0 }
+  const retentionRuns = { completed: 0, failed: 0 }
+  let evidenceBytesStored = 0
   const evidence = createEvidence({
     ...{ reencoder, changed },
+    counted: (change, pieces, bytes) => {
+      evidencePieces[change] += pieces
+      evidenceBytesStored += bytes
+    },
     store: store.evidence,
     findSession: store.sessions.find,
     vault: createVault({ files, keys }),
@@ -58,14 +68,17 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
   const sweepOnce = async (): Promise<void> => {
     try {
       const { sessions, files: removed } = await sweep()
+      retentionRuns.completed += 1
       if (sessions + removed > 0) log.info('evidence past its time was erased', { sessions, files: removed })
     } catch (error) {
+      retentionRuns.failed += 1
       log.warn('evidence past its time could not be erased; it is tried again', { error })
     }
   }
 
   return {
     evidence,
+    metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
     sweep,
     start: () => {
       timer = setInterval(() => {

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './domain/time.ts'
 import { createChainReads, type ReadableChain } from './facts/chain-reads.ts'
 import { createFactCollector, type IdentityOf } from './facts/collect.ts'
+import { failureReason } from './facts/failure-reason.ts'
 import { createGeography, type Geography } from './facts/geography.ts'
 import { createListRefresher, type RefreshResult } from './facts/lists/refresh-list.ts'
 import { createServedLists, type ServedList } from './facts/lists/serve-lists.ts'
@@ -91,7 +92,8 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
       createScreener(settings, {
         clock,
         environment,
-        onError: (error) => log.warn('a screener did not answer', { screener: name, error }),
+        onError: (error) =>
+          log.warn('a screener did not answer', { screener: name, reason: failureReason(error), error }),
       }),
     ]),
   )
@@ -100,7 +102,11 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
     chainName: (name) => config.chains.byName(name)?.name,
     timeoutMs: RPC_TIMEOUT_MS,
     clock,
-    onError: (error) => log.warn('a chain could not be read', { error }),
+    onError: (error, chain, url) => {
+      // The host alone: paths and queries of RPC URLs hold keys.
+      const host = url === null ? null : new URL(url).host
+      log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
+    },
   })
   const served = createServedLists({
     lists: store.lists,

@@ -24,6 +24,7 @@ import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.t
 import type { Change } from './store/changes.ts'
 import { decodeSessionSubject } from './store/session-changes.ts'
 import type { Store } from './store/store.ts'
+import type { IdentityMetrics } from './telemetry/identity-metrics.ts'
 import type { Logger } from './telemetry/log.ts'
 import { createWebhookParts } from './webhook-service.ts'
 
@@ -55,6 +56,8 @@ export interface Identity {
   readonly evidence: EvidenceService
   /** For policies. */
   readonly factsOf: IdentityFactsOf
+  /** Of webhooks and evidence. */
+  metrics(): IdentityMetrics
   /** What the change feed tells: topics `session` and `organization`; others do nothing. */
   followChange(change: Change): void
   /** Changes may have been missed. */
@@ -67,7 +70,7 @@ export interface Identity {
   stop(): Promise<void>
 }
 
-const TICK_MS = 1_000
+const TICKS_PER_SECOND = 20
 
 export const createIdentity = (dependencies: IdentityDependencies): Identity => {
   const { store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax } = dependencies
@@ -80,6 +83,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     readSince: store.sessions.findSince,
     streamsMax,
     streamsPerKeyMax,
+    ticksPerSecond: TICKS_PER_SECOND,
     onError: (error) => log.warn('a stream could not be served; it is tried again', { error }),
   })
   const changesOver = (changeStatus: SessionChangesDependencies['sessions']['changeStatus']): SessionChanges =>
@@ -106,7 +110,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     ...{ store, changesOver, log, keys: dependencies.organizationKeys, evidence: evidenceParts.evidence },
     ...{ gate: dependencies.signedGate, reach: dependencies.webhookReach, clock: systemClock },
   })
-  const ticking = setInterval(hub.tick, TICK_MS)
+  const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
   ticking.unref()
 
   return {
@@ -128,6 +132,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     providers,
     evidence: evidenceParts.evidence,
     factsOf: createIdentityFacts(standings),
+    metrics: () => ({ ...webhooks.metrics(), ...evidenceParts.metrics() }),
     followChange: ({ topic, subjectId }) => {
       if (topic === 'organization') {
         standings.organizationChanged(subjectId)

@@ -7,10 +7,9 @@ import { EVM_ZERO_ADDRESS, SOLANA_ZERO_ADDRESS } from './domain/address.ts'
 import type { Chain } from './domain/chain.ts'
 import type { Clock } from './domain/time.ts'
 import { createEvmRegistry } from './facts/evm-registry.ts'
-import { FetchFailedError } from './facts/guarded-fetch.ts'
-import { createJsonRpc, RpcFailedError } from './facts/json-rpc.ts'
+import { failureReason } from './facts/failure-reason.ts'
+import { createJsonRpc } from './facts/json-rpc.ts'
 import { createPolicyRegistries, type PolicyRegistries, type ReadableRegistry } from './facts/policy-registries.ts'
-import { UrlRefusedError } from './facts/reachable.ts'
 import type { ChainRegistry } from './facts/registry.ts'
 import { createRpcChoice } from './facts/rpc-choice.ts'
 import { createSolanaRegistry, MAINNET_GENESIS_HASH } from './facts/solana-registry.ts'
@@ -34,12 +33,6 @@ export const registryOf = (
 /** The host alone: paths and queries of RPC URLs hold keys. */
 export const rpcHost = (url: string): string => new URL(url).host
 
-/** What went wrong, in words for the operator. */
-export const rpcFailure = (error: unknown): string =>
-  error instanceof RpcFailedError || error instanceof FetchFailedError || error instanceof UrlRefusedError
-    ? error.detail
-    : 'an unexpected failure'
-
 export const createRegistries = (
   { chains, chainSettings }: Pick<Config, 'chains' | 'chainSettings'>,
   clock: Clock,
@@ -58,7 +51,7 @@ export const createRegistries = (
       clock,
       onError: (error, index) => {
         const host = rpcHost(rpcUrls[index] ?? '')
-        log.warn('a policy registry could not be read', { chain: chain.name, host, reason: rpcFailure(error) })
+        log.warn('a policy registry could not be read', { chain: chain.name, host, reason: failureReason(error) })
       },
     })
     registries.set(chain.name, { registry, choice })

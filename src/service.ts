@@ -1,7 +1,10 @@
 // The composition root: opens what there is, wires it in the order of the house, and takes it down in reverse.
 import { version as VERSION } from '../package.json'
+import type { NewLink } from './admin/accounts/links.ts'
+import { startAdmin } from './admin-service.ts'
 import { type App, startApp } from './app.ts'
 import { createAttest } from './attestation/attest.ts'
+import { createBatchEndpoint } from './attestation/batch-endpoint.ts'
 import { decodeAttestationRequest } from './attestation/decode-attestation.ts'
 import { decodeTaskRequest } from './attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from './attestation/endpoint.ts'
@@ -17,6 +20,7 @@ import { withRegistries } from './attestation/registry-targets.ts'
 import { createEvaluateTask } from './attestation/task.ts'
 import type { Config } from './config.ts'
 import { dataFolderAt, makeDataFolder } from './data-folder.ts'
+import type { AttestationRequest } from './domain/attestation.ts'
 import { systemClock } from './domain/time.ts'
 import { prepareOrganizationKeys } from './evidence-key.ts'
 import { createBlockHeightSource } from './facts/block-height.ts'
@@ -30,12 +34,14 @@ import type { ReadinessCheck } from './http/operations.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createRequestIds } from './http/request-id.ts'
 import { createSignedGate } from './http/signed-gate.ts'
+import type { JsonObject } from './http/strict-json.ts'
 import { createIdentity, type Identity } from './identity-service.ts'
 import { claimListenAddress } from './listen-address.ts'
 import { locatePassphrase } from './passphrase.ts'
 import { type Catalog, createCatalog } from './policy/catalog.ts'
 import type { Pool } from './pool/pool.ts'
 import { systemTimers } from './pool/timers.ts'
+import { startPortalService } from './portal-service.ts'
 import { isFirstStart, prepareQuickstart, type Quickstart } from './quickstart.ts'
 import { createRecall } from './recall-answers.ts'
 import { createRegistries } from './registry-service.ts'
@@ -45,6 +51,7 @@ import { createSigningPool, readAttesters } from './signing-pool.ts'
 import { type ChangeFeed, createChangeFeed } from './store/change-feed.ts'
 import { lockFolder } from './store/folder-lock.ts'
 import { openStore, type Store } from './store/store.ts'
+import { createFailureReport } from './telemetry/failure-report.ts'
 import type { Logger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 
@@ -52,6 +59,8 @@ export interface Service {
   readonly url: string
   readonly signer: string
   readonly quickstart: Quickstart
+  /** With which the first account is made; null once there is one. */
+  readonly welcome: NewLink | null
   /** Answers what is under way, then closes everything. */
   stop(): Promise<void>
 }
@@ -175,7 +184,7 @@ export const startService = async (config: Config, log: Logger): Promise<Service
     for (const close of closers.reverse()) await close()
   }
   try {
-    const store = await openStore({ path: folder.database, clock })
+    const store = await openStore({ path: folder.database, clock, checkpoints: 'own-thread' })
     closers.push(store.close)
     const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))
     const quickstart = await prepareQuickstart({
@@ -229,7 +238,7 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       onError: (error) => log.warn('a chore of the store failed', { error }),
     })
 
-    const report = (error: unknown, requestId: string): void => log.error('a request failed', { requestId, error })
+    const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
     const deadlines = createDeadlines({
       clock,
       durationMs: config.deadlineMs,
@@ -247,6 +256,7 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       logLinesDropped: log.dropped,
       openStreams: () => streams.reduce((sum, { size }) => sum + size(), 0),
       facts: facts.metrics,
+      identity: () => identity.metrics(),
     })
     closers.push(async () => metrics.stop())
     const requestIds = createRequestIds()
@@ -287,7 +297,36 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       digestKey: await store.deployment.ensureSecret('fact_digest_key'),
       timers: systemTimers,
     })
+    const portal = await startPortalService({
+      ...{ store, identity, portalUrl, deadlines, requestIds, metrics, clock, report },
+      config: { ...config, portalListen },
+    })
+    closers.push(portal.stop)
+    const admin = await startAdmin({
+      config: { ...config, dashboardListen },
+      ...{
+        folder,
+        store,
+        pool,
+        identity,
+        organizationKeys,
+        passphrase,
+        authenticator,
+        limiter,
+        deadlines,
+        requestIds,
+        metrics,
+      },
+      ...{ clock, log, report, signer, version: VERSION },
+      factCollector: facts.collector,
+      urls: { api: urlOf(apiListen), dashboard: dashboardUrl },
+      otherStreams: identity.streams.size,
+    })
+    closers.push(admin.stop)
+    streams.push(admin.streams)
     const refused = metrics.route('other', 'other')
+    const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
+    const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
     const app: App = startApp({
       listen: apiListen,
       idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
@@ -295,8 +334,14 @@ export const startService = async (config: Config, log: Logger): Promise<Service
         attestation: createEndpoint(shared, {
           kind: 'attestation',
           route: '/v2/attestation',
-          decode: (body) => decodeAttestationRequest(body, config.chains),
-          perform: createAttest({ catalog: targets, pool, clock, collectFacts }),
+          decode,
+          perform: attest,
+        }),
+        batch: createBatchEndpoint({
+          ...shared,
+          ...{ metrics, limiter, report, decode, attest },
+          monotonicMs: clock.monotonicMs,
+          after: systemTimers.after,
         }),
         task: createEndpoint(shared, {
           kind: 'task',
@@ -323,15 +368,17 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       url: app.url,
       signer,
       quickstart,
+      welcome: admin.welcome,
       stop: async () => {
         stopping = true
         // A listener never stops while a stream is open.
         identity.close()
+        admin.endStreams()
         // Balancers see `/readyz` and clients `Connection: close` before the door shuts.
         await Bun.sleep(STOP_GRACE_MS)
         // The listener first: what was accepted may still be on its way to the pool. Half a request must not hold it.
         const cut = setTimeout(() => void app.stopNow(), config.deadlineMs)
-        await app.stop()
+        await Promise.all([app.stop(), portal.stop(), admin.stop()])
         clearTimeout(cut)
         await pool.drain(config.deadlineMs)
         deadlines.stop()

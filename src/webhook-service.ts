@@ -15,6 +15,7 @@ import { createDeliveryLoop } from './identity/webhooks/delivery-loop.ts'
 import { createProviderEndpoints, type ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
 import { createEndpointSecrets } from './identity/webhooks/secrets.ts'
 import type { Store } from './store/store.ts'
+import type { IdentityMetrics } from './telemetry/identity-metrics.ts'
 import type { Logger } from './telemetry/log.ts'
 
 export interface WebhookPartsDependencies {
@@ -33,6 +34,8 @@ export interface WebhookPartsDependencies {
 
 export interface WebhookParts {
   readonly endpoints: ProviderEndpoints
+  /** Attempts since the start of this process, and the queue as it was last read. */
+  metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
   start(): void
   /** Resolves when what is being sent is settled. */
   close(): Promise<void>
@@ -40,11 +43,34 @@ export interface WebhookParts {
 
 /** How late an event may be told where nothing else delays it. */
 const LOOK_INTERVAL_MS = 500
+/** How old the queue's length may be in metrics. */
+const QUEUE_READ_INTERVAL_MS = 5_000
 
 export const createWebhookParts = (dependencies: WebhookPartsDependencies): WebhookParts => {
   const { store, keys, evidence, gate, changesOver, reach, clock, log } = dependencies
   const secretsOf = createEndpointSecrets(keys, clock)
+  const deliveries = { delivered: 0, retried: 0, dead: 0 }
+  let webhookQueue: IdentityMetrics['webhookQueue'] = null
+  let reading: Promise<void> = Promise.resolve()
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  const readQueue = async (): Promise<void> => {
+    try {
+      const { waiting, nextAttemptAtSeconds } = await store.webhookMessages.queueState()
+      const overdueSeconds = Math.max(0, clock.unixSeconds() - (nextAttemptAtSeconds ?? Number.POSITIVE_INFINITY))
+      webhookQueue = { waiting, overdueSeconds }
+    } catch (error) {
+      log.warn('the webhook queue could not be read for metrics', { error })
+    }
+  }
+  const readQueueInTurn = (): void => {
+    reading = reading.then(readQueue)
+  }
+
   const loop = createDeliveryLoop({
+    onSettled: (state) => {
+      deliveries[state === 'waiting' ? 'retried' : state] += 1
+    },
     messages: store.webhookMessages,
     onError: (error) => log.warn('a webhook message could not be settled; it is sent again', { error }),
     onDead: ({ id, endpointId }, failure) => log.warn('a webhook message is dead', { id, endpointId, failure }),
@@ -82,7 +108,16 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
         return repeated ? null : state
       },
     }),
-    start: () => loop.start(LOOK_INTERVAL_MS),
-    close: loop.close,
+    metrics: () => ({ deliveries, webhookQueue }),
+    start: () => {
+      loop.start(LOOK_INTERVAL_MS)
+      readQueueInTurn()
+      timer = setInterval(readQueueInTurn, QUEUE_READ_INTERVAL_MS)
+      timer.unref()
+    },
+    close: async () => {
+      clearInterval(timer)
+      await Promise.all([loop.close(), reading])
+    },
   }
 }

@@ -61,8 +61,10 @@ const run = async (target: string, report: string): Promise<Counts> => {
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 const total: Counts = { passed: 0, failed: 0, skipped: 0 }
 for (const [index, target] of targets().filter(hasTests).entries()) {
+  const startedMs = performance.now()
   const counts = await run(target, join(folder, `${index}.xml`))
-  if (counts.failed > 0) process.stdout.write(`failed in ${target}\n`)
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+  process.stdout.write(`${target}: ${counts.failed === 0 ? 'done' : 'FAILED'} after ${seconds} s\n`)
   total.passed += counts.passed
   total.failed += counts.failed
   total.skipped += counts.skipped

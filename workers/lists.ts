@@ -11,7 +11,8 @@ export interface Lists extends ListReaders {
 
 interface Held {
   readonly image: ListImage
-  readonly members: ListMembers
+  /** Opened when it is first looked into: most lists of a large deployment are idle. */
+  members: ListMembers | null
 }
 
 type Names = Map<string, Held>
@@ -30,7 +31,12 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
       return held
     }
     return {
-      contains: (name, address) => find(name)?.members.has(address) === true,
+      contains: (name, address) => {
+        const held = find(name)
+        if (held === undefined) return false
+        held.members ??= openListImage(held.image)
+        return held.members.has(address)
+      },
       ageSeconds: (name) => {
         const image = find(name)?.image
         if (image === undefined) return null
@@ -52,7 +58,7 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
   }
 
   const hold = (image: ListImage): void => {
-    const held = { image, members: openListImage(image) }
+    const held: Held = { image, members: null }
     byId.set(image.id, held)
     if (image.organizationId === null) {
       shared.set(image.name, held)

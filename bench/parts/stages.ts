@@ -4,7 +4,7 @@ import type { HarnessOptions, StageMeasurement } from '../stages/harness.ts'
 import type { BenchContext } from './context.ts'
 
 /** In the order of a request's way. Each is bench/stages/<name>.bench.ts. */
-export const STAGE_FILES = ['request', 'pool', 'policy', 'statement', 'record'] as const
+export const STAGE_FILES = ['request', 'pool', 'policy', 'lists', 'statement', 'record'] as const
 
 /** @throws Error with the process's last words when it fails. */
 export const runStageFile = (

@@ -7,14 +7,17 @@ import { type Config, loadConfig } from '../config.ts'
 import { type DataFolder, dataFolderAt } from '../data-folder.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { systemClock } from '../domain/time.ts'
-import { prepareOrganizationKeys } from '../evidence-key.ts'
+import { prepareOrganizationKeys, rotateEvidenceKey } from '../evidence-key.ts'
 import { createEvidenceParts } from '../evidence-service.ts'
 import { locatePassphrase } from '../passphrase.ts'
 import { describeSettings, SettingInvalidError } from '../settings.ts'
 import { StoreUnusableError } from '../store/errors.ts'
+import { lockFolder } from '../store/folder-lock.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { runAttester } from './attester.ts'
+import { runAudit } from './audit.ts'
+import { isNoted, noteCommand } from './command-note.ts'
 import { runDecisions } from './decisions.ts'
 import { runDoctor } from './doctor.ts'
 import { runEvidence } from './evidence.ts'
@@ -44,6 +47,7 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   evidence    show, save and erase what people handed in, and say how long it stays
   webhook     say who is told of sessions, and see what became of each message
   decisions   follow and verify the decision log
+  audit       show who changed what, and verify that record
   doctor      check the configured chains, their registries and our attesters there
   settings    list every setting of the service with its default
 
@@ -70,11 +74,14 @@ const untilSignal = (): Promise<void> =>
   })
 
 /** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
-const openExistingStore = async (folder: DataFolder): Promise<Store> => {
+const openExistingStore = async (
+  folder: DataFolder,
+  options: { readonly transactionLimitMs?: number } = {},
+): Promise<Store> => {
   if (!existsSync(folder.database)) {
     throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
   }
-  return openStore({ path: folder.database, clock: systemClock })
+  return openStore({ path: folder.database, clock: systemClock, ...options })
 }
 
 const runWithStore = async (folder: DataFolder, run: (store: Store) => Promise<number>): Promise<number> => {
@@ -83,6 +90,24 @@ const runWithStore = async (folder: DataFolder, run: (store: Store) => Promise<n
     return await run(store)
   } finally {
     await store.close()
+  }
+}
+
+/** An organization is one transaction, however much it has. */
+const ROTATION_LIMIT_MS = 3_600_000
+
+const rotateKeyAlone = async (config: Config, folder: DataFolder, newKeyFile: string | null) => {
+  // A service keeps keys in memory, and would go on wrapping with the old ones.
+  const lock = lockFolder(folder.lock, folder.root)
+  try {
+    const store = await openExistingStore(folder, { transactionLimitMs: ROTATION_LIMIT_MS })
+    try {
+      return await rotateEvidenceKey({ config, folder, store, newKeyFile })
+    } finally {
+      await store.close()
+    }
+  } finally {
+    lock.release()
   }
 }
 
@@ -107,6 +132,7 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
             folder: folder.evidence,
             log: createLogger({ level: config.logLevel }),
           }),
+        rotateKey: (newKeyFile) => rotateKeyAlone(config, folder, newKeyFile),
         user: userName(),
       })
     case 'webhook':
@@ -143,6 +169,8 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
       return runProject(commandArguments, { output, chains: config.chains, openStore: open })
     case 'decisions':
       return runDecisions(commandArguments, { dataDirectory: config.dataDir, ...output })
+    case 'audit':
+      return runAudit(commandArguments, { output, openStore: open })
     case 'doctor':
       return runDoctor(commandArguments, { output, config, clock: systemClock, openStore: open })
     default:
@@ -163,7 +191,15 @@ const main = async (commandLine: readonly string[]): Promise<number> => {
   }
   try {
     const { settings, others } = splitSettingFlags(rest)
-    return await runVerb(verb, others, loadConfig({ arguments: settings, environment: process.env }))
+    const config = loadConfig({ arguments: settings, environment: process.env })
+    const code = await runVerb(verb, others, config)
+    if (code === 0 && isNoted(verb, others)) {
+      await runWithStore(dataFolderAt(config.dataDir), async (store) => {
+        await noteCommand(store, verb, others, userName())
+        return 0
+      })
+    }
+    return code
   } catch (error) {
     if (error instanceof SettingInvalidError) {
       output.stderr(`${error.message}\n`)

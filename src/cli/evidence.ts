@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Session } from '../domain/session.ts'
+import type { EvidenceKeyRotation } from '../evidence-key.ts'
 import type { EvidenceParts } from '../evidence-service.ts'
 import { RETENTION_DAYS_MAX, type Retention } from '../store/evidence-retention.ts'
 import type { Store } from '../store/store.ts'
@@ -26,15 +27,18 @@ const USAGE = `Usage: countersign evidence show SESSION [--by NAME] [--org NAME]
        countersign evidence reads SESSION [--org NAME]
        countersign evidence erase SESSION [--by NAME] [--org NAME]
        countersign evidence retention [--completed DAYS] [--rejected DAYS] [--abandoned DAYS] [--org NAME]
+       countersign evidence rotate-key [--to FILE]
 
 show and save are recorded with the name of who read. erase destroys the keys of all that the session's person handed in, for
-good. A document is a stranger's file: open it in a program that runs nothing.
+good. A document is a stranger's file: open it in a program that runs nothing. rotate-key makes a new key for the whole
+deployment and wraps all others anew, while the service is stopped; interrupted, it goes on where it was.
 
   --out FILE           Where the document is written; it must not exist
   --by NAME            Who reads or erases (default: the user that runs the command)
   --completed DAYS     Keep evidence so long after a session was completed (default 1826)
   --rejected DAYS      The same for rejected ones (default 365)
   --abandoned DAYS     After the last step in a session that was never handed in (default 30)
+  --to FILE            Where the new key is or shall be made; for a key that is not in the data folder
   --org NAME           Organization, by name or id (default demo)
   --json               Print JSON
   --help               Print this
@@ -46,6 +50,8 @@ export interface EvidenceCommandInput {
   readonly output: CommandOutput
   readonly openStore: () => Promise<Store>
   readonly openEvidence: (store: Store) => Promise<EvidenceParts>
+  /** See evidence-key.ts. Refuses while a service runs. */
+  readonly rotateKey: (newKeyFile: string | null) => Promise<EvidenceKeyRotation>
   /** Name of the user who runs the command. */
   readonly user: string
 }
@@ -200,12 +206,28 @@ const retention = async ({ store, output, command, organizationId }: Context): P
   )
 }
 
+/** Of the whole deployment: no organization is asked for. */
+const rotateKey = async (
+  { output, rotateKey: rotate }: EvidenceCommandInput,
+  command: ParsedCommand,
+): Promise<void> => {
+  const rotated = await rotate(command.text('to') ?? null)
+  if (command.flag('json')) {
+    output.stdout(`${JSON.stringify(rotated)}\n`)
+    return
+  }
+  const { organizations, secrets, keyFile, settingToChange } = rotated
+  output.stdout(`wrapped anew: ${secrets} keys and secrets of ${organizations} organizations; the key is ${keyFile}\n`)
+  if (settingToChange !== null) output.stdout(`before the next start, change ${settingToChange} to it\n`)
+}
+
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
   show: { run: show, words: 1 },
   save: { run: save, words: 2 },
   reads: { run: reads, words: 1 },
   erase: { run: erase, words: 1 },
   retention: { run: retention, words: 0 },
+  'rotate-key': { run: (context) => rotateKey(context, context.command), words: 0 },
 }
 
 export const runEvidence = (commandArguments: readonly string[], input: EvidenceCommandInput): Promise<number> =>
@@ -215,7 +237,7 @@ export const runEvidence = (commandArguments: readonly string[], input: Evidence
     const command = parseCommand(
       commandArguments,
       {
-        ...{ org: text, by: text, out: text, completed: text, rejected: text, abandoned: text },
+        ...{ org: text, by: text, out: text, completed: text, rejected: text, abandoned: text, to: text },
         ...{ json: flag, help: { ...flag, short: 'h' } },
       },
       VERBS,
@@ -226,6 +248,10 @@ export const runEvidence = (commandArguments: readonly string[], input: Evidence
     }
     const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with evidence')
+    if (command.positionals[0] === 'rotate-key') {
+      await rotateKey(input, command)
+      return 0
+    }
     const store = await input.openStore()
     try {
       const name = command.text('org') ?? 'demo'

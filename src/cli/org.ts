@@ -1,4 +1,4 @@
-// `countersign org`: the organizations of a deployment and how closely each has people checked.
+// `countersign org`: the organizations of a deployment, how closely each has people checked, and how it looks to them.
 
 import { FieldInvalidError } from '../domain/errors.ts'
 import { LEVELS, levelName, parseLevel } from '../domain/level.ts'
@@ -6,6 +6,7 @@ import { ConstraintViolatedError } from '../store/errors.ts'
 import type { Organization } from '../store/organizations.ts'
 import type { Store } from '../store/store.ts'
 import { parseName } from './key-options.ts'
+import { readBrand } from './org-brand.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -23,12 +24,15 @@ const LEVEL_NAMES = Object.keys(LEVELS).join(', ')
 const USAGE = `Usage: countersign org list
        countersign org create SLUG [--name TEXT] [--level LEVEL]
        countersign org level ORG LEVEL
+       countersign org brand ORG [--color COLOR] [--logo FILE]
 
 SLUG is a new organization's short name: lower-case letters, digits and hyphens. ORG is a short name or an id.
 LEVEL is one of ${LEVEL_NAMES}. Raising it ends the verification of wallets below it within a second.
 
   --name TEXT    The name that people read (default: the short name)
   --level LEVEL  What the organization starts with (default basic)
+  --color COLOR  On the verification page: # and six hex digits, or none
+  --logo FILE    The same: PNG, JPEG or WebP of at most 256 KiB, or none
   --json         Print JSON
   --help         Print this
 
@@ -94,10 +98,29 @@ const setLevel = async (context: Context): Promise<void> => {
   print(context, [changed])
 }
 
+const setBrand = async ({ store, output, command }: Context): Promise<void> => {
+  const [, wanted] = command.positionals
+  if (wanted === undefined) throw new UsageError('ORG is missing')
+  const change = readBrand({ color: command.text('color'), logo: command.text('logo') })
+  const organization = await store.organizations.find(wanted)
+  if (organization === null) throw new CommandFailedError(`there is no organization ${wanted}`)
+  const { color, logoVersion } = await store.organizationBrands.set(organization.id, change)
+  const brand = { slug: organization.slug, color, logo: logoVersion }
+  output.stdout(
+    command.flag('json')
+      ? `${JSON.stringify(brand)}\n`
+      : formatTable([
+          ['ORG', 'COLOR', 'LOGO'],
+          [brand.slug, color ?? '-', logoVersion ?? '-'],
+        ]),
+  )
+}
+
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
   list: { run: list, words: 0 },
   create: { run: create, words: 1 },
   level: { run: setLevel, words: 2 },
+  brand: { run: setBrand, words: 1 },
 }
 
 export const runOrg = (commandArguments: readonly string[], input: OrgCommandInput): Promise<number> =>
@@ -107,6 +130,8 @@ export const runOrg = (commandArguments: readonly string[], input: OrgCommandInp
       {
         name: { type: 'string' },
         level: { type: 'string' },
+        color: { type: 'string' },
+        logo: { type: 'string' },
         json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

@@ -1,13 +1,11 @@
 // `countersign policy check|test|templates|new|schema`: documents alone, on any machine.
-import { readdirSync, readFileSync } from 'node:fs'
 import { compileSource } from '../policy/compile.ts'
 import { policyJsonSchemaText } from '../policy/json-schema.ts'
 import { runPolicyTests } from '../policy/policy-tests.ts'
+import { readTemplates } from '../policy/templates.ts'
 import type { FactNeed } from '../policy/types.ts'
 import { CommandFailedError, formatTable, UsageError } from './output.ts'
 import { type PolicyContext, print, readDraft, readSource } from './policy-context.ts'
-
-const TEMPLATES = new URL('../../docs/policies/', import.meta.url)
 
 /** A need in a few words. */
 export const describeNeed = (need: FactNeed): string => {
@@ -49,19 +47,8 @@ export const test = (context: PolicyContext): number => {
   return failed === 0 ? 0 : 1
 }
 
-const templateNames = (): string[] =>
-  readdirSync(TEMPLATES)
-    .filter((file) => file.endsWith('.yaml'))
-    .map((file) => file.slice(0, -'.yaml'.length))
-    .sort()
-
-const readTemplate = (name: string): string => readFileSync(new URL(`${name}.yaml`, TEMPLATES), 'utf8')
-
 export const templates = (context: PolicyContext): number => {
-  const all = templateNames().map((name) => {
-    const { document } = compileSource(readTemplate(name)).policy
-    return { name, title: document.name, description: document.description }
-  })
+  const all = readTemplates().map(({ name, title, description }) => ({ name, title, description }))
   print(context, all, formatTable([['TEMPLATE', 'NAME'], ...all.map(({ name, title }) => [name, title])]))
   return 0
 }
@@ -69,9 +56,9 @@ export const templates = (context: PolicyContext): number => {
 export const create = (context: PolicyContext): number => {
   const name = context.command.text('template')
   if (name === undefined) throw new UsageError('--template NAME is missing: policy templates lists them')
-  if (!templateNames().includes(name)) throw new CommandFailedError(`there is no template ${name}`)
-  const source = readTemplate(name)
-  print(context, { template: name, source }, source)
+  const template = readTemplates().find((one) => one.name === name)
+  if (template === undefined) throw new CommandFailedError(`there is no template ${name}`)
+  print(context, { template: name, source: template.source }, template.source)
   return 0
 }
 

@@ -1,8 +1,6 @@
 // `countersign policy replay`: a revision or a file over the recorded decisions of a policy, and what it would change.
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { forEachLine } from '../decisions/forwards.ts'
-import { listSegments, listSlots } from '../decisions/segment-name.ts'
+import { segmentsSince } from '../decisions/since.ts'
 import { readEntry } from '../decisions/tail.ts'
 import type { DecisionRecord } from '../decisions/types.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -94,26 +92,6 @@ const createProgress = ({ output, isTerminal, clock }: ReplayContext, totalBytes
     },
   }
 }
-
-interface SegmentPath {
-  readonly slot: string
-  readonly name: string
-  readonly path: string
-  readonly size: number
-}
-
-/** Files that may hold decisions since then: a segment is over when the next one of its slot begins. */
-const segmentsSince = (directory: string, sinceMs: number): SegmentPath[] =>
-  listSlots(directory).flatMap((slot) => {
-    const segments = listSegments(join(directory, slot))
-    const stamp = new Date(sinceMs).toISOString().replaceAll('-', '').replaceAll(':', '')
-    return segments.flatMap(({ name }, index) => {
-      const next = segments[index + 1]
-      if (next !== undefined && next.stamp < stamp) return []
-      const path = join(directory, slot, name)
-      return [{ slot, name, path, size: statSync(path).size }]
-    })
-  })
 
 const outcome = ({ compliant, rule }: ReplayChange['from']): string =>
   `${compliant ? 'allow' : 'deny'} by ${rule ?? 'default'}`

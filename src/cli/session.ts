@@ -12,6 +12,7 @@ import {
   type SessionState,
   type SessionStatus,
 } from '../domain/session.ts'
+import { requirementsOf } from '../identity/evidence-types.ts'
 import type { Store } from '../store/store.ts'
 import { STEERING } from './key-options.ts'
 import {
@@ -29,7 +30,7 @@ import {
 const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [--test | --live] [--limit N] [--quiet] [--org NAME]
        countersign session show SESSION [--org NAME]
        countersign session decide SESSION completed|rejected|retry [--comment TEXT] [--note TEXT] [--by NAME] [--revoke]
-                                  [--org NAME]
+                                  [--fix PARTS] [--org NAME]
 
   --status STATUS  One of ${SESSION_STATUSES.join(', ')}
   --type TYPE      individual or business
@@ -38,6 +39,8 @@ const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [
   --quiet          Print ids only
   --comment TEXT   What the person is told, at most ${COMMENT_MAX} characters
   --note TEXT      For operators alone, at most ${COMMENT_MAX} characters
+  --fix PARTS      With retry: what is to be given again, as a list with commas: names of fields and documents
+                   (fullName,identity-document), or wallets. Without it the person looks at everything
   --by NAME        Who decides (default: the user that runs the command)
   --revoke         Needed to take back a completed session
   --org NAME       Organization, by name or id (default demo)
@@ -184,6 +187,20 @@ const show = async (context: Context): Promise<void> => {
   printState(context, state, await context.store.sessions.listEvents(context.organizationId, state.session.id))
 }
 
+/** Names of what the session asks for, or `wallets`. */
+const parseFix = (text: string | undefined, to: SessionStatus, { checkType, level }: Session): readonly string[] => {
+  if (text === undefined) return []
+  if (to !== 'retry') throw new UsageError('--fix goes with retry')
+  const known = [
+    ...requirementsOf(checkType, level).map((part) => (part.part === 'field' ? part.name : part.kind)),
+    'wallets',
+  ]
+  const parts = text.split(',').map((part) => part.trim())
+  const wrong = parts.find((part) => !known.some((name) => name === part))
+  if (wrong !== undefined) throw new UsageError(`--fix takes ${known.join(', ')}`)
+  return [...new Set(parts)]
+}
+
 const decide = async (context: Context): Promise<void> => {
   const { store, command, organizationId, user } = context
   const to = DECISIONS.find((status) => status === command.positionals[2])
@@ -192,12 +209,13 @@ const decide = async (context: Context): Promise<void> => {
   const privateComment = parseComment(command, 'note')
   const by = parseComment(command, 'by') ?? user
   const { session } = await requireSession(context)
+  const corrections = parseFix(command.text('fix'), to, session)
   const revoke = command.flag('revoke')
   if (session.status === 'completed' && !revoke) {
     throw new CommandFailedError('the session is completed: --revoke takes that back')
   }
   const decided = await store.sessions.changeStatus({
-    ...{ organizationId, sessionId: session.id, to, publicComment, privateComment, revoke },
+    ...{ organizationId, sessionId: session.id, to, publicComment, privateComment, revoke, corrections },
     actor: `operator:${by}`,
     // As it was a moment ago: of two who decide at once, the second is told.
     expectedSequence: session.sequence,
@@ -219,7 +237,7 @@ export const runSession = (commandArguments: readonly string[], input: SessionCo
     const command = parseCommand(
       commandArguments,
       {
-        ...{ org: text, status: text, type: text, limit: text, comment: text, note: text, by: text },
+        ...{ org: text, status: text, type: text, limit: text, comment: text, note: text, by: text, fix: text },
         ...{ test: flag, live: flag, quiet: { ...flag, short: 'q' }, revoke: flag, json: flag },
         help: { ...flag, short: 'h' },
       },

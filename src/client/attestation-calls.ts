@@ -41,8 +41,7 @@ const readReason = (fields: Fields): DeniedAnswer['reason'] => {
 }
 
 /** @throws AnswerInvalidError */
-export const readAttestationAnswer = ({ body, requestId }: Answer): AttestationAnswer => {
-  const fields = readFields(body, requestId)
+export const readEvaluation = (fields: Fields, requestId: string): AttestationAnswer => {
   const evaluation = {
     policyId: fields.text('policy_id'),
     policyName: fields.text('policy_name'),
@@ -56,6 +55,10 @@ export const readAttestationAnswer = ({ body, requestId }: Answer): AttestationA
   const uuid = attestation.matching('uuid', UUID_FORM)
   return { ...evaluation, isCompliant: false, uuid, reason: readReason(fields) }
 }
+
+/** @throws AnswerInvalidError */
+export const readAttestationAnswer = ({ body, requestId }: Answer): AttestationAnswer =>
+  readEvaluation(readFields(body, requestId), requestId)
 
 /** The body of `POST /v1/task`. */
 export const taskBody = (request: TaskRequest): Readonly<Record<string, unknown>> => ({

@@ -3,6 +3,7 @@
 import { attestationBody, readAttestationAnswer, readTaskAnswer, taskBody } from './attestation-calls.ts'
 import type { AttestationAnswer, AttestationRequest, TaskAnswer, TaskRequest } from './attestation-types.ts'
 import { completeRetryPolicy, type RetryPolicy, wait } from './backoff.ts'
+import { attestMany, type BatchResult } from './batch-calls.ts'
 import { createEndpoint, type Endpoint } from './endpoint.ts'
 import { ArgumentInvalidError } from './errors.ts'
 import { followSession } from './follow.ts'
@@ -68,6 +69,11 @@ export interface FollowOptions extends CallOptions {
 export interface CountersignClient {
   /** Evaluates a call or a wallet; a denial is an answer. */
   attest(request: AttestationRequest, options?: IdempotentCallOptions): Promise<AttestationAnswer>
+  /**
+   * Up to 1,000 in one call; each has its own result, in the order of the requests. Those that were refused for now are
+   * asked again by themselves. The Idempotency-Key, of at most 251 characters here, stands for the whole list.
+   */
+  attestMany(requests: readonly AttestationRequest[], options?: IdempotentCallOptions): Promise<readonly BatchResult[]>
   /** The same by the older task API: EVM, with a quorum of signatures. */
   task(request: TaskRequest, options?: IdempotentCallOptions): Promise<TaskAnswer>
   /** A verification session of a person or a business. */
@@ -128,6 +134,8 @@ export const createCountersignClient = (options: CountersignClientOptions): Coun
   return {
     attest: async (request, once = {}) =>
       readAttestationAnswer(await attestationCall(postOnce('/v2/attestation', attestationBody(request), once))),
+    attestMany: (requests, once = {}) =>
+      attestMany({ ...dependencies, call: attestationCall }, requests, idempotencyKey(once), once.signal),
     task: async (request, once = {}) =>
       readTaskAnswer(await attestationCall(postOnce('/v1/task', taskBody(request), once))),
     register: async (type, request = {}, once = {}) =>

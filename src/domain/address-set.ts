@@ -123,8 +123,8 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
   }
 }
 
-/** An empty set. */
-export const emptyAddressSet = (): SharedArrayBuffer => createAddressSetBuilder(0, 0).finish()
+/** A set without addresses: one for all who need it. */
+export const EMPTY_ADDRESS_SET = createAddressSetBuilder(0, 0).finish()
 
 export interface AddressSet {
   readonly evmCount: number

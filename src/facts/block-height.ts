@@ -1,8 +1,8 @@
 // The latest block of a chain, for v1's `expiry_block` (spec, "Task request and response"). One read at a time, kept for
 // at most one block time; a chain that does not answer is a failure, never a guess.
-import { createPublicClient, http } from 'viem'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
+import { createJsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {
   /** @throws DependencyUnavailableError when no RPC URL of the chain answers within its timeout. */
@@ -18,32 +18,26 @@ export interface BlockHeightOptions {
   readonly clock: Clock
 }
 
-/** Blocks above this can't be represented exactly in JSON for every client; no chain is near it. */
-const LARGEST_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
-
-const createReader = (url: string, timeoutMs: number): (() => Promise<bigint>) => {
-  const client = createPublicClient({
-    // A redirect could lead anywhere, so none is followed; the pool of one URL is retried by the next one, not by viem.
-    transport: http(url, { timeout: timeoutMs, retryCount: 0, fetchOptions: { redirect: 'error' } }),
-    cacheTime: 0,
-  })
-  return () => client.getBlockNumber({ cacheTime: 0 })
+/** `0x` and hex digits (EIP-1474), exact as a number: no chain is near 2^53 blocks. */
+const parseHeight = (value: unknown): number => {
+  const height = typeof value === 'string' && /^0x[0-9a-fA-F]{1,14}$/.test(value) ? Number(value) : Number.NaN
+  if (!Number.isSafeInteger(height)) throw new RpcFailedError('the RPC answered what no node answers')
+  return height
 }
 
 export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {
-  const readers = options.rpcUrls.map((url) => createReader(url, options.timeoutMs))
+  const rpcs = options.rpcUrls.map((url) => createJsonRpc({ url, timeoutMs: options.timeoutMs }))
   let known: { height: number; readAtMs: number } | null = null
   let underway: Promise<number> | null = null
 
   const read = async (): Promise<number> => {
     let cause: unknown
-    for (const reader of readers) {
+    for (const rpc of rpcs) {
       const startedMs = options.clock.monotonicMs()
       try {
-        const height = await reader()
-        if (height < 0n || height > LARGEST_HEIGHT) throw new RangeError('block height out of range')
-        known = { height: Number(height), readAtMs: startedMs }
-        return known.height
+        const height = parseHeight(await rpc.request('eth_blockNumber', []))
+        known = { height, readAtMs: startedMs }
+        return height
       } catch (error) {
         cause = error
       }

@@ -1,6 +1,8 @@
 // One RPC URL of one chain: that it serves the chain it is said to serve is checked once, before anything it says is
 // believed. Calls of one turn travel as one JSON-RPC batch. Source: EIP-1474; https://viem.sh/docs/clients/transports/http.
 import { createClient, type Hex, http, numberToHex } from 'viem'
+import { fetchBody } from './guarded-fetch.ts'
+import { nodeReach } from './reachable.ts'
 import type { ReadCall } from './read-call.ts'
 
 /** The URL answers for another chain, or not as a node does. `detail` is for the operator. */
@@ -41,15 +43,30 @@ const hexOf = (value: unknown): Hex => {
   throw new EndpointUnusableError('the RPC answered what no node answers')
 }
 
+/** viem's own stops the clock at the headers of an answer and waits for its body without end. */
+const boundedFetch =
+  (url: string, timeoutMs: number) =>
+  async (_: unknown, init?: RequestInit): Promise<Response> => {
+    const answer = await fetchBody({
+      url,
+      reach: nodeReach(url),
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: String(init?.body),
+      timeoutMs,
+      maxBytes: ANSWER_BYTES_MAX,
+      signal: init?.signal ?? undefined,
+    })
+    return new Response(answer, { headers: { 'content-type': 'application/json' } })
+  }
+
 export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions): ChainEndpoint => {
   const client = createClient({
     transport: http(url, {
       batch: { batchSize: BATCH_MAX, wait: 0 },
       timeout: timeoutMs,
       retryCount: 0,
-      maxResponseBodySize: ANSWER_BYTES_MAX,
-      // A redirect could lead anywhere.
-      fetchOptions: { redirect: 'error' },
+      fetchFn: boundedFetch(url, timeoutMs),
     }),
   })
   let verified = false

@@ -29,7 +29,8 @@ export interface ChainReadsDependencies {
   readonly chainName: (name: string) => string | undefined
   readonly timeoutMs: number
   readonly clock: Clock
-  readonly onError: (error: unknown) => void
+  /** With the URL that failed; null when it was not about one. */
+  readonly onError: (error: unknown, chainName: string, url: string | null) => void
   /** Replaced in tests. */
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }
@@ -47,6 +48,7 @@ interface Asked {
 }
 
 interface Endpoint {
+  readonly url: string
   readonly connection: ChainEndpoint
   readonly breaker: Breaker
 }
@@ -63,6 +65,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
   const { clock, timeoutMs, onError } = dependencies
   const connect = dependencies.connect ?? (({ chainId }, url) => createChainEndpoint({ url, chainId, timeoutMs }))
   const endpoints: readonly Endpoint[] = chain.rpcUrls.map((url) => ({
+    url,
     connection: connect(chain, url),
     breaker: createBreaker({ clock }),
   }))
@@ -116,7 +119,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
         return
       } catch (error) {
         endpoint.breaker.failed()
-        onError(error)
+        onError(error, chain.name, endpoint.url)
       }
     }
     totals.failed += batch.length
@@ -165,7 +168,7 @@ export const createChainReads = (dependencies: ChainReadsDependencies): ChainRea
         const call = readCallOf(definition, subject)
         return call === null ? null : chain.read(call)
       } catch (error) {
-        onError(error)
+        onError(error, name ?? '', null)
         return null
       }
     },

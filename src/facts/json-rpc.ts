@@ -1,6 +1,7 @@
 // JSON-RPC to one URL of a chain's node: bounded in time and size from the first byte to the last, no redirects, and
 // nothing taken for an answer that is not one. Source: JSON-RPC 2.0.
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
+import { nodeReach } from './reachable.ts'
 
 /** The node says no, or says what no node says. `detail` is for the operator and holds nothing that it sent. */
 export class RpcFailedError extends Error {
@@ -25,7 +26,6 @@ export interface JsonRpcOptions {
 }
 
 const ANSWER_BYTES_MAX = 1_048_576
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 const parseAnswer = (body: Buffer, id: number): Readonly<Record<string, unknown>> => {
   let answer: unknown
@@ -42,8 +42,7 @@ const parseAnswer = (body: Buffer, id: number): Readonly<Record<string, unknown>
 }
 
 export const createJsonRpc = ({ url, timeoutMs, fetch = fetchBody }: JsonRpcOptions): JsonRpc => {
-  // Whoever writes RPC URLs runs the deployment: a node in the private network is theirs to name.
-  const reach = LOOPBACK.has(new URL(url).hostname) ? 'loopback' : 'private'
+  const reach = nodeReach(url)
   let requests = 0
   return {
     request: async (method, params) => {

@@ -73,6 +73,11 @@ export const isReachable = (address: string, reach: Reach): boolean => {
   return version === 4 || inside(GLOBAL_IPV6)
 }
 
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Of a chain's node: whoever writes its URL runs the deployment, so one in the private network is theirs to name. */
+export const nodeReach = (url: string): Reach => (LOOPBACK_NAMES.has(new URL(url).hostname) ? 'loopback' : 'private')
+
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 /**

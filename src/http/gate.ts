@@ -16,8 +16,8 @@ export interface GateDependencies {
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Told of errors that are not answers by design, with the request id. Must not throw. */
-  readonly report: (error: unknown, requestId: string) => void
+  /** Told of failures of ours (500 and 503). Must not throw. */
+  readonly report: (error: unknown, requestId: string, traceId?: string) => void
   /** While true, each answer asks its client to close the connection, so that none is cut when the listener stops. */
   readonly isStopping: () => boolean
 }
@@ -83,7 +83,7 @@ export const createGate =
         const { status, code } = toProblem(error)
         record(status, monotonicMs() - startedMs)
         metrics.recordError(code)
-        return problemResponse(error, requestId, { report, rateLimit, challenge })
+        return problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers })
       }
     }
   }

@@ -37,10 +37,22 @@ export interface RateLimiter {
    * Takes `cost` tokens, or none. Null when the key has no limit: then there is nothing to tell.
    * @throws RateExceededError 429
    */
-  take(
-    principal: { readonly keyId: string; readonly rateLimit: ApiKeyRateLimit | null },
-    cost?: number,
-  ): RateLimitState | null
+  take(principal: RateLimited, cost?: number): RateLimitState | null
+  /** Takes as many tokens of `wanted` as there are. */
+  takeSome(principal: RateLimited, wanted: number): Grant
+}
+
+/** Who is limited, and how; null: not at all. */
+export interface RateLimited {
+  readonly keyId: string
+  readonly rateLimit: ApiKeyRateLimit | null
+}
+
+export interface Grant {
+  readonly granted: number
+  readonly state: RateLimitState | null
+  /** For what was not granted; null when all was. */
+  readonly refusal: RateExceededError | null
 }
 
 interface Bucket {
@@ -51,38 +63,55 @@ interface Bucket {
 /** Keeps a wait of exactly Retry-After from failing by a rounding error of the refill. */
 const ROUNDING = 1e-6
 
+/** Whole tokens. */
+const tokensOf = ({ tokens }: Bucket): number => Math.floor(tokens + ROUNDING)
+
+const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit): RateLimitState => ({
+  limit: burst,
+  remaining: tokensOf(bucket),
+  resetSeconds: Math.ceil((burst - bucket.tokens) / requestsPerSecond),
+})
+
+/** `missing` tokens have to come first. */
+const refusalOf = (state: RateLimitState, missing: number, { requestsPerSecond }: ApiKeyRateLimit): RateExceededError =>
+  new RateExceededError(state, Math.max(1, Math.ceil((missing - ROUNDING) / requestsPerSecond)))
+
 export const createRateLimiter = ({ clock, bucketsMax = 10_000 }: RateLimiterDependencies): RateLimiter => {
   const buckets = new LRUCache<string, Bucket>({ max: bucketsMax })
 
+  const refill = (keyId: string, { requestsPerSecond, burst }: ApiKeyRateLimit): Bucket => {
+    const nowMs = clock.monotonicMs()
+    let bucket = buckets.get(keyId)
+    if (bucket === undefined) {
+      bucket = { tokens: burst, atMs: nowMs }
+      buckets.set(keyId, bucket)
+    } else {
+      // The minimum also applies a burst that was lowered since.
+      bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * requestsPerSecond)
+      bucket.atMs = nowMs
+    }
+    return bucket
+  }
+  const spend = (bucket: Bucket, cost: number): void => {
+    bucket.tokens = Math.max(0, bucket.tokens - cost)
+  }
+
   return {
-    take: (principal, cost = 1) => {
-      const limit = principal.rateLimit
-      if (limit === null) return null
-      const { requestsPerSecond, burst } = limit
-      const nowMs = clock.monotonicMs()
-      let bucket = buckets.get(principal.keyId)
-      if (bucket === undefined) {
-        bucket = { tokens: burst, atMs: nowMs }
-        buckets.set(principal.keyId, bucket)
-      } else {
-        // The minimum also applies a burst that was lowered since.
-        bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * requestsPerSecond)
-        bucket.atMs = nowMs
-      }
-      const granted = bucket.tokens + ROUNDING >= cost
-      if (granted) bucket.tokens = Math.max(0, bucket.tokens - cost)
-      const state = {
-        limit: burst,
-        remaining: Math.floor(bucket.tokens + ROUNDING),
-        resetSeconds: Math.ceil((burst - bucket.tokens) / requestsPerSecond),
-      }
-      if (!granted) {
-        throw new RateExceededError(
-          state,
-          Math.max(1, Math.ceil((cost - bucket.tokens - ROUNDING) / requestsPerSecond)),
-        )
-      }
-      return state
+    take: ({ keyId, rateLimit }, cost = 1) => {
+      if (rateLimit === null) return null
+      const bucket = refill(keyId, rateLimit)
+      if (bucket.tokens + ROUNDING < cost) throw refusalOf(stateOf(bucket, rateLimit), cost - bucket.tokens, rateLimit)
+      spend(bucket, cost)
+      return stateOf(bucket, rateLimit)
+    },
+    takeSome: ({ keyId, rateLimit }, wanted) => {
+      if (rateLimit === null) return { granted: wanted, state: null, refusal: null }
+      const bucket = refill(keyId, rateLimit)
+      const granted = Math.min(wanted, tokensOf(bucket))
+      spend(bucket, granted)
+      const state = stateOf(bucket, rateLimit)
+      const refusal = granted === wanted ? null : refusalOf(state, wanted - granted - bucket.tokens, rateLimit)
+      return { granted, state, refusal }
     },
   }
 }

@@ -1,4 +1,4 @@
-// The path of a request. Bun puts the Host header into `request.url` as it came, or leaves it out, so the text need not be
+// The path and the query of a request. Bun puts the Host header into `request.url` as it came, or leaves it out, so the text need not be
 // a URL: `new URL` throws for a caller who sends `Host: [`, an empty one or none.
 
 /** The path of `request.url` as it stands there: neither decoded nor made shorter. */
@@ -9,4 +9,11 @@ export const requestPath = (url: string): string => {
   const path = url.slice(start)
   const end = path.search(/[?#]/)
   return end === -1 ? path : path.slice(0, end)
+}
+
+/** The query of `request.url`; without one, no parameters. */
+export const requestQuery = (url: string): URLSearchParams => {
+  const [beforeFragment = ''] = url.split('#', 1)
+  const start = beforeFragment.indexOf('?')
+  return new URLSearchParams(start === -1 ? '' : beforeFragment.slice(start + 1))
 }

@@ -3,6 +3,7 @@
 import { problemBody, toProblem } from './problem.ts'
 import { RateExceededError, type RateLimitState } from './rate-limit.ts'
 import { MethodNotAllowedError } from './route-errors.ts'
+import { parseTraceParent } from './trace-context.ts'
 
 /** The challenge of a 401, which RFC 9110 §11.6.1 asks for. `ApiKey` stands for the `x-api-key` header. */
 export const API_KEY_CHALLENGE = 'ApiKey realm="countersign"'
@@ -39,8 +40,10 @@ export const jsonResponse = (body: string, requestId: string, options?: JsonResp
 }
 
 export interface ProblemResponseOptions {
-  /** Told of every error that is not an answer by design (500), with the request id. Must not throw. */
-  report?(error: unknown, requestId: string): void
+  /** Told of every failure of ours (500 and 503), with the request id. Must not throw. */
+  report?(error: unknown, requestId: string, traceId?: string): void
+  /** Of the request, for the trace that it belongs to (W3C Trace Context). */
+  readonly requestHeaders?: Headers
   /** `WWW-Authenticate` of a 401; API_KEY_CHALLENGE unless stated. */
   readonly challenge?: string
   readonly rateLimit?: RateLimitState | null
@@ -49,7 +52,10 @@ export interface ProblemResponseOptions {
 /** The answer to any thrown value (RFC 9457). */
 export const problemResponse = (error: unknown, requestId: string, options: ProblemResponseOptions = {}): Response => {
   const problem = toProblem(error)
-  if (problem.code === 'INTERNAL') options.report?.(error, requestId)
+  if (problem.status === 500 || problem.status === 503) {
+    const trace = parseTraceParent(options.requestHeaders?.get('traceparent') ?? null)
+    options.report?.(error, requestId, trace?.traceId)
+  }
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',
     'x-request-id': requestId,

@@ -7,6 +7,7 @@ import type { Endpoint } from './gate.ts'
 import { readJsonBody } from './json-body.ts'
 import { toProblem } from './problem.ts'
 import type { RequestIdSource } from './request-id.ts'
+import { requestPath } from './request-path.ts'
 import { problemResponse } from './response.ts'
 import { type JsonObject, parseStrictJsonObject } from './strict-json.ts'
 import { verifyWebhook } from './webhook-signature.ts'
@@ -16,8 +17,8 @@ export interface SignedGateDependencies {
   readonly requestIds: RequestIdSource
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Told of errors that are not answers by design, with the request id. Must not throw. */
-  readonly report: (error: unknown, requestId: string) => void
+  /** Told of failures of ours (500 and 503). Must not throw. */
+  readonly report: (error: unknown, requestId: string, traceId?: string) => void
 }
 
 export interface SignedGateSettings<Sender> {
@@ -58,7 +59,7 @@ export const createSignedGate =
       const requestId = requestIds(request.headers.get('x-request-id'))
       const enter = async (deadline: Deadline): Promise<Response> => {
         const body = await readJsonBody(request, { maxBytes: BODY_BYTES_MAX })
-        const found = await findSender(new URL(request.url).pathname)
+        const found = await findSender(requestPath(request.url))
         const { id } = verifyWebhook(found?.secrets ?? [], request.headers, body, clock.unixSeconds())
         // Without a sender nothing verifies.
         const { sender } = found!
@@ -72,7 +73,7 @@ export const createSignedGate =
         const { status, code } = toProblem(error)
         record(status, clock.monotonicMs() - startedMs)
         metrics.recordError(code)
-        return problemResponse(error, requestId, { report, challenge: CHALLENGE })
+        return problemResponse(error, requestId, { report, challenge: CHALLENGE, requestHeaders: request.headers })
       }
     }
   }

@@ -10,6 +10,7 @@ import type { Endpoint, Gate, GateSettings } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { readOptionalJsonBody } from '../http/optional-json-body.ts'
+import { requestPath, requestQuery } from '../http/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse } from '../http/response.ts'
 import { parseStrictJsonObject } from '../http/strict-json.ts'
 import type { Register, RegisteredSession } from './register.ts'
@@ -51,7 +52,7 @@ const settingsOf = (method: string, route: string): GateSettings => ({
 
 /** The last two segments of the path: what is asked for, if it can be anything at all. @throws SessionUnknownError */
 const parseTarget = (request: Request): { readonly type: SessionType; readonly sessionId: string } => {
-  const segments = new URL(request.url).pathname.split('/')
+  const segments = requestPath(request.url).split('/')
   const sessionId = parseSessionId(segments.at(-1) ?? '')
   const type = parseSessionType(segments.at(-2) ?? '')
   if (sessionId === null || type === null) throw new SessionUnknownError()
@@ -69,7 +70,7 @@ const createRegisterEndpoint = (
   const route = `/api/v1/register/${type}`
   return gate(settingsOf('POST', route), async ({ request, requestId, principal, rateLimit }) => {
     const { organizationId, keyId } = principal
-    const size = decodeSize(new URL(request.url).searchParams)
+    const size = decodeSize(requestQuery(request.url))
     // Not even read with a live key: there it has no effect, whatever it says.
     const sandboxHeader = principal.environment === 'test' ? request.headers.get(SANDBOX_HEADER) : null
     const forcedOutcome = parseSandboxOutcome(sandboxHeader)

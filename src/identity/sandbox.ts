@@ -31,9 +31,9 @@ export const createSandboxProvider = (
   changes: Pick<SessionChanges, 'changeStatus' | 'connectWallet' | 'recordConsent'>,
 ): DecisionProvider => {
   /** The session's wallet counts as connected and the person as agreed, as a real person would have to first. */
-  const prepare = async ({ organizationId, id, lockedAddress }: Session): Promise<void> => {
+  const prepare = async ({ organizationId, id, lockedAddress, consentedAtSeconds }: Session): Promise<void> => {
     const target = { organizationId, sessionId: id, actor: ACTOR }
-    await changes.recordConsent({ ...target, version: 'sandbox' })
+    if (consentedAtSeconds === null) await changes.recordConsent({ ...target, version: 'sandbox' })
     if (lockedAddress === null) return
     await changes.connectWallet({
       ...target,

@@ -29,10 +29,14 @@ const newestOf = (
     undefined,
   )
 
+/** What the organization itself decided about the wallet. Sessions under way say nothing yet, nor does an unproven wallet. */
+const isOwnDecision = ({ own, connected, status }: WalletSession): boolean =>
+  own && (status === 'rejected' || (status === 'completed' && connected))
+
 /**
  * One type of check. A wallet is verified by a completed session at the level in which it was proven. An organization
- * that rejected the wallet's newest session has had the last word: neither an older one nor another organization's
- * result verifies the wallet for it.
+ * whose newest decision on the wallet is a rejection has had the last word: neither an older session, nor a new one that
+ * is still under way, nor another organization's result verifies the wallet for it.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],
@@ -40,7 +44,7 @@ const verifyingOf = (
   checkType: CheckType,
 ): WalletSession | undefined => {
   const ofType = sessions.filter((session) => session.checkType === checkType)
-  if (newestOf(ofType, ({ own }) => own)?.status === 'rejected') return undefined
+  if (newestOf(ofType, isOwnDecision)?.status === 'rejected') return undefined
   return newestOf(ofType, (session) => session.connected && session.status === 'completed' && session.level >= level)
 }
 

@@ -34,8 +34,10 @@ export interface StreamHubDependencies {
   ) => Promise<readonly SessionState[]>
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** A change could not be read; it is tried again at the next tick. */
+  /** A change could not be read; it is tried again, once a second. */
   readonly onError: (error: unknown) => void
+  /** Calls of `tick` a second: the more, the fewer streams are written to in one go. */
+  readonly ticksPerSecond?: number
 }
 
 export interface StreamRequest {
@@ -63,7 +65,7 @@ export interface StreamHub {
   refresh(sessionId: string, sequence: number): void
   /** Changes may have been missed: all that is followed is read again. */
   refreshAll(): void
-  /** Once a second: keep-alives, keys, readers that stopped; each stream's turn comes every 15 calls. */
+  /** To be called `ticksPerSecond` times: keep-alives, keys, readers that stopped; each stream's turn comes every 15 s. */
   tick(): void
   /** Open streams. */
   size(): number
@@ -87,8 +89,8 @@ interface Topic {
   reading: boolean
 }
 
-/** Seconds from one keep-alive of a stream to the next (decisions §5, "SSE"). */
-const SLOTS = 15
+/** From one keep-alive of a stream to the next (decisions §5, "SSE"). */
+const KEEP_ALIVE_SECONDS = 15
 
 const toEvent = (state: SessionState): StreamEvent => ({
   sequence: state.session.sequence,
@@ -96,10 +98,10 @@ const toEvent = (state: SessionState): StreamEvent => ({
 })
 
 export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub => {
-  const { read, readSince, streamsMax, streamsPerKeyMax, onError } = dependencies
+  const { read, readSince, streamsMax, streamsPerKeyMax, onError, ticksPerSecond = 1 } = dependencies
   const topics = new Map<string, Topic>()
   const perKey = new Map<string, number>()
-  const slots = Array.from({ length: SLOTS }, () => new Set<Subscription>())
+  const slots = Array.from({ length: KEEP_ALIVE_SECONDS * ticksPerSecond }, () => new Set<Subscription>())
   let count = 0
   let opened = 0
   let turn = 0
@@ -128,7 +130,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     const ofKey = perKey.get(keyId) ?? 0
     if (closing) throw new StreamsStoppingError()
     if (count >= streamsMax || ofKey >= ofKeyMax) throw new StreamLimitError()
-    const slot = slots[opened++ % SLOTS]!
+    const slot = slots[opened++ % slots.length]!
     const subscription: Subscription = { request, slot, stream: createEventStream(() => remove(subscription)) }
     slot.add(subscription)
     count += 1
@@ -233,8 +235,10 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     },
     tick: () => {
       // A read that failed is tried again: no change is lost to a store that was away.
-      for (const [sessionId, topic] of topics) if (topic.wanted > topic.published) want(sessionId, topic, 0)
-      const slot = slots[turn++ % SLOTS]!
+      if (turn % ticksPerSecond === 0) {
+        for (const [sessionId, topic] of topics) if (topic.wanted > topic.published) want(sessionId, topic, 0)
+      }
+      const slot = slots[turn++ % slots.length]!
       for (const subscription of [...slot]) {
         if (subscription.stream.keepAlive()) checkKey(subscription)
         else if (remove(subscription)) subscription.stream.cut()

@@ -38,3 +38,39 @@ export const matching =
   (pattern: RegExp, message: string, mayBeEmpty = false) =>
   (literal: string): string | null =>
     pattern.test(literal) || (mayBeEmpty && literal === '') ? null : message
+
+/** Of a text without a limit of its own, and of a list. */
+const LENGTH_MAX = 64
+
+/**
+ * Whether a value that a source gave is what the language has under this type. A source that says nothing, or something
+ * else than it may, has not answered: `!undefined` must not be true.
+ */
+export const isOfType = (
+  { type, maxLength }: { readonly type: string; readonly maxLength?: number },
+  value: unknown,
+) => {
+  const isText = (text: unknown): boolean => typeof text === 'string' && text.length <= (maxLength ?? LENGTH_MAX)
+  switch (type) {
+    case 'bool':
+      return typeof value === 'boolean'
+    case 'int':
+      return typeof value === 'bigint'
+    case 'string':
+      return isText(value)
+    case 'list<string>':
+      return Array.isArray(value) && value.length <= LENGTH_MAX && value.every(isText)
+    default:
+      return value instanceof Date
+  }
+}
+
+/** Null for what is no whole number. */
+export const intOf = (value: unknown): bigint | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null
+
+/** Unix seconds as an instant; null for what is none. */
+export const timeOf = (seconds: unknown): Date | null =>
+  typeof seconds === 'number' && Number.isSafeInteger(seconds) && Math.abs(seconds) <= 8_640_000_000_000
+    ? new Date(seconds * 1000)
+    : null

@@ -41,7 +41,7 @@ export const POLICY_LIMITS = {
   /** UTF-16 code units of one string literal. */
   stringLiteralLength: 256,
   /** The worst case of one evaluation of all rules, in steps (see cost.ts). */
-  evaluationSteps: 30_000,
+  evaluationSteps: 20_000,
 
   /** Elements of an argument's array and characters of an argument's text that a rule may read; a longer one fails it. */
   decodedElements: 256,

@@ -5,7 +5,7 @@ import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
 import type { AddressValue } from './address-value.ts'
 import { UnreadableValue } from './decoding.ts'
 import { NAME, NAME_RULE } from './document-reader.ts'
-import type { FactField } from './fact-field.ts'
+import { type FactField, intOf, isOfType } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import { FACTS } from './facts.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -22,7 +22,6 @@ import {
   type ValueBounds,
 } from './syntax.ts'
 import type { FactNeed, ScreenerFacts } from './types.ts'
-import { Uint256 } from './uint256.ts'
 
 /** Complains of a node. */
 export type Refuse = (node: SyntaxNode, message: string) => void
@@ -62,7 +61,7 @@ const SCREENER_FIELDS: Readonly<
   score: {
     type: 'int',
     bounds: bounds(NUMBER_STEPS + FAILURE_STEPS),
-    select: ({ score }) => (score === null ? null : BigInt(score)),
+    select: ({ score }) => intOf(score),
   },
   categories: {
     type: 'list<string>',
@@ -199,7 +198,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     replaceByValue(node, definition.type, definition.bounds, () => {
       const facts = evaluation.request.external?.screeners?.[name]
       const value = facts == null ? null : definition.select(facts)
-      if (value === null) throw unavailable
+      if (!isOfType(definition, value)) throw unavailable
       return value
     })
   }
@@ -222,8 +221,9 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const unavailable = new FactUnavailableError(`velocity over ${key} s`)
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {
       const facts = evaluation.request.external?.velocity?.[key]
-      if (facts === undefined) throw unavailable
-      return method === 'count' ? BigInt(facts.count) : Uint256.of(BigInt(facts.value))
+      const value = method === 'count' ? intOf(facts?.count) : toReadValue('uint256', facts?.value)
+      if (value === null) throw unavailable
+      return value
     })
   }
 

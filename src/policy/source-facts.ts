@@ -1,6 +1,6 @@
 // Facts that sources beyond the request give: where the client is, and who the wallet belongs to.
 
-import { type FactField, type FactGroup, matching, oneOf } from './fact-field.ts'
+import { type FactField, type FactGroup, intOf, isOfType, matching, oneOf, timeOf } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { GeographyFacts, IdentityFacts } from './types.ts'
 
@@ -20,7 +20,7 @@ const geographyField = (
     read: ({ request }) => {
       const geography = request.external?.geography
       const value = geography == null ? null : select(geography)
-      if (value === null) throw unavailable
+      if (!isOfType(field, value)) throw unavailable
       return value
     },
   }
@@ -38,7 +38,7 @@ const identityField = (
     read: ({ request }) => {
       const identity = request.external?.identity
       const value = identity == null ? null : select(identity)
-      if (value === null) throw unavailable
+      if (!isOfType(field, value)) throw unavailable
       return value
     },
   }
@@ -133,11 +133,11 @@ export const identity = {
   level: identityField(
     'level',
     { type: 'int', description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.' },
-    ({ level }) => BigInt(level),
+    ({ level }) => intOf(level),
   ),
   verified_at: identityField(
     'verified_at',
     { type: 'google.protobuf.Timestamp', description: 'When it was verified. Fails while identity.verified is false.' },
-    ({ verifiedAtSeconds }) => (verifiedAtSeconds === null ? null : new Date(verifiedAtSeconds * 1000)),
+    ({ verifiedAtSeconds }) => timeOf(verifiedAtSeconds),
   ),
 } satisfies FactGroup

@@ -1,23 +1,66 @@
-// Evaluates a policy of every kind of operation often enough that a thread has compiled the evaluator before its first
-// job: a costly policy takes several times as long in a thread that has evaluated nothing yet.
+// Evaluates a policy of every kind of operation often enough that a thread has compiled the evaluator and the decoder
+// before its first job: a costly policy takes many times as long in a thread that has evaluated nothing yet.
 import { compilePolicy } from './compile.ts'
-import type { EvaluationFacts } from './types.ts'
+import type { EvaluationFacts, ListReader } from './types.ts'
 
-const POLICY = `name: Warm-up
+const HEAD = `name: Warm-up
+constants:
+  some: { type: address, value: ["0x00000000000000000000000000000000000000a1", "0x00000000000000000000000000000000000000a2"] }
 abi:
   - function transfer(address to, uint256 amount)
-rules:
-  - id: loops
-    deny: >-
-      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].exists(x, tx.selector == "0x00000000" || client.country == "CH" || x == 99) ||
-      [1, 2, 3, 4, 5].filter(x, x != 500).map(x, x + 1).size() == 1
-  - id: values
-    deny: >-
-      wallet.address in [target.address] || tx.value > ether(1) || chain.name in ["a", "b"] ||
-      request.time < timestamp("2020-01-01T00:00:00Z") || (tx.value + uint256("1")) % uint256("7") == uint256("8")
-  - id: calls
-    allow: call.function == "transfer" && call.args.amount > 5 && call.args.to != wallet.address
+  - function many(address[] accounts, uint256[] amounts, uint256[][] matrix, string text, (bool flag, int64 delta)[] orders)
 `
+
+/** Each a policy of its own: together they would be too costly for one. None is true, so each is evaluated whole. */
+const CONDITIONS: readonly string[] = [
+  `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].exists(x, tx.selector == "0x00000000" || x == 99 || -x == 7 || x in [500, 501]) ||
+    [1, 2, 3, 4, 5].filter(x, x != 500).map(x, x + 1).size() == 1 || [1, 2, 3].exists_one(x, x == 9) ||
+    [1, 2, 3].all(x, x == 2) || [chain.id, chain.id, 5].size() == 1 || [chain.id, 7] == [7, 7]`,
+  `wallet.address == target.address || wallet.address in [target.address] || wallet.address in constants.some ||
+    constants.some.exists(a, a == wallet.address || in_list(a, "none") || in_list(a, "none", days(1)))`,
+  `tx.value > ether(1) || tx.value == ether(2) || tx.value <= 5 || tx.value in [uint256("1"), ether(3)] ||
+    (tx.value + uint256("1")) % uint256("7") == uint256("8") || tx.value * uint256("3") - uint256("1") == tx.value / 2 ||
+    chain.id == 7 || chain.id + 1 > 5 || chain.id * 2 == 9 || tx.data_size < 3 || tx.data_size % 2 == 3 ||
+    velocity.count(hours(1)) > 9 || velocity.value(hours(1)) > ether(1)`,
+  `chain.name == "base" || chain.name in ["a", "b"] || chain.name.startsWith("b") || chain.name.endsWith("b") ||
+    chain.name.contains("zz") || size(chain.name) == 1 || chain.name.size() == 2 || client.country != "US" ||
+    screener("any").categories.exists(c, c.contains("d") || c == "e") || screener("any").flagged ||
+    ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"].exists(t, size(t) == 5 || t.contains("cc"))`,
+  `request.time < timestamp("2020-01-01T00:00:00Z") || request.time + hours(1) < request.time - hours(2) ||
+    request.time_of_day.getHours() == 25 || request.time.getFullYear() == 1 || request.hour == 24 ||
+    request.time in [timestamp("2020-01-01T00:00:00Z"), timestamp("2021-01-01T00:00:00Z")] ||
+    request.weekday == "sunday"`,
+  '(chain.id == 7 ? true : chain.id == 8) && (true && true && true && (false || false || false))',
+  'call.function == "many" && call.args.accounts.exists(a, a == target.address || in_list(a, "none"))',
+  `call.function == "many" && (call.args.amounts.exists(a, a > 5000) || call.args.matrix.exists(m, m.size() == 7) ||
+    call.args.matrix[0][0] == 7 || call.args.orders.exists(o, o.flag || o.delta == 7))`,
+  'call.function == "many" && (call.args.text.contains("b") || size(call.args.text) + call.args.text.size() == 1)',
+  'call.function == "transfer" && call.args.amount > 5 && call.args.to == wallet.address',
+  // Fails in each part, and makes up for it.
+  '[1, 2].exists(x, 1 / (x - x) > 0 || client.tor || tx.value - ether(9) > x) && false',
+]
+
+const word = (value: number): string => value.toString(16).padStart(64, '0')
+const array = (members: readonly string[]): string => word(members.length) + members.join('')
+
+/** `many`, with some members in each array. */
+const manyCall = (): string => {
+  const twenty = Array.from({ length: 20 }, (_, index) => word(index + 100))
+  // Eight times the same inner array.
+  const matrix = array(Array<string>(8).fill(word(8 * 32))) + array(twenty)
+  const text = word(512) + '61'.repeat(512)
+  const orders = array(['', '', ''].map(() => word(0) + word(3)))
+  const tails = [array(twenty), array(twenty), matrix, text, orders]
+  let offset = tails.length * 32
+  const heads = tails.map((tail) => {
+    const head = word(offset)
+    offset += tail.length / 2
+    return head
+  })
+  return `0x796058f9${heads.join('')}${tails.join('')}`
+}
+
+const LISTS: ListReader = { contains: () => false, ageSeconds: () => 0 }
 
 const FACTS: EvaluationFacts = {
   chainName: 'ethereum',
@@ -26,21 +69,34 @@ const FACTS: EvaluationFacts = {
   from: `0x${'11'.repeat(20)}`,
   to: `0x${'22'.repeat(20)}`,
   value: '6',
-  data: `0xa9059cbb${'33'.repeat(20).padStart(64, '0')}${'6'.padStart(64, '0')}`,
-  userIp: '',
+  data: manyCall(),
+  userIp: '192.0.2.1',
   nowSeconds: 1_800_000_000,
+  lists: LISTS,
   external: {
     geography: {
       ...{ country: 'US', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null },
     },
+    screeners: { any: { flagged: false, score: 1, categories: ['a', 'b', 'c'] } },
+    velocity: { '3600': { count: 1, value: '1' } },
   },
 }
 
+const TRANSFER = `0xa9059cbb${'33'.repeat(20).padStart(64, '0')}${'6'.padStart(64, '0')}`
+
 const EVALUATIONS = 400
 
-/** Takes no longer than `limitMs` and a single evaluation more. */
-export const warmUpPolicies = (nowMs: () => number, limitMs = 40): void => {
+/** Takes no longer than `limitMs` and a single evaluation more. @throws PolicyEvaluationError when a condition fails. */
+export const warmUpPolicies = (nowMs: () => number, limitMs = 250): void => {
   const endMs = nowMs() + limitMs
-  const { evaluate } = compilePolicy(POLICY)
-  for (let i = 0; i < EVALUATIONS && nowMs() < endMs; i++) evaluate(FACTS)
+  const policies = CONDITIONS.map((deny) => compilePolicy(`${HEAD}rules: ${JSON.stringify([{ id: 'warm-up', deny }])}`))
+  const requests = [FACTS, { ...FACTS, data: TRANSFER }]
+  for (let i = 0; i < EVALUATIONS; i++) {
+    for (const { evaluate } of policies) {
+      for (const request of requests) {
+        if (nowMs() >= endMs) return
+        evaluate(request)
+      }
+    }
+  }
 }

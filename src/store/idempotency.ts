@@ -48,8 +48,9 @@ const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempot
   claim.keyId,
   claim.idempotencyKey,
 ]
-/** A claim that was taken over has another expiry, so its first holder no longer matches. */
-const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND claim_expires_at_seconds = ?`
+/** A claim that was taken over has another expiry, one made after a release another uuid: neither is its first holder's. */
+const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND uuid = ? AND claim_expires_at_seconds = ?`
+const HELD = (claim: IdempotencyClaim) => [...KEY(claim), claim.uuid, claim.claimExpiresAtSeconds]
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
@@ -104,7 +105,7 @@ export const createIdempotencyTable = (
       if (row.claim_expires_at_seconds > nowSeconds) return { outcome: 'in-flight' }
       const taken = await transaction.execute(
         `UPDATE ${table} SET claim_expires_at_seconds = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
-        [claimExpiresAtSeconds, keepUntilSeconds, ...KEY(claim), row.claim_expires_at_seconds],
+        [claimExpiresAtSeconds, keepUntilSeconds, ...KEY(claim), row.uuid, row.claim_expires_at_seconds],
       )
       if (taken === 0) return { outcome: 'in-flight' }
       const earlierExpiredAtSeconds = row.claim_expires_at_seconds
@@ -123,7 +124,7 @@ export const createIdempotencyTable = (
     scope.write(async (transaction) => {
       const stored = await transaction.execute(
         `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
-        [response.status, response.body, keepUntilSeconds, ...KEY(claim), claim.claimExpiresAtSeconds],
+        [response.status, response.body, keepUntilSeconds, ...HELD(claim)],
       )
       if (stored === 1) return response
       const [row] = await transaction.query<ClaimRow>(
@@ -141,11 +142,7 @@ export const createIdempotencyTable = (
    */
   release: (claim: IdempotencyClaim): Promise<boolean> =>
     scope.write(
-      async (transaction) =>
-        (await transaction.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, [
-          ...KEY(claim),
-          claim.claimExpiresAtSeconds,
-        ])) === 1,
+      async (transaction) => (await transaction.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim))) === 1,
       DURABILITY,
     ),
 

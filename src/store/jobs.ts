@@ -101,6 +101,16 @@ export const createJobTable = (scope: TableScope) => ({
     return row === undefined ? null : toJob(row)
   },
 
+  /** How many wait or run. */
+  countOpen: async (organizationId: string | null): Promise<number> => {
+    const { condition, parameters } = owned(organizationId)
+    const [row] = await scope.statements.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM jobs WHERE ${condition} AND state IN ('queued', 'running')`,
+      parameters,
+    )
+    return Number(row?.count ?? 0)
+  },
+
   /** Newest first. */
   page: (organizationId: string | null, page: PageRequest): Promise<Page<Job>> => {
     const { condition, parameters } = owned(organizationId)

@@ -136,6 +136,16 @@ export const createListSourceTable = (scope: TableScope) => {
       })
     },
 
+    /** Due at once. False when the list has no source. */
+    hasten: (listId: string): Promise<boolean> =>
+      scope.write(
+        async (transaction) =>
+          (await transaction.execute('UPDATE list_sources SET due_at_seconds = ? WHERE list_id = ?', [
+            scope.nowSeconds(),
+            listId,
+          ])) > 0,
+      ),
+
     /** The file is the one that the list has already. */
     confirm: (listId: string, nextDueAtSeconds: number): Promise<void> =>
       scope.write(async (transaction) => {

@@ -104,15 +104,6 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return row === undefined ? null : { organizationId: row.organization_id, sessionId }
   },
 
-  /** The browser's secret opens nothing any more, and its link is free for the next browser. */
-  leave: (link: LinkSession, cookieHash: Uint8Array): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        'DELETE FROM portal_browsers WHERE cookie_hash = ? AND organization_id = ? AND session_id = ?',
-        [cookieHash, link.organizationId, link.sessionId],
-      )
-    }, DURABILITY),
-
   /** A link for another browser of the same person. */
   addHandover: (link: LinkSession, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {

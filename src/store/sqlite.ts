@@ -4,6 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import type { Clock } from '../domain/time.ts'
+import { startCheckpoints } from './checkpoints.ts'
 import type { Database, SqlParameter, Transaction, TransactionOptions } from './database.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from './errors.ts'
 import { createSerialQueue } from './serial-queue.ts'
@@ -18,12 +19,20 @@ export interface SqliteOptions {
   readonly transactionLimitMs?: number
   /** How many transactions may wait before the next is refused at once. */
   readonly maximumQueued?: number
+  /**
+   * Who moves committed pages into the database file: `by-commits`, the default, the commits themselves, one of which now
+   * and then waits for the disk; `own-thread`, for servers, a thread of its own.
+   */
+  readonly checkpoints?: 'by-commits' | 'own-thread'
   /** Resolves after that many milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
 const FIRST_RETRY_MS = 2
 const LONGEST_RETRY_MS = 50
+/** Pages in the log after which a commit moves them itself: SQLite's own default, and with a thread that does it before. */
+const CHECKPOINT_PAGES = 1_000
+const CHECKPOINT_PAGES_BESIDE_THREAD = 65_536
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
@@ -48,6 +57,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     lockLimitMs = 3_000,
     transactionLimitMs = 10_000,
     maximumQueued = 10_000,
+    checkpoints: checkpointing = 'by-commits',
     wait = sleep,
   } = options
 
@@ -75,6 +85,14 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
   protectFile(path)
   const writer = await open(false)
   const reader = await open(true)
+  const checkpointAfter = (pages: number): number => writer.run(`PRAGMA wal_autocheckpoint = ${pages}`)
+  const checkpoints =
+    checkpointing === 'by-commits'
+      ? null
+      : startCheckpoints(path, () => {
+          if (!closed) checkpointAfter(CHECKPOINT_PAGES)
+        })
+  if (checkpoints !== null) checkpointAfter(CHECKPOINT_PAGES_BESIDE_THREAD)
   const enqueue = createSerialQueue(clock.monotonicMs)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   let waiting = 0
@@ -142,6 +160,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       if (failure !== undefined) throw failure
       state.open = false
       await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)
+      checkpoints?.committed()
       return result
     } catch (error) {
       state.open = false
@@ -193,6 +212,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       if (closed) return
       requireUsable()
       closed = true
+      await checkpoints?.stop()
       await enqueue(async () => {
         reader.close()
         writer.close()

@@ -11,6 +11,7 @@ import { createDeploymentTable } from './deployment.ts'
 import { createEvidenceTable } from './evidence.ts'
 import { createEvidenceRetentionTable } from './evidence-retention.ts'
 import { createIdempotencyTable } from './idempotency.ts'
+import { createKeyRotation } from './key-rotation.ts'
 import { createLastUsedWriter } from './last-used.ts'
 import { createListBaseTable } from './list-bases.ts'
 import { createListSourceTable } from './list-sources.ts'
@@ -56,7 +57,7 @@ const createTables = (scope: TableScope) => ({
   portalProgress: createPortalProgressTable(scope),
   evidence: createEvidenceTable(scope),
   evidenceRetention: createEvidenceRetentionTable(scope),
-  organizationKeys: createOrganizationKeyTable(scope),
+  organizationKeys: { ...createOrganizationKeyTable(scope), ...createKeyRotation(scope) },
   webhookEndpoints: createWebhookEndpointTable(scope),
   webhookMessages: createWebhookMessageTable(scope),
   providerResults: createProviderResultTable(scope),

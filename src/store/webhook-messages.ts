@@ -1,6 +1,7 @@
 // The queue of webhook messages: taken by whoever sends, under a claim that runs out, so that a sender that dies loses
 // nothing; settled as delivered or, after the last attempt, dead, to be looked at and sent again by hand.
 import type { SqlParameter } from './database.ts'
+import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
 import type { WebhookMessageType, WebhookSnapshot } from './webhook-queue.ts'
 
@@ -159,6 +160,14 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
+  /** What waits, over all organizations, and when the first of it is due; null: nothing waits. Read from an index alone. */
+  queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
+    const [row] = await scope.statements.query<{ waiting: number; next: number | null }>(
+      "SELECT COUNT(*) AS waiting, MIN(next_attempt_at_seconds) AS next FROM webhook_messages WHERE state = 'waiting'",
+    )
+    return { waiting: row?.waiting ?? 0, nextAttemptAtSeconds: row?.next ?? null }
+  },
+
   /** Newest first. */
   list: async (organizationId: string, filter: MessageFilter): Promise<readonly WebhookMessage[]> => {
     const conditions = ['organization_id = ?']
@@ -177,6 +186,36 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       [...parameters, filter.limit],
     )
     return rows.map(toMessage)
+  },
+
+  /** The same, page by page. */
+  page: (
+    organizationId: string,
+    filter: Omit<MessageFilter, 'limit'>,
+    page: PageRequest,
+  ): Promise<Page<WebhookMessage>> => {
+    const where = ['organization_id = ?']
+    const parameters: SqlParameter[] = [organizationId]
+    addFilter(where, parameters, 'state', filter.state)
+    addFilter(where, parameters, 'endpoint_id', filter.endpointId)
+    return queryPage<MessageRow, WebhookMessage>(
+      scope.statements,
+      {
+        select: `SELECT ${COLUMNS} FROM webhook_messages`,
+        ...{ where, parameters, order: ['created_at_seconds', 'id'], descending: true },
+      },
+      page,
+      toMessage,
+    )
+  },
+
+  /** Null when the organization has no such message. */
+  find: async (organizationId: string, id: string): Promise<WebhookMessage | null> => {
+    const [row] = await scope.statements.query<MessageRow>(
+      `SELECT ${COLUMNS} FROM webhook_messages WHERE organization_id = ? AND id = ?`,
+      [organizationId, id],
+    )
+    return row === undefined ? null : toMessage(row)
   },
 
   /**

@@ -74,6 +74,39 @@ export const METRICS = {
   workers: define('countersign_workers', 'gauge', 'Signing workers.', { state: 'live, busy, wanted, abandoned' }),
   workerLosses: define('countersign_worker_losses_total', 'counter', 'Workers lost and replaced.', LOSS_CAUSE),
   openStreams: define('countersign_open_streams', 'gauge', 'Event streams that clients follow sessions on.'),
+  webhookDeliveries: define(
+    'countersign_webhook_deliveries_total',
+    'counter',
+    'Attempts of this process to deliver a webhook message. A dead one was the last.',
+    { outcome: 'delivered, retried, dead' },
+  ),
+  webhookWaiting: define(
+    'countersign_webhook_waiting_messages',
+    'gauge',
+    'Webhook messages that are not delivered yet.',
+  ),
+  webhookOverdue: define(
+    'countersign_webhook_queue_age_seconds',
+    'gauge',
+    'Time since the webhook message that is next should have been sent; 0 while none is due.',
+  ),
+  evidencePieces: define(
+    'countersign_evidence_pieces_total',
+    'counter',
+    'Documents and sets of fields that this process stored, and whose key it destroyed.',
+    { change: 'stored, erased' },
+  ),
+  evidenceBytesStored: define(
+    'countersign_evidence_stored_bytes_total',
+    'counter',
+    'Size of the evidence that this process stored, before encryption.',
+  ),
+  retentionRuns: define(
+    'countersign_evidence_retention_runs_total',
+    'counter',
+    'Searches for evidence that is past its time. A failed one is tried again an hour later.',
+    { outcome: 'completed, failed' },
+  ),
   changeFeedAge: define(
     'countersign_change_feed_age_seconds',
     'gauge',

@@ -4,6 +4,7 @@ import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 import type { DurationSnapshot } from './duration-histogram.ts'
 import { createExposition, histogramSamples, type Sample } from './exposition.ts'
 import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
+import { addIdentityMetrics, type IdentityMetrics } from './identity-metrics.ts'
 import { METRICS } from './metric-table.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
@@ -41,6 +42,7 @@ export interface MetricsOptions {
   readonly logLinesDropped?: () => number
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
+  readonly identity?: () => IdentityMetrics
 }
 
 /** What was counted since the start, for whoever watches it change. */
@@ -160,6 +162,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     ofPool((pool) => labelled('cause', pool.restarts)),
   )
   addFactMetrics(exposition, () => options.facts?.() ?? null)
+  addIdentityMetrics(exposition, () => options.identity?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
   exposition.add(METRICS.changeFeedAge, () => one(options.changeFeedAgeSeconds?.()))
   exposition.add(METRICS.build, () => [{ labels: options.build, value: 1 }])

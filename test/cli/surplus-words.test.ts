@@ -47,7 +47,8 @@ const chains = createChainTable([])
 const COMMANDS = {
   attester: (words: string[]) =>
     runAttester(words, { output, openStore, folder: dataFolderAt(dirname(temporary.path)), passphrase: never }),
-  evidence: (words: string[]) => runEvidence(words, { output, openStore, openEvidence: never, user: 'anna' }),
+  evidence: (words: string[]) =>
+    runEvidence(words, { output, openStore, openEvidence: never, rotateKey: never, user: 'anna' }),
   lists: (words: string[]) => runLists(words, { output, openStore, clock: temporary.clock, user: 'anna' }),
   org: (words: string[]) => runOrg(words, { output, openStore }),
   policy: (words: string[]) =>

@@ -76,6 +76,32 @@ describe('attest', () => {
     }
   })
 
+  test('of many gives each its own result, and the same ones when it is repeated', async () => {
+    const verificationHash = settings['VERIFICATION_HASH'] ?? ''
+    const requests: AttestationRequest[] = [
+      { chain: 'base', from: WALLET, to: settings['DEMO_CONTRACT'] ?? '', data: '0xa9059cbb', msgValue: 7n },
+      { chain: 'base', from: DENIED_WALLET, verificationHash },
+      { chain: 'nowhere', from: WALLET, verificationHash },
+      { chain: 'solana', from: SOLANA_WALLET, verificationHash },
+    ]
+    const ask = () => client.attestMany(requests, { idempotencyKey: 'a-list-of-four' })
+    const [call, denied, refused, solana] = await ask()
+    if (!call?.ok || !call.answer.isCompliant || !solana?.ok || !solana.answer.isCompliant) throw new Error('denied')
+    const [request, , , solanaRequest] = requests as [AttestationRequest, ...AttestationRequest[]]
+    expect(await verifyEvmAttestation(evmAttestedCall(request, call.answer), call.answer.attestation)).toBe(true)
+    const program = solanaAttestedCall(solanaRequest as AttestationRequest, solana.answer)
+    expect(verifySolanaAttestation(program, solana.answer.attestation)).toBe(true)
+    expect(denied).toMatchObject({ ok: true, answer: { isCompliant: false, reason: { code: 'DEMO_DENIED' } } })
+    expect(refused).toMatchObject({ ok: false, error: { code: 'UNSUPPORTED_CHAIN', status: 400 } })
+    const again = await ask()
+    expect(again.map((result) => result.ok && result.answer)).toMatchObject([
+      { attestation: call.answer.attestation },
+      { isCompliant: false },
+      false,
+      { attestation: solana.answer.attestation },
+    ])
+  })
+
   test('gives a denial with the policy’s own words', async () => {
     const verificationHash = settings['VERIFICATION_HASH'] ?? ''
     expect(await client.attest({ chain: 'base', from: DENIED_WALLET, verificationHash })).toMatchObject({

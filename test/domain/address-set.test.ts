@@ -4,7 +4,7 @@ import { addressOfKey, type KeyWidth } from '../../src/domain/address-key.ts'
 import {
   AddressSetInvalidError,
   createAddressSetBuilder,
-  emptyAddressSet,
+  EMPTY_ADDRESS_SET,
   openAddressSet,
 } from '../../src/domain/address-set.ts'
 
@@ -63,7 +63,7 @@ describe('a set of addresses', () => {
     expect(set.has('0x')).toBe(false)
     expect(set.has(`0x${'0'.repeat(40)}`)).toBe(true)
     expect(set.has('1'.repeat(32))).toBe(true)
-    expect(openAddressSet(emptyAddressSet()).has(`0x${'0'.repeat(40)}`)).toBe(false)
+    expect(openAddressSet(EMPTY_ADDRESS_SET).has(`0x${'0'.repeat(40)}`)).toBe(false)
   })
 
   test('may be empty of one family', () => {

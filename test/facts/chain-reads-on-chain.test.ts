@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createRequire } from 'node:module'
 import { createClient, type Hex, http, parseAbiItem, toFunctionSelector, toHex } from 'viem'
+import { waitForTransactionReceipt } from 'viem/actions'
 import { createChainReads } from '../../src/facts/chain-reads.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../../src/policy/types.ts'
 import { type AnvilProcess, describeOnChain, startAnvil } from '../chain/anvil.ts'
@@ -49,11 +50,12 @@ describeOnChain('chain reads of a real node', () => {
 
   const send = async (transaction: { readonly to?: string; readonly data: Hex }): Promise<string | null> => {
     const [from] = await request<string[]>('eth_accounts')
-    const hash = await request<string>('eth_sendTransaction', [
+    const hash = await request<Hex>('eth_sendTransaction', [
       { from, gas: toHex(3_000_000), gasPrice: '0x0', ...transaction },
     ])
-    const receipt = await request<{ contractAddress: string | null }>('eth_getTransactionReceipt', [hash])
-    return receipt.contractAddress
+    // A busy node answers before it has mined.
+    const receipt = await waitForTransactionReceipt(client(), { hash, pollingInterval: 20 })
+    return receipt.contractAddress ?? null
   }
 
   beforeAll(async () => {

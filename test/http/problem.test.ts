@@ -111,22 +111,31 @@ describe('an error that is not ours', () => {
     expect(response.status).toBe(500)
     expect(JSON.parse(text).code).toBe('INTERNAL')
     expect(text).not.toContain('hunter2')
-    expect(reports).toEqual([[error, 'r']])
+    expect(reports).toEqual([[error, 'r', undefined]])
   })
 
-  test('the cause of one of ours is not told, and ours by design are not reported', async () => {
+  test('failures of ours are reported, refusals by design are not', () => {
+    for (const code of CODES) {
+      const reports: unknown[] = []
+      const error = new CountersignError(code, 'told')
+      problemResponse(error, 'r', { report: (reported) => reports.push(reported) })
+      expect({ code, reports }).toEqual({ code, reports: ERROR_STATUS[code] >= 500 ? [error] : [] })
+    }
+  })
+
+  test('the cause of an outage is reported and not told', async () => {
     const reports: unknown[] = []
     const error = new DependencyUnavailableError('the store is down', { cause: new Error(SECRET) })
     const response = problemResponse(error, 'r', { report: (reported) => reports.push(reported) })
     expect(await response.text()).not.toContain('hunter2')
-    expect(reports).toEqual([])
+    expect(reports).toEqual([error])
   })
 
-  test('an INTERNAL of ours is reported', () => {
-    const reports: unknown[] = []
-    const error = new CountersignError('INTERNAL', 'the request could not be processed')
-    problemResponse(error, 'r', { report: (reported) => reports.push(reported) })
-    expect(reports).toEqual([error])
+  test('a report names the caller’s trace', () => {
+    const traces: unknown[] = []
+    const requestHeaders = new Headers({ traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' })
+    problemResponse(new Error('x'), 'r', { requestHeaders, report: (_error, _id, traceId) => traces.push(traceId) })
+    expect(traces).toEqual(['4bf92f3577b34da6a3ce929d0e0e4736'])
   })
 })
 

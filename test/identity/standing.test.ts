@@ -76,6 +76,25 @@ describe('a wallet', () => {
     }
   })
 
+  test('that was rejected stays so while a newer session is under way: registering it again undoes nothing', () => {
+    for (const status of ['pending', 'submitted', 'retry'] as const) {
+      for (const connected of [false, true]) {
+        const again = session(4, { ...pending, status, connected })
+        for (const other of [session(1), session(1, { own: false }), session(3, { own: false })]) {
+          expect(judgeStanding([again, session(2, rejected), other], 1, null)).toMatchObject({
+            verifying: null,
+            status,
+          })
+        }
+      }
+    }
+  })
+
+  test('that another organization rejected is as it was', () => {
+    const mine = session(1)
+    expect(judgeStanding([mine, session(2, { ...rejected, own: false })], 1, null).verifying).toBe(mine)
+  })
+
   test('completed after a rejection is verified', () => {
     const newest = session(3)
     expect(judgeStanding([newest, session(2, rejected)], 1, null)).toMatchObject({

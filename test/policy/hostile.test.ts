@@ -1,6 +1,6 @@
 // No policy that can be saved holds a worker for more than 5 ms: the costliest that the limits let through, and random
-// ones, each as often as fits, on requests made to be slow. Measured warm and by the best of several runs, since the
-// machine's other work is not the policy's.
+// ones, each as often as fits, on requests made to be slow; also the first time that a thread evaluates them. Measured by
+// the best of several runs, since the machine's other work is not the policy's.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { abiSelector } from '../../src/policy/abi-fragment.ts'
@@ -14,22 +14,27 @@ import { EVM_WALLET, facts } from './support.ts'
 const LIMIT_MS = 5
 const WARM_UP = 20
 const RUNS = 10
+const THREADS = 8
 
 const HEAD = `name: P
 abi:
   - function many(address[] accounts, uint256[] amounts, bytes[] notes, uint256[][] matrix, string text)
 `
-const compile = (expression: string, count: number): CompiledPolicy | null => {
+const sourceOf = (expression: string, count: number): string => {
   const rules = Array.from({ length: count }, (_, i) => ({ id: `r${i}`, deny: expression }))
+  return `${HEAD}rules: ${JSON.stringify(rules)}`
+}
+
+const compile = (expression: string, count: number): CompiledPolicy | null => {
   try {
-    return compilePolicy(`${HEAD}rules: ${JSON.stringify(rules)}`)
+    return compilePolicy(sourceOf(expression, count))
   } catch {
     return null
   }
 }
 
-/** The expression as often as a policy may have it; null when it is refused alone. */
-const fill = (expression: string): CompiledPolicy | null => {
+/** How often a policy may have the expression; null when it is refused alone. */
+const countThatFits = (expression: string): number | null => {
   if (compile(expression, 1) === null) return null
   let [fits, tooMany] = [1, POLICY_LIMITS.rules + 1]
   while (tooMany - fits > 1) {
@@ -37,7 +42,12 @@ const fill = (expression: string): CompiledPolicy | null => {
     if (compile(expression, middle) === null) tooMany = middle
     else fits = middle
   }
-  return compile(expression, fits)
+  return fits
+}
+
+const fill = (expression: string): CompiledPolicy | null => {
+  const count = countThatFits(expression)
+  return count === null ? null : compile(expression, count)
 }
 
 const word = (value: number): string => value.toString(16).padStart(64, '0')
@@ -117,6 +127,43 @@ describe('the costliest policies are refused or quick', () => {
     if (policy === null) return
     expect(bestMs(policy, facts({ ...SLOW, data: bigCall() }))).toBeLessThan(LIMIT_MS)
   })
+})
+
+describe('a thread that was warmed up is quick at the first evaluation, too', () => {
+  /** In a thread of its own each: what one has compiled helps no other. */
+  const firstMs = async (source: string, request: EvaluationFacts): Promise<number> => {
+    const worker = new Worker(new URL('./first-evaluation.worker.ts', import.meta.url).href)
+    try {
+      const { promise, resolve, reject } = Promise.withResolvers<number>()
+      worker.onmessage = ({ data }: MessageEvent<number>) => resolve(data)
+      worker.onerror = ({ message }) => reject(new Error(message))
+      worker.postMessage({ source, facts: request })
+      return await promise
+    } finally {
+      worker.terminate()
+    }
+  }
+  /** Slowest of all where a thread has not warmed up: 5 to 15 ms. */
+  test.each([
+    ['an array of a call', 'call.args.accounts.exists(a, a == target.address && a == wallet.address)'],
+    ['a counted text of a call', 'call.args.text.size() == 1 || call.args.text.endsWith("b")'],
+    ['comparisons', Array(100).fill('tx.value == ether(1)').join(' || ')],
+    ['loops in a row', `${numbers(128)}${'.filter(x, x != 500)'.repeat(4)}.size() == 1`],
+    ['failures', `[1, 2, 3, 4].exists(x, 1 / (x - x) > 0) || 1 % (chain.id - chain.id) > 0`],
+  ])(
+    '%s',
+    async (_name, expression) => {
+      const source = sourceOf(expression, countThatFits(expression) ?? 0)
+      // Lists are functions, which can't be sent to a thread.
+      const { lists: _, ...sent } = SLOW
+      let bestOfThreadsMs = Number.POSITIVE_INFINITY
+      for (let thread = 0; thread < THREADS && bestOfThreadsMs >= LIMIT_MS; thread++) {
+        bestOfThreadsMs = Math.min(bestOfThreadsMs, await firstMs(source, facts({ ...sent, data: bigCall() })))
+      }
+      expect(bestOfThreadsMs).toBeLessThan(LIMIT_MS)
+    },
+    60_000,
+  )
 })
 
 test('call data made to take long does not', () => {

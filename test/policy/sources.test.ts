@@ -363,3 +363,34 @@ test('a policy that asks for nothing needs nothing', () => {
   const { needs, requires } = policyOf('wallet.address != constants.whale && request.hour < 24')
   expect({ needs, requires }).toEqual({ needs: [], requires: [] })
 })
+
+describe('a source that says something else than it may has not answered', () => {
+  const odd = (external: unknown): Partial<EvaluationFacts> => ({ external: external as ExternalFacts })
+  test.each([
+    ['!client.anonymous', { geography: {} }],
+    ['!client.anonymous', { geography: { anonymous: 'no' } }],
+    ['client.country != "CH"', { geography: { country: 5 } }],
+    ['client.country != "CH"', { geography: { country: 'C'.repeat(3) } }],
+    ['!identity.verified', { identity: {} }],
+    ['!identity.verified', { identity: 'yes' }],
+    ['identity.level < 1', { identity: { level: 0.5 } }],
+    ['identity.type != "business"', { identity: { type: 7 } }],
+    ['!(identity.verified_at > request.time)', { identity: { verifiedAtSeconds: Number.NaN } }],
+    ['!(identity.verified_at > request.time)', { identity: { verifiedAtSeconds: 1e18 } }],
+    ['!screener("constructor").flagged', { screeners: {} }],
+    ['!screener("a").flagged', { screeners: { a: {} } }],
+    ['!screener("a").flagged', { screeners: { a: { flagged: 0 } } }],
+    ['screener("a").score < 5', { screeners: { a: { score: '4' } } }],
+    ['screener("a").score < 5', { screeners: { a: { score: 4.5 } } }],
+    ['screener("a").categories.size() == 0', { screeners: { a: { categories: {} } } }],
+    ['screener("a").categories.size() == 1', { screeners: { a: { categories: [5] } } }],
+    ['screener("a").categories.size() == 65', { screeners: { a: { categories: Array(65).fill('a') } } }],
+    ['velocity.count(hours(1)) < 5', { velocity: { 3600: {} } }],
+    ['velocity.value(hours(1)) < 5', { velocity: { 3600: { value: '-1' } } }],
+    ['velocity.value(hours(1)) < 5', { velocity: { 3600: { value: 1 } } }],
+    ['!reads.paused', { reads: { paused: 0 } }],
+    ['reads.balance < 5', { reads: { balance: 4 } }],
+  ] as [string, unknown][])('%s of %p', (expression, external) => {
+    expect(() => missing(expression, odd(external))).not.toThrow()
+  })
+})

@@ -179,6 +179,8 @@ describe('a session that an outside service decides', () => {
       ['portrait', 'operator:ada'],
       ['portrait', 'operator:eve'],
     ])
+    expect(parts.metrics()).toMatchObject({ evidencePieces: { stored: 2, erased: 0 }, retentionRuns: { failed: 0 } })
+    expect(parts.metrics().evidenceBytesStored).toBeGreaterThan(100)
     expect(await command('evidence', 'erase', sessionId, '--by', 'ada', '--json')).toEqual({ erased: 2 })
     expect(readdirSync(join(folder, 'evidence'))).toEqual([])
     expect(await command('evidence', 'show', sessionId, '--json')).toMatchObject({ fields: {}, documents: [] })
@@ -188,6 +190,11 @@ describe('a session that an outside service decides', () => {
   test('shows its deliveries by command, and sends one again', async () => {
     const deliveries = await command('webhook', 'deliveries', '--json')
     expect(deliveries.every(({ state }: { state: string }) => state === 'delivered')).toBe(true)
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    const delivered = Number(/^countersign_webhook_deliveries_total\{outcome="delivered"\} (\d+)$/m.exec(metrics)?.[1])
+    expect(delivered).toBe(deliveries.length)
+    expect(metrics).toMatch(/^countersign_webhook_waiting_messages 0$/m)
+    expect(metrics).toMatch(/^countersign_evidence_retention_runs_total\{outcome="completed"\} 1$/m)
     const created = deliveries.find(({ type }: { type: string }) => type === 'session.created')
     const before = receiver.received.length
     expect(await command('webhook', 'resend', created.id, '--json')).toEqual({ messages: 1 })
@@ -258,4 +265,33 @@ describe('the evidence key', () => {
       renameSync(`${path}.away`, path)
     }
   }, 30_000)
+
+  test('is rotated while the service is stopped, and what was interrupted goes on', async () => {
+    const path = join(own, 'secrets', 'evidence-key')
+    const first = readFileSync(path, 'utf8')
+    const running = await startService({ dataDirectory: own, environment: { COUNTERSIGN_WORKERS: '1' } })
+    const refused = await runCommand(own, 'evidence', 'rotate-key')
+    await running.stop()
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('another service runs on') })
+    expect(readFileSync(path, 'utf8')).toBe(first)
+
+    const rotated = await runCommand(own, 'evidence', 'rotate-key', '--json')
+    expect(rotated.stderr).toBe('')
+    expect(JSON.parse(rotated.stdout)).toEqual({ organizations: 1, secrets: 1, keyFile: path, settingToChange: null })
+    const second = readFileSync(path, 'utf8')
+    expect(second).not.toBe(first)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })).toContain('is not the one')
+
+    // As a crash after the last organization and before the new key took the old one's place leaves it.
+    renameSync(path, `${path}.next`)
+    writeFileSync(path, first, { mode: 0o600 })
+    expect(await startFails({})).toContain('run `countersign evidence rotate-key` again')
+    const again = await runCommand(own, 'evidence', 'rotate-key', '--json')
+    expect(JSON.parse(again.stdout)).toMatchObject({ organizations: 0, secrets: 0 })
+    expect(readFileSync(path, 'utf8')).toBe(second)
+    const restarted = await startService({ dataDirectory: own, environment: { COUNTERSIGN_WORKERS: '1' } })
+    expect((await runCommand(own, 'webhook', 'list', '--json')).code).toBe(0)
+    expect(await restarted.stop()).toBe(0)
+  }, 60_000)
 })

@@ -133,6 +133,10 @@ describe('releasing', () => {
     const next = await claim('uuid 2', { body: 'other' })
     expect(next.outcome).toBe('claimed')
     expect(held(next).uuid).toBe('uuid 2')
+    // Made in the same second, with the same expiry: the one that released has no part in it.
+    expect(await temporary.store.idempotency.complete(first, answer, START_SECONDS + 300)).toBeNull()
+    expect(await temporary.store.idempotency.release(first)).toBe(false)
+    expect(await temporary.store.idempotency.complete(held(next), answer, START_SECONDS + 300)).toEqual(answer)
   })
 })
 

@@ -3,7 +3,7 @@
 // current, so that nothing is decided on what it was.
 
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
-import { AddressSetInvalidError, createAddressSetBuilder, emptyAddressSet } from '../../domain/address-set.ts'
+import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
 import type { ListEdit } from '../../domain/list.ts'
 import type { ListImage } from '../../domain/list-image.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -109,7 +109,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
 /** Nothing is looked up in it. */
 const unreadable = (row: StoredListRow): ListImage => ({
   ...describe(row),
-  entries: emptyAddressSet(),
+  entries: EMPTY_ADDRESS_SET,
   added: null,
   removed: null,
   current: false,
@@ -130,7 +130,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   let nudge: () => void = () => undefined
 
   const readBase = async (baseId: string | null): Promise<SharedArrayBuffer> => {
-    if (baseId === null) return emptyAddressSet()
+    if (baseId === null) return EMPTY_ADDRESS_SET
     const base = await bases.find(baseId)
     if (base === null) throw new ListMovedError()
     const builder = createAddressSetBuilder(base.evmCount, base.solanaCount)

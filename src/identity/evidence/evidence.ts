@@ -33,6 +33,8 @@ export interface EvidenceDependencies {
   readonly clock: Clock
   /** Told after each change that was committed. */
   readonly changed: (state: SessionState) => void
+  /** Told of pieces that were stored, with their bytes, and of those whose key was destroyed. */
+  readonly counted?: (change: 'stored' | 'erased', pieces: number, bytes: number) => void
   /** A file that could not be deleted: the sweep tries again. */
   readonly onError: (error: unknown) => void
   /** Uploads at once: each holds up to DOCUMENT_BYTES_MAX. */
@@ -70,7 +72,7 @@ const toStream = (source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
   )
 
 export const createEvidence = (dependencies: EvidenceDependencies): EvidenceService => {
-  const { store, vault, reencoder, clock, changed, onError } = dependencies
+  const { store, vault, reencoder, clock, changed, onError, counted = () => undefined } = dependencies
   const { uploadsMax = 16, uploadTimeLimitMs = 60_000 } = dependencies
   const uploading = new Map<string, number>()
   let uploads = 0
@@ -91,6 +93,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
   const finish = async (change: EvidenceChange | null): Promise<EvidenceChange> => {
     if (change === null) throw new SessionUnknownError()
     changed(change.state)
+    if (change.obsoleteFiles.length > 0) counted('erased', change.obsoleteFiles.length, 0)
     await discard(change.obsoleteFiles)
     return change
   }
@@ -103,6 +106,7 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     let written: Result | undefined
     try {
       written = await write()
+      if (written !== null && written !== false) counted('stored', 1, record.byteLength)
       return written
     } finally {
       if (written === undefined || written === null || written === false) await discard([record.storageName])

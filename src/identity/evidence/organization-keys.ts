@@ -28,7 +28,16 @@ export interface OrganizationKeys {
 export const keyFingerprint = (deploymentKey: Uint8Array): string =>
   createHash('sha256').update('countersign deployment key\n').update(deploymentKey).digest('hex').slice(0, 16)
 
-const contextOf = (organizationId: string): string => `countersign organization key\n${organizationId}`
+/** What an organization's key is sealed for. */
+export const organizationKeyContext = (organizationId: string): string =>
+  `countersign organization key\n${organizationId}`
+
+/** What a secret is sealed for by its organization's key. */
+export const secretContext = (purpose: SecretPurpose, subject: string): string => `countersign ${purpose}\n${subject}`
+
+/** Wraps organizations' keys. */
+export const wrappingKeyOf = (deploymentKey: Uint8Array): Uint8Array =>
+  deriveKey(deploymentKey, 'countersign organization keys')
 
 /** Unwrapped keys kept: as secret as the deployment's key beside them. */
 const CACHE_MAX = 1_000
@@ -39,7 +48,7 @@ export const createOrganizationKeys = (input: {
   readonly deploymentKey: Uint8Array
 }): OrganizationKeys => {
   const { store, deploymentKey } = input
-  const wrappingKey = deriveKey(deploymentKey, 'countersign organization keys')
+  const wrappingKey = wrappingKeyOf(deploymentKey)
   const wrappedBy = keyFingerprint(deploymentKey)
   const known = new Map<string, Promise<Uint8Array>>()
 
@@ -47,10 +56,10 @@ export const createOrganizationKeys = (input: {
     const found =
       (await store.find(organizationId)) ??
       (await store.add(organizationId, {
-        wrappedKey: sealBytes(wrappingKey, newKey(), contextOf(organizationId)),
+        wrappedKey: sealBytes(wrappingKey, newKey(), organizationKeyContext(organizationId)),
         wrappedBy,
       }))
-    return openBytes(wrappingKey, found.wrappedKey, contextOf(organizationId))
+    return openBytes(wrappingKey, found.wrappedKey, organizationKeyContext(organizationId))
   }
 
   const keyOf = (organizationId: string): Promise<Uint8Array> => {
@@ -67,8 +76,8 @@ export const createOrganizationKeys = (input: {
 
   return {
     seal: async (organizationId, purpose, subject, secret) =>
-      sealBytes(await keyOf(organizationId), secret, `countersign ${purpose}\n${subject}`),
+      sealBytes(await keyOf(organizationId), secret, secretContext(purpose, subject)),
     open: async (organizationId, purpose, subject, sealed) =>
-      openBytes(await keyOf(organizationId), sealed, `countersign ${purpose}\n${subject}`),
+      openBytes(await keyOf(organizationId), sealed, secretContext(purpose, subject)),
   }
 }

@@ -32,7 +32,7 @@ const NAME = 'countersign evidence file name'
 const WRITE_BYTES = 65_536
 
 /** A key that was wrapped for one piece of one session opens no other, whatever rows are exchanged. */
-const subjectOf = ({ organizationId, sessionId }: EvidenceTarget, evidenceId: string): string =>
+export const evidenceSubject = ({ organizationId, sessionId }: EvidenceTarget, evidenceId: string): string =>
   `${organizationId}\n${sessionId}\n${evidenceId}`
 
 async function* inSlices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -54,12 +54,12 @@ export const createVault = (input: { readonly files: EvidenceFiles; readonly key
   const { files, keys } = input
 
   const dataKeyOf = (target: EvidenceTarget, record: EvidenceRecord): Promise<Uint8Array> =>
-    keys.open(target.organizationId, 'evidence data key', subjectOf(target, record.id), record.wrappedKey)
+    keys.open(target.organizationId, 'evidence data key', evidenceSubject(target, record.id), record.wrappedKey)
 
   return {
     put: async (target, { bytes, fileName, ...described }) => {
       const id = newIdentifier('evidence')
-      const subject = subjectOf(target, id)
+      const subject = evidenceSubject(target, id)
       const dataKey = newKey()
       try {
         const wrappedKey = await keys.seal(target.organizationId, 'evidence data key', subject, dataKey)
@@ -73,13 +73,13 @@ export const createVault = (input: { readonly files: EvidenceFiles; readonly key
     },
     open: async (target, record) => {
       const key = deriveKey(await dataKeyOf(target, record), CONTENT)
-      const subject = subjectOf(target, record.id)
+      const subject = evidenceSubject(target, record.id)
       return exactly(openStream(key, files.read(record.storageName), subject), record.byteLength)
     },
     fileName: async (target, record) => {
       if (record.sealedName === null) return ''
       const key = deriveKey(await dataKeyOf(target, record), NAME)
-      return Buffer.from(openBytes(key, record.sealedName, subjectOf(target, record.id))).toString()
+      return Buffer.from(openBytes(key, record.sealedName, evidenceSubject(target, record.id))).toString()
     },
     discard: async (storageNames) => {
       for (const name of storageNames) await files.remove(name)

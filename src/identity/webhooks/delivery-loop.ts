@@ -1,12 +1,14 @@
 // Sends what waits to be sent: a look at the queue now and then, a few messages at a time, each under a claim that outlives
 // its attempt. A process that dies in between leaves a claim that runs out, and the message is sent again with the same id.
 import type { Deliver } from './deliver.ts'
-import type { ClaimedMessage, WebhookMessageStore } from './types.ts'
+import type { ClaimedMessage, WebhookMessageStore, WebhookOutcome } from './types.ts'
 
 export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore
   readonly deliver: Deliver
   readonly onError: (error: unknown) => void
+  /** Of each attempt, once it is settled. */
+  readonly onSettled?: (state: WebhookOutcome['state']) => void
   /** Of a message that is given up. */
   readonly onDead: (message: ClaimedMessage, failure: string) => void
   /** Attempts under way at once. */
@@ -25,7 +27,7 @@ export interface DeliveryLoop {
 }
 
 export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): DeliveryLoop => {
-  const { messages, deliver, onError, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
+  const { messages, deliver, onError, onSettled, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
   /** Looks and attempts. */
   const underWay = new Set<Promise<unknown>>()
   const perEndpoint = new Map<string, number>()
@@ -44,6 +46,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     try {
       const outcome = await deliver(message)
       await messages.settle(message, outcome)
+      onSettled?.(outcome.state)
       if (outcome.state === 'dead') onDead(message, outcome.failure)
     } catch (error) {
       // The claim runs out, and it is sent again.

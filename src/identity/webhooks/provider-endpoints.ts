@@ -5,6 +5,7 @@ import { CountersignError } from '../../domain/errors.ts'
 import type { SessionState, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Endpoint } from '../../http/gate.ts'
+import { requestPath } from '../../http/request-path.ts'
 import { jsonResponse } from '../../http/response.ts'
 import type { SignedCall, SignedGate } from '../../http/signed-gate.ts'
 import type { EvidenceService } from '../evidence-types.ts'
@@ -73,7 +74,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
 
   /** @throws SessionUnknownError */
   const requireSession = async ({ request, sender }: SignedCall<WebhookEndpoint>): Promise<SessionState> => {
-    const { sessionId } = parsePath(new URL(request.url).pathname)
+    const { sessionId } = parsePath(requestPath(request.url))
     const state = sessionId === null ? null : await findSession(sender.organizationId, sessionId)
     if (state === null || state.session.provider !== WEBHOOK_PROVIDER) throw new SessionUnknownError()
     return state

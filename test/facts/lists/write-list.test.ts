@@ -82,7 +82,7 @@ describe('a list', () => {
     const list = await newList()
     await replaceList(contents, list.id, chunksOf([evm(1)]))
     async function* failing(): AsyncGenerator<ListChunk> {
-      for await (const chunk of chunksOf(Array.from({ length: 30_000 }, (_, index) => evm(index + 1)))) yield chunk
+      for await (const chunk of chunksOf(Array.from({ length: 20_000 }, (_, index) => evm(index + 1)))) yield chunk
       throw new Error('the disk is gone')
     }
     await expect(replaceList(contents, list.id, failing())).rejects.toThrow('the disk is gone')

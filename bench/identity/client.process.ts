@@ -1,0 +1,29 @@
+// The process that plays interface B's callers: takes orders over IPC, one at a time, and ends with its parent.
+import { type FollowedSessions, followSessions } from './followed-changes.ts'
+import type { ClientOrder, ClientReply } from './plan.ts'
+import { runRequestLoad } from './request-load.ts'
+
+let followed: FollowedSessions | null = null
+
+const perform = async (order: ClientOrder): Promise<ClientReply> => {
+  if (order.type === 'requests') return runRequestLoad(order)
+  if (order.type === 'change') {
+    if (followed === null) throw new Error('nothing is followed')
+    return followed.change(order)
+  }
+  followed?.close()
+  followed = order.type === 'follow' ? await followSessions(order) : null
+  return { type: 'done' }
+}
+
+const reply = (message: ClientReply): void => {
+  process.send?.(message)
+}
+
+process.on('message', (order: ClientOrder) => {
+  perform(order).then(reply, (cause: unknown) => {
+    reply({ type: 'failed', reason: cause instanceof Error ? cause.message : String(cause) })
+  })
+})
+process.on('disconnect', () => process.exit(0))
+reply({ type: 'ready' })

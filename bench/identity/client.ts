@@ -1,0 +1,52 @@
+// The bench's end of the identity client: starts its process, sends orders, takes reports.
+import type { Processes } from '../processes.ts'
+import type {
+  ChangeOrder,
+  ChangeReport,
+  ClientOrder,
+  ClientReply,
+  FollowOrder,
+  RequestLoad,
+  RequestReport,
+} from './plan.ts'
+
+export interface IdentityClient {
+  /** One order at a time. @throws Error with the client's reason. */
+  requests(load: Omit<RequestLoad, 'type'>): Promise<RequestReport>
+  follow(order: Omit<FollowOrder, 'type'>): Promise<void>
+  change(order: Omit<ChangeOrder, 'type'>): Promise<ChangeReport>
+  close(): Promise<void>
+}
+
+export const startIdentityClient = async (processes: Processes): Promise<IdentityClient> => {
+  let settle: { resolve(reply: ClientReply): void; reject(error: Error): void } | null = null
+  const next = () =>
+    new Promise<ClientReply>((resolve, reject) => {
+      settle = { resolve, reject }
+    })
+  const started = next()
+  const child = processes.start({
+    name: 'identity client',
+    command: [process.execPath, new URL('./client.process.ts', import.meta.url).pathname],
+    onMessage: (message) => settle?.resolve(message as ClientReply),
+    onExit: (code) => settle?.reject(new Error(`the identity client ended (exit code ${code})`)),
+  })
+  await started
+
+  const ask = async <Type extends ClientReply['type']>(
+    order: ClientOrder,
+    wanted: Type,
+  ): Promise<Extract<ClientReply, { readonly type: Type }>> => {
+    const answer = next()
+    child.send(order)
+    const reply = await answer
+    if (reply.type === wanted) return reply as Extract<ClientReply, { readonly type: Type }>
+    throw new Error(reply.type === 'failed' ? `identity client: ${reply.reason}` : 'the identity client restarted')
+  }
+  return {
+    requests: (load) => ask({ type: 'requests', ...load }, 'requests'),
+    follow: async (order) => void (await ask({ type: 'follow', ...order }, 'done')),
+    change: (order) => ask({ type: 'change', ...order }, 'change'),
+    close: async () => void (await ask({ type: 'close' }, 'done')),
+  }
+}

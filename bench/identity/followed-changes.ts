@@ -1,0 +1,172 @@
+// Sessions with a stream each, changed at a fixed rate; the time from when a change was due until its event had come.
+import { createConnectionPool } from '../load/connections.ts'
+import { createLatencyHistogram } from '../load/histogram.ts'
+import type { Connection, LoadLoop } from '../load/loops.ts'
+import { createSchedule } from '../load/schedule.ts'
+import type { ChangeOrder, ChangeReport, FollowOrder } from './plan.ts'
+import { requestBytes } from './request-load.ts'
+import { createStreamSet, type FollowedSession } from './streams.ts'
+
+/** What becomes of each session, change by change: each is a transition that the sandbox can make. */
+const OUTCOMES = ['retry', 'completed', 'retry', 'completed', 'retry', 'completed', 'retry', 'completed'] as const
+const CONNECTIONS = 32
+/** For the events of the last changes. */
+const DRAIN_MS = 5_000
+const SETTLE_CHECK_MS = 5
+const TICK_MS = 1
+
+export const walletAt = (run: string, index: number): string =>
+  `0x${new Bun.CryptoHasher('sha256').update(`${run} ${index}`).digest('hex').slice(0, 40)}`
+
+const registerPlan = (key: string, wallet: string, outcome: string | null) => ({
+  method: 'POST' as const,
+  path: '/api/v1/register/individual?size=80',
+  headers: {
+    authorization: `Bearer ${key}`,
+    ...(outcome === null ? {} : { 'countersign-sandbox-outcome': outcome }),
+  },
+  body: JSON.stringify({ walletAddress: wallet }),
+})
+
+const register = async ({ url, key }: FollowOrder, wallet: string): Promise<FollowedSession> => {
+  const { method, path, headers, body } = registerPlan(key, wallet, null)
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body,
+  })
+  if (response.status !== 201) throw new Error(`a session was answered ${response.status}`)
+  const { sessionId } = (await response.json()) as { readonly sessionId: string }
+  return { wallet, sessionId }
+}
+
+const registerAll = async (order: FollowOrder): Promise<readonly FollowedSession[]> => {
+  const run = crypto.randomUUID()
+  const sessions: FollowedSession[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < order.streams; index = next++) {
+      sessions[index] = await register(order, walletAt(run, index))
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, worker))
+  return sessions
+}
+
+export interface FollowedSessions {
+  change(order: ChangeOrder): Promise<ChangeReport>
+  close(): void
+}
+
+/** Makes the sessions and opens their streams. @throws Error when one of them can't be had. */
+export const followSessions = async (order: FollowOrder): Promise<FollowedSessions> => {
+  const url = new URL(order.url)
+  const sessions = await registerAll(order)
+  const made = new Uint32Array(sessions.length)
+  const waiting = new Map<number, { readonly status: string; readonly dueMs: number }>()
+  let delivered: (dueMs: number, nowMs: number) => void = () => undefined
+  const streams = createStreamSet(order, (index, status, nowMs) => {
+    const expected = waiting.get(index)
+    if (expected === undefined || expected.status !== status) return
+    waiting.delete(index)
+    delivered(expected.dueMs, nowMs)
+  })
+  await streams.open(sessions)
+  let place = 0
+
+  const change = async ({ ratePerSecond, warmupMs, durationMs }: ChangeOrder): Promise<ChangeReport> => {
+    const delivery = createLatencyHistogram()
+    const answers = createLatencyHistogram()
+    const late = createLatencyHistogram()
+    const problems = new Map<string, number>()
+    const problem = (text: string): void => void problems.set(text, (problems.get(text) ?? 0) + 1)
+    const startMs = performance.now() + 100
+    const opensMs = startMs + warmupMs
+    const closesMs = opensMs + durationMs
+    const schedule = createSchedule(ratePerSecond, startMs, closesMs)
+    const within = (dueMs: number): boolean => dueMs >= opensMs && dueMs < closesMs
+    delivered = (dueMs, nowMs) => {
+      if (within(dueMs)) delivery.recordMs(nowMs - dueMs)
+    }
+    const idle: Connection[] = []
+    const due: number[] = []
+    const under = new Map<number, { readonly index: number; readonly dueMs: number }>()
+    let acknowledged = 0
+
+    const send = (connection: Connection, dueMs: number): void => {
+      const index = place
+      place = (place + 1) % sessions.length
+      const outcome = OUTCOMES[made[index]!]
+      if (outcome === undefined) {
+        problem('the sessions have no changes left: use more streams')
+        return
+      }
+      made[index] = made[index]! + 1
+      if (waiting.has(index)) problem('a change came before the event of the one before it')
+      waiting.set(index, { status: outcome, dueMs })
+      under.set(connection.id, { index, dueMs })
+      connection.send(requestBytes(url, registerPlan(order.key, sessions[index]!.wallet, outcome)))
+    }
+    const free = (connection: Connection): void => {
+      const dueMs = due.shift()
+      if (dueMs === undefined) idle.push(connection)
+      else send(connection, dueMs)
+    }
+    const loop: LoadLoop = {
+      ready: free,
+      answered: (connection, nowMs, { status }) => {
+        const sent = under.get(connection.id)
+        under.delete(connection.id)
+        if (sent !== undefined && status !== 200) problem(`a change was answered ${status}`)
+        if (sent !== undefined && status === 200 && within(sent.dueMs)) {
+          acknowledged += 1
+          answers.recordMs(nowMs - sent.dueMs)
+        }
+        free(connection)
+      },
+      lost: () => problem('a connection was lost'),
+      tick: (nowMs) => {
+        for (const until = schedule.dueBy(nowMs); taken < until; taken++) {
+          const dueMs = schedule.dueMs(taken)
+          if (within(dueMs)) late.recordMs(nowMs - dueMs)
+          const connection = idle.shift()
+          if (connection === undefined) due.push(dueMs)
+          else send(connection, dueMs)
+        }
+      },
+      stop: () => undefined,
+      outstanding: () => under.size + due.length,
+      abandon: () => undefined,
+    }
+    let taken = 0
+    const pool = createConnectionPool(url, CONNECTIONS, loop)
+    try {
+      await pool.open()
+      // A look every millisecond, and not one after the other: this process must leave the server its cores.
+      while (performance.now() < closesMs) {
+        loop.tick(performance.now())
+        await Bun.sleep(TICK_MS)
+      }
+      loop.tick(performance.now())
+      const giveUpMs = performance.now() + DRAIN_MS
+      while ((loop.outstanding() > 0 || waiting.size > 0) && performance.now() < giveUpMs)
+        await Bun.sleep(SETTLE_CHECK_MS)
+      const undelivered = waiting.size
+      waiting.clear()
+      if (streams.lost() > 0) problem(`${streams.lost()} streams were lost`)
+      return {
+        type: 'change',
+        changesPerSecond: (acknowledged * 1000) / durationMs,
+        deliveryMs: delivery.summary(),
+        answerMs: answers.summary(),
+        generatorDelayMs: late.summary(),
+        undelivered,
+        problems: [...problems].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`)),
+      }
+    } finally {
+      pool.close()
+    }
+  }
+
+  return { change, close: streams.close }
+}

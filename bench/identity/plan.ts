@@ -1,0 +1,72 @@
+// What the bench's identity client is asked to do and what it reports: messages between the bench and that process. Times
+// are milliseconds.
+import type { FailureKind, LatencySummary } from '../load/plan.ts'
+
+/** One request as its client would send it. */
+export interface RequestPlan {
+  readonly method: 'GET' | 'POST'
+  /** Path and query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Null: none. */
+  readonly body: string | null
+}
+
+export interface RequestLoad {
+  readonly type: 'requests'
+  /** Scheme, host and port. */
+  readonly url: string
+  /** Sent in turn, for ever. */
+  readonly requests: readonly RequestPlan[]
+  readonly connections: number
+  readonly warmupMs: number
+  readonly durationMs: number
+}
+
+export interface RequestReport {
+  readonly type: 'requests'
+  readonly throughputPerSecond: number
+  readonly statuses: Readonly<Record<string, number>>
+  readonly failures: Readonly<Partial<Record<FailureKind, number>>>
+  readonly latencyMs: LatencySummary
+}
+
+/** Sessions are made, and a stream is opened for each. They stay open until `close`. */
+export interface FollowOrder {
+  readonly type: 'follow'
+  readonly url: string
+  /** A test key: with it the caller says what becomes of a session. */
+  readonly key: string
+  readonly streams: number
+}
+
+/** Sessions that are followed change at a fixed rate. */
+export interface ChangeOrder {
+  readonly type: 'change'
+  readonly ratePerSecond: number
+  readonly warmupMs: number
+  readonly durationMs: number
+}
+
+export interface ChangeReport {
+  readonly type: 'change'
+  /** Acknowledged within the window. */
+  readonly changesPerSecond: number
+  /** From the moment a change was due until its event had arrived at the stream. */
+  readonly deliveryMs: LatencySummary
+  /** From the moment a change was due until it was acknowledged. */
+  readonly answerMs: LatencySummary
+  /** How late this process itself was to send: part of both, and none of the server's doing. */
+  readonly generatorDelayMs: LatencySummary
+  /** Changes that were acknowledged and whose event never came. */
+  readonly undelivered: number
+  readonly problems: readonly string[]
+}
+
+export type ClientOrder = RequestLoad | FollowOrder | ChangeOrder | { readonly type: 'close' }
+export type ClientReply =
+  | { readonly type: 'ready' }
+  | RequestReport
+  | ChangeReport
+  | { readonly type: 'done' }
+  | { readonly type: 'failed'; readonly reason: string }

@@ -1,0 +1,56 @@
+// As many requests as the connections can do, over the generator's own connections, loop and recorder.
+import { createConnectionPool } from '../load/connections.ts'
+import { createClosedLoop } from '../load/loops.ts'
+import { createRecorder } from '../load/recorder.ts'
+import type { RequestLoad, RequestPlan, RequestReport } from './plan.ts'
+
+/** The whole request as bytes, made before the first is sent. */
+export const requestBytes = (url: URL, { method, path, headers, body }: RequestPlan): Uint8Array => {
+  const lines = [`${method} ${path} HTTP/1.1`, `Host: ${url.host}`]
+  for (const [name, value] of Object.entries(headers)) {
+    if (/[\r\n]/.test(name + value)) throw new RangeError(`header ${name} has a line break`)
+    lines.push(`${name}: ${value}`)
+  }
+  if (body !== null) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
+  else if (method === 'POST') lines.push('Content-Length: 0')
+  return Buffer.from([...lines, '', body ?? ''].join('\r\n'))
+}
+
+const DRAIN_MS = 5_000
+
+/** @throws Error when the server can't be reached or nothing was answered. */
+export const runRequestLoad = async (plan: RequestLoad): Promise<RequestReport> => {
+  const url = new URL(plan.url)
+  const recorder = createRecorder('answer')
+  const loop = createClosedLoop({
+    connections: plan.connections,
+    requests: plan.requests.map((request) => requestBytes(url, request)),
+    recorder,
+    inspect: () => undefined,
+  })
+  const pool = createConnectionPool(url, plan.connections, loop)
+  try {
+    await pool.open()
+    await Bun.sleep(plan.warmupMs)
+    const openedMs = performance.now()
+    const before = recorder.completions()
+    recorder.open(openedMs)
+    await Bun.sleep(plan.durationMs)
+    const closedMs = performance.now()
+    recorder.close(closedMs)
+    const completed = recorder.completions() - before
+    loop.stop()
+    const giveUpMs = performance.now() + DRAIN_MS
+    while (loop.outstanding() > 0 && performance.now() < giveUpMs) await Bun.sleep(5)
+    loop.abandon(performance.now())
+    if (completed === 0) throw new Error(`nothing was answered (${pool.firstProblem() ?? 'no reason seen'})`)
+    const { statuses, failures, latencyMs } = recorder.report()
+    return {
+      type: 'requests',
+      throughputPerSecond: (completed * 1000) / (closedMs - openedMs),
+      ...{ statuses, failures, latencyMs },
+    }
+  } finally {
+    pool.close()
+  }
+}

@@ -1,0 +1,92 @@
+// Event streams as a client would hold them, thousands in one process: raw connections that look for the newest status and
+// keep nothing else, so that this side costs as little as it can.
+import type { Socket } from 'bun'
+import type { FollowOrder } from './plan.ts'
+
+export interface FollowedSession {
+  readonly wallet: string
+  readonly sessionId: string
+}
+
+export interface StreamSet {
+  /** Resolves once each has opened with the session's current status. */
+  open(sessions: readonly FollowedSession[]): Promise<void>
+  close(): void
+  /** Streams that ended although nobody ended them. */
+  lost(): number
+}
+
+/** Opened at once: enough to be quick, few enough for the server's backlog. */
+const OPENING_MAX = 200
+const STATUS = /"status":"([a-z]+)"/g
+
+const newestStatus = (text: string): string | null => {
+  let newest: string | null = null
+  for (const [, status = ''] of text.matchAll(STATUS)) newest = status
+  return newest
+}
+
+interface StreamState {
+  readonly index: number
+  readonly request: string
+  readonly opened: () => void
+  begun: boolean
+}
+
+/** @param arrived told of each event: the session's place and its status. */
+export const createStreamSet = (
+  { url, key }: Pick<FollowOrder, 'url' | 'key'>,
+  arrived: (index: number, status: string, nowMs: number) => void,
+): StreamSet => {
+  const { hostname, port, host } = new URL(url)
+  const sockets: Socket<StreamState>[] = []
+  let closing = false
+  let lost = 0
+
+  const openOne = async (index: number, { sessionId }: FollowedSession): Promise<void> => {
+    const opened = Promise.withResolvers<void>()
+    const request = `GET /api/v1/status/realtime/individual/${sessionId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`
+    const socket = await Bun.connect<StreamState>({
+      ...{ hostname, port: Number(port) },
+      data: { index, request, opened: opened.resolve, begun: false },
+      socket: {
+        binaryType: 'buffer',
+        open: (connected) => {
+          connected.write(connected.data.request)
+        },
+        data: ({ data: state }, chunk) => {
+          const nowMs = performance.now()
+          const text = chunk.toString('latin1')
+          const status = newestStatus(text)
+          if (!state.begun && !text.startsWith('HTTP/1.1 200'))
+            opened.reject(new Error(`a stream: ${text.slice(0, 12)}`))
+          if (status === null) return
+          if (state.begun) arrived(state.index, status, nowMs)
+          else state.opened()
+          state.begun = true
+        },
+        close: () => {
+          if (!closing) lost += 1
+          opened.reject(new Error('a stream ended before it began'))
+        },
+      },
+    })
+    sockets.push(socket)
+    await opened.promise
+  }
+
+  return {
+    open: async (sessions) => {
+      let next = 0
+      const opener = async (): Promise<void> => {
+        for (let index = next++; index < sessions.length; index = next++) await openOne(index, sessions[index]!)
+      }
+      await Promise.all(Array.from({ length: OPENING_MAX }, opener))
+    },
+    close: () => {
+      closing = true
+      for (const socket of sockets.splice(0)) socket.terminate()
+    },
+    lost: () => lost,
+  }
+}

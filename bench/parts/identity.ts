@@ -1,0 +1,199 @@
+// Interface B as a user runs it: sessions made, read and verified as fast as they can be, then thousands of streams followed
+// while sessions change, and what that costs attestations. Its own service and data folder; measured after the rounds of
+// the other parts, since filling it takes longer than any of them.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type IdentityClient, startIdentityClient } from '../identity/client.ts'
+import { filledWallet, fillWallets } from '../identity/fill.ts'
+import type { RequestPlan } from '../identity/plan.ts'
+import type { LatencySummary, LoadPlan } from '../load/plan.ts'
+import type { Unit } from '../result.ts'
+import { type RunningService, residentMegabytes, startService } from '../scale/running-service.ts'
+import type { BenchContext } from './context.ts'
+import { findingsOf } from './measure-load.ts'
+import { parseEnvironmentFile } from './service.ts'
+
+const WALLETS = 1_000_000
+const STREAMS = 10_000
+const CHANGES_PER_SECOND = 500
+const SESSIONS_READ = 2_000
+/** More than the service keeps in memory, so that each is asked of the database. */
+const WALLETS_ASKED = 50_000
+/** What the process still gives back or compiles after its streams are open. */
+const SETTLE_MS = 3_000
+const GENERATOR_LATENESS_LIMIT_MS = 5
+
+interface Stand {
+  readonly context: BenchContext
+  readonly service: RunningService
+  readonly client: IdentityClient
+  readonly url: string
+  readonly liveKey: string
+  readonly testKey: string
+  readonly add: (name: string, label: string, unit: Unit, value: number) => void
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+const load = async (stand: Stand, name: string, label: string, requests: readonly RequestPlan[]): Promise<void> => {
+  const { context, client, url, add } = stand
+  const { durations, connections } = context.options
+  context.progress.step(`identity ${label}`)
+  for (let round = 0; round < durations.rounds; round++) {
+    const report = await client.requests({
+      ...{ url, requests, connections },
+      warmupMs: round === 0 ? durations.firstWarmupMs / 2 : durations.warmupMs,
+      durationMs: durations.closedMs / 2,
+    })
+    add(`${name}.throughput`, label, '/s', report.throughputPerSecond)
+    add(`${name}.p99`, `p99 of that, ${connections} connections`, 'ms', report.latencyMs.p99)
+    for (const [status, count] of Object.entries(report.statuses)) {
+      if (!status.startsWith('2')) context.collector.find(`identity ${label}: ${count} answers with status ${status}`)
+    }
+    for (const [kind, count] of Object.entries(report.failures)) {
+      context.collector.find(`identity ${label}: ${count} requests without an answer: ${kind}`)
+    }
+  }
+}
+
+const registerRequest = (key: string, size: number): RequestPlan => ({
+  ...{ method: 'POST', path: `/api/v1/register/individual?size=${size}`, headers: bearer(key), body: null },
+})
+
+const makeSessions = async ({ url, liveKey }: Stand): Promise<readonly string[]> => {
+  const { method, path, headers } = registerRequest(liveKey, 80)
+  const make = async (): Promise<string> => {
+    const response = await fetch(url + path, { method, headers })
+    return ((await response.json()) as { readonly sessionId: string }).sessionId
+  }
+  const ids: string[] = []
+  while (ids.length < SESSIONS_READ) ids.push(...(await Promise.all(Array.from({ length: 50 }, make))))
+  return ids
+}
+
+const measureRequests = async (stand: Stand, wallets: number): Promise<void> => {
+  const { liveKey } = stand
+  await load(stand, 'create_300', 'sessions made, QR code of 300 px', [registerRequest(liveKey, 300)])
+  await load(stand, 'create_2000', 'sessions made, QR code of 2,000 px', [registerRequest(liveKey, 2_000)])
+  const ids = await makeSessions(stand)
+  await load(
+    stand,
+    'status',
+    'status read',
+    ids.map((id) => ({
+      ...{ method: 'GET', path: `/api/v1/status/individual/${id}`, headers: bearer(liveKey), body: null },
+    })),
+  )
+  const step = Math.max(1, Math.floor(wallets / WALLETS_ASKED))
+  await load(
+    stand,
+    'verify',
+    `wallets verified, ${wallets.toLocaleString('en-US')} stored`,
+    Array.from({ length: Math.min(WALLETS_ASKED, wallets) }, (_, index) => ({
+      ...{ method: 'POST', path: '/api/v1/verify', headers: bearer(liveKey) },
+      body: JSON.stringify({ address: filledWallet(index * step) }),
+    })),
+  )
+}
+
+const addLatencies = ({ add }: Stand, name: string, label: string, { p50, p99, p99_9, max }: LatencySummary): void => {
+  add(`${name}.p50`, `${label}, p50`, 'ms', p50)
+  add(`${name}.p99`, `${label}, p99`, 'ms', p99)
+  add(`${name}.p99_9`, `${label}, p99.9`, 'ms', p99_9)
+  add(`${name}.max`, `${label}, slowest`, 'ms', max)
+}
+
+const changeFor = async (stand: Stand, durationMs: number) => {
+  const { context, client } = stand
+  const report = await client.change({ ratePerSecond: CHANGES_PER_SECOND, warmupMs: 1_000, durationMs })
+  const problems = [...report.problems]
+  if (report.undelivered > 0) problems.push(`${report.undelivered} changes were never delivered`)
+  if (report.changesPerSecond < CHANGES_PER_SECOND * 0.98) {
+    problems.push(`${Math.round(report.changesPerSecond)}/s were acknowledged of ${CHANGES_PER_SECOND}/s asked for`)
+  }
+  if (report.generatorDelayMs.p99 > GENERATOR_LATENESS_LIMIT_MS) {
+    problems.push(`the client itself was ${report.generatorDelayMs.p99.toFixed(1)} ms late (p99)`)
+  }
+  for (const problem of problems) context.collector.find(`identity streams: ${problem}`)
+  return report
+}
+
+const attestationPlan = ({ service, context }: Stand, name: string, durationMs: number): LoadPlan => ({
+  name,
+  url: `${service.url}/v2/attestation`,
+  headers: { 'x-api-key': service.key },
+  bodies: { seed: 'identity', wallets: 4_096, chain: 'sepolia', target: { to: service.contract } },
+  answers: { kind: 'attestation', attester: service.attester, sampleEvery: 1_000 },
+  shape: { mode: 'closed', connections: context.options.connections },
+  ...{ warmupMs: 500, durationMs, drainMs: 5_000, observePid: service.managed.pid },
+})
+
+const attest = async (stand: Stand, name: string, durationMs: number): Promise<number> => {
+  const report = await stand.context.client.run(attestationPlan(stand, name, durationMs))
+  for (const finding of findingsOf(report)) stand.context.collector.find(finding)
+  return report.throughputPerSecond
+}
+
+const measureStreams = async (stand: Stand): Promise<void> => {
+  const { context, service, client, url, testKey, add } = stand
+  const { durations } = context.options
+  context.progress.step(`identity ${STREAMS.toLocaleString('en-US')} streams are opened`)
+  const idleMegabytes = residentMegabytes(service)
+  await client.follow({ url, key: testKey, streams: STREAMS })
+  await Bun.sleep(SETTLE_MS)
+  const streams = STREAMS.toLocaleString('en-US')
+  add(
+    'streams.memory',
+    `memory of ${streams} open streams over before`,
+    'MB',
+    residentMegabytes(service) - idleMegabytes,
+  )
+  for (let round = 0; round < durations.rounds; round++) {
+    context.progress.step(`identity changes at ${CHANGES_PER_SECOND}/s, round ${round + 1} of ${durations.rounds}`)
+    const { deliveryMs, answerMs } = await changeFor(stand, durations.openMs)
+    addLatencies(stand, 'delivery', `a change at its stream, ${CHANGES_PER_SECOND}/s`, deliveryMs)
+    add('change.p99', 'a change acknowledged, p99', 'ms', answerMs.p99)
+    const alone = await attest(stand, 'attestations beside idle streams', durations.closedMs)
+    const [changes, beside] = await Promise.all([
+      changeFor(stand, durations.closedMs + 1_000),
+      attest(stand, 'attestations beside changes', durations.closedMs),
+    ])
+    add('attestations.alone', 'attestations beside idle streams', '/s', alone)
+    add('attestations.beside', `attestations beside ${CHANGES_PER_SECOND} changes a second`, '/s', beside)
+    add('attestations.loss', 'throughput that attestations lose to them', '%', (1 - beside / alone) * 100)
+    add('delivery.saturated_p99', 'a change at its stream beside them, p99', 'ms', changes.deliveryMs.p99)
+  }
+  await client.close()
+}
+
+/** Adds measurements named `identity.…`. @throws Error when the service can't be started, filled or reached. */
+export const measureIdentity = async (context: BenchContext): Promise<void> => {
+  const { processes, progress, collector, options } = context
+  progress.step('identity service starts')
+  const service = await startService(processes, 'auto')
+  const quickstart = parseEnvironmentFile(readFileSync(join(service.dataDirectory, 'quickstart.env'), 'utf8'))
+  const required = (name: string): string => {
+    const value = quickstart[name]
+    if (value === undefined) throw new Error(`quickstart.env has no ${name}`)
+    return value
+  }
+  const wallets = options.quick ? WALLETS / 10 : WALLETS
+  await fillWallets(service, wallets, (there) =>
+    progress.step(`identity ${there.toLocaleString('en-US')} wallets stored`),
+  )
+  const stand: Stand = {
+    ...{ context, service },
+    client: await startIdentityClient(processes),
+    url: service.url,
+    liveKey: required('IDENTITY_API_KEY'),
+    testKey: required('IDENTITY_TEST_API_KEY'),
+    add: (name, label, unit, value) =>
+      collector.add(
+        { ...{ label, unit }, name: `identity.${name}`, better: unit === '/s' ? 'higher' : 'lower' },
+        value,
+      ),
+  }
+  await measureStreams(stand)
+  await measureRequests(stand, wallets)
+  await service.managed.stop()
+}

@@ -1,0 +1,27 @@
+// What people prove themselves with, as requests bring it, and whose account it is about.
+import type { User } from '../../store/users.ts'
+import { OriginRefusedError, SubjectUnknownError } from '../errors.ts'
+import { Type } from '../schema.ts'
+import type { Services } from '../services.ts'
+
+export const PASSWORD = Type.String({ description: '12 to 256 characters', minLength: 1, maxLength: 256 })
+export const CODE = Type.String({ description: 'Six digits, or a recovery code', minLength: 6, maxLength: 11 })
+export const CHALLENGE_ID = Type.String({ minLength: 1, maxLength: 64 })
+export const CREDENTIAL = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'What navigator.credentials answered, as JSON (Web Authentication, level 3: PublicKeyCredential.toJSON)',
+})
+export const OPTIONS = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Options for navigator.credentials, as JSON',
+})
+
+/** Browsers send it with every request that changes something; without one there is nothing to bind a passkey to. */
+export const requireOrigin = (origin: string | null): string => {
+  if (origin === null) throw new OriginRefusedError()
+  return origin
+}
+
+export const requireUser = async (services: Services, userId: string): Promise<User> => {
+  const user = await services.store.users.find(userId)
+  if (user === null) throw new SubjectUnknownError('account')
+  return user
+}

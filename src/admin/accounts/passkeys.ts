@@ -1,0 +1,136 @@
+// Passkeys: making one and signing in with one, on top of @simplewebauthn/server. A passkey that checked its owner (by
+// fingerprint, face or PIN) is both factors at once. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import { FieldInvalidError } from '../../domain/errors.ts'
+import type { Passkey, PasskeyTable } from '../../store/passkeys.ts'
+import type { User } from '../../store/users.ts'
+import { CredentialWrongError } from '../errors.ts'
+
+const CHALLENGE_SECONDS = 300
+/** EdDSA, ES256, RS256 (COSE): what authenticators have. */
+const ALGORITHMS = [-8, -7, -257]
+
+export interface Challenge<Options> {
+  /** To be sent back with the answer. */
+  readonly challengeId: string
+  readonly options: Options
+}
+
+/** The site a passkey is bound to. Null where it can't be: an address of numbers is no domain. */
+export const relyingPartyOf = (origin: string): string | null => {
+  const { hostname } = new URL(origin)
+  return hostname.startsWith('[') || /^[0-9.]+$/.test(hostname) ? null : hostname
+}
+
+const requireRelyingParty = (origin: string): string => {
+  const found = relyingPartyOf(origin)
+  if (found === null) {
+    throw new FieldInvalidError(
+      'origin',
+      'must be a name for passkeys: open the dashboard as localhost or by its domain',
+    )
+  }
+  return found
+}
+
+/** Whatever the library throws about an answer means that it is not accepted; the reason is nobody's business. */
+const verified = async <Result>(verify: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await verify()
+  } catch {
+    throw new CredentialWrongError('passkey')
+  }
+}
+
+export const createPasskeys = (table: PasskeyTable) => ({
+  /** What the browser needs to make a passkey. @throws FieldInvalidError where passkeys can't work */
+  proposeRegistration: async (
+    user: User,
+    origin: string,
+  ): Promise<Challenge<PublicKeyCredentialCreationOptionsJSON>> => {
+    const known = await table.listOf(user.id)
+    const options = await generateRegistrationOptions({
+      rpName: 'Countersign',
+      rpID: requireRelyingParty(origin),
+      userName: user.email,
+      userDisplayName: user.name,
+      userID: new TextEncoder().encode(user.id),
+      attestationType: 'none',
+      excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      supportedAlgorithmIDs: ALGORITHMS,
+    })
+    const challengeId = await table.addChallenge({ challenge: options.challenge, userId: user.id }, CHALLENGE_SECONDS)
+    return { challengeId, options }
+  },
+
+  /** The passkey that the browser made, not yet stored. @throws CredentialWrongError */
+  checkRegistration: async (
+    user: User,
+    origin: string,
+    challengeId: string,
+    response: RegistrationResponseJSON,
+  ): Promise<Omit<Passkey, 'name' | 'createdAtSeconds' | 'lastUsedAtSeconds'>> => {
+    const asked = await table.takeChallenge(challengeId)
+    if (asked === null || asked.userId !== user.id) throw new CredentialWrongError('passkey')
+    const result = await verified(() =>
+      verifyRegistrationResponse({
+        response,
+        expectedChallenge: asked.challenge,
+        expectedOrigin: origin,
+        expectedRPID: requireRelyingParty(origin),
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      }),
+    )
+    if (!result.verified) throw new CredentialWrongError('passkey')
+    const { id, publicKey, counter, transports = [] } = result.registrationInfo.credential
+    return { id, userId: user.id, publicKey, signatureCount: counter, transports }
+  },
+
+  /** What the browser needs to sign in with any passkey of this site. */
+  proposeSignIn: async (origin: string): Promise<Challenge<PublicKeyCredentialRequestOptionsJSON>> => {
+    const options = await generateAuthenticationOptions({
+      rpID: requireRelyingParty(origin),
+      userVerification: 'required',
+    })
+    const challengeId = await table.addChallenge({ challenge: options.challenge, userId: null }, CHALLENGE_SECONDS)
+    return { challengeId, options }
+  },
+
+  /** The passkey that signed. @throws CredentialWrongError */
+  checkSignIn: async (origin: string, challengeId: string, response: AuthenticationResponseJSON): Promise<Passkey> => {
+    const asked = await table.takeChallenge(challengeId)
+    const passkey = asked === null ? null : await table.find(response.id)
+    if (asked === null || passkey === null) throw new CredentialWrongError('passkey')
+    const result = await verified(() =>
+      verifyAuthenticationResponse({
+        response,
+        expectedChallenge: asked.challenge,
+        expectedOrigin: origin,
+        expectedRPID: requireRelyingParty(origin),
+        requireUserVerification: true,
+        credential: {
+          id: passkey.id,
+          publicKey: new Uint8Array(passkey.publicKey),
+          counter: passkey.signatureCount,
+          transports: [...passkey.transports],
+        },
+      }),
+    )
+    if (!result.verified) throw new CredentialWrongError('passkey')
+    await table.noteUse(passkey.id, result.authenticationInfo.newCounter)
+    return passkey
+  },
+})
+
+export type Passkeys = ReturnType<typeof createPasskeys>

@@ -1,0 +1,53 @@
+// What decisions may be searched for, as queries say it and as the index is asked.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { parseWalletAddress } from '../../domain/wallet.ts'
+import type { DecisionFilter } from '../../store/decision-index/types.ts'
+import { oneOf, type Static, Type } from '../schema.ts'
+import { timeOf } from '../time.ts'
+
+export const FILTER = {
+  wallet: Type.Optional(Type.String({ maxLength: 100, description: 'The end user’s address' })),
+  project_id: Type.Optional(Type.String({ maxLength: 100 })),
+  policy_id: Type.Optional(Type.String({ maxLength: 100 })),
+  verdict: Type.Optional(oneOf(['compliant', 'denied'])),
+  rule: Type.Optional(Type.String({ maxLength: 100, description: 'A rule’s id; empty: the policy’s default decided' })),
+  chain: Type.Optional(Type.String({ maxLength: 100 })),
+  shadow_revision_id: Type.Optional(Type.String({ maxLength: 100, description: 'With `shadow`' })),
+  shadow: Type.Optional(
+    oneOf(['same', 'different', 'failed'], 'How `shadow_revision_id` would have decided beside the active revision'),
+  ),
+  since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
+  until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
+}
+export const FILTER_QUERY = Type.Object(FILTER)
+
+export const walletOf = (text: string): string => {
+  const parsed = parseWalletAddress(text)
+  if (parsed === null) throw new FieldInvalidError('wallet', 'must be an EVM or Solana address')
+  return parsed.address
+}
+
+export const shadowFilterOf = (query: Static<typeof FILTER_QUERY>): Pick<DecisionFilter, 'shadow'> => {
+  const { shadow, shadow_revision_id: revisionId } = query
+  if (shadow === undefined && revisionId === undefined) return {}
+  if (shadow === undefined || revisionId === undefined) {
+    throw new FieldInvalidError(
+      shadow === undefined ? 'shadow_revision_id' : 'shadow',
+      'comes with the other of the two',
+    )
+  }
+  return { shadow: { revisionId, outcome: shadow } }
+}
+
+export const filterOf = (organizationId: string, query: Static<typeof FILTER_QUERY>): DecisionFilter => ({
+  organizationId,
+  ...(query.wallet === undefined ? {} : { wallet: walletOf(query.wallet) }),
+  ...(query.project_id === undefined ? {} : { projectId: query.project_id }),
+  ...(query.policy_id === undefined ? {} : { policyId: query.policy_id }),
+  ...(query.verdict === undefined ? {} : { verdict: query.verdict }),
+  ...(query.rule === undefined ? {} : { rule: query.rule === '' ? null : query.rule }),
+  ...(query.chain === undefined ? {} : { chain: query.chain }),
+  ...shadowFilterOf(query),
+  ...(query.since === undefined ? {} : { sinceMs: timeOf('since', query.since) }),
+  ...(query.until === undefined ? {} : { untilMs: timeOf('until', query.until) }),
+})

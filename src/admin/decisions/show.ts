@@ -1,0 +1,116 @@
+// A decision as the API shows it: in short, what it was decided on, and its place in the log's chain.
+import type { DecisionRecord } from '../../decisions/types.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
+
+export const DECISION = named(
+  'Decision',
+  closed({
+    uuid: Type.String({ description: 'Of the attestation, or the task’s id' }),
+    at: time(),
+    kind: oneOf(['attestation', 'task']),
+    verdict: oneOf(['compliant', 'denied']),
+    withheld: Type.Boolean({ description: 'The answer came after the deadline and was never sent' }),
+    project_id: Type.String(),
+    policy_id: Type.String(),
+    policy_name: Type.String(),
+    revision_id: Type.String(),
+    verification_hash: Type.String(),
+    chain: Type.String(),
+    from: Type.String(),
+    to: Type.String(),
+    value: Type.String(),
+    data_sha256: Type.String(),
+    data_size: Type.Integer(),
+    rule: Type.Union([Type.String(), Type.Null()], { description: 'The one that decided; null: the policy’s default' }),
+    code: nullable(Type.String()),
+    message: nullable(Type.String()),
+    expiration: Type.Integer(),
+    attesters: Type.Array(Type.String()),
+    signatures: Type.Array(Type.String()),
+    key_id: Type.String(),
+    request_id: Type.String(),
+    shadow: Type.Union(
+      [
+        closed({
+          revision_id: Type.String(),
+          verdict: Type.Union([oneOf(['compliant', 'denied']), Type.Null()], {
+            description: 'null: it could not be evaluated, and `rule` is the one that failed',
+          }),
+          rule: nullable(Type.String()),
+        }),
+        Type.Null(),
+      ],
+      { description: 'What the shadow revision would have decided' },
+    ),
+  }),
+)
+
+/** What only one decision is shown with. */
+export const BASIS = named(
+  'DecisionBasis',
+  closed({
+    requested_at: Type.Union([time(), Type.Null()], { description: 'The time that the rules saw' }),
+    data: Type.Union([Type.String(), Type.Null()], { description: 'Call data; null where it was too long to keep' }),
+    facts: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
+      description: 'What the rules were told beyond the request, with what is personal as keyed hashes',
+    }),
+  }),
+)
+
+export const PROOF = named(
+  'DecisionProof',
+  closed({
+    slot: Type.String(),
+    segment: Type.String({ description: 'File of the log' }),
+    offset: Type.Integer({ description: 'Where its line begins, bytes' }),
+    length: Type.Integer(),
+    line: Type.String({ description: 'The line as it is in the file' }),
+    hash: Type.String({ description: 'SHA-256 of the line' }),
+    previous_hash: Type.String({ description: 'Which the line carries of the one before it' }),
+    previous_matches: Type.Boolean(),
+    next_matches: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'The line after it carries its hash; null while it is the newest of its file',
+    }),
+  }),
+)
+
+export const showDecision = (record: DecisionRecord, withheld: boolean): Static<typeof DECISION> => ({
+  uuid: record.uuid,
+  at: new Date(record.at).toISOString(),
+  kind: record.kind,
+  verdict: record.compliant ? 'compliant' : 'denied',
+  withheld,
+  project_id: record.project,
+  policy_id: record.policy,
+  policy_name: record.policy_name,
+  revision_id: record.revision,
+  verification_hash: record.verification_hash,
+  chain: record.chain,
+  from: record.from,
+  to: record.to,
+  value: record.value,
+  data_sha256: record.data_sha256,
+  data_size: record.data_size,
+  rule: record.rule,
+  code: record.code ?? null,
+  message: record.message ?? null,
+  expiration: record.expiration,
+  attesters: [...record.attesters],
+  signatures: [...record.signatures],
+  key_id: record.key,
+  request_id: record.request,
+  shadow:
+    record.shadow === undefined
+      ? null
+      : {
+          revision_id: record.shadow.revision,
+          verdict: record.shadow.compliant === null ? null : record.shadow.compliant ? 'compliant' : 'denied',
+          rule: record.shadow.rule,
+        },
+})
+
+export const showBasis = ({ requested, data, data_size, facts }: DecisionRecord): Static<typeof BASIS> => ({
+  requested_at: requested === undefined ? null : timeText(requested),
+  data: data ?? (data_size === 0 ? '0x' : null),
+  facts: facts === undefined ? null : { ...facts },
+})

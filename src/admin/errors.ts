@@ -1,0 +1,75 @@
+// What the administration refuses with. All are answers by design: chosen texts that repeat nothing of what was sent.
+import { CountersignError } from '../domain/errors.ts'
+import type { OrganizationRole } from '../domain/role.ts'
+
+/** No session, or one that has ended. */
+export class SignInRequiredError extends CountersignError {
+  override readonly name = 'SignInRequiredError'
+  constructor() {
+    super('UNAUTHENTICATED', 'sign in, or send an admin key as Authorization: Bearer')
+  }
+}
+
+/** The password was right; a code or a passkey is still owed. */
+export class SecondFactorRequiredError extends CountersignError {
+  override readonly name = 'SecondFactorRequiredError'
+  constructor() {
+    super('SECOND_FACTOR_REQUIRED', 'the second factor is still owed')
+  }
+}
+
+/** Wrong address, password, code, passkey or link: the caller can't tell which. */
+export class CredentialWrongError extends CountersignError {
+  override readonly name = 'CredentialWrongError'
+  constructor(what: 'password' | 'code' | 'passkey' | 'link') {
+    const texts = {
+      password: 'the email address or the password is wrong',
+      code: 'the code is wrong or was used before',
+      passkey: 'the passkey was not accepted',
+      link: 'the link is unknown, used or too old; ask for another',
+    } as const
+    super('UNAUTHENTICATED', texts[what])
+  }
+}
+
+/** Known, and not allowed. Where even the existence of something is not to be known, it is 404 instead. */
+export class RoleInsufficientError extends CountersignError {
+  override readonly name = 'RoleInsufficientError'
+  constructor(needed: OrganizationRole | 'deployment-admin' | 'person') {
+    super(
+      'FORBIDDEN_ROLE',
+      needed === 'person' ? 'this needs a person who is signed in, not a key' : `this needs the role ${needed}`,
+    )
+  }
+}
+
+/** A browser sent it from another site's page (threats row 23). */
+export class OriginRefusedError extends CountersignError {
+  override readonly name = 'OriginRefusedError'
+  constructor() {
+    super('FORBIDDEN_ORIGIN', 'the request does not come from the dashboard')
+  }
+}
+
+/** There is no such thing, or it is another organization's: the caller can't tell which. */
+export class SubjectUnknownError extends CountersignError {
+  override readonly name = 'SubjectUnknownError'
+  constructor(what: string) {
+    super('NOT_FOUND', `there is no such ${what}`)
+  }
+}
+
+/** It does not go together with what is there. */
+export class ConflictError extends CountersignError {
+  override readonly name = 'ConflictError'
+  constructor(detail: string) {
+    super('CONFLICT', detail)
+  }
+}
+
+export class TooManyAttemptsError extends CountersignError {
+  override readonly name = 'TooManyAttemptsError'
+  constructor(retryAfterSeconds: number) {
+    super('RATE_LIMITED', 'too many attempts; wait and try again', { retryAfterSeconds })
+  }
+}

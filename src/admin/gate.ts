@@ -1,0 +1,102 @@
+// Decides who a request is from and whether they may: before anything of it but its headers and its path was looked at.
+// The decision is the route's declared access and nothing else.
+
+import type { Authenticator } from '../http/authenticate.ts'
+import { KeyScopeError } from '../http/authenticate.ts'
+import { parseBearer } from '../http/bearer.ts'
+import type { RateLimiter, RateLimitState } from '../http/rate-limit.ts'
+import type { Organization } from '../store/organizations.ts'
+import type { Store } from '../store/store.ts'
+import type { DashboardOrigins } from './accounts/origin.ts'
+import type { FoundSession, Sessions } from './accounts/sessions.ts'
+import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'
+import { RoleInsufficientError, SecondFactorRequiredError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
+import { type Access, isUnsafe, type Route } from './route.ts'
+
+export interface GateDependencies {
+  readonly store: Pick<Store, 'organizations'>
+  readonly authenticator: Authenticator
+  readonly limiter: RateLimiter
+  readonly sessions: Sessions
+  readonly origins: DashboardOrigins
+}
+
+export interface Admission {
+  /** Null where the route is open and nobody is signed in. */
+  readonly actor: Actor | null
+  readonly pending: FoundSession | null
+  readonly organization: Organization | null
+  /** Of a key that has a limit. */
+  readonly rateLimit: RateLimitState | null
+}
+
+export const createAdminGate = ({ store, authenticator, limiter, sessions, origins }: GateDependencies) => {
+  const authenticateKey = async (header: string): Promise<Actor> => {
+    const text = parseBearer(header)
+    const principal = await authenticator.authenticate(text, 'admin')
+    try {
+      await authenticator.authenticate(text, 'deployment')
+      return { kind: 'key', principal, deployment: true }
+    } catch (error) {
+      if (error instanceof KeyScopeError) return { kind: 'key', principal, deployment: false }
+      throw error
+    }
+  }
+
+  const authorize = async (
+    access: Exclude<Access, { kind: 'public' | 'second-factor' }>,
+    actor: Actor,
+    organizationName: string | undefined,
+  ): Promise<Organization | null> => {
+    if (access.kind === 'organization') {
+      const organization = organizationName === undefined ? null : await store.organizations.find(organizationName)
+      if (organization === null || roleIn(actor, organization.id) === null)
+        throw new SubjectUnknownError('organization')
+      if (!mayIn(actor, organization.id, access.role)) throw new RoleInsufficientError(access.role)
+      if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
+      return organization
+    }
+    if (access.kind === 'deployment') {
+      if (!mayDeployment(actor)) throw new RoleInsufficientError('deployment-admin')
+      if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
+    }
+    if (access.kind === 'person' && actor.kind !== 'person') throw new RoleInsufficientError('person')
+    return null
+  }
+
+  /**
+   * @throws KeyUnusableError, SignInRequiredError, SecondFactorRequiredError 401; KeyScopeError, RoleInsufficientError,
+   * OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
+   */
+  return async (route: Route, params: Readonly<Record<string, string>>, headers: Headers): Promise<Admission> => {
+    const { access } = route
+    const authorization = headers.get('authorization')
+    if (access.kind === 'public' || access.kind === 'second-factor') {
+      // What signs someone in is as good a target for another site as what they do then.
+      if (isUnsafe(route.method)) origins.requireOwn(headers)
+      const found = access.kind === 'second-factor' ? await sessions.find(headers) : null
+      if (access.kind === 'second-factor' && found?.session.state !== 'second-factor') throw new SignInRequiredError()
+      return { actor: null, pending: found, organization: null, rateLimit: null }
+    }
+    if (authorization !== null) {
+      const actor = await authenticateKey(authorization)
+      const rateLimit = actor.kind === 'key' ? limiter.take(actor.principal) : null
+      const organization = await authorize(access, actor, params['organization'])
+      return { actor, pending: null, organization, rateLimit }
+    }
+    const found = await sessions.find(headers)
+    if (found === null) throw new SignInRequiredError()
+    // Only where a cookie speaks for someone: another site can make a browser send it, not a header.
+    if (isUnsafe(route.method)) origins.requireOwn(headers)
+    if (found.session.state === 'second-factor') throw new SecondFactorRequiredError()
+    const actor = await sessions.personOf(found)
+    return {
+      actor,
+      pending: null,
+      organization: await authorize(access, actor, params['organization']),
+      rateLimit: null,
+    }
+  }
+}
+
+export type AdminGate = ReturnType<typeof createAdminGate>

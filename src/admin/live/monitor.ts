@@ -1,0 +1,88 @@
+// Keeps the last quarter of an hour by the second and the last day by the minute. Looks at the service once a second,
+// however many decisions it makes, so that watching costs the same at one decision a second as at thirty thousand.
+import { type LivePoint, type LiveReading, livePoint } from './point.ts'
+
+export const SECONDS_KEPT = 900
+export const MINUTES_KEPT = 1_440
+const SECONDS_PER_MINUTE = 60
+
+export type LiveWindow = '15m' | '24h'
+
+export interface LiveMonitor {
+  /** Looks once. Call it every second. */
+  tick(): void
+  /** Oldest first. */
+  points(window: LiveWindow): readonly LivePoint[]
+  /** The last second; null before there were two looks. */
+  newest(): LivePoint | null
+  /** Hears of each new second. Answers how to stop. */
+  subscribe(listener: (point: LivePoint) => void): () => void
+}
+
+/** The newest `capacity` items, oldest first when read. */
+const createRing = <Item>(capacity: number) => {
+  const items: Item[] = []
+  let next = 0
+  return {
+    add: (item: Item): void => {
+      items[next] = item
+      next = (next + 1) % capacity
+    },
+    read: (): Item[] => (items.length < capacity ? [...items] : [...items.slice(next), ...items.slice(0, next)]),
+  }
+}
+
+/** Event loop figures of a minute: of its seconds, the middle one’s median and the worst of the rest. */
+const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms'] => {
+  const measured = points.flatMap(({ event_loop_ms: figures }) => (figures === null ? [] : [figures]))
+  if (measured.length === 0) return null
+  const medians = measured.map(({ p50 }) => p50).sort((left, right) => left - right)
+  return {
+    p50: medians[medians.length >> 1] ?? 0,
+    p99: Math.max(...measured.map(({ p99 }) => p99)),
+    max: Math.max(...measured.map(({ max }) => max)),
+  }
+}
+
+/** @param read takes one look; what it hands over must not change afterwards */
+export const createLiveMonitor = (read: () => LiveReading): LiveMonitor => {
+  const seconds = createRing<LivePoint>(SECONDS_KEPT)
+  const minutes = createRing<LivePoint>(MINUTES_KEPT)
+  const listeners = new Set<(point: LivePoint) => void>()
+  let previous: LiveReading | null = null
+  let minuteStart: LiveReading | null = null
+  let ofMinute: LivePoint[] = []
+  let newest: LivePoint | null = null
+
+  const closeMinute = (reading: LiveReading): void => {
+    // Percentiles of the whole minute, not an average of those of its seconds.
+    if (minuteStart !== null)
+      minutes.add({ ...livePoint(reading, minuteStart), event_loop_ms: minuteEventLoop(ofMinute) })
+    minuteStart = reading
+    ofMinute = []
+  }
+
+  return {
+    tick: () => {
+      const reading = read()
+      if (previous === null) {
+        previous = reading
+        minuteStart = reading
+        return
+      }
+      const point = livePoint(reading, previous)
+      previous = reading
+      newest = point
+      seconds.add(point)
+      ofMinute.push(point)
+      if (ofMinute.length === SECONDS_PER_MINUTE) closeMinute(reading)
+      for (const listener of listeners) listener(point)
+    },
+    points: (window) => (window === '15m' ? seconds.read() : minutes.read()),
+    newest: () => newest,
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}

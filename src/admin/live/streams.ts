@@ -1,0 +1,73 @@
+// The live page's event streams: every second to everyone who watches, encoded once. A watcher who may no longer watch is
+// cut off within a quarter of a minute, one who stopped reading sooner.
+import { QueueFullError } from '../../domain/errors.ts'
+import { createEventStream, type EventStream, type StreamEvent } from '../../http/event-stream.ts'
+import type { LiveMonitor } from './monitor.ts'
+import type { LivePoint } from './point.ts'
+
+const STREAMS_MAX = 100
+/** Seconds between two looks at whether a watcher may go on watching. */
+const CHECK_EVERY = 15
+
+export interface LiveStreams {
+  /** @throws QueueFullError when too many watch already */
+  open(stillAllowed: () => Promise<boolean>): EventStream
+  size(): number
+  close(): void
+}
+
+interface Watcher {
+  readonly stream: EventStream
+  readonly stillAllowed: () => Promise<boolean>
+  seconds: number
+}
+
+export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
+  const watchers = new Set<Watcher>()
+  let sequence = 0
+
+  const eventOf = (point: LivePoint): StreamEvent => {
+    sequence += 1
+    return { sequence, data: JSON.stringify(point) }
+  }
+
+  const check = async (watcher: Watcher): Promise<void> => {
+    const allowed = await watcher.stillAllowed().catch(() => false)
+    if (allowed && watcher.stream.keepAlive()) return
+    watchers.delete(watcher)
+    watcher.stream.cut()
+  }
+
+  const unsubscribe = monitor.subscribe((point) => {
+    if (watchers.size === 0) return
+    const event = eventOf(point)
+    for (const watcher of watchers) {
+      watcher.stream.send(event)
+      watcher.seconds += 1
+      if (watcher.seconds % CHECK_EVERY === 0) void check(watcher)
+    }
+  })
+
+  return {
+    open: (stillAllowed) => {
+      if (watchers.size >= STREAMS_MAX) throw new QueueFullError()
+      const watcher: Watcher = {
+        stream: createEventStream(() => watchers.delete(watcher)),
+        stillAllowed,
+        seconds: 0,
+      }
+      watchers.add(watcher)
+      const newest = monitor.newest()
+      // The newest second is repeated to a newcomer, under the number it had.
+      if (newest !== null) watcher.stream.begin({ sequence, data: JSON.stringify(newest) })
+      else watcher.stream.begin({ sequence, data: 'null' })
+      return watcher.stream
+    },
+    size: () => watchers.size,
+    close: () => {
+      unsubscribe()
+      for (const { stream } of watchers) stream.end()
+      watchers.clear()
+    },
+  }
+}

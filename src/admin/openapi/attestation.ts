@@ -1,0 +1,238 @@
+// Interface A in the words of OpenAPI: the shapes of its specification.
+import { closed, named, oneOf, Type } from '../schema.ts'
+import { openApiDocument } from './document.ts'
+import type { DescribedOperation } from './operation.ts'
+import { PROBLEM } from './problem.ts'
+
+const REQUEST = named(
+  'AttestationRequest',
+  Type.Object({
+    from: Type.String({ description: 'End user’s wallet address' }),
+    chain: Type.String({ description: 'Name of the chain, for example `base` or `solana`' }),
+    verification_hash: Type.Optional(Type.String({ description: 'Project; send this or `to`, not both' })),
+    to: Type.Optional(Type.String({ description: 'Contract or program; send this or `verification_hash`, not both' })),
+    data: Type.Optional(Type.String({ description: 'Encoded function call, 0x-hex; where the policy reads it' })),
+    msg_value: Type.Optional(Type.String({ description: 'Wei or lamports, decimal; where the policy reads it' })),
+    user_ip: Type.Optional(Type.String({ description: 'End user’s IP address; where the policy reads it' })),
+  }),
+)
+
+const RESPONSE = named(
+  'AttestationResponse',
+  closed({
+    policy_id: Type.String(),
+    policy_name: Type.String(),
+    verification_hash: Type.String({ description: 'What the contract carries as its policy id; signed' }),
+    is_compliant: Type.Boolean(),
+    attestation: closed({
+      uuid: Type.String({ description: 'UUID v4, spent on use' }),
+      expiration: Type.Integer({ description: 'Unix seconds; 0 when not compliant' }),
+      attester: Type.String({ description: 'Address or public key; empty when not compliant' }),
+      signature: Type.String({ description: '0x-hex; empty when not compliant' }),
+    }),
+    reason: Type.Optional(
+      closed({ code: Type.String(), message: Type.String() }, 'Of a denial, where the policy gives one'),
+    ),
+  }),
+)
+
+const TASK_REQUEST = named(
+  'TaskRequest',
+  Type.Object({
+    from: Type.String({ description: 'Sender' }),
+    to: Type.String({ description: 'Contract that enforces the policy' }),
+    data: Type.String({ description: 'Call data, 0x-hex; `0x` for none' }),
+    msg_value: Type.String({ description: 'Wei, decimal' }),
+    chain_id: Type.Optional(Type.Integer({ description: 'EIP-155 id; 1 unless given' })),
+  }),
+)
+
+const TASK_RESPONSE = named(
+  'TaskResponse',
+  closed({
+    is_compliant: Type.Boolean(),
+    signers: Type.Array(Type.String(), { description: 'Ascending; empty when not compliant' }),
+    signature: Type.Array(Type.String(), { description: 'In the order of `signers`' }),
+    expiry_block: Type.Integer({
+      description: 'Block number, or Unix seconds where the chain is set so; 0 when not compliant',
+    }),
+    task_id: Type.String(),
+  }),
+)
+
+const BATCH_REQUEST = named(
+  'BatchRequest',
+  Type.Object({
+    requests: Type.Array(
+      Type.Intersect([
+        REQUEST,
+        Type.Object({
+          idempotency_key: Type.Optional(
+            Type.String({
+              description: 'Of this element: repeated in any batch, it gets the same answer',
+              maxLength: 255,
+            }),
+          ),
+        }),
+      ]),
+      { minItems: 1, maxItems: 1_000 },
+    ),
+  }),
+)
+
+const BATCH_ELEMENT = named(
+  'BatchElement',
+  closed({
+    index: Type.Integer({ description: 'Of the request, from 0' }),
+    status: Type.Integer({ description: 'As if it had been asked alone' }),
+    answer: Type.Optional(RESPONSE),
+    problem: Type.Optional(PROBLEM),
+    retry_after_seconds: Type.Optional(Type.Integer({ description: 'Of a 429 or 503' })),
+    replayed: Type.Optional(Type.Boolean({ description: 'True: the answer of an earlier request' })),
+  }),
+)
+
+const READINESS = named(
+  'Readiness',
+  Type.Object({ ready: Type.Boolean(), checks: Type.Record(Type.String(), oneOf(['ok', 'failing'])) }),
+)
+
+const PROBLEMS = [400, 401, 403, 408, 409, 413, 415, 422, 429, 500, 503]
+
+const IDEMPOTENCY = {
+  name: 'Idempotency-Key',
+  description: 'A repeated request with the same key gets the same answer for as long as the attestation lives.',
+  schema: Type.String({ minLength: 1, maxLength: 255 }),
+}
+
+const shared = { parameters: {}, query: null, headers: [], bodies: {}, problems: [], security: [] } as const
+
+const OPERATIONS: readonly DescribedOperation[] = [
+  {
+    ...shared,
+    operationId: 'attest',
+    method: 'POST',
+    path: '/v2/attestation',
+    tag: 'Attestation',
+    summary: 'Evaluate a wallet or a transaction, and attest',
+    description:
+      'A denial is no error: it is a 200 with `is_compliant` false and no signature. A `data`, `msg_value` or `user_ip` that ' +
+      'the policy reads has to be sent.',
+    headers: [IDEMPOTENCY],
+    bodies: {
+      'application/json': {
+        schema: REQUEST,
+        required: true,
+        examples: {
+          project: {
+            from: '0x1111111111111111111111111111111111111111',
+            chain: 'base',
+            verification_hash: 'x-0000000000000000',
+          },
+          contract: {
+            from: '0x1111111111111111111111111111111111111111',
+            to: '0x2222222222222222222222222222222222222222',
+            chain: 'base',
+            data: '0xa9059cbb',
+            msg_value: '0',
+          },
+        },
+      },
+    },
+    answers: [{ status: 200, description: 'The verdict.', schema: RESPONSE }],
+    problems: PROBLEMS,
+    security: ['attestationKey'],
+  },
+  {
+    ...shared,
+    operationId: 'attestMany',
+    method: 'POST',
+    path: '/v2/attestations',
+    tag: 'Attestation',
+    summary: 'Up to 1,000 attestations in one call',
+    description:
+      'Each element is decided by itself and answered in its place, with a verdict or its own problem; the rate limit ' +
+      'counts elements. With `Accept: application/x-ndjson` each answer is a line, sent as soon as those before it are there.',
+    bodies: { 'application/json': { schema: BATCH_REQUEST, required: true } },
+    answers: [
+      {
+        status: 200,
+        description: 'In the order of the requests.',
+        schema: closed({ answers: Type.Array(BATCH_ELEMENT) }),
+      },
+    ],
+    problems: PROBLEMS,
+    security: ['attestationKey'],
+  },
+  {
+    ...shared,
+    operationId: 'evaluateTask',
+    method: 'POST',
+    path: '/v1/task',
+    tag: 'Attestation',
+    summary: 'Evaluate a transaction (v1)',
+    description: 'Signed by as many attesters as the policy’s quorum.',
+    headers: [IDEMPOTENCY],
+    bodies: { 'application/json': { schema: TASK_REQUEST, required: true } },
+    answers: [{ status: 200, description: 'The verdict.', schema: TASK_RESPONSE }],
+    problems: PROBLEMS,
+    security: ['attestationKey'],
+  },
+  {
+    ...shared,
+    operationId: 'isAlive',
+    method: 'GET',
+    path: '/livez',
+    tag: 'Operation',
+    summary: 'Whether the process answers',
+    description: '',
+    answers: [{ status: 200, description: '`ok`', schema: Type.String(), contentType: 'text/plain' }],
+  },
+  {
+    ...shared,
+    operationId: 'isReady',
+    method: 'GET',
+    path: '/readyz',
+    tag: 'Operation',
+    summary: 'Whether it can attest',
+    description: '',
+    answers: [{ status: 200, description: 'It can.', schema: READINESS }],
+    problems: [503],
+  },
+  {
+    ...shared,
+    operationId: 'readMetrics',
+    method: 'GET',
+    path: '/metrics',
+    tag: 'Operation',
+    summary: 'Metrics for Prometheus',
+    description: '',
+    answers: [
+      { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
+    ],
+  },
+]
+
+/** @param server where the API is reached */
+export const attestationDocument = (version: string, server: string): string =>
+  openApiDocument({
+    title: 'Countersign attestation API',
+    description:
+      'Decides by policy whether a wallet may do what it wants to do, and signs that decision for a smart contract or a ' +
+      'Solana program. For backend servers only: keys don’t belong into frontend code.',
+    version,
+    server,
+    tags: [
+      { name: 'Attestation', description: 'Verdicts and signatures.' },
+      { name: 'Operation', description: 'For orchestrators and monitors; expose them to your own network only.' },
+    ],
+    securitySchemes: {
+      attestationKey: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-api-key',
+        description: 'An attestation key: csa_live_… or csa_test_…',
+      },
+    },
+    operations: OPERATIONS,
+  })

@@ -1,0 +1,183 @@
+// From described operations to an OpenAPI 3.1 document. Source: https://spec.openapis.org/oas/v3.1.1.html; its schemas are
+// JSON Schema 2020-12, which is what TypeBox values already are.
+
+import type { TSchema } from '../schema.ts'
+import type { DescribedAnswer, DescribedInterface, DescribedOperation } from './operation.ts'
+import { PROBLEM } from './problem.ts'
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+type JsonObject = { [key: string]: Json }
+
+const TEXTS: Readonly<Record<number, string>> = {
+  400: 'The request is malformed.',
+  401: 'Not signed in, or the key is missing, invalid or expired.',
+  403: 'Not allowed.',
+  404: 'There is no such thing, or it is someone else’s.',
+  408: 'It took too long; retry with exponential backoff.',
+  409: 'It does not go together with what is there, or its twin is under way.',
+  413: 'The body is too large.',
+  415: 'The body is of another type.',
+  422: 'The Idempotency-Key was used with another request.',
+  429: 'Too many requests; Retry-After says when.',
+  500: 'A fault of the service; the request id names it in the log.',
+  503: 'At capacity, or a part is down; Retry-After says when.',
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Words of ours that JSON Schema does not have. */
+const OWN_WORDS = new Set(['$id', 'printable', 'rule'])
+
+/** `anyOf` of constants is written as what it is: an enumeration. */
+const asEnumeration = (schema: JsonObject): JsonObject => {
+  const { anyOf, ...rest } = schema
+  if (!Array.isArray(anyOf) || anyOf.length === 0) return schema
+  const values = anyOf.flatMap((option) =>
+    isObject(option) && typeof option['const'] === 'string' ? [option['const']] : [],
+  )
+  return values.length === anyOf.length ? { type: 'string', enum: values, ...rest } : schema
+}
+
+/** Gathers schemas that have a name, each once, and leaves references in their places. */
+const createSchemas = () => {
+  const components: JsonObject = {}
+  /** Here the keys are names of members, whatever words they are. */
+  const convertMembers = (members: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, convert(schema)]))
+  const convert = (schema: Json): Json => {
+    if (Array.isArray(schema)) return schema.map(convert)
+    if (!isObject(schema)) return schema
+    const plain = Object.fromEntries(
+      Object.entries(schema)
+        .filter(([word]) => !OWN_WORDS.has(word))
+        .map(([word, value]) => [
+          word,
+          word === 'properties' && isObject(value) ? convertMembers(value) : convert(value),
+        ]),
+    )
+    const name = schema['$id']
+    if (typeof name !== 'string') return asEnumeration(plain)
+    components[name] ??= asEnumeration(plain)
+    return { $ref: `#/components/schemas/${name}` }
+  }
+  return {
+    components,
+    // TypeBox's own marks are symbols, which JSON does not have.
+    of: (schema: TSchema): Json => convert(JSON.parse(JSON.stringify(schema)) as Json),
+  }
+}
+
+const pathParameters = (path: string): string[] => [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? '')
+
+const describeOperation = (operation: DescribedOperation, schemaOf: (schema: TSchema) => Json): JsonObject => {
+  const { parameters, query, headers, bodies, answers, problems, security } = operation
+  const listed: Json[] = [
+    ...pathParameters(operation.path).map((name): Json => {
+      const { description, schema } = parameters[name] ?? {}
+      return {
+        name,
+        in: 'path',
+        required: true,
+        schema: schema === undefined ? { type: 'string' } : schemaOf(schema),
+        ...(description === undefined ? {} : { description }),
+      }
+    }),
+    ...Object.entries((query?.properties ?? {}) as Record<string, TSchema>).map(([name, schema]): Json => {
+      const described = schemaOf(schema)
+      const description = isObject(described) ? described['description'] : undefined
+      return {
+        name,
+        in: 'query',
+        required: query?.required?.includes(name) === true,
+        schema: described,
+        ...(description === undefined ? {} : { description }),
+      }
+    }),
+    ...headers.map(
+      ({ name, description, schema }): Json => ({
+        name,
+        in: 'header',
+        required: false,
+        description,
+        schema: schemaOf(schema),
+      }),
+    ),
+  ]
+  const responses: JsonObject = {}
+  const byStatus = Map.groupBy(answers, ({ status }: DescribedAnswer) => status)
+  for (const [status, group] of byStatus) {
+    const content = Object.fromEntries(
+      group.flatMap(({ schema, contentType = 'application/json' }) =>
+        schema === null ? [] : [[contentType, { schema: schemaOf(schema) }]],
+      ),
+    )
+    responses[String(status)] = {
+      description: group[0]?.description ?? '',
+      ...(Object.keys(content).length === 0 ? {} : { content }),
+    }
+  }
+  for (const status of [...new Set(problems)].sort((left, right) => left - right)) {
+    responses[String(status)] = {
+      description: TEXTS[status] ?? 'An error.',
+      content: { 'application/problem+json': { schema: schemaOf(PROBLEM) } },
+    }
+  }
+  const entries = Object.entries(bodies)
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description === '' ? {} : { description: operation.description }),
+    ...(listed.length === 0 ? {} : { parameters: listed }),
+    ...(entries.length === 0
+      ? {}
+      : {
+          requestBody: {
+            required: entries.some(([, { required }]) => required),
+            content: Object.fromEntries(
+              entries.map(([type, { schema, examples }]) => [
+                type,
+                {
+                  schema: schemaOf(schema),
+                  ...(examples === undefined
+                    ? {}
+                    : {
+                        examples: Object.fromEntries(
+                          Object.entries(examples).map(([name, value]) => [name, { value: value as Json }]),
+                        ),
+                      }),
+                },
+              ]),
+            ),
+          },
+        }),
+    responses,
+    security: security.map((name): Json => ({ [name]: [] })),
+  }
+}
+
+/** The whole document, as JSON text. */
+export const openApiDocument = (described: DescribedInterface): string => {
+  const schemas = createSchemas()
+  const paths: JsonObject = {}
+  for (const operation of described.operations) {
+    const known = paths[operation.path]
+    const item: JsonObject = known !== undefined && isObject(known) ? known : {}
+    item[operation.method.toLowerCase()] = describeOperation(operation, schemas.of)
+    paths[operation.path] = item
+  }
+  return JSON.stringify({
+    openapi: '3.1.0',
+    info: {
+      title: described.title,
+      version: described.version,
+      description: described.description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: described.server }],
+    tags: described.tags,
+    paths,
+    components: { schemas: schemas.components, securitySchemes: described.securitySchemes },
+  })
+}

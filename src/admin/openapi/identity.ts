@@ -1,0 +1,155 @@
+// Interface B in the words of OpenAPI: the shapes of its specification.
+import { closed, named, nullable, oneOf, Type } from '../schema.ts'
+import { openApiDocument } from './document.ts'
+import type { DescribedOperation } from './operation.ts'
+
+const TYPE = oneOf(['individual', 'business'], 'individual: KYC; business: KYB')
+const STATUS = oneOf(['pending', 'submitted', 'completed', 'rejected', 'retry'])
+
+const CREATED = named(
+  'CreatedSession',
+  closed({
+    sessionId: Type.String({ description: 'UUID' }),
+    redirectUrl: Type.String({ description: 'Hosted verification link' }),
+    qrCode: Type.String({ description: 'PNG as a data URI, of the same link' }),
+  }),
+)
+
+const WALLET = named('SessionWallet', closed({ id: Type.String(), address: Type.String(), chain: Type.String() }))
+
+const SESSION = named(
+  'SessionStatus',
+  closed({
+    sessionId: Type.String(),
+    status: STATUS,
+    userId: Type.Optional(Type.String({ description: 'When the session has an identity' })),
+    completedAt: Type.Optional(Type.String({ description: 'ISO 8601; only when completed' })),
+    verifiedWallets: Type.Array(WALLET, { description: 'Filled only when completed' }),
+    unverifiedWallets: Type.Array(WALLET, { description: 'Filled only when not completed' }),
+  }),
+)
+
+const VERIFIED = named(
+  'WalletVerification',
+  closed({
+    address: Type.String(),
+    verified: Type.Boolean(),
+    status: Type.Optional(nullable(STATUS)),
+    userId: Type.Optional(Type.String()),
+    checkType: Type.Optional(nullable(oneOf(['kyc', 'kyb']))),
+    verifiedAt: Type.Optional(nullable(Type.String())),
+    wallets: Type.Optional(Type.Array(closed({ address: Type.String(), chain: Type.String() }))),
+  }),
+)
+
+const PARAMETERS = {
+  type: { schema: TYPE },
+  sessionId: { description: 'UUID from creating the session' },
+}
+const PROBLEMS = [401, 403, 404, 408, 429, 500, 503]
+const shared = { parameters: PARAMETERS, query: null, headers: [], bodies: {}, security: ['identityKey'] } as const
+
+const register = (type: 'individual' | 'business'): DescribedOperation => ({
+  ...shared,
+  operationId: type === 'individual' ? 'registerIndividual' : 'registerBusiness',
+  method: 'POST',
+  path: `/api/v1/register/${type}`,
+  tag: 'Sessions',
+  summary: `Create a session for ${type === 'individual' ? 'a person' : 'a business'}`,
+  description:
+    'With `walletAddress`, a session of the same type for that wallet that is pending, in retry or completed is reused.',
+  query: Type.Object({
+    size: Type.Optional(
+      Type.Integer({ minimum: 80, maximum: 2_000, description: 'Of the QR code, pixels; 300 unless given' }),
+    ),
+  }),
+  headers: [
+    {
+      name: 'Idempotency-Key',
+      description: 'A repeated request with the same key gets the same session for a day.',
+      schema: Type.String({ minLength: 1, maxLength: 255 }),
+    },
+  ],
+  bodies: {
+    'application/json': {
+      required: false,
+      schema: named(
+        'Registration',
+        Type.Object({
+          walletAddress: Type.Optional(Type.String({ description: 'The only wallet that may connect' })),
+          originUrl: Type.Optional(Type.String({ description: 'Absolute https URL to go back to' })),
+        }),
+      ),
+    },
+  },
+  answers: [
+    { status: 201, description: 'A new session.', schema: CREATED },
+    { status: 200, description: 'An existing session.', schema: CREATED },
+  ],
+  problems: [400, 409, 413, 415, 422, ...PROBLEMS],
+})
+
+const OPERATIONS: readonly DescribedOperation[] = [
+  register('individual'),
+  register('business'),
+  {
+    ...shared,
+    operationId: 'readStatus',
+    method: 'GET',
+    path: '/api/v1/status/{type}/{sessionId}',
+    tag: 'Sessions',
+    summary: 'A session’s status, once',
+    description: '',
+    answers: [{ status: 200, description: 'The status.', schema: SESSION }],
+    problems: PROBLEMS,
+  },
+  {
+    ...shared,
+    operationId: 'followStatus',
+    method: 'GET',
+    path: '/api/v1/status/realtime/{type}/{sessionId}',
+    tag: 'Sessions',
+    summary: 'A session’s status, as it changes',
+    description:
+      'Server-sent events: each `data` line is a status object. The current one comes first, then one a change; `: keep-alive` ' +
+      'every 15 seconds. The stream stays open after a final status.',
+    answers: [{ status: 200, description: 'The stream.', schema: SESSION, contentType: 'text/event-stream' }],
+    problems: PROBLEMS,
+  },
+  {
+    ...shared,
+    operationId: 'verifyWallet',
+    method: 'POST',
+    path: '/api/v1/verify',
+    tag: 'Wallets',
+    summary: 'Whether a wallet belongs to a verified identity',
+    description: 'At the calling organization’s current level.',
+    bodies: {
+      'application/json': {
+        required: true,
+        schema: named('VerifyRequest', Type.Object({ address: Type.String(), type: Type.Optional(TYPE) })),
+      },
+    },
+    answers: [{ status: 200, description: 'The answer.', schema: VERIFIED }],
+    problems: [400, 413, 415, ...PROBLEMS],
+  },
+]
+
+/** @param server where the API is reached */
+export const identityDocument = (version: string, server: string): string =>
+  openApiDocument({
+    title: 'Countersign identity API',
+    description:
+      'Verification sessions for people and businesses, and whether a wallet belongs to a verified identity. For backend ' +
+      'servers only; a browser follows a stream through a relay that adds the key.',
+    version,
+    server,
+    tags: [
+      { name: 'Sessions', description: 'Creating and following sessions.' },
+      { name: 'Wallets', description: 'Asking for wallets.' },
+    ],
+    securitySchemes: {
+      identityKey: { type: 'http', scheme: 'bearer', description: 'An identity key: csi_live_… or csi_test_…' },
+    },
+    operations: OPERATIONS,
+  })

@@ -1,0 +1,97 @@
+// The lists that a simulation reads, from the store. A rule asks synchronously, so what it asks for and is not at hand is
+// noted, fetched, and the simulation run again, until it has all that it asked for.
+
+import type { RecordedList } from '../../decisions/types.ts'
+import { addressKey } from '../../domain/address-key.ts'
+import type { Clock } from '../../domain/time.ts'
+import type { ListReader } from '../../policy/types.ts'
+import type { AddressList } from '../../store/lists.ts'
+import type { Store } from '../../store/store.ts'
+
+/** More questions than a policy can ask of one request. */
+const ROUNDS_MAX = 64
+
+/** Thrown out of the evaluation: what was asked is not known yet. */
+class ListQuestion extends Error {
+  override readonly name = 'ListQuestion'
+}
+
+export interface ListOverrides {
+  readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }
+}
+
+/** What lists said when a decision was made. */
+export interface RecordedLists {
+  readonly [list: string]: RecordedList
+}
+
+const findList = async (store: Store, organizationId: string, name: string): Promise<AddressList | null> =>
+  (await store.lists.find(organizationId, name)) ?? (await store.lists.find(null, name))
+
+/**
+ * Runs `simulate` with a reader of the organization's lists, and of the shared ones: those of `overrides` as they are
+ * given, what is `recorded` as it was, and the rest as it is now. `simulate` may be run several times and must not swallow what the reader throws.
+ */
+export const withLists = async <Result>(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  organizationId: string,
+  { overrides, recorded }: { readonly overrides: ListOverrides; readonly recorded: RecordedLists },
+  simulate: (lists: ListReader) => Result,
+): Promise<Result> => {
+  const lists = new Map<string, AddressList | null>()
+  const members = new Map<string, boolean>()
+  const given = new Map(Object.entries(overrides).map(([name, { addresses }]) => [name, new Set(addresses)]))
+  let missing: { readonly list: string; readonly address: string | null } | null = null
+
+  const ask = (list: string, address: string | null): never => {
+    missing = { list, address }
+    throw new ListQuestion()
+  }
+  const reader: ListReader = {
+    contains: (name, address) => {
+      const override = given.get(name)
+      if (override !== undefined) return override.has(address)
+      const then = Object.hasOwn(recorded, name) ? recorded[name] : undefined
+      if (then?.in.includes(address)) return true
+      if (then?.out.includes(address)) return false
+      return members.get(`${name} ${address}`) ?? ask(name, address)
+    },
+    ageSeconds: (name) => {
+      const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
+      if (override !== undefined) return override.ageSeconds
+      const then = Object.hasOwn(recorded, name) ? recorded[name] : undefined
+      if (then !== undefined) return then.age
+      const list = lists.get(name)
+      if (list === undefined) return ask(name, null)
+      if (list === null) return null
+      if (!list.hasSource) return 0
+      return list.confirmedAtSeconds === null ? null : Math.max(0, clock.unixSeconds() - list.confirmedAtSeconds)
+    },
+  }
+
+  const fetchMissing = async (): Promise<void> => {
+    const { list: name, address } = missing ?? { list: '', address: null }
+    missing = null
+    const list = lists.get(name) ?? (await findList(store, organizationId, name))
+    lists.set(name, list)
+    if (address === null) return
+    const entry = list === null ? null : await store.lists.findEntry(list, addressKey(address))
+    members.set(`${name} ${address}`, entry !== null)
+  }
+
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const result = ((): { readonly value: Result } | null => {
+      try {
+        const value = simulate(reader)
+        // An evaluation may turn what was thrown into a failure of its own.
+        return missing === null ? { value } : null
+      } catch (error) {
+        if (missing === null) throw error
+        return null
+      }
+    })()
+    if (result !== null) return result.value
+    await fetchMissing()
+  }
+  throw new Error('a simulation asked for more list entries than a policy can')
+}

@@ -1,0 +1,71 @@
+// Which revision of a policy decides, and which is evaluated beside it.
+import { compileRevision } from '../../policy/revision.ts'
+import type { Policy } from '../../store/policies.ts'
+import type { Tables } from '../../store/store.ts'
+import type { Perform } from '../approvals.ts'
+import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import type { Note } from '../route.ts'
+import { requirePolicy, requireRevision } from './find.ts'
+
+export const activate = async (
+  tables: Tables,
+  note: Note,
+  organizationId: string,
+  policyId: string,
+  revisionId: string,
+): Promise<Policy> => {
+  const before = await requirePolicy(tables, organizationId, policyId)
+  const revision = await requireRevision(tables, organizationId, policyId, revisionId)
+  // The answers' policy name is that of the document that decides.
+  const { name } = compileRevision(revision).document
+  if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
+  const after = await tables.policies.activateRevision(organizationId, policyId, revisionId)
+  if (after === null) throw new SubjectUnknownError('revision')
+  note({
+    action: 'policy.activate',
+    subject: policyId,
+    organizationId,
+    detail: {
+      revision: [before.activeRevisionId, revisionId],
+      number: revision.number,
+      content_hash: revision.contentHash,
+      name: [before.name, name],
+    },
+  })
+  return after
+}
+
+export const performActivate: Perform = async (tables, note, _services, { organizationId, subject, detail }) => {
+  if (organizationId === null) throw new Error('a policy belongs to an organization')
+  await activate(tables, note, organizationId, subject, String(detail['revision_id']))
+}
+
+export const shadow = async (
+  tables: Tables,
+  note: Note,
+  organizationId: string,
+  policyId: string,
+  revisionId: string | null,
+): Promise<Policy> => {
+  const before = await requirePolicy(tables, organizationId, policyId)
+  if (revisionId !== null) await requireRevision(tables, organizationId, policyId, revisionId)
+  const after =
+    revisionId === null
+      ? await tables.policies.endShadow(organizationId, policyId)
+      : await tables.policies.shadowRevision(organizationId, policyId, revisionId)
+  if (after === null) throw new SubjectUnknownError('revision')
+  note({
+    action: 'policy.shadow',
+    subject: policyId,
+    organizationId,
+    detail: { revision: [before.shadowRevisionId, revisionId] },
+  })
+  return after
+}
+
+/** @throws ConflictError */
+export const requireVersion = (policy: Policy, version: number | undefined): void => {
+  if (version !== undefined && version !== policy.version) {
+    throw new ConflictError('the policy has changed since it was read; look at it again')
+  }
+}

@@ -1,0 +1,62 @@
+// The request of a simulation, decoded as the attestation API decodes a real one, so that both read the same facts.
+import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../../domain/address.ts'
+import type { ChainTable } from '../../domain/chain.ts'
+import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
+import type { RequestFacts } from '../../policy/types.ts'
+import { closed, type Static, Type } from '../schema.ts'
+import { timeOf } from '../time.ts'
+
+export const SIMULATED_REQUEST = closed({
+  chain: Type.Optional(Type.String({ maxLength: 100 })),
+  from: Type.Optional(Type.String({ maxLength: 100, description: 'The end user’s wallet' })),
+  to: Type.Optional(
+    Type.String({ maxLength: 100, description: 'The contract or program; left out: a project is asked for' }),
+  ),
+  data: Type.Optional(Type.String({ maxLength: 131_074, description: 'Call data, 0x-hex' })),
+  msg_value: Type.Optional(Type.String({ maxLength: 78, description: 'Wei or lamports, decimal' })),
+  user_ip: Type.Optional(Type.String({ maxLength: 64 })),
+  time: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; now unless given' })),
+})
+
+/** uint256, and a lamport amount: u64. */
+const BITS = { evm: 256n, solana: 64n } as const
+
+/** @throws FieldMissingError, FieldInvalidError */
+export const decodeSimulatedRequest = (
+  request: Static<typeof SIMULATED_REQUEST>,
+  chains: ChainTable,
+  nowSeconds: number,
+): RequestFacts => {
+  if (request.chain === undefined) throw new FieldMissingError('request.chain')
+  if (request.from === undefined) throw new FieldMissingError('request.from')
+  const chain = chains.byName(request.chain)
+  if (chain === undefined) {
+    throw new FieldInvalidError('request.chain', `must be one of ${chains.chains.map(({ name }) => name).join(', ')}`)
+  }
+  const address = (name: 'from' | 'to', text: string): string => {
+    const parsed = parseAddress(chain.family, text)
+    if (parsed === null) throw new FieldInvalidError(`request.${name}`, `must be an address of ${chain.name}`)
+    return parsed
+  }
+  const { data = '0x', msg_value: value = '0' } = request
+  if (!isHexBytes(data)) throw new FieldInvalidError('request.data', 'must be 0x and an even number of hex digits')
+  if (!/^(0|[1-9][0-9]*)$/.test(value) || BigInt(value) >> BITS[chain.family] !== 0n) {
+    throw new FieldInvalidError('request.msg_value', 'must be a whole number that the chain can hold')
+  }
+  return {
+    chainName: chain.name,
+    chainFamily: chain.family,
+    chainId: chain.family === 'evm' ? chain.chainId : 0,
+    from: address('from', request.from),
+    to:
+      request.to === undefined
+        ? chain.family === 'evm'
+          ? EVM_ZERO_ADDRESS
+          : SOLANA_ZERO_ADDRESS
+        : address('to', request.to),
+    value,
+    data,
+    userIp: request.user_ip ?? '',
+    nowSeconds: request.time === undefined ? nowSeconds : Math.floor(timeOf('request.time', request.time) / 1000),
+  }
+}

@@ -1,0 +1,225 @@
+// What a route of the admin API is: one declaration, from which the router, the checks of roles, the documentation and the
+// tests are all derived.
+
+import type { OrganizationRole } from '../domain/role.ts'
+import type { Deadline } from '../http/deadline.ts'
+import type { Organization } from '../store/organizations.ts'
+import type { Tables } from '../store/store.ts'
+import type { Caller, FoundSession } from './accounts/sessions.ts'
+import type { Actor, PersonActor } from './actor.ts'
+import type { Static, TObject, TProperties, TSchema } from './schema.ts'
+import type { Services } from './services.ts'
+
+/** Who may call. */
+export type Access =
+  /** Anyone. */
+  | { readonly kind: 'public' }
+  /** A browser whose second factor is still owed. */
+  | { readonly kind: 'second-factor' }
+  /** A person who is signed in. */
+  | { readonly kind: 'person' }
+  /** Any person or admin key. */
+  | { readonly kind: 'caller' }
+  /** Someone of the organization that the path names, with at least this role. For anyone else there is no such organization. */
+  | { readonly kind: 'organization'; readonly role: OrganizationRole; readonly person?: true }
+  /** A deployment admin, or an admin key with the scope `deployment`. */
+  | { readonly kind: 'deployment'; readonly person?: true }
+
+export const PUBLIC = { kind: 'public' } as const satisfies Access
+export const SECOND_FACTOR = { kind: 'second-factor' } as const satisfies Access
+export const PERSON = { kind: 'person' } as const satisfies Access
+export const CALLER = { kind: 'caller' } as const satisfies Access
+export const DEPLOYMENT = { kind: 'deployment' } as const satisfies Access
+export const DEPLOYMENT_PERSON = { kind: 'deployment', person: true } as const satisfies Access
+export const VIEWER = { kind: 'organization', role: 'viewer' } as const satisfies Access
+export const REVIEWER = { kind: 'organization', role: 'reviewer' } as const satisfies Access
+export const ORGANIZATION_ADMIN = { kind: 'organization', role: 'organization-admin' } as const satisfies Access
+export const ORGANIZATION_ADMIN_PERSON = {
+  kind: 'organization',
+  role: 'organization-admin',
+  person: true,
+} as const satisfies Access
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/** What changed, for the audit log. The rest of the entry is known. */
+export interface AuditNote {
+  /** For example `key.revoke`. */
+  readonly action: string
+  readonly subject: string
+  readonly detail?: Readonly<Record<string, unknown>>
+  /** Where it is not the organization of the path; null for the deployment. */
+  readonly organizationId?: string | null
+}
+
+export type Note = (note: AuditNote) => void
+
+type ActorOf<Allowed extends Access> = Allowed extends { kind: 'public' | 'second-factor' }
+  ? Actor | null
+  : Allowed extends { kind: 'person' } | { person: true }
+    ? PersonActor
+    : Actor
+
+/** A request that was let in, decoded and checked. */
+export interface Call<Allowed extends Access, Params, Query, Body> {
+  readonly request: Request
+  readonly requestId: string
+  readonly caller: Caller
+  readonly deadline: Deadline
+  readonly services: Services
+  readonly actor: ActorOf<Allowed>
+  /** Of routes for the second factor; null elsewhere. */
+  readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
+  /** Of the path; null where it names none. */
+  readonly organization: Allowed extends { kind: 'organization' } ? Organization : null
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  /** The dashboard page that sent it: scheme, host and port; null for other clients. */
+  readonly origin: string | null
+  /** Whether it would be let in again now: for answers that go on for long. */
+  stillAllowed(): Promise<boolean>
+  /**
+   * Runs a change as one transaction with its audit entries. Every change goes through here.
+   * @throws what `work` throws, after rolling back
+   */
+  write<Result>(work: (tables: Tables, note: Note) => Promise<Result>): Promise<Result>
+}
+
+/** An answer other than the route's usual one. */
+export class Reply {
+  readonly status: number
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+  constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
+
+/** An answer of which a part may be said only once: a repeated request is answered `remembered`. */
+export class SecretReply {
+  readonly status: number
+  readonly body: unknown
+  readonly remembered: unknown
+  constructor(status: number, body: unknown, remembered: unknown) {
+    this.status = status
+    this.body = body
+    this.remembered = remembered
+  }
+}
+
+/** The usual answer's body, or one of the others. */
+export type Answer<Body> = Body | Reply | SecretReply | Response
+
+export interface Success {
+  readonly status: 200 | 201 | 202 | 204
+  readonly description: string
+  /** Null: no body. */
+  readonly schema: TSchema | null
+  /** `application/json` unless stated. */
+  readonly contentType?: string
+}
+
+export interface Route {
+  /** Unique; what clients call it. */
+  readonly operationId: string
+  readonly method: Method
+  /** Below /admin/v1; `{organization}` and others stand for one segment. */
+  readonly path: string
+  readonly tag: string
+  readonly access: Access
+  readonly summary: string
+  readonly description: string
+  readonly query: TObject | null
+  /** Null: none is read. */
+  readonly body: TSchema | null
+  readonly bodyMaxBytes: number | null
+  /** Media types of a body that the route reads by itself; empty: none. */
+  readonly rawBody: readonly string[]
+  /** The usual answer first. */
+  readonly answers: readonly [Success, ...Success[]]
+  /** Codes of errors beyond those that any route answers. */
+  readonly errors: readonly number[]
+  /** May run longer than a request: no deadline, no idempotency key, and the connection may be quiet. */
+  readonly streams: boolean
+  handle(call: Call<Access, Record<string, string>, unknown, unknown>): Promise<Answer<unknown>>
+}
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never
+
+interface Declaration<
+  Allowed extends Access,
+  Path extends string,
+  Query extends TProperties,
+  Body extends TSchema,
+  Result extends TSchema,
+> {
+  readonly access: Allowed
+  readonly summary: string
+  readonly description?: string
+  readonly query?: TObject<Query>
+  readonly body?: Body
+  readonly bodyMaxBytes?: number
+  readonly rawBody?: readonly string[]
+  readonly status?: 200 | 201 | 202
+  /** Left out: 204. */
+  readonly answer?: Result
+  readonly answerDescription?: string
+  readonly contentType?: string
+  readonly others?: readonly Success[]
+  readonly errors?: readonly number[]
+  readonly streams?: boolean
+  handle(
+    call: Call<Allowed, Readonly<Record<ParamNames<Path>, string>>, Static<TObject<Query>>, Static<Body>>,
+  ): Promise<Answer<TSchema extends Result ? undefined : Static<Result>>>
+}
+
+/** Declares one route of a tag. */
+export const declareRoutes =
+  (tag: string) =>
+  <
+    const Allowed extends Access,
+    const Path extends string,
+    Query extends TProperties = Record<never, never>,
+    Body extends TSchema = TSchema,
+    Result extends TSchema = TSchema,
+  >(
+    operationId: string,
+    method: Method,
+    path: Path,
+    declaration: Declaration<Allowed, Path, Query, Body, Result>,
+  ): Route => ({
+    operationId,
+    method,
+    path,
+    tag,
+    access: declaration.access,
+    summary: declaration.summary,
+    description: declaration.description ?? '',
+    query: (declaration.query ?? null) as TObject | null,
+    body: declaration.body ?? null,
+    bodyMaxBytes: declaration.bodyMaxBytes ?? null,
+    rawBody: declaration.rawBody ?? [],
+    answers: [
+      declaration.answer === undefined
+        ? { status: 204, description: 'Done.', schema: null }
+        : {
+            status: declaration.status ?? 200,
+            description: declaration.answerDescription ?? 'Done.',
+            schema: declaration.answer,
+            ...(declaration.contentType === undefined ? {} : { contentType: declaration.contentType }),
+          },
+      ...(declaration.others ?? []),
+    ],
+    errors: declaration.errors ?? [],
+    streams: declaration.streams ?? false,
+    // The router hands over only what it has checked against this very declaration.
+    handle: (call) => declaration.handle(call as never),
+  })
+
+/** What is counted as a change: these need a key's scope and a page's origin, and take an Idempotency-Key. */
+export const isUnsafe = (method: Method): boolean => method !== 'GET'

@@ -1,0 +1,149 @@
+// One's own account: its name, its password, and where it is signed in.
+import type { UserSession } from '../../store/user-sessions.ts'
+import { PASSWORD } from '../accounts/credentials.ts'
+import { relyingPartyOf } from '../accounts/passkeys.ts'
+import { actorId, actorName, mayDeployment } from '../actor.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { CALLER, declareRoutes, PERSON } from '../route.ts'
+import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
+import { ROLE } from './members.ts'
+
+const route = declareRoutes('Account')
+
+const USER_SESSION = named(
+  'UserSession',
+  closed({
+    id: Type.String(),
+    current: Type.Boolean({ description: 'The one this request came with' }),
+    user_agent: Type.String(),
+    address: Type.String(),
+    created_at: time(),
+    last_seen_at: time('Within a minute'),
+    expires_at: time(),
+  }),
+)
+
+const ACCOUNT = named(
+  'Account',
+  closed({
+    kind: oneOf(['person', 'key']),
+    id: Type.String({ description: 'As the audit log names it' }),
+    name: Type.String(),
+    email: nullable(Type.String()),
+    deployment_admin: Type.Boolean({ description: 'May do what belongs to the deployment' }),
+    memberships: Type.Array(closed({ organization_id: Type.String(), role: ROLE })),
+    has_totp: Type.Boolean(),
+    recovery_codes_left: Type.Integer(),
+    passkeys_possible: Type.Boolean({
+      description: 'False where the page’s address is a number: passkeys need a name',
+    }),
+  }),
+)
+
+const showSession = (session: UserSession, current: UserSession) => ({
+  id: session.id,
+  current: session.id === current.id,
+  user_agent: session.userAgent,
+  address: session.address,
+  created_at: timeText(session.createdAtSeconds),
+  last_seen_at: timeText(session.lastSeenAtSeconds),
+  expires_at: timeText(session.expiresAtSeconds),
+})
+
+export const ACCOUNT_ROUTES = [
+  route('readAccount', 'GET', '/me', {
+    access: CALLER,
+    summary: 'Who this is',
+    answer: ACCOUNT,
+    handle: async ({ services, actor, request }) => {
+      const person = actor.kind === 'person' ? actor : null
+      const origin = new URL(request.url).origin
+      return {
+        kind: actor.kind,
+        id: actorId(actor),
+        name: person?.user.name ?? actorName(actor),
+        email: person?.user.email ?? null,
+        deployment_admin: mayDeployment(actor),
+        memberships:
+          actor.kind === 'key'
+            ? [{ organization_id: actor.principal.organizationId, role: 'organization-admin' as const }]
+            : [...actor.roles].map(([organization_id, role]) => ({ organization_id, role })),
+        has_totp: person?.user.hasTotp ?? false,
+        recovery_codes_left: person === null ? 0 : await services.store.users.countRecoveryCodes(person.user.id),
+        passkeys_possible: relyingPartyOf(origin) !== null,
+      }
+    },
+  }),
+  route('renameAccount', 'PATCH', '/me', {
+    access: PERSON,
+    summary: 'Change one’s name',
+    body: closed({ name: label('As colleagues see it') }),
+    handle: async ({ actor, body, write }) => {
+      await write(async (tables, note) => {
+        await tables.users.rename(actor.user.id, body.name)
+        note({
+          action: 'account.rename',
+          subject: actor.user.id,
+          detail: { name: [actor.user.name, body.name] },
+          organizationId: null,
+        })
+      })
+      return undefined
+    },
+  }),
+  route('changePassword', 'PUT', '/me/password', {
+    access: PERSON,
+    summary: 'Change one’s password',
+    description: 'Ends the account’s other sessions.',
+    body: closed({ current_password: PASSWORD, new_password: PASSWORD }),
+    errors: [401, 429],
+    handle: async ({ services, actor, body, caller, write }) => {
+      await services.signIn.confirmPassword(actor.user, body.current_password, caller)
+      const passwordHash = await services.passwords.hash(body.new_password)
+      await write(async (tables, note) => {
+        await tables.users.setPassword(actor.user.id, passwordHash)
+        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        note({
+          action: 'account.password',
+          subject: actor.user.id,
+          detail: { sessions_ended: ended },
+          organizationId: null,
+        })
+      })
+      return undefined
+    },
+  }),
+
+  route('listOwnSessions', 'GET', '/me/sessions', {
+    access: PERSON,
+    summary: 'One’s own sessions, newest first',
+    answer: closed({ data: Type.Array(USER_SESSION) }),
+    handle: async ({ services, actor }) => ({
+      data: (await services.store.userSessions.listOf(actor.user.id)).map((session) =>
+        showSession(session, actor.session),
+      ),
+    }),
+  }),
+  route('endOwnSession', 'DELETE', '/me/sessions/{session}', {
+    access: PERSON,
+    summary: 'End one of one’s own sessions',
+    handle: async ({ actor, params, write }) => {
+      await write(async (tables, note) => {
+        if (!(await tables.userSessions.end(actor.user.id, params.session))) throw new SubjectUnknownError('session')
+        note({ action: 'account.session-end', subject: params.session, organizationId: null })
+      })
+      return undefined
+    },
+  }),
+  route('endOtherSessions', 'DELETE', '/me/sessions', {
+    access: PERSON,
+    summary: 'End all of one’s own sessions but this one',
+    answer: closed({ ended: Type.Integer() }),
+    handle: ({ actor, write }) =>
+      write(async (tables, note) => {
+        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        note({ action: 'account.session-end', subject: actor.user.id, detail: { ended }, organizationId: null })
+        return { ended }
+      }),
+  }),
+]

@@ -1,0 +1,67 @@
+// The log itself and its search index: how far it is, building it again, checking every line.
+import { actorId } from '../actor.ts'
+import { DEPLOYMENT, declareRoutes } from '../route.ts'
+import { closed, nullable, Type, time } from '../schema.ts'
+import { JOB, showJob } from './jobs.ts'
+
+const route = declareRoutes('Decisions')
+
+export const DECISION_LOG_ROUTES = [
+  route('readDecisionIndex', 'GET', '/decision-index', {
+    access: DEPLOYMENT,
+    summary: 'How far the search index is',
+    answer: closed({
+      decisions: Type.Integer(),
+      unreadable: Type.Integer({ description: 'Lines of the log that could not be read since the start' }),
+      newest_at: nullable(time()),
+      up_to_date: Type.Boolean(),
+    }),
+    errors: [503],
+    handle: async ({ services }) => {
+      const status = await services.decisions.ask({ operation: 'status' })
+      return {
+        decisions: status.decisions,
+        unreadable: status.unreadable,
+        newest_at: status.newestAtMs === null ? null : new Date(status.newestAtMs).toISOString(),
+        up_to_date: status.upToDate,
+      }
+    },
+  }),
+  route('rebuildDecisionIndex', 'POST', '/decision-index/rebuild', {
+    access: DEPLOYMENT,
+    summary: 'Throw the search index away and build it again from the log',
+    body: closed({}),
+    status: 202,
+    answer: closed({}),
+    errors: [503],
+    handle: async ({ services, write }) => {
+      await write(async (_tables, note) =>
+        note({ action: 'decision-index.rebuild', subject: 'decision-index', organizationId: null }),
+      )
+      await services.decisions.ask({ operation: 'rebuild' })
+      return {}
+    },
+  }),
+  route('verifyDecisions', 'POST', '/decision-log/verify', {
+    access: DEPLOYMENT,
+    summary: 'Check the whole decision log, as a job',
+    description: 'Every hash, every line, the ties between files, and that no uuid occurs twice.',
+    body: closed({}),
+    status: 202,
+    answer: JOB,
+    handle: async ({ services, actor, write }) => {
+      const job = await write(async (tables, note) => {
+        const made = await tables.jobs.create({
+          organizationId: null,
+          kind: 'decisions.verify',
+          input: {},
+          actor: actorId(actor),
+        })
+        note({ action: 'job.create', subject: made.id, organizationId: null, detail: { kind: made.kind } })
+        return made
+      })
+      services.jobs.wake()
+      return showJob(job, services)
+    },
+  }),
+]

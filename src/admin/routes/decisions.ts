@@ -1,0 +1,133 @@
+// Decisions: found by wallet, project, verdict, rule and time, shown in full with their proof, taken out as a file. The
+// index finds them; what is shown is the log's.
+import type { DecisionFilter, DecisionPosition } from '../../store/decision-index/types.ts'
+import { decodeCursor, encodeCursor, LIMIT_DEFAULT } from '../cursor.ts'
+import { FILTER, FILTER_QUERY, filterOf } from '../decisions/filter.ts'
+import { BASIS, DECISION, PROOF, showBasis, showDecision } from '../decisions/show.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, VIEWER } from '../route.ts'
+import { closed, nullable, oneOf, PAGE_QUERY, Type } from '../schema.ts'
+import type { Services } from '../services.ts'
+
+const route = declareRoutes('Decisions')
+
+const EXPORT_ROWS = 1_000
+const FORMATS = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
+
+/** Rows as the client takes them: the index is asked for more only when the last part was read. */
+const exportStream = (services: Services, filter: DecisionFilter, format: keyof typeof FORMATS): ReadableStream => {
+  const encoder = new TextEncoder()
+  let after: DecisionPosition | null = null
+  let done = false
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        if (done) return controller.close()
+        const part = await services.decisions.ask({ operation: 'export', filter, after, limit: EXPORT_ROWS, format })
+        after = part.next
+        done = part.next === null
+        if (part.text !== '') controller.enqueue(encoder.encode(part.text))
+        // An empty part that is not the last would not be pulled again by itself.
+        else if (!done) controller.enqueue(new Uint8Array(0))
+        if (done) controller.close()
+      },
+    },
+    { highWaterMark: 1 },
+  )
+}
+
+export const DECISION_ROUTES = [
+  route('searchDecisions', 'GET', '/organizations/{organization}/decisions', {
+    access: VIEWER,
+    summary: 'Find decisions, newest first',
+    description:
+      'Over all that is in the log. A search that would take long stops early and says so: `complete` is false, and ' +
+      'the next page goes on where it stopped.',
+    query: Type.Object({ ...PAGE_QUERY, ...FILTER }),
+    answer: closed({
+      data: Type.Array(DECISION),
+      next_cursor: nullable(Type.String()),
+      complete: Type.Boolean({ description: 'False: the search stopped to stay quick and goes on with the next page' }),
+    }),
+    errors: [503],
+    handle: async ({ services, organization, query }) => {
+      const { limit = LIMIT_DEFAULT, cursor, ...filters } = query
+      const from = cursor === undefined ? null : decodeCursor(cursor, ['number', 'number'])
+      const found = await services.decisions.ask({
+        operation: 'search',
+        filter: filterOf(organization.id, filters),
+        after: from === null ? null : { atMs: Number(from[0]), number: Number(from[1]) },
+        limit,
+      })
+      return {
+        data: found.decisions.map(({ record, withheld }) => showDecision(record, withheld)),
+        next_cursor: found.next === null ? null : encodeCursor([found.next.atMs, found.next.number]),
+        complete: found.complete,
+      }
+    },
+  }),
+  route('countDecisions', 'GET', '/organizations/{organization}/decisions/count', {
+    access: VIEWER,
+    summary: 'How many decisions a search finds',
+    query: FILTER_QUERY,
+    answer: closed({
+      count: Type.Integer(),
+      exact: Type.Boolean({ description: 'False: there are more, and counting stopped to stay quick' }),
+    }),
+    errors: [503],
+    handle: ({ services, organization, query }) =>
+      services.decisions.ask({ operation: 'count', filter: filterOf(organization.id, query) }),
+  }),
+  route('exportDecisions', 'GET', '/organizations/{organization}/decisions/export', {
+    access: VIEWER,
+    summary: 'Take decisions out as a file, newest first',
+    description: 'Streams as it is read; `countDecisions` says how many rows there will be.',
+    query: Type.Object({ ...FILTER, format: oneOf(['csv', 'ndjson']) }),
+    streams: true,
+    answer: Type.String(),
+    contentType: 'application/x-ndjson',
+    others: [{ status: 200, description: 'With format=csv', schema: Type.String(), contentType: 'text/csv' }],
+    errors: [503],
+    handle: async ({ services, organization, query, requestId }) => {
+      const { format, ...filters } = query
+      const filter = filterOf(organization.id, filters)
+      // Asked before the answer begins: once it has, an error can only break it off.
+      await services.decisions.ask({ operation: 'status' })
+      return new Response(exportStream(services, filter, format), {
+        headers: {
+          'content-type': FORMATS[format],
+          'content-disposition': `attachment; filename="decisions-${organization.slug}.${format}"`,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+          'x-request-id': requestId,
+        },
+      })
+    },
+  }),
+  route('readDecision', 'GET', '/organizations/{organization}/decisions/{uuid}', {
+    access: VIEWER,
+    summary: 'One decision in full, with its place in the log’s chain',
+    answer: closed({ decision: DECISION, basis: BASIS, proof: PROOF }),
+    errors: [503],
+    handle: async ({ services, organization, params }) => {
+      const uuid = params.uuid.toLowerCase()
+      const wellFormed = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)
+      const found = wellFormed
+        ? await services.decisions.ask({ operation: 'find', organizationId: organization.id, uuid })
+        : null
+      if (found === null || found.record.kind === 'withheld') throw new SubjectUnknownError('decision')
+      const { slot, segment, offset, length, hash, previousHash, previousMatches, nextMatches } = found.proof
+      return {
+        decision: showDecision(found.record, found.withheld),
+        basis: showBasis(found.record),
+        proof: {
+          ...{ slot, segment, offset, length, hash },
+          line: found.line,
+          previous_hash: previousHash,
+          previous_matches: previousMatches,
+          next_matches: nextMatches,
+        },
+      }
+    },
+  }),
+]

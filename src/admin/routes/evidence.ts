@@ -1,0 +1,137 @@
+// What people handed in for a session: what there is, what it says, the documents themselves, and erasing it. Every look at
+// it is in the audit log.
+import type { Session } from '../../domain/session.ts'
+import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
+import { closed, named, nullable, Type, time, timeText } from '../schema.ts'
+import { BASE, operator, requireSession } from '../sessions.ts'
+
+const route = declareRoutes('Sessions')
+
+const DOCUMENT = named(
+  'EvidenceDocument',
+  closed({
+    id: Type.String(),
+    kind: Type.String(),
+    media_type: Type.String(),
+    bytes: Type.Integer(),
+    file_name: Type.String(),
+    created_at: time(),
+  }),
+)
+
+const FIELDS = closed({
+  full_name: nullable(Type.String()),
+  birth_date: nullable(Type.String()),
+  country: nullable(Type.String()),
+  registered_name: nullable(Type.String()),
+  registration_number: nullable(Type.String()),
+  owners: Type.Array(closed({ name: Type.String(), share_percent: Type.Integer() })),
+})
+
+const showFields = (fields: EvidenceFields) => ({
+  full_name: fields.fullName ?? null,
+  birth_date: fields.birthDate ?? null,
+  country: fields.country ?? null,
+  registered_name: fields.registeredName ?? null,
+  registration_number: fields.registrationNumber ?? null,
+  owners: (fields.owners ?? []).map(({ name, sharePercent }) => ({ name, share_percent: sharePercent })),
+})
+
+const evidenceOf = ({ organizationId, id, checkType, level }: Session): EvidenceSession => ({
+  organizationId,
+  id,
+  checkType,
+  level,
+})
+
+export const EVIDENCE_ROUTES = [
+  route('listEvidence', 'GET', `${BASE}/{session}/evidence`, {
+    access: REVIEWER,
+    summary: 'What was handed in, and what is missing',
+    answer: closed({
+      fields: Type.Array(Type.String(), { description: 'Those that are filled' }),
+      documents: Type.Array(DOCUMENT),
+      missing: Type.Array(Type.String(), { description: 'What the session’s level still asks for' }),
+    }),
+    handle: async ({ services, organization, params }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      const { evidence } = services.identity
+      const { fields, documents } = await evidence.listEvidence(evidenceOf(session))
+      const missing = await evidence.missing(evidenceOf(session))
+      return {
+        fields: [...fields],
+        documents: documents.map(({ id, kind, mediaType, byteLength, fileName, createdAtSeconds }) => ({
+          ...{ id, kind },
+          media_type: mediaType,
+          bytes: byteLength,
+          file_name: fileName,
+          created_at: timeText(createdAtSeconds),
+        })),
+        missing: missing.map((requirement) => (requirement.part === 'field' ? requirement.name : requirement.kind)),
+      }
+    },
+  }),
+  route('readEvidenceFields', 'POST', `${BASE}/{session}/evidence/fields`, {
+    access: REVIEWER,
+    summary: 'Read what was typed in',
+    description: 'A POST, since each reading is recorded.',
+    body: closed({}),
+    answer: FIELDS,
+    handle: async ({ services, organization, actor, params, write }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      await write(async (_tables, note) =>
+        note({ action: 'session.evidence-read', subject: session.id, detail: { part: 'fields' } }),
+      )
+      return showFields(await services.identity.evidence.readFields(evidenceOf(session), operator(actor)))
+    },
+  }),
+  route('openDocument', 'GET', `${BASE}/{session}/evidence/documents/{document}`, {
+    access: REVIEWER,
+    summary: 'One document, as it was kept',
+    description: 'Each reading is recorded. Sent so that nothing in it can run.',
+    streams: true,
+    answer: Type.String(),
+    contentType: 'application/octet-stream',
+    handle: async ({ services, organization, actor, params, requestId, write }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      const opened = await services.identity.evidence.openDocument(
+        evidenceOf(session),
+        params.document,
+        operator(actor),
+      )
+      if (opened === null) throw new SubjectUnknownError('document')
+      const { id, mediaType } = opened.receipt
+      await write(async (_tables, note) =>
+        note({ action: 'session.evidence-read', subject: session.id, detail: { part: id } }),
+      )
+      return new Response(opened.stream, {
+        headers: {
+          'content-type': mediaType,
+          'content-disposition': `attachment; filename="${id}.${mediaType.split('/')[1]}"`,
+          'content-security-policy': "default-src 'none'; sandbox",
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+          'cross-origin-resource-policy': 'same-origin',
+          'x-request-id': requestId,
+        },
+      })
+    },
+  }),
+  route('eraseEvidence', 'POST', `${BASE}/{session}/evidence/erase`, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Erase a session’s evidence, for good',
+    description: 'Its keys are destroyed, then its files. The decision and its history stay.',
+    body: closed({}),
+    answer: closed({ erased: Type.Integer({ description: 'Pieces; the fields are one' }) }),
+    handle: async ({ services, organization, actor, params, write }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      const erased = await services.identity.evidence.eraseSession(evidenceOf(session), operator(actor))
+      await write(async (_tables, note) =>
+        note({ action: 'session.evidence-erase', subject: session.id, detail: { erased } }),
+      )
+      return { erased }
+    },
+  }),
+]

@@ -1,0 +1,209 @@
+// API keys of an organization: issued, listed, regenerated, revoked. A key is in the answer that makes it and nowhere else.
+import { type ApiKeyRecord, apiKeyStatus, DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { mayDeployment } from '../actor.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { ConflictError, RoleInsufficientError, SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
+import {
+  closed,
+  label,
+  named,
+  nullable,
+  oneOf,
+  PAGE_QUERY,
+  pageOf,
+  Type,
+  time,
+  timeOrNull,
+  timeText,
+} from '../schema.ts'
+
+const route = declareRoutes('Keys')
+
+const KIND = oneOf(['attestation', 'identity', 'admin'], 'What the key is for')
+const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys see identity sessions of test keys only')
+const RATE_LIMIT = closed({
+  requests_per_second: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  burst: Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'The most that may come at once' }),
+})
+
+const KEY = named(
+  'ApiKey',
+  closed({
+    id: Type.String({ description: 'The 12 characters after the key’s prefix' }),
+    kind: KIND,
+    environment: ENVIRONMENT,
+    scopes: Type.Array(Type.String()),
+    name: Type.String(),
+    status: oneOf(['active', 'expired', 'revoked']),
+    rate_limit: nullable(RATE_LIMIT),
+    created_at: time(),
+    expires_at: nullable(time()),
+    revoked_at: nullable(time()),
+    last_used_at: nullable(time('Within a few seconds')),
+    replaced_by: nullable(Type.String({ description: 'The key that regenerating made' })),
+  }),
+)
+
+const SECRET = Type.Union([Type.String(), Type.Null()], {
+  description: 'The key itself: kept nowhere and not shown again, so null when a request is repeated',
+})
+
+const showKey = (key: ApiKeyRecord, nowSeconds: number) => ({
+  id: key.keyId,
+  kind: key.kind,
+  environment: key.environment,
+  scopes: [...key.scopes],
+  name: key.name,
+  status: apiKeyStatus(key, nowSeconds),
+  rate_limit:
+    key.rateLimit === null
+      ? null
+      : { requests_per_second: key.rateLimit.requestsPerSecond, burst: key.rateLimit.burst },
+  created_at: timeText(key.createdAtSeconds),
+  expires_at: timeOrNull(key.expiresAtSeconds),
+  revoked_at: timeOrNull(key.revokedAtSeconds),
+  last_used_at: timeOrNull(key.lastUsedAtSeconds),
+  replaced_by: key.replacedByKeyId,
+})
+
+/** A moment in the future. */
+const expiryOf = (text: string | null | undefined, nowSeconds: number): number | null => {
+  if (text === undefined || text === null) return null
+  const seconds = Math.floor(Date.parse(text) / 1000)
+  if (!Number.isSafeInteger(seconds) || seconds <= nowSeconds) {
+    throw new FieldInvalidError('expires_at', 'must be a time in the future, as 2027-01-31T12:00:00Z')
+  }
+  return seconds
+}
+
+export const KEY_ROUTES = [
+  route('listKeys', 'GET', '/organizations/{organization}/keys', {
+    access: VIEWER,
+    summary: 'An organization’s keys, oldest first',
+    description: 'Revoked and expired ones included; never the keys themselves.',
+    query: Type.Object({ ...PAGE_QUERY, kind: Type.Optional(KIND) }),
+    answer: pageOf(KEY),
+    handle: async ({ services, organization, query }) => {
+      const nowSeconds = services.clock.unixSeconds()
+      const filter = { organizationId: organization.id, ...(query.kind === undefined ? {} : { kind: query.kind }) }
+      const page = await services.store.apiKeys.page(filter, pageRequest(query, ['number', 'string']))
+      return pageAnswer(page, (key) => showKey(key, nowSeconds))
+    },
+  }),
+  route('issueKey', 'POST', '/organizations/{organization}/keys', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Issue a key',
+    description:
+      'Works at once. `deployment` gives an admin key what belongs to the deployment; only who may do that gives it.',
+    body: closed({
+      name: label('What it is for'),
+      kind: KIND,
+      environment: Type.Optional(ENVIRONMENT),
+      expires_at: Type.Optional(nullable(Type.String({ maxLength: 40, description: 'ISO 8601; left out: never' }))),
+      rate_limit: Type.Optional(
+        Type.Union([RATE_LIMIT, Type.Null()], {
+          description: `Null: none. Left out: ${DEFAULT_RATE_LIMIT.requestsPerSecond}/s with bursts of ${DEFAULT_RATE_LIMIT.burst}`,
+        }),
+      ),
+      deployment: Type.Optional(Type.Boolean()),
+    }),
+    status: 201,
+    answer: closed({ key: SECRET, record: KEY }),
+    handle: async ({ services, organization, actor, body, write }) => {
+      const nowSeconds = services.clock.unixSeconds()
+      const deployment = body.deployment === true
+      if (deployment && !mayDeployment(actor)) throw new RoleInsufficientError('deployment-admin')
+      if (deployment && body.kind !== 'admin') throw new FieldInvalidError('deployment', 'is for admin keys')
+      const rateLimit =
+        body.rate_limit === undefined
+          ? DEFAULT_RATE_LIMIT
+          : body.rate_limit === null
+            ? null
+            : { requestsPerSecond: body.rate_limit.requests_per_second, burst: body.rate_limit.burst }
+      const issued = await write(async (tables, note) => {
+        const made = await tables.apiKeys.issue({
+          organizationId: organization.id,
+          kind: body.kind,
+          environment: body.environment ?? 'live',
+          name: body.name,
+          expiresAtSeconds: expiryOf(body.expires_at, nowSeconds),
+          rateLimit,
+          ...(deployment ? { scopes: ['admin', 'deployment'] } : {}),
+        })
+        const {
+          id: _id,
+          created_at: _at,
+          last_used_at: _used,
+          status: _status,
+          ...detail
+        } = showKey(made.record, nowSeconds)
+        note({ action: 'key.issue', subject: made.record.keyId, detail })
+        return made
+      })
+      const record = showKey(issued.record, nowSeconds)
+      return new SecretReply(201, { key: issued.text, record }, { key: null, record })
+    },
+  }),
+  route('readKey', 'GET', '/organizations/{organization}/keys/{key}', {
+    access: VIEWER,
+    summary: 'One key, without the key itself',
+    answer: KEY,
+    handle: async ({ services, organization, params }) => {
+      const key = await services.store.apiKeys.find(organization.id, params.key)
+      if (key === null) throw new SubjectUnknownError('key')
+      return showKey(key, services.clock.unixSeconds())
+    },
+  }),
+  route('regenerateKey', 'POST', '/organizations/{organization}/keys/{key}/regenerate', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make a key in place of another',
+    description: 'The old one works for the overlap, so that nothing is interrupted.',
+    body: closed({
+      overlap_seconds: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 2_592_000, description: 'A day unless given; 0 ends the old key now' }),
+      ),
+    }),
+    status: 201,
+    answer: closed({ key: SECRET, record: KEY, previous: KEY }),
+    errors: [409],
+    handle: async ({ services, organization, params, body, write }) => {
+      const nowSeconds = services.clock.unixSeconds()
+      const overlapSeconds = body.overlap_seconds ?? 86_400
+      const made = await write(async (tables, note) => {
+        const result = await tables.apiKeys.regenerate(organization.id, params.key, overlapSeconds)
+        if (result.status !== 'regenerated') {
+          if (result.status === 'unknown') throw new SubjectUnknownError('key')
+          if (result.status === 'revoked') throw new ConflictError('the key is revoked: issue another')
+          throw new ConflictError('the key was regenerated before: regenerate its successor')
+        }
+        note({
+          action: 'key.regenerate',
+          subject: params.key,
+          detail: { successor: result.record.keyId, overlap_seconds: overlapSeconds },
+        })
+        return result
+      })
+      const record = showKey(made.record, nowSeconds)
+      const previous = showKey(made.previous, nowSeconds)
+      return new SecretReply(201, { key: made.text, record, previous }, { key: null, record, previous })
+    },
+  }),
+  route('revokeKey', 'POST', '/organizations/{organization}/keys/{key}/revoke', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'End a key, for good',
+    description: 'Everywhere within a second.',
+    body: closed({}),
+    answer: KEY,
+    handle: ({ services, organization, params, write }) =>
+      write(async (tables, note) => {
+        const before = await tables.apiKeys.find(organization.id, params.key)
+        const key = await tables.apiKeys.revoke(organization.id, params.key)
+        if (key === null) throw new SubjectUnknownError('key')
+        if (before?.revokedAtSeconds === null)
+          note({ action: 'key.revoke', subject: params.key, detail: { name: key.name } })
+        return showKey(key, services.clock.unixSeconds())
+      }),
+  }),
+]

@@ -1,0 +1,161 @@
+// Where lists come from: a source keeps a list, is read again and again, and says how the last reading went. Only URLs: a
+// file of this machine is set from the command line, by who may read it.
+import type { ListSource } from '../../store/list-sources.ts'
+import type { AddressList } from '../../store/lists.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { requireList } from '../lists.ts'
+import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, type Route } from '../route.ts'
+import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+
+const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], 'sdn-advanced: the US Treasury’s sdn_advanced.xml')
+const REACH = oneOf(['public', 'private', 'loopback'], 'How near its address may be')
+
+const SOURCE = named(
+  'ListSource',
+  closed({
+    location: Type.Union([Type.String(), Type.Null()], {
+      description: 'The URL; null for a file of the deployment’s machine, which is set from the command line',
+    }),
+    format: FORMAT,
+    reach: REACH,
+    skips_bad_lines: Type.Boolean({ description: 'Otherwise one bad line refuses the whole file' }),
+    every_seconds: Type.Integer(),
+    due_at: time(),
+    attempted_at: nullable(time()),
+    failure: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the last attempt failed: the list keeps the last good content and grows older',
+    }),
+    confirmed_at: Type.Union([time(), Type.Null()], { description: 'When it was last read whole and found good' }),
+    file_sha256: nullable(Type.String()),
+    file_bytes: nullable(Type.Integer()),
+    skipped: Type.Union([Type.Integer(), Type.Null()], { description: 'Addresses of chains that are not supported' }),
+  }),
+)
+
+const INTERVAL_MIN_SECONDS = 60
+const INTERVAL_MAX_SECONDS = 31_536_000
+const DAY_SECONDS = 86_400
+
+const isUrl = (location: string): boolean => /^https?:/i.test(location)
+
+const showSource = (source: ListSource) => ({
+  location: isUrl(source.location) ? source.location : null,
+  format: source.format,
+  reach: source.reach,
+  skips_bad_lines: source.skipsBadLines,
+  every_seconds: source.intervalSeconds,
+  due_at: timeText(source.dueAtSeconds),
+  attempted_at: timeOrNull(source.attemptedAtSeconds),
+  failure: source.failure,
+  confirmed_at: timeOrNull(source.confirmedAtSeconds),
+  file_sha256: source.fileSha256,
+  file_bytes: source.fileBytes,
+  skipped: source.skippedCount,
+})
+
+const requireSource = async (
+  tables: { readonly listSources: { find(listId: string): Promise<ListSource | null> } },
+  { id }: AddressList,
+): Promise<ListSource> => {
+  const source = await tables.listSources.find(id)
+  if (source === null) throw new SubjectUnknownError('source')
+  return source
+}
+
+const sourceRoutes = (
+  tag: string,
+  prefix: '' | '/organizations/{organization}',
+  suffix: string,
+  access: typeof ORGANIZATION_ADMIN | typeof DEPLOYMENT,
+): Route[] => {
+  const route = declareRoutes(tag)
+  return [
+    route(`read${suffix}ListSource`, 'GET', `${prefix}/lists/{list}/source`, {
+      access,
+      summary: 'Where a list comes from, and how the last readings went',
+      answer: SOURCE,
+      handle: async ({ services, organization, params }) =>
+        showSource(
+          await requireSource(services.store, await requireList(services.store, organization?.id ?? null, params.list)),
+        ),
+    }),
+    route(`set${suffix}ListSource`, 'PUT', `${prefix}/lists/{list}/source`, {
+      access,
+      summary: 'Have a list kept by a URL, which is read at once and then regularly',
+      description:
+        'From then on nobody else changes the list. Until the source was read whole the list keeps what it has, of unknown age.',
+      body: closed({
+        url: Type.String({ minLength: 1, maxLength: 2_048 }),
+        format: FORMAT,
+        every_seconds: Type.Optional(
+          Type.Integer({
+            minimum: INTERVAL_MIN_SECONDS,
+            maximum: INTERVAL_MAX_SECONDS,
+            description: 'A day unless given',
+          }),
+        ),
+        skip_bad_lines: Type.Optional(Type.Boolean()),
+        // How near an address may be is for who runs the machine to say.
+        ...(access === DEPLOYMENT ? { reach: Type.Optional(REACH) } : {}),
+      }),
+      answer: SOURCE,
+      handle: ({ services, organization, params, body, write }) => {
+        const reach = (body as { reach?: ListSource['reach'] }).reach ?? 'public'
+        return write(async (tables, note) => {
+          const owner = organization?.id ?? null
+          const list = await requireList(tables, owner, params.list)
+          const location = services.reachableUrl(body.url, reach)
+          const source = await tables.listSources.set(list.id, {
+            ...{ location, format: body.format, reach },
+            skipsBadLines: body.skip_bad_lines === true,
+            intervalSeconds: body.every_seconds ?? DAY_SECONDS,
+          })
+          note({
+            action: 'list.source',
+            subject: list.name,
+            organizationId: owner,
+            // A URL’s query may hold a key.
+            detail: { host: new URL(location).host, format: source.format, every_seconds: source.intervalSeconds },
+          })
+          return showSource(source)
+        })
+      },
+    }),
+    route(`refresh${suffix}ListSource`, 'POST', `${prefix}/lists/{list}/source/refresh`, {
+      access,
+      summary: 'Have the source read now',
+      description: 'Within some seconds; `readListSource` says what came of it.',
+      body: closed({}),
+      status: 202,
+      answer: SOURCE,
+      handle: ({ organization, params, write }) =>
+        write(async (tables, note) => {
+          const owner = organization?.id ?? null
+          const list = await requireList(tables, owner, params.list)
+          await requireSource(tables, list)
+          await tables.listSources.hasten(list.id)
+          note({ action: 'list.refresh', subject: list.name, organizationId: owner })
+          return showSource(await requireSource(tables, list))
+        }),
+    }),
+    route(`remove${suffix}ListSource`, 'DELETE', `${prefix}/lists/{list}/source`, {
+      access,
+      summary: 'Have a list kept by people again, with the content that it has',
+      handle: async ({ organization, params, write }) => {
+        await write(async (tables, note) => {
+          const owner = organization?.id ?? null
+          const list = await requireList(tables, owner, params.list)
+          await requireSource(tables, list)
+          await tables.listSources.remove(list.id)
+          note({ action: 'list.source', subject: list.name, organizationId: owner, detail: { host: null } })
+        })
+        return undefined
+      },
+    }),
+  ]
+}
+
+export const LIST_SOURCE_ROUTES = [
+  ...sourceRoutes('Lists', '/organizations/{organization}', '', ORGANIZATION_ADMIN),
+  ...sourceRoutes('Shared lists', '', 'Shared', DEPLOYMENT),
+]

@@ -1,0 +1,195 @@
+// Organizations, their level, and what they ask of their own administration.
+import { DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
+import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/level.ts'
+import type { Organization } from '../../store/organizations.ts'
+import type { Tables } from '../../store/store.ts'
+import { visibleOrganizations } from '../actor.ts'
+import { AWAITS_APPROVAL, type Perform, requestApproval, showApproval } from '../approvals.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { CALLER, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, Reply, SecretReply, VIEWER } from '../route.ts'
+import { closed, label, named, oneOf, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+
+const route = declareRoutes('Organizations')
+
+const LEVEL = oneOf(
+  Object.keys(LEVELS) as LevelName[],
+  'How closely people and businesses are checked; a wallet verified at a lower one is not verified',
+)
+
+const ORGANIZATION_FIELDS = {
+  id: Type.String(),
+  slug: Type.String({ description: 'Short name; may stand for the id in paths' }),
+  name: Type.String(),
+  level: LEVEL,
+  created_at: time(),
+}
+const ORGANIZATION = named('Organization', closed(ORGANIZATION_FIELDS))
+const CREATED_ORGANIZATION = named(
+  'CreatedOrganization',
+  closed({
+    ...ORGANIZATION_FIELDS,
+    admin_key: Type.Union([Type.String(), Type.Null()], {
+      description: 'The key that was asked for, shown this once; null without one, and for a repeated request',
+    }),
+  }),
+)
+
+const SETTINGS = named(
+  'OrganizationSettings',
+  closed({
+    second_person: Type.Boolean({ description: 'A policy’s revision becomes live only when someone else approves' }),
+  }),
+)
+
+const showOrganization = ({ id, slug, name, level, createdAtSeconds }: Organization) => ({
+  ...{ id, slug, name },
+  level: levelName(level),
+  created_at: timeText(createdAtSeconds),
+})
+
+/** After it was changed within the same transaction. */
+const reread = async (tables: Tables, id: string) => {
+  const organization = await tables.organizations.find(id)
+  if (organization === null) throw new SubjectUnknownError('organization')
+  return showOrganization(organization)
+}
+
+export const endSecondPerson: Perform = async (tables, note, _services, { organizationId }) => {
+  if (organizationId === null) await tables.organizationSettings.setDeploymentSecondPerson(false)
+  else await tables.organizationSettings.setSecondPerson(organizationId, false)
+  note({
+    action: 'settings.second-person',
+    subject: organizationId ?? 'deployment',
+    organizationId,
+    detail: { second_person: [true, false] },
+  })
+}
+
+export const ORGANIZATION_ROUTES = [
+  route('listOrganizations', 'GET', '/organizations', {
+    access: CALLER,
+    summary: 'The organizations that the caller may see, oldest first',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageOf(ORGANIZATION),
+    handle: async ({ services, actor, query }) =>
+      pageAnswer(
+        await services.store.organizations.page(visibleOrganizations(actor), pageRequest(query, ['number', 'string'])),
+        showOrganization,
+      ),
+  }),
+  route('createOrganization', 'POST', '/organizations', {
+    access: DEPLOYMENT,
+    summary: 'Make an organization',
+    body: closed({
+      slug: Type.String({
+        pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+        rule: 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen',
+        description: 'Short name, unique in the deployment',
+      }),
+      name: label('As people read it'),
+      level: Type.Optional(LEVEL),
+      admin_key: Type.Optional(
+        Type.Boolean({
+          description: 'Also issues its first admin key: keys stay in their organization, this one’s too',
+        }),
+      ),
+    }),
+    status: 201,
+    answer: CREATED_ORGANIZATION,
+    errors: [409],
+    handle: async ({ body, write }) => {
+      const { shown, key } = await write(async (tables, note) => {
+        const { slug, name } = body
+        const level = body.level === undefined ? null : parseLevel(body.level)
+        const created = await tables.organizations.create({ slug, name, ...(level === null ? {} : { level }) })
+        const shown = showOrganization(created)
+        note({
+          action: 'organization.create',
+          subject: created.id,
+          organizationId: created.id,
+          detail: { slug, name, level: shown.level },
+        })
+        if (body.admin_key !== true) return { shown, key: null }
+        const issued = await tables.apiKeys.issue({
+          organizationId: created.id,
+          kind: 'admin',
+          environment: 'live',
+          name: 'first admin key',
+          expiresAtSeconds: null,
+          rateLimit: DEFAULT_RATE_LIMIT,
+        })
+        const { keyId } = issued.record
+        note({ action: 'key.issue', subject: keyId, organizationId: created.id, detail: { kind: 'admin' } })
+        return { shown, key: issued.text }
+      })
+      return new SecretReply(201, { ...shown, admin_key: key }, { ...shown, admin_key: null })
+    },
+  }),
+  route('readOrganization', 'GET', '/organizations/{organization}', {
+    access: VIEWER,
+    summary: 'One organization',
+    answer: ORGANIZATION,
+    handle: async ({ organization }) => showOrganization(organization),
+  }),
+  route('changeOrganization', 'PATCH', '/organizations/{organization}', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Change an organization’s name or level',
+    description: 'Raising the level ends the verification of wallets below it within a second.',
+    body: partial({ name: label('As people read it'), level: LEVEL }),
+    answer: ORGANIZATION,
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        const level = body.level === undefined ? null : parseLevel(body.level)
+        if (body.name !== undefined) await tables.organizations.rename(organization.id, body.name)
+        if (level !== null) await tables.organizations.setLevel(organization.id, level)
+        const after = await reread(tables, organization.id)
+        note({
+          action: 'organization.change',
+          subject: organization.id,
+          detail: { name: [organization.name, after.name], level: [levelName(organization.level), after.level] },
+        })
+        return after
+      }),
+  }),
+
+  route('readSettings', 'GET', '/organizations/{organization}/settings', {
+    access: VIEWER,
+    summary: 'What the organization asks of its own administration',
+    answer: SETTINGS,
+    handle: async ({ services, organization }) => {
+      const { secondPerson } = await services.store.organizationSettings.read(organization.id)
+      return { second_person: secondPerson }
+    },
+  }),
+  route('changeSettings', 'PATCH', '/organizations/{organization}/settings', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Ask for a second person, or no longer',
+    description: 'No longer asking for one needs a second person itself.',
+    body: closed({ second_person: Type.Boolean() }),
+    answer: SETTINGS,
+    others: [AWAITS_APPROVAL],
+    handle: ({ organization, actor, body, write }) =>
+      write(async (tables, note) => {
+        const before = (await tables.organizationSettings.read(organization.id)).secondPerson
+        if (before && !body.second_person) {
+          const approval = await requestApproval(tables, note, actor, {
+            organizationId: organization.id,
+            action: 'settings.second-person-off',
+            subject: organization.id,
+            detail: {},
+          })
+          return new Reply(202, showApproval(approval))
+        }
+        if (before !== body.second_person) {
+          await tables.organizationSettings.setSecondPerson(organization.id, body.second_person)
+          note({
+            action: 'settings.second-person',
+            subject: organization.id,
+            detail: { second_person: [before, body.second_person] },
+          })
+        }
+        return { second_person: body.second_person }
+      }),
+  }),
+]

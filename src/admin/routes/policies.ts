@@ -1,0 +1,245 @@
+// Policies and their revisions: saved, compared, made live. What a document means is the policy language's business; here
+// it is only asked.
+import { diffPolicies } from '../../policy/diff.ts'
+import { compileRevision, draftRevision } from '../../policy/revision.ts'
+import type { Policy, StoredRevision } from '../../store/policies.ts'
+import type { Tables } from '../../store/store.ts'
+import { AWAITS_APPROVAL, requestApproval, showApproval } from '../approvals.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { knownSources, requirePolicy, requireRevision } from '../policies/find.ts'
+import { activate, requireVersion, shadow } from '../policies/live.ts'
+import { SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
+import { declareRoutes, type Note, ORGANIZATION_ADMIN, Reply, VIEWER } from '../route.ts'
+import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+
+const route = declareRoutes('Policies')
+
+const POLICY = named(
+  'Policy',
+  closed({
+    id: Type.String(),
+    name: Type.String({ description: '`policy_name` of the answers' }),
+    active_revision_id: Type.Union([Type.String(), Type.Null()], { description: 'The one that decides' }),
+    shadow_revision_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'Evaluated beside it; recorded, never answered',
+    }),
+    revisions: Type.Integer(),
+    version: Type.Integer({ description: 'Rises when the name, the active or the shadow revision changes' }),
+    created_at: time(),
+  }),
+)
+
+const REVISION_FIELDS = {
+  id: Type.String(),
+  policy_id: Type.String(),
+  number: Type.Integer(),
+  content_hash: Type.String({ description: 'SHA-256 of the document' }),
+  quorum: Type.Integer({ description: 'v1: how many attester keys sign' }),
+  active: Type.Boolean(),
+  shadow: Type.Boolean(),
+  created_at: time(),
+}
+const REVISION = named('Revision', closed(REVISION_FIELDS))
+const REVISION_WITH_SOURCE = named('RevisionWithSource', closed({ ...REVISION_FIELDS, source: Type.String() }))
+
+const showPolicy = (policy: Policy) => ({
+  id: policy.id,
+  name: policy.name,
+  active_revision_id: policy.activeRevisionId,
+  shadow_revision_id: policy.shadowRevisionId,
+  revisions: policy.revisionCount,
+  version: policy.version,
+  created_at: timeText(policy.createdAtSeconds),
+})
+
+const showRevision = (revision: StoredRevision, policy: Policy) => ({
+  id: revision.id,
+  policy_id: revision.policyId,
+  number: revision.number,
+  content_hash: revision.contentHash,
+  quorum: revision.quorum,
+  active: policy.activeRevisionId === revision.id,
+  shadow: policy.shadowRevisionId === revision.id,
+  created_at: timeText(revision.createdAtSeconds),
+})
+
+const save = async (
+  tables: Tables,
+  note: Note,
+  input: {
+    readonly organizationId: string
+    readonly policyId: string
+    readonly source: string
+    readonly quorum: number
+  },
+): Promise<StoredRevision> => {
+  const revision = await tables.policies.saveRevision(input)
+  if (revision === null) throw new SubjectUnknownError('policy')
+  note({
+    action: 'policy.save',
+    subject: input.policyId,
+    detail: { revision: revision.id, number: revision.number, content_hash: revision.contentHash },
+  })
+  return revision
+}
+
+export const POLICY_ROUTES = [
+  route('listPolicies', 'GET', '/organizations/{organization}/policies', {
+    access: VIEWER,
+    summary: 'An organization’s policies, oldest first',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageOf(POLICY),
+    handle: async ({ services, organization, query }) =>
+      pageAnswer(
+        await services.store.policies.page(organization.id, pageRequest(query, ['number', 'string'])),
+        showPolicy,
+      ),
+  }),
+  route('createPolicy', 'POST', '/organizations/{organization}/policies', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make a policy, with its first revision',
+    description: 'Named by its document. It decides once the revision is activated.',
+    body: closed({ source: SOURCE }),
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    status: 201,
+    answer: closed({ policy: POLICY, revision: REVISION }),
+    handle: async ({ services, organization, body, write }) => {
+      const known = await knownSources(services.store, organization.id, services.policyFacts)
+      const { compiled } = draftRevision(body.source, known)
+      const { name, quorum } = compiled.document
+      return write(async (tables, note) => {
+        const policy = await tables.policies.create({ organizationId: organization.id, name })
+        const revision = await save(tables, note, {
+          organizationId: organization.id,
+          policyId: policy.id,
+          source: body.source,
+          quorum,
+        })
+        note({ action: 'policy.create', subject: policy.id, detail: { name } })
+        const after = await requirePolicy(tables, organization.id, policy.id)
+        return { policy: showPolicy(after), revision: showRevision(revision, after) }
+      })
+    },
+  }),
+  route('readPolicy', 'GET', '/organizations/{organization}/policies/{policy}', {
+    access: VIEWER,
+    summary: 'One policy',
+    answer: POLICY,
+    handle: async ({ services, organization, params }) =>
+      showPolicy(await requirePolicy(services.store, organization.id, params.policy)),
+  }),
+  route('listRevisions', 'GET', '/organizations/{organization}/policies/{policy}/revisions', {
+    access: VIEWER,
+    summary: 'A policy’s revisions, newest first',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageOf(REVISION),
+    handle: async ({ services, organization, params, query }) => {
+      const policy = await requirePolicy(services.store, organization.id, params.policy)
+      const page = await services.store.policies.pageRevisions(
+        organization.id,
+        policy.id,
+        pageRequest(query, ['number']),
+      )
+      return pageAnswer(page, (revision) => showRevision(revision, policy))
+    },
+  }),
+  route('saveRevision', 'POST', '/organizations/{organization}/policies/{policy}/revisions', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Save a document as the policy’s next revision',
+    description: 'Not live until it is activated. Never changed or deleted.',
+    body: closed({ source: SOURCE }),
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    status: 201,
+    answer: REVISION,
+    handle: async ({ services, organization, params, body, write }) => {
+      const known = await knownSources(services.store, organization.id, services.policyFacts)
+      const { quorum } = draftRevision(body.source, known).compiled.document
+      return write(async (tables, note) => {
+        const policy = await requirePolicy(tables, organization.id, params.policy)
+        return showRevision(
+          await save(tables, note, {
+            organizationId: organization.id,
+            policyId: policy.id,
+            source: body.source,
+            quorum,
+          }),
+          policy,
+        )
+      })
+    },
+  }),
+  route('readRevision', 'GET', '/organizations/{organization}/policies/{policy}/revisions/{revision}', {
+    access: VIEWER,
+    summary: 'One revision, with its document',
+    answer: REVISION_WITH_SOURCE,
+    handle: async ({ services, organization, params }) => {
+      const policy = await requirePolicy(services.store, organization.id, params.policy)
+      const revision = await requireRevision(services.store, organization.id, policy.id, params.revision)
+      return { ...showRevision(revision, policy), source: revision.source }
+    },
+  }),
+  route('diffRevisions', 'GET', '/organizations/{organization}/policies/{policy}/diff', {
+    access: VIEWER,
+    summary: 'What is different between two revisions',
+    query: Type.Object({ from: Type.String({ maxLength: 100 }), to: Type.String({ maxLength: 100 }) }),
+    answer: closed({
+      differences: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        description: 'In the words of the documents: rules and tests added, removed, changed, reordered',
+      }),
+    }),
+    handle: async ({ services, organization, params, query }) => {
+      const { id } = await requirePolicy(services.store, organization.id, params.policy)
+      const from = await requireRevision(services.store, organization.id, id, query.from)
+      const to = await requireRevision(services.store, organization.id, id, query.to)
+      const differences = diffPolicies(compileRevision(from), compileRevision(to))
+      return { differences: differences.map((difference) => ({ ...difference })) }
+    },
+  }),
+  route('activateRevision', 'POST', '/organizations/{organization}/policies/{policy}/activate', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make a revision the one that decides',
+    description:
+      'Live within a second. An earlier one rolls back. `version`, if given, refuses it when someone was faster.',
+    body: closed({
+      revision_id: Type.String({ maxLength: 100 }),
+      version: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    answer: POLICY,
+    others: [AWAITS_APPROVAL],
+    errors: [409],
+    handle: ({ organization, actor, params, body, write }) =>
+      write(async (tables, note) => {
+        const policy = await requirePolicy(tables, organization.id, params.policy)
+        requireVersion(policy, body.version)
+        const revision = await requireRevision(tables, organization.id, policy.id, body.revision_id)
+        if (!(await tables.organizationSettings.read(organization.id)).secondPerson) {
+          return showPolicy(await activate(tables, note, organization.id, policy.id, revision.id))
+        }
+        const approval = await requestApproval(tables, note, actor, {
+          organizationId: organization.id,
+          action: 'policy.activate',
+          subject: policy.id,
+          detail: { revision_id: revision.id, number: revision.number, content_hash: revision.contentHash },
+        })
+        return new Reply(202, showApproval(approval))
+      }),
+  }),
+  route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Have a revision evaluated beside the active one, or none',
+    description: 'Its verdicts are recorded and never answered, so no second person is asked for.',
+    body: closed({
+      revision_id: nullable(Type.String({ maxLength: 100 })),
+      version: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    answer: POLICY,
+    errors: [409],
+    handle: ({ organization, params, body, write }) =>
+      write(async (tables, note) => {
+        const policy = await requirePolicy(tables, organization.id, params.policy)
+        requireVersion(policy, body.version)
+        return showPolicy(await shadow(tables, note, organization.id, policy.id, body.revision_id))
+      }),
+  }),
+]

@@ -1,0 +1,110 @@
+// What a policy would change: over decisions that were made, or beside the one that makes them.
+import { compilePolicy } from '../../policy/compile.ts'
+import type { ShadowOutcome } from '../../store/decision-index/types.ts'
+import { actorId } from '../actor.ts'
+import { ConflictError } from '../errors.ts'
+import { requirePolicy } from '../policies/find.ts'
+import { SOURCE, SOURCE_BYTES_MAX, sourceOf } from '../policies/source.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, named, nullable, Type } from '../schema.ts'
+import { timeOf } from '../time.ts'
+import { JOB, showJob } from './jobs.ts'
+
+const route = declareRoutes('Policy trials')
+
+/** Jobs of one organization that may wait or run at a time: they take turns with those of the others. */
+const OPEN_JOBS_MAX = 3
+const DAY_MS = 86_400_000
+const REPLAYED_DAYS = 7
+
+const SHADOW_RESULTS = named(
+  'ShadowResults',
+  closed({
+    revision_id: nullable(Type.String()),
+    same: Type.Integer(),
+    different: Type.Integer({ description: 'Another verdict, or the same by another rule' }),
+    failed: Type.Integer({ description: 'It would have had no verdict' }),
+    exact: Type.Boolean({ description: 'False: there are more, and counting stopped to stay quick' }),
+  }),
+)
+
+export const POLICY_EFFECT_ROUTES = [
+  route('replayPolicy', 'POST', '/organizations/{organization}/policies/{policy}/replay', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Run a document or a revision over recorded decisions, as a job',
+    description:
+      'Says what it would change: `result` counts what would stay the same, what would go another way and from which rule ' +
+      'to which, and what can’t be told because a rule reads what the log does not hold.',
+    body: closed({
+      source: Type.Optional(SOURCE),
+      revision_id: Type.Optional(Type.String({ maxLength: 100 })),
+      since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; seven days ago unless given' })),
+      until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive; now unless given' })),
+    }),
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    status: 202,
+    answer: JOB,
+    errors: [409],
+    handle: async ({ services, organization, actor, params, body, write }) => {
+      const nowMs = services.clock.unixSeconds() * 1000
+      // Before anything of the body: what is not there is not there, whatever was sent to it.
+      await requirePolicy(services.store, organization.id, params.policy)
+      const source = await sourceOf(services, organization.id, body)
+      compilePolicy(source)
+      const input = {
+        source,
+        revisionId: body.revision_id ?? null,
+        policyId: params.policy,
+        sinceMs: body.since === undefined ? nowMs - REPLAYED_DAYS * DAY_MS : timeOf('since', body.since),
+        untilMs: body.until === undefined ? nowMs : timeOf('until', body.until),
+      }
+      const job = await write(async (tables, note) => {
+        await requirePolicy(tables, organization.id, params.policy)
+        if ((await tables.jobs.countOpen(organization.id)) >= OPEN_JOBS_MAX) {
+          throw new ConflictError('the organization has jobs that wait already; let them end, or stop them')
+        }
+        const made = await tables.jobs.create({
+          organizationId: organization.id,
+          kind: 'policy.replay',
+          input,
+          actor: actorId(actor),
+        })
+        const detail = { kind: made.kind, policy: params.policy, revision: input.revisionId }
+        note({ action: 'job.create', subject: made.id, detail })
+        return made
+      })
+      services.jobs.wake()
+      return showJob(job, services)
+    },
+  }),
+  route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
+    access: VIEWER,
+    summary: 'How often the shadow revision would have decided otherwise',
+    description: 'Which decisions these are, `searchDecisions` finds by `shadow_revision_id` and `shadow`.',
+    query: Type.Object({
+      since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
+    }),
+    answer: SHADOW_RESULTS,
+    errors: [503],
+    handle: async ({ services, organization, params, query }) => {
+      const policy = await requirePolicy(services.store, organization.id, params.policy)
+      const revisionId = policy.shadowRevisionId
+      if (revisionId === null) return { revision_id: null, same: 0, different: 0, failed: 0, exact: true }
+      const count = (outcome: ShadowOutcome) =>
+        services.decisions.ask({
+          operation: 'count',
+          filter: {
+            organizationId: organization.id,
+            shadow: { revisionId, outcome },
+            ...(query.since === undefined ? {} : { sinceMs: timeOf('since', query.since) }),
+          },
+        })
+      const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
+      return {
+        revision_id: revisionId,
+        ...{ same: same.count, different: different.count, failed: failed.count },
+        exact: same.exact && different.exact && failed.exact,
+      }
+    },
+  }),
+]

@@ -1,0 +1,49 @@
+// What policies are written in: facts, functions, the document's schema, and documents to begin with.
+import { FACTS } from '../../policy/facts.ts'
+import { POLICY_JSON_SCHEMA } from '../../policy/json-schema.ts'
+import { FUNCTIONS, METHODS } from '../../policy/language.ts'
+import { readTemplates } from '../../policy/templates.ts'
+import { CALLER, declareRoutes } from '../route.ts'
+import { closed, named, Type } from '../schema.ts'
+
+const route = declareRoutes('Policy trials')
+
+const TEMPLATE = named(
+  'PolicyTemplate',
+  closed({ name: Type.String(), title: Type.String(), description: Type.String(), source: Type.String() }),
+)
+
+export const POLICY_LANGUAGE_ROUTES = [
+  route('describePolicyLanguage', 'GET', '/policy-language', {
+    access: CALLER,
+    summary: 'What rules may read and call',
+    answer: closed({
+      facts: Type.Array(closed({ name: Type.String(), type: Type.String(), description: Type.String() })),
+      functions: Type.Array(Type.String()),
+      methods: Type.Array(Type.String()),
+    }),
+    handle: async () => ({
+      facts: Object.entries(FACTS).flatMap(([group, fields]) =>
+        Object.entries(fields).map(([name, { type, description }]) => ({
+          name: `${group}.${name}`,
+          type,
+          description,
+        })),
+      ),
+      functions: [...FUNCTIONS],
+      methods: [...METHODS],
+    }),
+  }),
+  route('readPolicySchema', 'GET', '/policy-language/schema', {
+    access: CALLER,
+    summary: 'The policy document as JSON Schema, for editors',
+    answer: Type.Record(Type.String(), Type.Unknown()),
+    handle: async () => ({ ...POLICY_JSON_SCHEMA }),
+  }),
+  route('listPolicyTemplates', 'GET', '/policy-templates', {
+    access: CALLER,
+    summary: 'Documents to begin with',
+    answer: closed({ data: Type.Array(TEMPLATE) }),
+    handle: async () => ({ data: readTemplates().map((template) => ({ ...template })) }),
+  }),
+]

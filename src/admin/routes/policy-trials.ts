@@ -1,0 +1,260 @@
+// Policies tried out: checked, tested, run on a request. Nothing here is saved, signed or recorded.
+
+import type { RecordedFacts } from '../../decisions/types.ts'
+import { FieldMissingError } from '../../domain/errors.ts'
+import { PolicyInvalidError } from '../../policy/errors.ts'
+import { runPolicyTests } from '../../policy/policy-tests.ts'
+import { draftRevision } from '../../policy/revision.ts'
+import type { CompiledPolicy, ExternalFacts, FactNeed } from '../../policy/types.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { knownSources } from '../policies/find.ts'
+import { withLists } from '../policies/lists-on-demand.ts'
+import { decodeSimulatedRequest, SIMULATED_REQUEST } from '../policies/request-facts.ts'
+import { simulatePolicy } from '../policies/simulate.ts'
+import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
+import { declareRoutes, VIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, type Static, Type } from '../schema.ts'
+import type { Services } from '../services.ts'
+
+const route = declareRoutes('Policy trials')
+
+const ISSUE = named(
+  'PolicyIssue',
+  closed({
+    line: Type.Integer(),
+    column: Type.Integer(),
+    message: Type.String(),
+    pointer: Type.String({ description: 'JSON pointer to the place in the document' }),
+  }),
+)
+
+const RULE = closed({
+  id: Type.String(),
+  kind: oneOf(['allow', 'deny', 'require']),
+  expression: Type.String(),
+  code: nullable(Type.String()),
+  message: nullable(Type.String()),
+})
+
+const CHECKED = named(
+  'CheckedPolicy',
+  closed({
+    name: Type.String(),
+    description: Type.String(),
+    default: oneOf(['allow', 'deny']),
+    quorum: Type.Integer(),
+    rules: Type.Array(RULE),
+    requires: Type.Array(Type.String(), { description: 'Request fields that a caller has to send' }),
+    needs: Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'Sources beyond the request' }),
+    tests: Type.Integer(),
+  }),
+)
+
+const showNeed = (need: FactNeed): Record<string, unknown> => ({ ...need })
+
+const showChecked = ({ document, requires, needs }: CompiledPolicy) => ({
+  name: document.name,
+  description: document.description,
+  default: document.default,
+  quorum: document.quorum,
+  rules: document.rules.map(({ id, kind, expression, code, message }) => ({ id, kind, expression, code, message })),
+  requires: [...requires],
+  needs: needs.map(showNeed),
+  tests: document.tests.length,
+})
+
+/** A document that can't be saved: every mistake with its place. */
+const invalidReply = (error: PolicyInvalidError) => ({
+  valid: false,
+  issues: error.issues.map(({ line, column, message, pointer }) => ({ line, column, message, pointer })),
+  policy: null,
+})
+
+const SIMULATION = named(
+  'Simulation',
+  closed({
+    verdict: nullable(oneOf(['compliant', 'denied'])),
+    rule: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'The one that decided; null: the default. `list:deny` and `list:allow` are the organization’s own lists',
+    }),
+    code: nullable(Type.String()),
+    message: nullable(Type.String()),
+    failure: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why there is no verdict: such a request is answered 503',
+    }),
+    missing: Type.Array(Type.String(), {
+      description: 'Request fields that a rule reads and that were left out: 400 for real',
+    }),
+    rules: Type.Array(
+      closed({
+        id: Type.String(),
+        kind: oneOf(['allow', 'deny', 'require']),
+        value: Type.Union([Type.Boolean(), Type.Null()], { description: 'Of its expression; null when it fails' }),
+        decisive: Type.Boolean(),
+        reached: Type.Boolean({ description: 'No rule before it ended the evaluation' }),
+        failure: nullable(Type.String()),
+      }),
+    ),
+    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'What was known beyond the request' }),
+  }),
+)
+
+const missingFields = (
+  policy: CompiledPolicy,
+  request: { data?: string; msg_value?: string; user_ip?: string },
+): string[] => policy.requires.filter((field) => request[field] === undefined)
+
+type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
+
+interface Trial {
+  readonly request: SimulatedRequest
+  /** What was known then. */
+  readonly facts: RecordedFacts
+}
+
+/** The request of a trial: as given, or that of a recorded decision with what is given in its place. */
+const trialOf = async (
+  { decisions }: Services,
+  organizationId: string,
+  { request, decision }: { request?: SimulatedRequest; decision?: string },
+): Promise<Trial> => {
+  if (decision === undefined) {
+    if (request === undefined) throw new FieldMissingError('request or decision')
+    return { request, facts: {} }
+  }
+  const uuid = decision.toLowerCase()
+  const found = await decisions.ask({ operation: 'find', organizationId, uuid })
+  if (found === null || found.record.kind === 'withheld') throw new SubjectUnknownError('decision')
+  const { chain, from, to, value, at, requested, data, facts = {} } = found.record
+  const then = new Date(requested === undefined ? at : requested * 1000).toISOString()
+  return {
+    request: { chain, from, to, msg_value: value, time: then, ...(data === undefined ? {} : { data }), ...request },
+    facts,
+  }
+}
+
+/** Whether it has to be asked for: it was neither given nor recorded. */
+const isUnknown =
+  ({ geography, identity, screeners, reads }: ExternalFacts) =>
+  (need: FactNeed): boolean => {
+    switch (need.kind) {
+      case 'geography':
+        return geography === undefined
+      case 'identity':
+        return identity === undefined
+      case 'screener':
+        return screeners?.[need.screener] === undefined
+      case 'read':
+        return reads?.[need.read] === undefined
+      default:
+        return false
+    }
+  }
+
+export const POLICY_TRIAL_ROUTES = [
+  route('checkPolicy', 'POST', '/organizations/{organization}/policies/check', {
+    access: VIEWER,
+    summary: 'Check a document as saving would',
+    description:
+      'Saves nothing. Every mistake comes with its line and column; the document’s own tests are run as well.',
+    body: closed({ source: SOURCE }),
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    answer: closed({ valid: Type.Boolean(), issues: Type.Array(ISSUE), policy: nullable(CHECKED) }),
+    handle: async ({ services, organization, body }) => {
+      try {
+        const known = await knownSources(services.store, organization.id, services.policyFacts)
+        return { valid: true, issues: [], policy: showChecked(draftRevision(body.source, known).compiled) }
+      } catch (error) {
+        if (error instanceof PolicyInvalidError) return invalidReply(error)
+        throw error
+      }
+    },
+  }),
+  route('simulatePolicy', 'POST', '/organizations/{organization}/policies/simulate', {
+    access: VIEWER,
+    summary: 'Try a document or a revision on a request',
+    description:
+      'Decides and signs nothing. Lists are read as they are; other sources are asked unless `facts` says what they would ' +
+      'answer. With `decision`, the request and the facts are those of a recorded decision, as far as the log has them: ' +
+      'not the client’s address, not the identity, and no call data over a kilobyte.',
+    body: closed({
+      source: Type.Optional(SOURCE),
+      revision_id: Type.Optional(Type.String({ maxLength: 100 })),
+      request: Type.Optional(SIMULATED_REQUEST),
+      decision: Type.Optional(Type.String({ maxLength: 36, description: 'uuid of a recorded decision' })),
+      facts: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'geography, identity, screeners, reads, velocity: as the documents’ own tests have them',
+        }),
+      ),
+      lists: Type.Optional(
+        Type.Record(
+          Type.String(),
+          closed({ addresses: Type.Array(Type.String()), age_seconds: Type.Integer({ minimum: 0 }) }),
+        ),
+      ),
+    }),
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    answer: SIMULATION,
+    handle: async ({ services, organization, body, deadline }) => {
+      const policy = await compiledOf(services, organization.id, body)
+      const { request, facts: recorded } = await trialOf(services, organization.id, body)
+      const facts = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
+      const { geography, screeners, reads, velocity } = recorded
+      const known = { geography, screeners, reads, velocity, ...body.facts } as ExternalFacts
+      const collected = await services.policyFacts.collect(policy.needs.filter(isUnknown(known)), {
+        ...facts,
+        organizationId: organization.id,
+        projectId: '',
+        environment: 'live',
+        deadlineMs: deadline.deadlineMs,
+      })
+      const external: ExternalFacts = {
+        ...collected,
+        ...known,
+        screeners: { ...collected.screeners, ...known.screeners },
+        reads: { ...collected.reads, ...known.reads },
+      }
+      const overrides = Object.fromEntries(
+        Object.entries(body.lists ?? {}).map(([name, { addresses, age_seconds: ageSeconds }]) => [
+          name,
+          { addresses, ageSeconds },
+        ]),
+      )
+      const { verdict, failure, rules } = await withLists(
+        services,
+        organization.id,
+        { overrides, recorded: recorded.lists ?? {} },
+        (lists) => simulatePolicy(policy, { ...facts, external, lists }),
+      )
+      const words = verdict === null || verdict.compliant ? null : verdict
+      return {
+        verdict: verdict === null ? null : verdict.compliant ? ('compliant' as const) : ('denied' as const),
+        rule: verdict?.ruleId ?? null,
+        code: words?.code ?? null,
+        message: words?.message ?? null,
+        failure,
+        missing: missingFields(policy, request),
+        rules: rules.map((rule) => ({ ...rule })),
+        facts: { ...external },
+      }
+    },
+  }),
+  route('testPolicy', 'POST', '/organizations/{organization}/policies/test', {
+    access: VIEWER,
+    summary: 'Run the tests that a document brings',
+    body: closed({ source: Type.Optional(SOURCE), revision_id: Type.Optional(Type.String({ maxLength: 100 })) }),
+    bodyMaxBytes: SOURCE_BYTES_MAX,
+    answer: closed({
+      passed: Type.Integer(),
+      failed: Type.Integer(),
+      results: Type.Array(closed({ name: Type.String(), failure: nullable(Type.String()) })),
+    }),
+    handle: async ({ services, organization, body }) => {
+      const results = runPolicyTests(await compiledOf(services, organization.id, body))
+      const failed = results.filter(({ failure }) => failure !== null).length
+      return { passed: results.length - failed, failed, results: results.map((result) => ({ ...result })) }
+    },
+  }),
+]

@@ -1,0 +1,224 @@
+// What an organization attests for, and which contracts and programs belong to it.
+
+import type { WalletAddress } from '../../domain/address.ts'
+import { parseAddress } from '../../domain/address.ts'
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { walletAddressText } from '../../domain/wallet.ts'
+import type { Binding } from '../../store/bindings.ts'
+import type { Project } from '../../store/projects.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+
+const route = declareRoutes('Projects')
+const bindings = declareRoutes('Bindings')
+
+const LIFETIME = Type.Integer({ minimum: 10, maximum: 3_600, description: 'How long an attestation is valid, seconds' })
+
+const PROJECT = named(
+  'Project',
+  closed({
+    id: Type.String(),
+    name: Type.String(),
+    verification_hash: Type.String({ description: 'What its contracts carry as their policy id; signed' }),
+    policy_id: Type.String(),
+    lifetime_seconds: LIFETIME,
+    created_at: time(),
+  }),
+)
+
+const BINDING = named(
+  'Binding',
+  closed({
+    id: Type.String(),
+    project_id: Type.String(),
+    chain: Type.String(),
+    address: Type.String({ description: 'EIP-55 for EVM, base58 for Solana' }),
+    created_at: time(),
+  }),
+)
+
+const showProject = (project: Project) => ({
+  id: project.id,
+  name: project.name,
+  verification_hash: project.verificationHash,
+  policy_id: project.policyId,
+  lifetime_seconds: project.lifetimeSeconds,
+  created_at: timeText(project.createdAtSeconds),
+})
+
+const showBinding = (binding: Binding) => ({
+  id: binding.id,
+  project_id: binding.projectId,
+  chain: binding.chainName,
+  address: walletAddressText(binding.address as WalletAddress),
+  created_at: timeText(binding.createdAtSeconds),
+})
+
+export const PROJECT_ROUTES = [
+  route('listProjects', 'GET', '/organizations/{organization}/projects', {
+    access: VIEWER,
+    summary: 'An organization’s projects, oldest first',
+    query: Type.Object({ ...PAGE_QUERY, policy_id: Type.Optional(Type.String({ maxLength: 100 })) }),
+    answer: pageOf(PROJECT),
+    handle: async ({ services, organization, query }) =>
+      pageAnswer(
+        await services.store.projects.page(
+          { organizationId: organization.id, ...(query.policy_id === undefined ? {} : { policyId: query.policy_id }) },
+          pageRequest(query, ['number', 'string']),
+        ),
+        showProject,
+      ),
+  }),
+  route('createProject', 'POST', '/organizations/{organization}/projects', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make a project',
+    body: closed({
+      name: label('As people read it'),
+      policy_id: Type.String({ maxLength: 100 }),
+      lifetime_seconds: Type.Optional(LIFETIME),
+      verification_hash: Type.Optional(
+        Type.String({
+          pattern: '^x-[0-9a-f]{16,62}$',
+          rule: 'must be x- and 16 to 62 lower-case hex digits',
+          description: 'Only to keep one that contracts already carry',
+        }),
+      ),
+    }),
+    status: 201,
+    answer: PROJECT,
+    errors: [409],
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        if ((await tables.policies.find(organization.id, body.policy_id)) === null)
+          throw new SubjectUnknownError('policy')
+        const project = await tables.projects.create({
+          organizationId: organization.id,
+          name: body.name,
+          policyId: body.policy_id,
+          ...(body.lifetime_seconds === undefined ? {} : { lifetimeSeconds: body.lifetime_seconds }),
+          ...(body.verification_hash === undefined ? {} : { verificationHash: body.verification_hash }),
+        })
+        const { id, created_at: _at, ...detail } = showProject(project)
+        note({ action: 'project.create', subject: id, detail })
+        return showProject(project)
+      }),
+  }),
+  route('readProject', 'GET', '/organizations/{organization}/projects/{project}', {
+    access: VIEWER,
+    summary: 'One project',
+    answer: PROJECT,
+    handle: async ({ services, organization, params }) => {
+      const project = await services.store.projects.find(organization.id, params.project)
+      if (project === null) throw new SubjectUnknownError('project')
+      return showProject(project)
+    },
+  }),
+  route('changeProject', 'PATCH', '/organizations/{organization}/projects/{project}', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Change a project',
+    description: 'Live within a second. The verification hash stays: contracts carry it.',
+    body: partial({
+      name: label('As people read it'),
+      policy_id: Type.String({ maxLength: 100 }),
+      lifetime_seconds: LIFETIME,
+    }),
+    answer: PROJECT,
+    handle: ({ organization, params, body, write }) =>
+      write(async (tables, note) => {
+        const before = await tables.projects.find(organization.id, params.project)
+        if (before === null) throw new SubjectUnknownError('project')
+        const { policy_id: policyId } = body
+        if (policyId !== undefined && (await tables.policies.find(organization.id, policyId)) === null) {
+          throw new SubjectUnknownError('policy')
+        }
+        const after = await tables.projects.update(organization.id, before.id, {
+          ...(body.name === undefined ? {} : { name: body.name }),
+          ...(policyId === undefined ? {} : { policyId }),
+          ...(body.lifetime_seconds === undefined ? {} : { lifetimeSeconds: body.lifetime_seconds }),
+        })
+        if (after === null) throw new SubjectUnknownError('project')
+        note({
+          action: 'project.change',
+          subject: before.id,
+          detail: {
+            name: [before.name, after.name],
+            policy_id: [before.policyId, after.policyId],
+            lifetime_seconds: [before.lifetimeSeconds, after.lifetimeSeconds],
+          },
+        })
+        return showProject(after)
+      }),
+  }),
+
+  bindings('listBindings', 'GET', '/organizations/{organization}/bindings', {
+    access: VIEWER,
+    summary: 'Which contracts and programs belong to which project, oldest first',
+    query: Type.Object({
+      ...PAGE_QUERY,
+      project_id: Type.Optional(Type.String({ maxLength: 100 })),
+      chain: Type.Optional(Type.String({ maxLength: 100 })),
+    }),
+    answer: pageOf(BINDING),
+    handle: async ({ services, organization, query }) =>
+      pageAnswer(
+        await services.store.bindings.page(
+          {
+            organizationId: organization.id,
+            ...(query.project_id === undefined ? {} : { projectId: query.project_id }),
+            ...(query.chain === undefined ? {} : { chainName: query.chain }),
+          },
+          pageRequest(query, ['number', 'string']),
+        ),
+        showBinding,
+      ),
+  }),
+  bindings('bindAddress', 'POST', '/organizations/{organization}/bindings', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Bind a contract or program to a project',
+    body: closed({
+      project_id: Type.String({ maxLength: 100 }),
+      chain: Type.String({ maxLength: 100, description: 'A chain’s name, for example base or solana' }),
+      address: Type.String({ maxLength: 100 }),
+    }),
+    status: 201,
+    answer: BINDING,
+    errors: [409],
+    handle: ({ services, organization, body, write }) => {
+      const chain = services.chains.byName(body.chain)
+      if (chain === undefined) {
+        const names = services.chains.chains.map(({ name }) => name).join(', ')
+        throw new FieldInvalidError('chain', `must be one of ${names}`)
+      }
+      const address = parseAddress(chain.family, body.address)
+      if (address === null) throw new FieldInvalidError('address', `must be an address of ${chain.name}`)
+      return write(async (tables, note) => {
+        if ((await tables.projects.find(organization.id, body.project_id)) === null)
+          throw new SubjectUnknownError('project')
+        const binding = await tables.bindings.create({
+          organizationId: organization.id,
+          projectId: body.project_id,
+          chainName: chain.name,
+          address,
+        })
+        const { id, created_at: _at, ...detail } = showBinding(binding)
+        note({ action: 'binding.create', subject: id, detail })
+        return showBinding(binding)
+      })
+    },
+  }),
+  bindings('unbindAddress', 'DELETE', '/organizations/{organization}/bindings/{binding}', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Remove a binding',
+    handle: async ({ organization, params, write }) => {
+      await write(async (tables, note) => {
+        const removed = await tables.bindings.remove(organization.id, params.binding)
+        if (removed === null) throw new SubjectUnknownError('binding')
+        const { id, created_at: _at, ...detail } = showBinding(removed)
+        note({ action: 'binding.remove', subject: id, detail })
+      })
+      return undefined
+    },
+  }),
+]

@@ -1,0 +1,46 @@
+// The documents of all three interfaces (OpenAPI 3.1). They hold nothing that is not in the source code, so anyone may
+// read them.
+import { SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, PUBLIC } from '../route.ts'
+import { Type } from '../schema.ts'
+
+const route = declareRoutes('Reference')
+
+/** The documents by name, as JSON texts. */
+export interface ApiDocuments {
+  readonly admin: string
+  readonly attestation: string
+  readonly identity: string
+}
+
+const documentResponse = (text: string, requestId: string): Response =>
+  new Response(text, {
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': requestId,
+    },
+  })
+
+const DOCUMENT = Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document' })
+
+export const REFERENCE_ROUTES = [
+  route('readAdminDocument', 'GET', '/openapi.json', {
+    access: PUBLIC,
+    summary: 'This API’s document',
+    answer: DOCUMENT,
+    handle: async ({ services, requestId }) => documentResponse(services.documents.admin, requestId),
+  }),
+  route('readDocument', 'GET', '/openapi/{document}', {
+    access: PUBLIC,
+    summary: 'The documents of the other interfaces: `attestation.json` and `identity.json`',
+    answer: DOCUMENT,
+    handle: async ({ services, params, requestId }) => {
+      const name = params.document
+      if (name !== 'attestation.json' && name !== 'identity.json') throw new SubjectUnknownError('document')
+      const text = name === 'attestation.json' ? services.documents.attestation : services.documents.identity
+      return documentResponse(text, requestId)
+    },
+  }),
+]

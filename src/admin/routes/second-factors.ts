@@ -1,0 +1,140 @@
+// One's own second factors: codes of an authenticator app, recovery codes, passkeys.
+import { randomBytes } from 'node:crypto'
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
+import { CHALLENGE_ID, CREDENTIAL, OPTIONS, PASSWORD, requireOrigin, requireUser } from '../accounts/credentials.ts'
+import { totpContext } from '../accounts/sign-in.ts'
+import { newRecoveryCodes } from '../accounts/token.ts'
+import { matchTotp, TOTP_SECRET_BYTES, toBase32, totpUri } from '../accounts/totp.ts'
+import { ConflictError, CredentialWrongError, SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, PERSON, SecretReply } from '../route.ts'
+import { closed, label, named, nullable, Type, time, timeOrNull, timeText } from '../schema.ts'
+
+const route = declareRoutes('Account')
+
+const PASSKEY = named(
+  'Passkey',
+  closed({ id: Type.String(), name: Type.String(), created_at: time(), last_used_at: nullable(time()) }),
+)
+
+export const SECOND_FACTOR_ROUTES = [
+  route('proposeTotp', 'POST', '/me/totp', {
+    access: PERSON,
+    summary: 'Begin to use one-time codes',
+    description: 'Answers the secret for an authenticator app. It counts once a code of it was confirmed.',
+    body: closed({ password: PASSWORD }),
+    answer: closed({
+      secret: Type.String({ description: 'Base32, to be typed in by hand' }),
+      uri: Type.String({ description: 'What the app reads from a QR code' }),
+    }),
+    errors: [401, 409, 429],
+    handle: async ({ services, actor, body, caller }) => {
+      if (actor.user.hasTotp) throw new ConflictError('one-time codes are in use: end that first')
+      await services.signIn.confirmPassword(actor.user, body.password, caller)
+      const secret = randomBytes(TOTP_SECRET_BYTES)
+      await services.store.users.proposeTotp(actor.user.id, services.box.seal(secret, totpContext(actor.user.id)))
+      const shown = { secret: toBase32(secret), uri: totpUri('Countersign', actor.user.email, secret) }
+      return new SecretReply(200, shown, { secret: '', uri: '' })
+    },
+  }),
+  route('confirmTotp', 'POST', '/me/totp/confirm', {
+    access: PERSON,
+    summary: 'Confirm one-time codes',
+    description: 'Answers ten recovery codes, each good once, that are not shown again.',
+    body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', rule: 'must be six digits' }) }),
+    answer: closed({ recovery_codes: Type.Array(Type.String()) }),
+    errors: [401, 409],
+    handle: async ({ services, actor, body, write }) => {
+      const credential = await services.store.users.findCredential({ userId: actor.user.id })
+      if (credential === null || credential.totpSecret === null || credential.user.hasTotp) {
+        throw new ConflictError('there is nothing to confirm')
+      }
+      const secret = services.box.open(credential.totpSecret, totpContext(actor.user.id))
+      const step = matchTotp(secret, body.code, services.clock.unixSeconds(), credential.totpLastStep)
+      if (step === null) throw new CredentialWrongError('code')
+      const codes = newRecoveryCodes()
+      await write(async (tables, note) => {
+        if (!(await tables.users.spendTotpStep(actor.user.id, step))) throw new CredentialWrongError('code')
+        await tables.users.confirmTotp(actor.user.id)
+        await tables.users.setRecoveryCodes(
+          actor.user.id,
+          codes.map(({ hash }) => hash),
+        )
+        note({ action: 'account.totp-on', subject: actor.user.id, organizationId: null })
+      })
+      return new SecretReply(200, { recovery_codes: codes.map(({ text }) => text) }, { recovery_codes: [] })
+    },
+  }),
+  route('removeTotp', 'POST', '/me/totp/remove', {
+    access: PERSON,
+    summary: 'Stop using one-time codes',
+    body: closed({ password: PASSWORD }),
+    errors: [401, 429],
+    handle: async ({ services, actor, body, caller, write }) => {
+      await services.signIn.confirmPassword(actor.user, body.password, caller)
+      await write(async (tables, note) => {
+        await tables.users.removeTotp(actor.user.id)
+        await tables.users.setRecoveryCodes(actor.user.id, [])
+        note({ action: 'account.totp-off', subject: actor.user.id, organizationId: null })
+      })
+      return undefined
+    },
+  }),
+
+  route('listPasskeys', 'GET', '/me/passkeys', {
+    access: PERSON,
+    summary: 'One’s own passkeys',
+    answer: closed({ data: Type.Array(PASSKEY) }),
+    handle: async ({ services, actor }) => ({
+      data: (await services.store.passkeys.listOf(actor.user.id)).map((passkey) => ({
+        id: passkey.id,
+        name: passkey.name,
+        created_at: timeText(passkey.createdAtSeconds),
+        last_used_at: timeOrNull(passkey.lastUsedAtSeconds),
+      })),
+    }),
+  }),
+  route('passkeyOptions', 'POST', '/me/passkeys/options', {
+    access: PERSON,
+    summary: 'Begin to make a passkey',
+    body: closed({}),
+    answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
+    handle: async ({ services, actor, origin }) => {
+      const user = await requireUser(services, actor.user.id)
+      const { challengeId, options } = await services.passkeys.proposeRegistration(user, requireOrigin(origin))
+      return { challenge_id: challengeId, options: { ...options } }
+    },
+  }),
+  route('addPasskey', 'POST', '/me/passkeys', {
+    access: PERSON,
+    summary: 'Keep a passkey',
+    body: closed({ challenge_id: CHALLENGE_ID, name: label('As its owner calls it'), credential: CREDENTIAL }),
+    status: 201,
+    answer: PASSKEY,
+    errors: [401, 409],
+    handle: async ({ services, actor, body, origin, write }) => {
+      const checked = await services.passkeys.checkRegistration(
+        actor.user,
+        requireOrigin(origin),
+        body.challenge_id,
+        body.credential as unknown as RegistrationResponseJSON,
+      )
+      const passkey = await write(async (tables, note) => {
+        const added = await tables.passkeys.add({ ...checked, name: body.name })
+        note({ action: 'account.passkey-add', subject: added.id, detail: { name: body.name }, organizationId: null })
+        return added
+      })
+      return { id: passkey.id, name: passkey.name, created_at: timeText(passkey.createdAtSeconds), last_used_at: null }
+    },
+  }),
+  route('removePasskey', 'DELETE', '/me/passkeys/{passkey}', {
+    access: PERSON,
+    summary: 'Remove a passkey',
+    handle: async ({ actor, params, write }) => {
+      await write(async (tables, note) => {
+        if (!(await tables.passkeys.remove(actor.user.id, params.passkey))) throw new SubjectUnknownError('passkey')
+        note({ action: 'account.passkey-remove', subject: params.passkey, organizationId: null })
+      })
+      return undefined
+    },
+  }),
+]

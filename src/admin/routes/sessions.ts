@@ -1,0 +1,262 @@
+// Reviewing identity sessions: the queue, one session with its evidence and history, who looks at it, and the decision.
+// Two reviewers can't overwrite each other: each says which state they saw.
+import { LEVELS, type LevelName, levelName } from '../../domain/level.ts'
+import {
+  CHECK_TYPES,
+  COMMENT_MAX,
+  SESSION_STATUSES,
+  SESSION_TYPES,
+  type Session,
+  type SessionEvent,
+  type SessionState,
+} from '../../domain/session.ts'
+import type { SessionAssignment } from '../../store/session-assignments.ts'
+import type { Tables } from '../../store/store.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { BASE, operator, requireSession } from '../sessions.ts'
+
+const route = declareRoutes('Sessions')
+
+const STATUS = oneOf(SESSION_STATUSES)
+const TYPE = oneOf(['individual', 'business'])
+const ENVIRONMENT = oneOf(['live', 'test'])
+const LEVEL = oneOf(Object.keys(LEVELS) as LevelName[])
+
+const SESSION_FIELDS = {
+  id: Type.String(),
+  type: TYPE,
+  status: STATUS,
+  environment: ENVIRONMENT,
+  level: LEVEL,
+  provider: Type.String({ description: 'Who decides' }),
+  wallet_address: Type.Union([Type.String(), Type.Null()], { description: 'The only wallet that may connect' }),
+  origin_url: nullable(Type.String()),
+  user_id: nullable(Type.String()),
+  retry_count: Type.Integer(),
+  public_comment: nullable(Type.String()),
+  sequence: Type.Integer({ description: 'Rises with every change; a decision names the one it saw' }),
+  assigned_to: Type.Union([Type.String(), Type.Null()], { description: 'Account of the reviewer' }),
+  assignment_version: Type.Integer({ description: 'Rises with every assignment; an assignment names the one it saw' }),
+  created_at: time(),
+  completed_at: nullable(time()),
+}
+const SESSION = named('Session', closed(SESSION_FIELDS))
+
+const SESSION_DETAIL = named(
+  'SessionDetail',
+  closed({
+    ...SESSION_FIELDS,
+    wallets: Type.Array(
+      closed({ id: Type.String(), chain: Type.String(), address: Type.String(), connected_at: time() }),
+    ),
+    events: Type.Array(
+      closed({
+        sequence: Type.Integer(),
+        kind: Type.String(),
+        status: STATUS,
+        actor: Type.String(),
+        public_comment: nullable(Type.String()),
+        private_comment: nullable(Type.String()),
+        at: time(),
+      }),
+    ),
+  }),
+)
+
+const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
+
+const showSession = (session: Session, assignment: SessionAssignment | undefined) => ({
+  id: session.id,
+  type: SESSION_TYPES[session.checkType],
+  status: session.status,
+  environment: session.environment,
+  level: levelName(session.level),
+  provider: session.provider,
+  wallet_address: session.lockedAddress,
+  origin_url: session.originUrl,
+  user_id: session.userId,
+  retry_count: session.retryCount,
+  public_comment: session.publicComment,
+  sequence: session.sequence,
+  assigned_to: assignment?.userId ?? null,
+  assignment_version: assignment?.version ?? 0,
+  created_at: timeText(session.createdAtSeconds),
+  completed_at: timeOrNull(session.completedAtSeconds),
+})
+
+const showDetail = (
+  { session, wallets }: SessionState,
+  events: readonly SessionEvent[],
+  assignment: SessionAssignment,
+) => ({
+  ...showSession(session, assignment),
+  wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
+    ...{ id, chain },
+    address: addressText,
+    connected_at: timeText(connectedAtSeconds),
+  })),
+  events: events.map((event) => ({
+    sequence: event.sequence,
+    kind: event.kind,
+    status: event.status,
+    actor: event.actor,
+    public_comment: event.publicComment,
+    private_comment: event.privateComment,
+    at: timeText(event.createdAtSeconds),
+  })),
+})
+
+const detailOf = async (tables: Pick<Tables, 'sessions' | 'sessionAssignments'>, state: SessionState) => {
+  const { organizationId, id } = state.session
+  return showDetail(
+    state,
+    await tables.sessions.listEvents(organizationId, id),
+    await tables.sessionAssignments.find(organizationId, id),
+  )
+}
+
+export const SESSION_ROUTES = [
+  route('listSessions', 'GET', BASE, {
+    access: REVIEWER,
+    summary: 'Sessions, newest first',
+    description: '`status=submitted` is the queue. `assigned_to`: an account, or `nobody`.',
+    query: Type.Object({
+      ...PAGE_QUERY,
+      status: Type.Optional(STATUS),
+      type: Type.Optional(TYPE),
+      environment: Type.Optional(ENVIRONMENT),
+      assigned_to: Type.Optional(Type.String({ maxLength: 100 })),
+    }),
+    answer: pageOf(SESSION),
+    handle: async ({ services, organization, query }) => {
+      const { status, type, environment, assigned_to: assignedTo } = query
+      const page = await services.store.sessions.page(
+        {
+          organizationId: organization.id,
+          ...(status === undefined ? {} : { status }),
+          ...(type === undefined ? {} : { checkType: CHECK_TYPES[type] }),
+          ...(environment === undefined ? {} : { environment }),
+          ...(assignedTo === undefined ? {} : { assignedTo: assignedTo === 'nobody' ? null : assignedTo }),
+        },
+        pageRequest(query, ['string']),
+      )
+      const assignments = await services.store.sessionAssignments.findMany(
+        organization.id,
+        page.items.map(({ id }) => id),
+      )
+      return pageAnswer(page, (session) => showSession(session, assignments.get(session.id)))
+    },
+  }),
+  route('readSession', 'GET', `${BASE}/{session}`, {
+    access: REVIEWER,
+    summary: 'One session with its wallets and its history',
+    answer: SESSION_DETAIL,
+    handle: async ({ services, organization, params }) =>
+      detailOf(services.store, await requireSession(services.store, organization.id, params.session)),
+  }),
+  route('assignSession', 'PUT', `${BASE}/{session}/assignment`, {
+    access: REVIEWER,
+    summary: 'Say who reviews a session',
+    description: 'Refused when someone else was faster: `version` is the `assignment_version` that was seen.',
+    body: closed({ user_id: nullable(Type.String({ maxLength: 100 })), version: Type.Integer({ minimum: 0 }) }),
+    answer: closed({ assigned_to: nullable(Type.String()), assignment_version: Type.Integer() }),
+    errors: [409],
+    handle: ({ organization, params, body, write }) =>
+      write(async (tables, note) => {
+        const { session } = await requireSession(tables, organization.id, params.session)
+        const { user_id: userId } = body
+        if (userId !== null) {
+          const user = await tables.users.find(userId)
+          const member = await tables.memberships.find(organization.id, userId)
+          if (user === null || (member === null && !user.deploymentAdmin)) throw new SubjectUnknownError('member')
+          if (member?.role === 'viewer') throw new ConflictError('a viewer reviews nothing')
+        }
+        const assigned = await tables.sessionAssignments.assign({
+          organizationId: organization.id,
+          sessionId: session.id,
+          userId,
+          expectedVersion: body.version,
+        })
+        if (assigned === null) throw new ConflictError('someone else has taken or given it meanwhile; look at it again')
+        note({ action: 'session.assign', subject: session.id, detail: { assigned_to: userId } })
+        return { assigned_to: assigned.userId, assignment_version: assigned.version }
+      }),
+  }),
+  route('decideSession', 'POST', `${BASE}/{session}/decide`, {
+    access: REVIEWER,
+    summary: 'Complete, reject or send back a session',
+    description:
+      'Refused when the session has changed since `sequence` was seen, or is someone else’s to review. Leaving `completed` ' +
+      'is a revocation and has a route of its own.',
+    body: closed({
+      status: oneOf(['completed', 'rejected', 'retry']),
+      sequence: Type.Integer({ minimum: 1 }),
+      public_comment: COMMENT,
+      private_comment: COMMENT,
+      corrections: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64 }), {
+          maxItems: 20,
+          description: 'With `retry`: evidence fields and document kinds to be done again, or `wallets`',
+        }),
+      ),
+    }),
+    answer: SESSION_DETAIL,
+    errors: [409],
+    handle: ({ organization, actor, params, body, write }) =>
+      write(async (tables, note) => {
+        const { session } = await requireSession(tables, organization.id, params.session)
+        const assignment = await tables.sessionAssignments.find(organization.id, session.id)
+        if (assignment.userId !== null && (actor.kind !== 'person' || assignment.userId !== actor.user.id)) {
+          throw new ConflictError('someone else reviews it; have it given to you first')
+        }
+        const state = await tables.sessions.changeStatus({
+          organizationId: organization.id,
+          sessionId: session.id,
+          to: body.status,
+          actor: operator(actor),
+          publicComment: body.public_comment ?? null,
+          privateComment: body.private_comment ?? null,
+          ...(body.corrections === undefined ? {} : { corrections: body.corrections }),
+          expectedSequence: body.sequence,
+        })
+        if (state === null) throw new SubjectUnknownError('session')
+        // Comments are in the session's own history, where erasing them is possible.
+        note({ action: 'session.decide', subject: session.id, detail: { status: [session.status, body.status] } })
+        return detailOf(tables, state)
+      }),
+  }),
+  route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Take a completed session back',
+    description: 'Its wallets stop being verified within a second.',
+    body: closed({
+      status: oneOf(['rejected', 'retry']),
+      sequence: Type.Integer({ minimum: 1 }),
+      public_comment: COMMENT,
+      private_comment: COMMENT,
+    }),
+    answer: SESSION_DETAIL,
+    errors: [409],
+    handle: ({ organization, actor, params, body, write }) =>
+      write(async (tables, note) => {
+        const { session } = await requireSession(tables, organization.id, params.session)
+        if (session.status !== 'completed') throw new ConflictError(`the session is ${session.status}, not completed`)
+        const state = await tables.sessions.changeStatus({
+          organizationId: organization.id,
+          sessionId: session.id,
+          to: body.status,
+          actor: operator(actor),
+          publicComment: body.public_comment ?? null,
+          privateComment: body.private_comment ?? null,
+          expectedSequence: body.sequence,
+          revoke: true,
+        })
+        if (state === null) throw new SubjectUnknownError('session')
+        note({ action: 'session.revoke', subject: session.id, detail: { status: [session.status, body.status] } })
+        return detailOf(tables, state)
+      }),
+  }),
+]

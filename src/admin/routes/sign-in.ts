@@ -1,0 +1,161 @@
+// Signing in and out: by password, with a second factor where there is one, by passkey, or by a one-time link.
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { CHALLENGE_ID, CODE, CREDENTIAL, OPTIONS, PASSWORD, requireOrigin } from '../accounts/credentials.ts'
+import type { SignedIn } from '../accounts/sign-in.ts'
+import { hashToken } from '../accounts/token.ts'
+import { ConflictError, CredentialWrongError } from '../errors.ts'
+import { declareRoutes, PERSON, PUBLIC, Reply, SECOND_FACTOR } from '../route.ts'
+import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
+import { EMAIL } from './members.ts'
+
+const route = declareRoutes('Account')
+
+const SIGNED_IN = named(
+  'SignedIn',
+  closed({
+    signed_in: Type.Boolean({ description: 'False: a second factor is owed; the cookie is good for that alone' }),
+    second_factors: Type.Array(oneOf(['totp', 'recovery-code', 'passkey']), { description: 'What may complete it' }),
+  }),
+)
+
+const cookieReply = ({ cookie, owed }: SignedIn): Reply =>
+  new Reply(200, { signed_in: owed.length === 0, second_factors: owed }, { 'set-cookie': cookie })
+
+const auditSignIn = ({ user, session }: SignedIn, how: string) => ({
+  action: 'account.sign-in',
+  subject: user.id,
+  detail: { how, session: session.id },
+  organizationId: null,
+})
+
+export const SIGN_IN_ROUTES = [
+  route('signIn', 'POST', '/sign-in', {
+    access: PUBLIC,
+    summary: 'Sign in with a password',
+    description: 'Sets the dashboard’s cookie. An account with a second factor still owes it.',
+    body: closed({ email: EMAIL, password: PASSWORD }),
+    answer: SIGNED_IN,
+    errors: [401, 403, 429],
+    handle: async ({ services, body, caller, write }) => {
+      const signedIn = await services.signIn.withPassword(body.email, body.password, caller)
+      if (signedIn.owed.length === 0) await write(async (_tables, note) => note(auditSignIn(signedIn, 'password')))
+      return cookieReply(signedIn)
+    },
+  }),
+  route('signInCode', 'POST', '/sign-in/code', {
+    access: SECOND_FACTOR,
+    summary: 'Complete signing in with a code',
+    description: 'A code of the authenticator app, each accepted once, or a recovery code.',
+    body: closed({ code: CODE }),
+    answer: SIGNED_IN,
+    errors: [401, 403, 429],
+    handle: async ({ services, body, caller, pending, write }) => {
+      const signedIn = await services.signIn.withCode(pending, body.code, caller)
+      await write(async (_tables, note) => note(auditSignIn(signedIn, 'password and code')))
+      return cookieReply(signedIn)
+    },
+  }),
+  route('passkeySignInOptions', 'POST', '/sign-in/passkey/options', {
+    access: PUBLIC,
+    summary: 'Begin to sign in with a passkey',
+    body: closed({}),
+    answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
+    errors: [403],
+    handle: async ({ services, origin }) => {
+      const { challengeId, options } = await services.passkeys.proposeSignIn(requireOrigin(origin))
+      return { challenge_id: challengeId, options: { ...options } }
+    },
+  }),
+  route('passkeySignIn', 'POST', '/sign-in/passkey', {
+    access: PUBLIC,
+    summary: 'Sign in with a passkey',
+    description: 'A passkey that checked its owner is both factors at once.',
+    body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
+    answer: SIGNED_IN,
+    errors: [401, 403, 429],
+    handle: async ({ services, body, caller, origin, write }) => {
+      const credential = body.credential as unknown as AuthenticationResponseJSON
+      if (typeof credential.id !== 'string') throw new CredentialWrongError('passkey')
+      const signedIn = await services.signIn.withPasskey(requireOrigin(origin), body.challenge_id, credential, caller)
+      await write(async (_tables, note) => note(auditSignIn(signedIn, 'passkey')))
+      return cookieReply(signedIn)
+    },
+  }),
+  route('signOut', 'POST', '/sign-out', {
+    access: PERSON,
+    summary: 'Sign out',
+    body: closed({}),
+    handle: async ({ services, actor, write }) => {
+      await write(async (tables, note) => {
+        await tables.userSessions.end(actor.user.id, actor.session.id)
+        note({ action: 'account.sign-out', subject: actor.user.id, organizationId: null })
+      })
+      return new Reply(204, undefined, { 'set-cookie': services.sessions.cookie.clear() })
+    },
+  }),
+
+  route('describeLink', 'POST', '/welcome/check', {
+    access: PUBLIC,
+    summary: 'See what a one-time link is for',
+    description: 'Does not use it up.',
+    body: closed({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
+    answer: closed({
+      purpose: oneOf(['first-admin', 'invitation', 'recovery']),
+      email: nullable(Type.String()),
+      expires_at: time(),
+    }),
+    errors: [401, 403],
+    handle: async ({ services, body }) => {
+      const link = await services.store.userLinks.find(hashToken(body.token))
+      if (link === null) throw new CredentialWrongError('link')
+      const user = link.userId === null ? null : await services.store.users.find(link.userId)
+      return { purpose: link.purpose, email: user?.email ?? null, expires_at: timeText(link.expiresAtSeconds) }
+    },
+  }),
+  route('useLink', 'POST', '/welcome', {
+    access: PUBLIC,
+    summary: 'Use a one-time link',
+    description:
+      'Makes the first account (name and email are needed then), takes up an invitation, or sets a new password. The ' +
+      'account is signed in, unless it owes a second factor. A recovery ends its other sessions.',
+    body: closed({
+      token: Type.String({ minLength: 1, maxLength: 100 }),
+      password: PASSWORD,
+      name: Type.Optional(label('For the first account')),
+      email: Type.Optional(EMAIL),
+    }),
+    answer: SIGNED_IN,
+    errors: [401, 403, 409],
+    handle: async ({ services, body, caller, write }) => {
+      const hash = hashToken(body.token)
+      const link = await services.store.userLinks.find(hash)
+      if (link === null) throw new CredentialWrongError('link')
+      // Outside of the transaction: it takes its time by design.
+      const passwordHash = await services.passwords.hash(body.password)
+      const user = await write(async (tables, note) => {
+        const spent = await tables.userLinks.spend(hash)
+        if (spent === null) throw new CredentialWrongError('link')
+        if (spent.userId === null) {
+          if (body.email === undefined || body.name === undefined) {
+            throw new ConflictError('the first account needs a name and an email address')
+          }
+          if ((await tables.users.countDeploymentAdmins()) > 0) throw new CredentialWrongError('link')
+          const { email, name } = body
+          const created = await tables.users.create({ email, name, deploymentAdmin: true, passwordHash })
+          note({
+            action: 'account.create',
+            subject: created.id,
+            detail: { email: created.email, deployment_admin: true },
+          })
+          return created
+        }
+        const changed = await tables.users.setPassword(spent.userId, passwordHash)
+        if (changed === null || changed.disabledAtSeconds !== null) throw new CredentialWrongError('link')
+        await tables.userSessions.endAll(changed.id)
+        note({ action: 'account.password', subject: changed.id, detail: { by: spent.purpose } })
+        return changed
+      })
+      return cookieReply(await services.signIn.withPassword(user.email, body.password, caller))
+    },
+  }),
+]

@@ -1,0 +1,237 @@
+// Webhooks: who is told of an organization's sessions, what became of each message, and sending again what nobody took.
+
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { isUnprintable } from '../../domain/list.ts'
+import { ConstraintViolatedError } from '../../store/errors.ts'
+import type { Tables } from '../../store/store.ts'
+import { newWebhookEndpointId, type WebhookEndpoint } from '../../store/webhook-endpoints.ts'
+import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../../store/webhook-messages.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+
+const route = declareRoutes('Webhooks')
+
+const ENVIRONMENT = oneOf(['live', 'test'], 'Told of sessions of live keys, or of test keys')
+const PURPOSE = oneOf(
+  ['events', 'decisions'],
+  '`events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers',
+)
+
+const ENDPOINT = named(
+  'WebhookEndpoint',
+  closed({
+    id: Type.String(),
+    url: Type.String(),
+    environment: ENVIRONMENT,
+    purpose: PURPOSE,
+    created_at: time(),
+    old_secret_until: Type.Union([time(), Type.Null()], {
+      description: 'Until then the secret before signs beside the new one',
+    }),
+  }),
+)
+
+const MESSAGE = named(
+  'WebhookMessage',
+  closed({
+    id: Type.String({ description: 'The `webhook-id` of every attempt' }),
+    endpoint_id: Type.String(),
+    session_id: Type.String(),
+    sequence: Type.Integer({ description: 'Of the session’s change that it tells' }),
+    type: Type.String(),
+    state: oneOf(WEBHOOK_MESSAGE_STATES, 'dead: nobody took it; resend it'),
+    attempts: Type.Integer(),
+    last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the last attempt’s answer' }),
+    last_failure: nullable(Type.String()),
+    created_at: time(),
+    next_attempt_at: Type.Union([time(), Type.Null()], { description: 'null once it is delivered or dead' }),
+    settled_at: nullable(time()),
+  }),
+)
+
+const SECRET = Type.Union([Type.String(), Type.Null()], {
+  description:
+    '`whsec_…`, by Standard Webhooks; shown this once and not stored in the clear. null for a repeated request',
+})
+
+const URL_MAX = 2_048
+const DAY_SECONDS = 86_400
+
+const showEndpoint = (endpoint: WebhookEndpoint) => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  environment: endpoint.environment,
+  purpose: endpoint.purpose,
+  created_at: timeText(endpoint.createdAtSeconds),
+  old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
+})
+
+const showMessage = (message: WebhookMessage) => ({
+  id: message.id,
+  endpoint_id: message.endpointId,
+  session_id: message.sessionId,
+  sequence: message.sequence,
+  type: message.type,
+  state: message.state,
+  attempts: message.attempts,
+  last_status: message.lastStatus,
+  last_failure: message.lastFailure,
+  created_at: timeText(message.createdAtSeconds),
+  next_attempt_at: message.state === 'waiting' ? timeText(message.nextAttemptAtSeconds) : null,
+  settled_at: timeOrNull(message.settledAtSeconds),
+})
+
+const requireEndpoint = async (
+  tables: Pick<Tables, 'webhookEndpoints'>,
+  organizationId: string,
+  id: string,
+): Promise<WebhookEndpoint> => {
+  const endpoint = await tables.webhookEndpoints.find(organizationId, id)
+  if (endpoint === null) throw new SubjectUnknownError('endpoint')
+  return endpoint
+}
+
+export const WEBHOOK_ROUTES = [
+  route('listWebhookEndpoints', 'GET', '/organizations/{organization}/webhooks', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Who is told of the organization’s sessions, oldest first',
+    answer: closed({ data: Type.Array(ENDPOINT) }),
+    handle: async ({ services, organization }) => ({
+      data: (await services.store.webhookEndpoints.list(organization.id)).map(showEndpoint),
+    }),
+  }),
+  route('addWebhookEndpoint', 'POST', '/organizations/{organization}/webhooks', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Have someone told, from the next change on',
+    description:
+      'The URL has to be https and to lead to a public address, unless the deployment’s setting `webhook-reach` says otherwise.',
+    body: closed({
+      url: Type.String({ minLength: 1, maxLength: URL_MAX }),
+      environment: Type.Optional(ENVIRONMENT),
+      purpose: Type.Optional(PURPOSE),
+    }),
+    status: 201,
+    answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
+    errors: [409],
+    handle: async ({ services, organization, body, write }) => {
+      const { environment = 'live', purpose = 'events' } = body
+      if (isUnprintable(body.url)) throw new FieldInvalidError('url', 'must be printable')
+      if (environment === 'test' && purpose === 'decisions') {
+        throw new FieldInvalidError('purpose', 'can be decisions for sessions of live keys only')
+      }
+      const url = services.reachableUrl(body.url, services.webhooks.reach)
+      const id = newWebhookEndpointId()
+      const secret = await services.webhooks.newSecret(organization.id, id)
+      try {
+        const endpoint = await write(async (tables, note) => {
+          const added = await tables.webhookEndpoints.add({
+            ...{ id, organizationId: organization.id, environment, purpose, url },
+            sealedSecret: secret.sealed,
+          })
+          note({ action: 'webhook.add', subject: id, detail: { url, environment, purpose } })
+          return showEndpoint(added)
+        })
+        return new SecretReply(201, { endpoint, secret: secret.text }, { endpoint, secret: null })
+      } catch (error) {
+        if (!(error instanceof ConstraintViolatedError)) throw error
+        throw new ConflictError('the organization has an endpoint that decides already: remove it first')
+      }
+    },
+  }),
+  route('rotateWebhookSecret', 'POST', '/organizations/{organization}/webhooks/{endpoint}/rotate', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Give an endpoint a new secret',
+    description: 'Messages are signed with both until the overlap is over, so that the receiver can change in peace.',
+    body: closed({
+      overlap_seconds: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'A day unless given' }),
+      ),
+    }),
+    answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
+    handle: async ({ services, organization, params, body, write }) => {
+      const { id } = await requireEndpoint(services.store, organization.id, params.endpoint)
+      const overlapSeconds = body.overlap_seconds ?? DAY_SECONDS
+      const secret = await services.webhooks.newSecret(organization.id, id)
+      const endpoint = await write(async (tables, note) => {
+        await tables.webhookEndpoints.rotateSecret({
+          ...{ organizationId: organization.id, id, sealedSecret: secret.sealed },
+          previousUntilSeconds: services.clock.unixSeconds() + overlapSeconds,
+        })
+        note({ action: 'webhook.rotate', subject: id, detail: { overlap_seconds: overlapSeconds } })
+        return showEndpoint(await requireEndpoint(tables, organization.id, id))
+      })
+      return new SecretReply(200, { endpoint, secret: secret.text }, { endpoint, secret: null })
+    },
+  }),
+  route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Tell someone no longer',
+    description: 'What still waited to be sent there is dead.',
+    handle: async ({ organization, params, write }) => {
+      await write(async (tables, note) => {
+        const { id, url } = await requireEndpoint(tables, organization.id, params.endpoint)
+        await tables.webhookEndpoints.remove(organization.id, id)
+        note({ action: 'webhook.remove', subject: id, detail: { url } })
+      })
+      return undefined
+    },
+  }),
+  route('listWebhookMessages', 'GET', '/organizations/{organization}/webhook-messages', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'What became of each message, newest first',
+    description: 'Delivered ones are kept for a week, dead ones for a month.',
+    query: Type.Object({
+      ...PAGE_QUERY,
+      state: Type.Optional(oneOf(WEBHOOK_MESSAGE_STATES)),
+      endpoint_id: Type.Optional(Type.String({ maxLength: 100 })),
+    }),
+    answer: pageOf(MESSAGE),
+    handle: async ({ services, organization, query }) =>
+      pageAnswer(
+        await services.store.webhookMessages.page(
+          organization.id,
+          {
+            ...(query.state === undefined ? {} : { state: query.state }),
+            ...(query.endpoint_id === undefined ? {} : { endpointId: query.endpoint_id }),
+          },
+          pageRequest(query, ['number', 'string']),
+        ),
+        showMessage,
+      ),
+  }),
+  route('resendWebhookMessage', 'POST', '/organizations/{organization}/webhook-messages/{message}/resend', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Send one message again, delivered or dead',
+    body: closed({}),
+    answer: MESSAGE,
+    errors: [409],
+    handle: ({ organization, params, write }) =>
+      write(async (tables, note) => {
+        const read = async (): Promise<WebhookMessage> => {
+          const message = await tables.webhookMessages.find(organization.id, params.message)
+          if (message === null) throw new SubjectUnknownError('message')
+          return message
+        }
+        const { id } = await read()
+        if ((await tables.webhookMessages.resend(organization.id, id)) === 0) {
+          throw new ConflictError('it waits to be sent already, or its endpoint was removed')
+        }
+        note({ action: 'webhook.resend', subject: id })
+        return showMessage(await read())
+      }),
+  }),
+  route('resendDeadWebhookMessages', 'POST', '/organizations/{organization}/webhook-messages/resend-dead', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Send all dead messages again',
+    body: closed({}),
+    answer: closed({ messages: Type.Integer() }),
+    handle: ({ organization, write }) =>
+      write(async (tables, note) => {
+        const messages = await tables.webhookMessages.resend(organization.id, null)
+        note({ action: 'webhook.resend', subject: 'dead', detail: { messages } })
+        return { messages }
+      }),
+  }),
+]

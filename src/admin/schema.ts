@@ -1,0 +1,68 @@
+// The words in which requests and answers of the admin API are described: TypeBox, whose values are JSON Schema (2020-12)
+// and types at once. What is accepted, what is documented and what the compiler knows can't drift apart.
+import {
+  type Static,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from '@sinclair/typebox'
+
+/** An object of exactly these members: one that is not named is a mistake, never passed on. */
+export const closed = <Properties extends TProperties>(
+  properties: Properties,
+  description?: string,
+): TObject<Properties> =>
+  Type.Object(properties, { additionalProperties: false, ...(description === undefined ? {} : { description }) })
+
+/** A part of the documentation with a name of its own. */
+export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema => ({ ...schema, $id: name })
+
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+/** One of some texts. */
+export const oneOf = <const Values extends readonly string[]>(values: Values, description?: string) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    description === undefined ? {} : { description },
+  ) as unknown as TUnsafe<Values[number]>
+
+/** A point in time, ISO 8601 in UTC. */
+export const time = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) })
+
+export const timeText = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
+export const timeOrNull = (unixSeconds: number | null): string | null =>
+  unixSeconds === null ? null : timeText(unixSeconds)
+
+/** Names that people give and other people read: no controls, nothing that could reverse or hide what follows. */
+const PRINTABLE = '^[^\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]*$'
+
+export const label = (description: string, maxLength = 100) =>
+  Type.String({ description, minLength: 1, maxLength, printable: true })
+
+export const isPrintable = (text: string): boolean => new RegExp(PRINTABLE, 'u').test(text) && text.trim() === text
+
+/** Members that may all be left out; what is left out stays as it is. */
+export const partial = <Properties extends TProperties>(properties: Properties) =>
+  Type.Partial(closed(properties), { additionalProperties: false, minProperties: 1 })
+
+/** A page of a list, and where the next one begins. */
+export const pageOf = <Schema extends TSchema>(item: Schema) =>
+  closed({
+    data: Type.Array(item),
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Send it as `cursor` for the next page; null on the last.',
+    }),
+  })
+
+/** Query members of every paged list. */
+export const PAGE_QUERY = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Items of a page; 50 unless given.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 1_000, description: '`next_cursor` of the page before.' })),
+}
+
+export type { Static, TObject, TOptional, TProperties, TSchema }
+export { Type }

@@ -1,0 +1,86 @@
+// What the routes of the admin API work with. Made by the composition root; a route asks for nothing else.
+import type { ChainTable } from '../domain/chain.ts'
+import type { Reach } from '../domain/list.ts'
+import type { Clock } from '../domain/time.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { FactCollector } from '../policy/types.ts'
+import type { PoolStats } from '../pool/statistics.ts'
+import type { Store } from '../store/store.ts'
+import type { DashboardOrigins } from './accounts/origin.ts'
+import type { Passkeys } from './accounts/passkeys.ts'
+import type { Passwords } from './accounts/password.ts'
+import type { SecretBox } from './accounts/secret-box.ts'
+import type { Sessions } from './accounts/sessions.ts'
+import type { SignIn } from './accounts/sign-in.ts'
+import type { DecisionSearch } from './decisions/search.ts'
+import type { JobRunner } from './jobs.ts'
+import type { LiveMonitor } from './live/monitor.ts'
+import type { LiveStreams } from './live/streams.ts'
+import type { ApiDocuments } from './routes/reference.ts'
+
+/** A key that was made: its keystore is on the disk, nobody knows of it yet. */
+export interface NewAttesterKey {
+  readonly kind: 'secp256k1' | 'ed25519'
+  readonly address: string
+  /** File name in the folder of keystores. */
+  readonly keystoreFile: string
+}
+
+/** One thing that was looked at on a chain. */
+export interface ChainFinding {
+  readonly chain: string
+  readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
+  /** The host of an RPC URL, the registry's address, or an attester's. */
+  readonly subject: string
+  /** `problem`: attestations fail, or can't be had. `note`: worth knowing. */
+  readonly result: 'ok' | 'note' | 'problem'
+  readonly detail: string
+}
+
+export interface Services {
+  readonly store: Store
+  readonly clock: Clock
+  readonly version: string
+  /** Name of the signing backend. */
+  readonly signer: string
+  readonly chains: ChainTable
+  readonly origins: DashboardOrigins
+  readonly passwords: Passwords
+  readonly passkeys: Passkeys
+  readonly sessions: Sessions
+  readonly signIn: SignIn
+  readonly box: SecretBox
+  readonly pool: { stats(): PoolStats; resize(workers: number): void }
+  readonly createAttesterKey: (kind: 'secp256k1' | 'ed25519') => Promise<NewAttesterKey>
+  /** Takes a keystore away again that no attester has. */
+  readonly discardKeystore: (keystoreFile: string) => void
+  /** What simulations ask, beside lists; and the screeners that documents may name. */
+  readonly policyFacts: FactCollector & { readonly screeners: ReadonlySet<string> }
+  readonly identity: {
+    readonly evidence: Pick<
+      EvidenceService,
+      'listEvidence' | 'missing' | 'readFields' | 'openDocument' | 'eraseSession'
+    >
+  }
+  /**
+   * A URL that an operator wrote, if it may be asked at all, in its canonical form.
+   * @throws FieldInvalidError for the field `url`
+   */
+  readonly reachableUrl: (text: string, reach: Reach) => string
+  readonly webhooks: {
+    /** Where receivers of messages may be. */
+    readonly reach: Reach
+    /** A new secret as its receiver is given it, and sealed for the endpoint that it is for. */
+    readonly newSecret: (
+      organizationId: string,
+      endpointId: string,
+    ) => Promise<{ readonly text: string; readonly sealed: Uint8Array }>
+  }
+  /** Whether the configured chains and their registries are as they should be. Asks them, so it takes as long as they do. */
+  readonly inspectChains: () => Promise<readonly ChainFinding[]>
+  readonly decisions: DecisionSearch
+  readonly jobs: JobRunner
+  readonly live: LiveMonitor
+  readonly liveStreams: LiveStreams
+  readonly documents: ApiDocuments
+}

@@ -1,0 +1,132 @@
+// Checks what came in against a route's declaration. The first mistake is the answer, named by its place and never with
+// what was sent.
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { isPrintable, type Static, type TObject, type TSchema } from './schema.ts'
+
+/** `/rules/0/name` as people write it: `rules[0].name`. */
+const placeOf = (pointer: string): string =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce((place, part) => {
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      if (/^[0-9]+$/.test(name)) return `${place}[${name}]`
+      return place === '' ? name : `${place}.${name}`
+    }, '')
+    .slice(0, 100)
+
+const ruleOf = ({ type, schema }: ValueError): string => {
+  switch (type) {
+    case ValueErrorType.ObjectMinProperties:
+      return 'must change something'
+    case ValueErrorType.StringMinLength:
+      return schema['minLength'] === 1 ? 'must not be empty' : `must have at least ${schema['minLength']} characters`
+    case ValueErrorType.StringMaxLength:
+      return `must have at most ${schema['maxLength']} characters`
+    case ValueErrorType.StringPattern:
+      return typeof schema['rule'] === 'string' ? schema['rule'] : 'is malformed'
+    case ValueErrorType.IntegerMinimum:
+    case ValueErrorType.IntegerMaximum:
+    case ValueErrorType.Integer:
+      return `must be a whole number${'minimum' in schema && 'maximum' in schema ? ` from ${schema['minimum']} to ${schema['maximum']}` : ''}`
+    case ValueErrorType.ArrayMaxItems:
+      return `must have at most ${schema['maxItems']} items`
+    case ValueErrorType.ArrayMinItems:
+      return `must have at least ${schema['minItems']} items`
+    case ValueErrorType.String:
+      return 'must be text'
+    case ValueErrorType.Boolean:
+      return 'must be true or false'
+    case ValueErrorType.Object:
+      return 'must be an object'
+    case ValueErrorType.Array:
+      return 'must be a list'
+    default:
+      return choicesOf(schema)
+  }
+}
+
+const choicesOf = (schema: TSchema): string => {
+  const options = (schema['anyOf'] ?? []) as readonly TSchema[]
+  const values = options.flatMap((option) => ('const' in option ? [String(option['const'])] : []))
+  return values.length > 0 && values.length === options.length
+    ? `must be one of ${values.join(', ')}`
+    : 'is not as it should be'
+}
+
+/** Names what would be known, not what was sent. */
+const unknownMember = (place: string, known: Readonly<Record<string, unknown>>): FieldInvalidError => {
+  const names = Object.keys(known).join(', ')
+  return new FieldInvalidError(place, names === '' ? 'takes no fields' : `has an unknown field; it takes ${names}`)
+}
+
+/** Members marked printable, wherever they are: JSON Schema has no word for it. */
+const checkPrintable = (schema: TSchema, value: unknown, place: string): void => {
+  const { properties, items, anyOf } = schema as {
+    properties?: Record<string, TSchema>
+    items?: TSchema
+    anyOf?: TSchema[]
+  }
+  for (const option of anyOf ?? []) if (Value.Check(option, value)) checkPrintable(option, value, place)
+  if (typeof value === 'string' && schema['printable'] === true && !isPrintable(value)) {
+    throw new FieldInvalidError(place, 'must be printable and must not begin or end with a space')
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    if (items === undefined) return
+    for (const [index, item] of value.entries()) checkPrintable(items, item, `${place}[${index}]`)
+    return
+  }
+  for (const [name, member] of Object.entries(properties ?? {})) {
+    checkPrintable(member, (value as Record<string, unknown>)[name], place === '' ? name : `${place}.${name}`)
+  }
+}
+
+/** @throws FieldMissingError, FieldInvalidError */
+export const checkValue = <Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> => {
+  if (!Value.Check(schema, value)) {
+    const error = Value.Errors(schema, value).First()
+    const place = placeOf(error?.path ?? '')
+    if (error?.type === ValueErrorType.ObjectAdditionalProperties) {
+      const parent = placeOf(error.path.slice(0, error.path.lastIndexOf('/')))
+      throw unknownMember(parent === '' ? 'the request' : parent, (error.schema['properties'] ?? {}) as object as never)
+    }
+    if (error?.type === ValueErrorType.ObjectRequiredProperty) throw new FieldMissingError(place)
+    throw new FieldInvalidError(
+      place === '' ? 'the request' : place,
+      error === undefined ? 'is not as it should be' : ruleOf(error),
+    )
+  }
+  checkPrintable(schema, value, '')
+  return value as Static<Schema>
+}
+
+const decodeParameter = (schema: TSchema, name: string, text: string): unknown => {
+  if (schema['type'] === 'integer') {
+    if (/^-?(0|[1-9][0-9]{0,15})$/.test(text)) return Number(text)
+    throw new FieldInvalidError(name, 'must be a whole number')
+  }
+  if (schema['type'] === 'boolean') {
+    if (text === 'true' || text === 'false') return text === 'true'
+    throw new FieldInvalidError(name, 'must be true or false')
+  }
+  return text
+}
+
+/**
+ * A query as its declaration has it. One that is unknown or comes twice is refused: it would be ignored otherwise, and
+ * the answer would be to another question.
+ * @throws FieldInvalidError, FieldMissingError
+ */
+export const decodeQuery = (schema: TObject | null, parameters: URLSearchParams): unknown => {
+  const decoded: Record<string, unknown> = {}
+  const known = (schema?.properties ?? {}) as Record<string, TSchema>
+  for (const [name, text] of parameters) {
+    const member = Object.hasOwn(known, name) ? known[name] : undefined
+    if (member === undefined) throw unknownMember('the query', known)
+    if (Object.hasOwn(decoded, name)) throw new FieldInvalidError(name, 'is given twice')
+    decoded[name] = decodeParameter(member, name, text)
+  }
+  return schema === null ? decoded : checkValue(schema, decoded)
+}

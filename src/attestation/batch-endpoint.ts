@@ -1,0 +1,185 @@
+// `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call, each answered in its place
+// with a verdict or its own problem. One JSON document, or newline-delimited JSON as the answers come.
+import { randomUUID } from 'node:crypto'
+import type { AttestationRequest } from '../domain/attestation.ts'
+import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import type { Call, Endpoint } from '../http/gate.ts'
+import { readJsonBody } from '../http/json-body.ts'
+import { problemBody, toProblem } from '../http/problem.ts'
+import type { RateLimiter, RateLimitState } from '../http/rate-limit.ts'
+import { isVisibleAscii } from '../http/request-id.ts'
+import { API_KEY_CHALLENGE, jsonResponse, setRateLimit } from '../http/response.ts'
+import { type JsonObject, type JsonValue, parseStrictJsonObject } from '../http/strict-json.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Attest } from './attest.ts'
+import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
+import type { EndpointDependencies } from './endpoint.ts'
+
+export interface BatchEndpointDependencies extends EndpointDependencies {
+  readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
+  readonly limiter: Pick<RateLimiter, 'takeSome'>
+  readonly monotonicMs: () => number
+  /** Calls back once, after so many milliseconds; answers how to call that off. */
+  readonly after: (delayMs: number, callback: () => void) => () => void
+  /** Told of elements that failed by a failure of ours. Must not throw. */
+  readonly report: (error: unknown, requestId: string) => void
+  readonly decode: (body: JsonObject) => AttestationRequest
+  readonly attest: Attest
+}
+
+export const BATCH_ROUTE = '/v2/attestations'
+export const BATCH_SIZE_MAX = 1_000
+export const BATCH_BODY_MAX_BYTES = 8_388_608
+
+/** As which an element is claimed by its idempotency key, and found in the decision log. */
+const ELEMENT_ROUTE = '/v2/attestation'
+const IDEMPOTENCY_KEY_MAX = 255
+/** Answers that say 408 in their place still have to be sent before the call's own deadline. */
+const SENDING_MS = 250
+const NDJSON = 'application/x-ndjson'
+
+/** Null, a number and the like in the place of a request. */
+class ElementInvalidError extends CountersignError {
+  override readonly name = 'ElementInvalidError'
+  constructor() {
+    super('INVALID_REQUEST', 'each element of requests must be a JSON object')
+  }
+}
+
+/** One key for all would not say which elements a later batch repeats. To ignore it would be worse. */
+class BatchKeyRefusedError extends CountersignError {
+  override readonly name = 'BatchKeyRefusedError'
+  constructor() {
+    super('INVALID_HEADER', 'the Idempotency-Key header is for single requests; give each element an idempotency_key')
+  }
+}
+
+/** @throws FieldMissingError, FieldInvalidError */
+const readElements = (body: JsonObject): readonly JsonValue[] => {
+  const { requests } = body
+  if (requests === undefined || requests === null) throw new FieldMissingError('requests')
+  if (!Array.isArray(requests) || requests.length < 1 || requests.length > BATCH_SIZE_MAX) {
+    throw new FieldInvalidError('requests', `must be an array of 1 to ${BATCH_SIZE_MAX} requests`)
+  }
+  return requests as readonly JsonValue[]
+}
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * An element's own key: what was not answered can then be asked again in another batch, in another place.
+ * @throws FieldInvalidError
+ */
+const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null => {
+  if (key === undefined || key === null) return null
+  if (typeof key !== 'string' || !isVisibleAscii(key, IDEMPOTENCY_KEY_MAX)) {
+    throw new FieldInvalidError('idempotency_key', `must be 1 to ${IDEMPOTENCY_KEY_MAX} visible ASCII characters`)
+  }
+  return key
+}
+
+const streamLines = (batch: Batch, requestId: string, rateLimit: RateLimitState | null): Response => {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const done = batch.run((line) => controller.enqueue(encoder.encode(`${line}\n`)))
+      done.then(
+        () => controller.close(),
+        () => controller.error(),
+      )
+    },
+    cancel: batch.abandon,
+  })
+  const headers: Record<string, string> = {
+    'content-type': NDJSON,
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+  }
+  if (rateLimit !== null) setRateLimit(headers, rateLimit)
+  return new Response(body, { headers })
+}
+
+export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): Endpoint => {
+  const { gate, idempotent, metrics, withhold, limiter, monotonicMs, after, report, decode, attest } = dependencies
+
+  const describe = (requestId: string) => (index: number, error: unknown) => {
+    const problem = toProblem(error)
+    const { status, code, retryAfterSeconds } = problem
+    metrics.recordError(code)
+    if (status === 500 || status === 503) report(error, requestId)
+    const retry = retryAfterSeconds === null ? {} : { retry_after_seconds: Math.ceil(retryAfterSeconds) }
+    return JSON.stringify({ index, status, ...retry, problem: problemBody(problem, requestId) })
+  }
+
+  const createElement = ({ principal, requestId }: Call, elements: readonly JsonValue[], deadlineMs: number) => {
+    const { organizationId, keyId, environment } = principal
+    return async (index: number): Promise<ElementAnswer> => {
+      const element = elements[index]
+      if (!isObject(element)) throw new ElementInvalidError()
+      const decoded = decode(element)
+      const key = readIdempotencyKey(element)
+      let decided: string | null = null
+      const final = await idempotent(
+        {
+          ...{ organizationId, keyId, route: ELEMENT_ROUTE, uuid: randomUUID() },
+          header: key,
+          // Read strictly, so that equal elements have equal texts.
+          body: key === null ? '' : JSON.stringify(element),
+        },
+        async (uuid, onDispatch) => {
+          const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
+          const answer = await attest(decoded, context)
+          decided = uuid
+          metrics.recordDecision('attestation', answer.chainName, answer.compliant)
+          return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
+        },
+      )
+      const replayed = final.replayed ? ',"replayed":true' : ''
+      return { uuid: decided, line: `{"index":${index},"status":200${replayed},"answer":${final.body}}` }
+    }
+  }
+
+  return gate(
+    {
+      ...{ method: 'POST', route: BATCH_ROUTE, scope: 'attestation', challenge: API_KEY_CHALLENGE },
+      readKey: (headers) => headers.get('x-api-key'),
+    },
+    async (call) => {
+      const { request, requestId, principal, deadline } = call
+      if (request.headers.has('idempotency-key')) throw new BatchKeyRefusedError()
+      const body = await readJsonBody(request, { maxBytes: BATCH_BODY_MAX_BYTES })
+      await call.confirmKey()
+      const elements = readElements(parseStrictJsonObject(body))
+      const size = elements.length
+      const leftMs = Math.max(0, deadline.deadlineMs - monotonicMs())
+      const answerByMs = deadline.deadlineMs - Math.min(SENDING_MS, leftMs / 10)
+      const perform = createElement(call, elements, answerByMs)
+      // The gate took the first element's.
+      const { granted, state, refusal } = limiter.takeSome(principal, size - 1)
+      const decided: string[] = []
+      const batch = createBatch({
+        size,
+        perform: async (index) => {
+          if (refusal !== null && index > granted) throw refusal
+          const answer = await perform(index)
+          if (answer.uuid !== null) decided.push(answer.uuid)
+          return answer
+        },
+        describe: describe(requestId),
+        withhold: ({ uuid }) => {
+          if (uuid !== null) withhold(uuid)
+        },
+        atDeadline: (callback) => after(answerByMs - monotonicMs(), callback),
+      })
+      if (request.headers.get('accept')?.toLowerCase().includes(NDJSON)) return streamLines(batch, requestId, state)
+      const lines: string[] = []
+      await batch.run((line) => lines.push(line))
+      // The thread was held up, and the whole call was answered 408 meanwhile.
+      if (deadline.passed) decided.forEach(withhold)
+      return jsonResponse(`{"answers":[${lines.join(',')}]}`, requestId, { rateLimit: state })
+    },
+  )
+}

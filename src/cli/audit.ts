@@ -1,0 +1,117 @@
+// `countersign audit`: who changed what, and whether the log of it is whole. Changes made here at the command line are in it
+// like those made through the dashboard and the admin API; see command-note.ts.
+import type { AuditEntry } from '../store/audit.ts'
+import type { Store } from '../store/store.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  findVerb,
+  formatTable,
+  type ParsedCommand,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+  type Verbs,
+} from './output.ts'
+
+const USAGE = `Usage: countersign audit list [--limit N] [--action ACTION] [--org NAME]
+       countersign audit verify
+
+list prints the newest entries last. verify goes through the whole chain: each entry carries the SHA-256 of the one before
+it, so none can be changed, put in or taken out of the middle without a trace. It prints the newest entry's number and hash:
+keep them somewhere else, and compare, to see later that nothing was cut off at the end.
+
+  --limit N        At most so many, 1 to 1000 (default 20)
+  --action ACTION  These only, for example key.revoke
+  --org NAME       Of this organization only, by name or id
+  --json           Print JSON
+  --help           Print this
+
+Exit codes: 0 done and whole, 1 the chain is broken or it can't be done, 2 the call is wrong.
+`
+
+export interface AuditCommandInput {
+  readonly output: CommandOutput
+  readonly openStore: () => Promise<Store>
+}
+
+interface Context extends AuditCommandInput {
+  readonly store: Store
+  readonly command: ParsedCommand
+}
+
+const LIMIT_DEFAULT = 20
+const LIMIT_MAX = 1_000
+
+const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+
+const parseLimit = (text: string | undefined): number => {
+  if (text === undefined) return LIMIT_DEFAULT
+  const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
+  return limit
+}
+
+const describe = ({ atSeconds, ...entry }: AuditEntry) => ({ ...entry, at: timeText(atSeconds) })
+
+const list = async ({ store, output, command }: Context): Promise<number> => {
+  const limit = parseLimit(command.text('limit'))
+  const name = command.text('org')
+  const action = command.text('action')
+  const organization = name === undefined ? null : await store.organizations.find(name)
+  if (name !== undefined && organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+  const filter = {
+    ...(organization === null ? {} : { organizationId: organization.id }),
+    ...(action === undefined ? {} : { action }),
+  }
+  const { items } = await store.audit.page(filter, { after: null, limit })
+  const entries = items.toReversed()
+  if (command.flag('json')) {
+    output.stdout(`${JSON.stringify(entries.map(describe))}\n`)
+    return 0
+  }
+  const rows = entries.map(({ sequence, atSeconds, actor, actorName, action: what, subject, detail }) => [
+    ...[String(sequence), timeText(atSeconds), actorName === '' ? actor : actorName, what, subject],
+    JSON.stringify(detail),
+  ])
+  output.stdout(formatTable([['#', 'WHEN', 'WHO', 'WHAT', 'OF', ''], ...rows]))
+  return 0
+}
+
+const verify = async ({ store, output, command }: Context): Promise<number> => {
+  const { ok, entries, brokenAt, headHash } = await store.audit.verify()
+  if (command.flag('json')) output.stdout(`${JSON.stringify({ ok, entries, brokenAt, headHash })}\n`)
+  else if (ok) output.stdout(`whole: ${entries} entries, the newest has the hash ${headHash}\n`)
+  else {
+    output.stderr(`broken: entry ${brokenAt} is missing, or does not fit to the ${entries} before it\n`)
+  }
+  return ok ? 0 : 1
+}
+
+const VERBS: Verbs<(context: Context) => Promise<number>> = {
+  list: { run: list, words: 0 },
+  verify: { run: verify, words: 0 },
+}
+
+export const runAudit = (commandArguments: readonly string[], input: AuditCommandInput): Promise<number> =>
+  runToExitCode(input.output, USAGE, async () => {
+    const text = { type: 'string' } as const
+    const flag = { type: 'boolean' } as const
+    const command = parseCommand(
+      commandArguments,
+      { ...{ limit: text, action: text, org: text }, ...{ json: flag, help: { ...flag, short: 'h' } } },
+      VERBS,
+    )
+    if (command.flag('help')) {
+      input.output.stdout(USAGE)
+      return 0
+    }
+    const run = findVerb(VERBS, command)
+    if (run === undefined) throw new UsageError('say list or verify')
+    const store = await input.openStore()
+    try {
+      return await run({ ...input, store, command })
+    } finally {
+      await store.close()
+    }
+  })

@@ -1,0 +1,52 @@
+// `countersign org brand`: how an organization looks to people on the verification page. The picture is checked here, so
+// that nothing is ever served as one that is none.
+import { readFileSync, statSync } from 'node:fs'
+import type { BrandChange, Logo, LogoType } from '../store/organization-brands.ts'
+import { CommandFailedError, UsageError } from './output.ts'
+
+/** Every visitor loads it. */
+const LOGO_BYTES_MAX = 262_144
+
+const startsWith = (bytes: Uint8Array, at: number, ...wanted: readonly number[]): boolean =>
+  wanted.every((byte, index) => bytes[at + index] === byte)
+
+/** By its first bytes, whatever the file is called. SVG is not taken: it can carry scripts. */
+export const logoTypeOf = (bytes: Uint8Array): LogoType | null => {
+  if (startsWith(bytes, 0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return 'image/png'
+  if (startsWith(bytes, 0, 0xff, 0xd8, 0xff)) return 'image/jpeg'
+  const riff = startsWith(bytes, 0, 0x52, 0x49, 0x46, 0x46) && startsWith(bytes, 8, 0x57, 0x45, 0x42, 0x50)
+  return riff ? 'image/webp' : null
+}
+
+const readLogo = (path: string): Logo => {
+  let bytes: Uint8Array
+  try {
+    if (statSync(path).size > LOGO_BYTES_MAX) throw new CommandFailedError('the logo is larger than 256 KiB')
+    bytes = new Uint8Array(readFileSync(path))
+  } catch (error) {
+    if (error instanceof CommandFailedError) throw error
+    throw new CommandFailedError(`the logo can't be read: ${path}`)
+  }
+  const type = logoTypeOf(bytes)
+  if (type === null) throw new CommandFailedError('the logo must be a PNG, JPEG or WebP picture')
+  return { type, bytes }
+}
+
+const readColor = (text: string): string => {
+  const color = text.toLowerCase()
+  if (!/^#[0-9a-f]{6}$/.test(color)) throw new UsageError('--color must be # and six hex digits, or none')
+  return color
+}
+
+/** @throws UsageError, CommandFailedError */
+export const readBrand = (input: {
+  readonly color: string | undefined
+  readonly logo: string | undefined
+}): BrandChange => {
+  const { color, logo } = input
+  if (color === undefined && logo === undefined) throw new UsageError('give --color, --logo or both')
+  return {
+    ...(color === undefined ? {} : { color: color === 'none' ? null : readColor(color) }),
+    ...(logo === undefined ? {} : { logo: logo === 'none' ? null : readLogo(logo) }),
+  }
+}

@@ -1,0 +1,91 @@
+// Many attestations in one call: what was refused for now is asked again, alone, under its own Idempotency-Key, so that
+// however often a batch is tried, each element is done once.
+import { attestationBody, readEvaluation } from './attestation-calls.ts'
+import type { AttestationAnswer, AttestationRequest } from './attestation-types.ts'
+import { isRetried, type RetryPolicy, retryDelayMs, type wait } from './backoff.ts'
+import { AnswerInvalidError, ArgumentInvalidError, RequestRefusedError } from './errors.ts'
+import { type Fields, readFields } from './json-fields.ts'
+import type { Answer, Call } from './transport.ts'
+
+/** The service's own limit. */
+export const BATCH_SIZE_MAX = 1_000
+/** Leaves room for an element's place in the service's 255 characters. */
+const KEY_MAX = 251
+
+/** What became of one request: its answer, or the error with which it was refused. */
+export type BatchResult =
+  | { readonly ok: true; readonly answer: AttestationAnswer }
+  | { readonly ok: false; readonly error: RequestRefusedError }
+
+export interface BatchDependencies {
+  readonly call: (call: Call) => Promise<Answer>
+  readonly retry: RetryPolicy
+  readonly random: () => number
+  readonly wait: typeof wait
+}
+
+const readRefusal = (fields: Fields, requestId: string): RequestRefusedError => {
+  const problem = fields.object('problem')
+  return new RequestRefusedError({
+    code: problem.text('code'),
+    status: fields.count('status'),
+    detail: problem.text('detail'),
+    requestId,
+    retryAfterSeconds: fields.has('retry_after_seconds') ? fields.count('retry_after_seconds') : null,
+  })
+}
+
+const readResults = ({ body, requestId }: Answer, size: number): BatchResult[] => {
+  const elements = readFields(body, requestId).objects('answers')
+  if (elements.length !== size || elements.some((fields, index) => fields.count('index') !== index)) {
+    throw new AnswerInvalidError('answers are not those of the requests', requestId)
+  }
+  return elements.map((fields) =>
+    fields.has('problem')
+      ? { ok: false, error: readRefusal(fields, requestId) }
+      : { ok: true, answer: readEvaluation(fields.object('answer'), requestId) },
+  )
+}
+
+/**
+ * The results in the order of the requests.
+ * @throws as any call when the batch as a whole gets no answer; ArgumentInvalidError
+ */
+export const attestMany = async (
+  { call, retry, random, wait }: BatchDependencies,
+  requests: readonly AttestationRequest[],
+  idempotencyKey: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly BatchResult[]> => {
+  if (requests.length < 1 || requests.length > BATCH_SIZE_MAX) {
+    throw new ArgumentInvalidError('requests', `must be 1 to ${BATCH_SIZE_MAX} requests`)
+  }
+  if (idempotencyKey.length > KEY_MAX) {
+    throw new ArgumentInvalidError('idempotencyKey', `must be at most ${KEY_MAX} characters for a batch`)
+  }
+  const results = new Map<number, BatchResult>()
+  let asked = requests.map((request, index) => ({
+    index,
+    body: { ...attestationBody(request), idempotency_key: `${idempotencyKey}/${index}` },
+  }))
+  for (let failures = 1; ; failures++) {
+    const answer = await call({
+      ...{ method: 'POST', path: '/v2/attestations', signal },
+      body: { requests: asked.map(({ body }) => body) },
+    })
+    let delayMs = 0
+    const again: typeof asked = []
+    for (const [place, result] of readResults(answer, asked.length).entries()) {
+      const element = asked[place]!
+      results.set(element.index, result)
+      if (result.ok || !isRetried(result.error) || failures >= retry.tries) continue
+      const elementDelayMs = retryDelayMs(retry, failures, result.error, random)
+      if (elementDelayMs === null) continue
+      again.push(element)
+      delayMs = Math.max(delayMs, elementDelayMs)
+    }
+    if (again.length === 0) return requests.map((_, index) => results.get(index)!)
+    asked = again
+    await wait(delayMs, signal)
+  }
+}

@@ -1,0 +1,129 @@
+// The one way from the pages to the admin API. Calls are typed by method and path; the types are made from the API's own
+// document. A call that finds nobody signed in tells the shell, which asks for it and lets the page stay.
+import { ApiError, NetworkError } from './errors.ts'
+import type { Operations } from './types.ts'
+
+const PREFIX = '/admin/v1'
+const TIMEOUT_MS = 40_000
+
+export type OperationKey = keyof Operations
+export type AnswerOf<Key extends OperationKey> = Operations[Key]['answer']
+export type BodyOf<Key extends OperationKey> = Operations[Key]['body']
+export type QueryOf<Key extends OperationKey> = Operations[Key]['query']
+
+type ParamsPart<Params> = [keyof Params] extends [never] ? unknown : { readonly params: Params }
+type BodyPart<Body> = undefined extends Body ? { readonly body?: Body } : { readonly body: Body }
+
+export type CallOptions<Key extends OperationKey> = ParamsPart<Operations[Key]['params']> &
+  BodyPart<BodyOf<Key>> & {
+    readonly query?: QueryOf<Key>
+    readonly signal?: AbortSignal
+    /** Longer than usual: uploads. */
+    readonly timeoutMs?: number
+  }
+
+type Rest<Key extends OperationKey> =
+  unknown extends ParamsPart<Operations[Key]['params']>
+    ? undefined extends BodyOf<Key>
+      ? [options?: CallOptions<Key>]
+      : [options: CallOptions<Key>]
+    : [options: CallOptions<Key>]
+
+interface Loose {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+const addressOf = (key: string, { params = {}, query = {} }: Loose): string => {
+  const path = key
+    .slice(key.indexOf(' ') + 1)
+    .replaceAll(/\{([^}]+)\}/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  return `${PREFIX}${path}${search.size === 0 ? '' : `?${search}`}`
+}
+
+/** The address of an operation, for links, downloads and event streams. */
+export const addressFor = <Key extends OperationKey>(key: Key, ...[options]: Rest<Key>): string =>
+  addressOf(key, (options ?? {}) as Loose)
+
+const failureOf = async (response: Response): Promise<ApiError> => {
+  const requestId = response.headers.get('x-request-id') ?? ''
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null
+  try {
+    const { code, detail } = (await response.json()) as { code?: unknown; detail?: unknown }
+    return new ApiError(response.status, String(code ?? ''), String(detail ?? ''), requestId, retryAfterSeconds)
+  } catch {
+    // Not ours: a proxy's page, say. The status has to do.
+    return new ApiError(response.status, '', `the answer was ${response.status}`, requestId, retryAfterSeconds)
+  }
+}
+
+/** Told when a call finds that nobody is signed in any more. */
+const listeners = new Set<() => void>()
+export const onSignedOut = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Where being signed out is an answer and not the end of a session. */
+const isEntry = (key: string): boolean => /^POST \/(sign-in|welcome)/.test(key)
+
+const request = async (key: string, options: Loose): Promise<Response> => {
+  const { body, signal, timeoutMs = TIMEOUT_MS } = options
+  const method = key.slice(0, key.indexOf(' '))
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const raw = body instanceof Blob
+  const type = raw ? body.type : 'application/json'
+  let response: Response
+  try {
+    response = await fetch(addressOf(key, options), {
+      method,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      redirect: 'error',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(method === 'GET' ? {} : { headers: { 'content-type': type }, body: raw ? body : JSON.stringify(body ?? {}) }),
+    })
+  } catch (error) {
+    // Nobody waits for it any more.
+    if (signal?.aborted === true) throw error
+    throw new NetworkError('not reached')
+  }
+  if (response.ok) return response
+  const failure = await failureOf(response)
+  if (failure.status === 401 && !isEntry(key)) await tellIfSignedOut(key)
+  throw failure
+}
+
+/** A password that was asked for once more, and was wrong, is a 401 as well: whoever it is stays signed in. */
+const tellIfSignedOut = async (key: string): Promise<void> => {
+  if (key !== 'GET /me') {
+    try {
+      await request('GET /me', {})
+    } catch {
+      // Told by that very request where it found nobody.
+    }
+    return
+  }
+  for (const listener of listeners) listener()
+}
+
+/**
+ * @throws ApiError when the server refuses, NetworkError when it is not reached
+ */
+export const call = async <Key extends OperationKey>(key: Key, ...[options]: Rest<Key>): Promise<AnswerOf<Key>> => {
+  const response = await request(key, (options ?? {}) as Loose)
+  if (response.status === 204) return undefined as AnswerOf<Key>
+  if (!(response.headers.get('content-type') ?? '').startsWith('application/json')) return response as AnswerOf<Key>
+  try {
+    return (await response.json()) as AnswerOf<Key>
+  } catch {
+    throw new NetworkError('cut off')
+  }
+}

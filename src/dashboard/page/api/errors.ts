@@ -1,0 +1,97 @@
+// What a call to the admin API can fail with, and what people are told about it.
+
+/** The server refused: a problem of RFC 9457. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  /** Stable; empty where the answer was none of ours. */
+  readonly code: string
+  readonly detail: string
+  readonly requestId: string
+  /** Null: not said. */
+  readonly retryAfterSeconds: number | null
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    requestId: string,
+    retryAfterSeconds: number | null = null,
+  ) {
+    super(detail)
+    this.status = status
+    this.code = code
+    this.detail = detail
+    this.requestId = requestId
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** The server was not reached, or its answer was cut off: a change may or may not have been made. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError'
+}
+
+/** The person was asked for a passkey and gave none, or the browser has none: it does not say which. */
+export class PasskeyRefusedError extends Error {
+  override readonly name = 'PasskeyRefusedError'
+}
+
+/** The field that a problem names, and what is expected of it. */
+export interface FieldProblem {
+  readonly field: string
+  readonly text: string
+}
+
+const INVALID = /^request validation failed: ([A-Za-z_][\w.[\]]*) (.+)$/s
+const MISSING = /^Missing required field: ([A-Za-z_][\w.[\]]*)$/
+
+const sentence = (text: string): string => {
+  const first = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(first) ? first : `${first}.`
+}
+
+/** Null where the problem is not about one field. */
+export const fieldProblemOf = (error: unknown): FieldProblem | null => {
+  if (!(error instanceof ApiError)) return null
+  const invalid = INVALID.exec(error.detail)
+  if (invalid !== null) return { field: invalid[1] ?? '', text: sentence(invalid[2] ?? '') }
+  const missing = MISSING.exec(error.detail)
+  return missing === null ? null : { field: missing[1] ?? '', text: 'This is needed.' }
+}
+
+export interface ProblemText {
+  readonly title: string
+  readonly text: string
+  /** For whoever reads the log; null where the server was not reached. */
+  readonly requestId: string | null
+}
+
+/** Says what is known and no more. */
+export const problemText = (error: unknown): ProblemText => {
+  if (error instanceof NetworkError) {
+    return {
+      title: 'The service did not answer',
+      text: 'It is not running, or the network between is down. Nothing is lost on this page; try again.',
+      requestId: null,
+    }
+  }
+  if (error instanceof PasskeyRefusedError) {
+    return {
+      title: 'No passkey was used',
+      text: 'It was cancelled, took too long, or there is none on this device. Try again, or use another way.',
+      requestId: null,
+    }
+  }
+  if (!(error instanceof ApiError)) {
+    return { title: 'This page failed', text: 'That is a fault of the page. Reload it and try again.', requestId: null }
+  }
+  const { status, detail, requestId, retryAfterSeconds } = error
+  if (status === 403) return { title: 'Not allowed', text: sentence(detail), requestId }
+  if (status === 404) return { title: 'Not found', text: sentence(detail), requestId }
+  if (status === 409) return { title: 'That does not go together', text: sentence(detail), requestId }
+  if (status === 429) {
+    return { title: 'Too many requests', text: `Try again in ${retryAfterSeconds ?? 1} s.`, requestId }
+  }
+  if (status >= 500) return { title: 'The service failed', text: sentence(detail), requestId }
+  return { title: 'That was refused', text: sentence(detail), requestId }
+}

@@ -1,0 +1,2093 @@
+// What the admin API takes and answers. Written by `bun test/dashboard/support/write-api-types.ts` from the document that
+// the service serves; a test compares the two.
+
+/** No members. */
+type None = Record<never, never>
+
+export interface Account {
+  readonly kind: 'person' | 'key'
+  /** As the audit log names it */
+  readonly id: string
+  readonly name: string
+  readonly email: string | null
+  /** May do what belongs to the deployment */
+  readonly deployment_admin: boolean
+  readonly memberships: readonly {
+    readonly organization_id: string
+    /** Each may do all that the ones after it may */
+    readonly role: 'organization-admin' | 'reviewer' | 'viewer'
+  }[]
+  readonly has_totp: boolean
+  readonly recovery_codes_left: number
+  /** False where the page’s address is a number: passkeys need a name */
+  readonly passkeys_possible: boolean
+}
+
+export interface AddressList {
+  readonly name: string
+  readonly description: string
+  /** The deployment’s: every organization’s policies may read it */
+  readonly shared: boolean
+  readonly entries: number
+  readonly version: number
+  readonly kept_by: 'people' | 'source'
+  /** When its source last confirmed the content; null before that, and for lists kept by people */
+  readonly confirmed_at: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export interface ApiKey {
+  /** The 12 characters after the key’s prefix */
+  readonly id: string
+  /** What the key is for */
+  readonly kind: 'attestation' | 'identity' | 'admin'
+  /** Test keys see identity sessions of test keys only */
+  readonly environment: 'live' | 'test'
+  readonly scopes: readonly string[]
+  readonly name: string
+  readonly status: 'active' | 'expired' | 'revoked'
+  readonly rate_limit: {
+    readonly requests_per_second: number
+    /** The most that may come at once */
+    readonly burst: number
+  } | null
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+  readonly replaced_by: string | null
+}
+
+export interface Approval {
+  readonly id: string
+  readonly action: 'policy.activate' | 'settings.second-person-off' | 'attester.add' | 'attester.retire'
+  /** Id of what is to be changed */
+  readonly subject: string
+  /** What is to be done */
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly state: 'pending' | 'approved' | 'rejected' | 'expired'
+  /** Account */
+  readonly requested_by: string
+  readonly decided_by: string | null
+  readonly created_at: string
+  readonly expires_at: string
+  readonly decided_at: string | null
+}
+
+export interface Attester {
+  readonly id: string
+  /** secp256k1 for EVM chains, Ed25519 for Solana */
+  readonly kind: 'secp256k1' | 'ed25519'
+  /** EIP-55 address, or base58 public key */
+  readonly address: string
+  /** Active ones sign; retired ones are not loaded, for good */
+  readonly status: 'active' | 'retiring' | 'retired'
+  readonly created_at: string
+}
+
+export interface AuditEntry {
+  /** Rises by one with every entry of the deployment */
+  readonly sequence: number
+  readonly at: string
+  readonly organization_id: string | null
+  /** `user:<id>`, `key:<id>`, `command-line`, `service` or `visitor` */
+  readonly actor: string
+  readonly actor_name: string
+  readonly action: string
+  readonly subject: string
+  /** What was given; where a value changed, before and after */
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly request_id: string
+  readonly previous_hash: string
+  /** SHA-256 over the entry and the hash of the one before it */
+  readonly hash: string
+}
+
+export interface AuditVerification {
+  readonly ok: boolean
+  readonly entries: number
+  /** The first entry that does not fit */
+  readonly broken_at: number | null
+  /** Noted elsewhere, it proves later that nothing up to here was changed */
+  readonly head_hash: string
+}
+
+export interface Binding {
+  readonly id: string
+  readonly project_id: string
+  readonly chain: string
+  /** EIP-55 for EVM, base58 for Solana */
+  readonly address: string
+  readonly created_at: string
+}
+
+export interface ChainFinding {
+  readonly chain: string
+  readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
+  /** The host of an RPC URL, the registry’s address, or an attester’s */
+  readonly subject: string
+  /** problem: attestations fail, or can’t be had */
+  readonly result: 'ok' | 'note' | 'problem'
+  readonly detail: string
+}
+
+export interface CheckedPolicy {
+  readonly name: string
+  readonly description: string
+  readonly default: 'allow' | 'deny'
+  readonly quorum: number
+  readonly rules: readonly {
+    readonly id: string
+    readonly kind: 'allow' | 'deny' | 'require'
+    readonly expression: string
+    readonly code: string | null
+    readonly message: string | null
+  }[]
+  /** Request fields that a caller has to send */
+  readonly requires: readonly string[]
+  /** Sources beyond the request */
+  readonly needs: readonly Readonly<Record<string, unknown>>[]
+  readonly tests: number
+}
+
+export interface CreatedOrganization {
+  readonly id: string
+  /** Short name; may stand for the id in paths */
+  readonly slug: string
+  readonly name: string
+  /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
+  readonly level: 'basic' | 'standard' | 'enhanced'
+  readonly created_at: string
+  /** The key that was asked for, shown this once; null without one, and for a repeated request */
+  readonly admin_key: string | null
+}
+
+export interface Decision {
+  /** Of the attestation, or the task’s id */
+  readonly uuid: string
+  readonly at: string
+  readonly kind: 'attestation' | 'task'
+  readonly verdict: 'compliant' | 'denied'
+  /** The answer came after the deadline and was never sent */
+  readonly withheld: boolean
+  readonly project_id: string
+  readonly policy_id: string
+  readonly policy_name: string
+  readonly revision_id: string
+  readonly verification_hash: string
+  readonly chain: string
+  readonly from: string
+  readonly to: string
+  readonly value: string
+  readonly data_sha256: string
+  readonly data_size: number
+  /** The one that decided; null: the policy’s default */
+  readonly rule: string | null
+  readonly code: string | null
+  readonly message: string | null
+  readonly expiration: number
+  readonly attesters: readonly string[]
+  readonly signatures: readonly string[]
+  readonly key_id: string
+  readonly request_id: string
+  /** What the shadow revision would have decided */
+  readonly shadow: {
+    readonly revision_id: string
+    /** null: it could not be evaluated, and `rule` is the one that failed */
+    readonly verdict: 'compliant' | 'denied' | null
+    readonly rule: string | null
+  } | null
+}
+
+export interface DecisionBasis {
+  /** The time that the rules saw */
+  readonly requested_at: string | null
+  /** Call data; null where it was too long to keep */
+  readonly data: string | null
+  /** What the rules were told beyond the request, with what is personal as keyed hashes */
+  readonly facts: Readonly<Record<string, unknown>> | null
+}
+
+export interface DecisionProof {
+  readonly slot: string
+  /** File of the log */
+  readonly segment: string
+  /** Where its line begins, bytes */
+  readonly offset: number
+  readonly length: number
+  /** The line as it is in the file */
+  readonly line: string
+  /** SHA-256 of the line */
+  readonly hash: string
+  /** Which the line carries of the one before it */
+  readonly previous_hash: string
+  readonly previous_matches: boolean
+  /** The line after it carries its hash; null while it is the newest of its file */
+  readonly next_matches: boolean | null
+}
+
+export interface DeploymentSettings {
+  /** Attester keys change only when someone else approves */
+  readonly second_person: boolean
+}
+
+export interface EvidenceDocument {
+  readonly id: string
+  readonly kind: string
+  readonly media_type: string
+  readonly bytes: number
+  readonly file_name: string
+  readonly created_at: string
+}
+
+export interface Job {
+  readonly id: string
+  readonly kind: string
+  readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+  readonly progress: {
+    readonly done: number
+    /** In what the kind counts, bytes for example; 0 while it is not known */
+    readonly total: number
+  }
+  readonly result: Readonly<Record<string, unknown>> | null
+  readonly failure: string | null
+  readonly created_by: string
+  readonly created_at: string
+  readonly started_at: string | null
+  readonly finished_at: string | null
+}
+
+export interface ListSource {
+  /** The URL; null for a file of the deployment’s machine, which is set from the command line */
+  readonly location: string | null
+  /** sdn-advanced: the US Treasury’s sdn_advanced.xml */
+  readonly format: 'text' | 'csv' | 'sdn-advanced'
+  /** How near its address may be */
+  readonly reach: 'public' | 'private' | 'loopback'
+  /** Otherwise one bad line refuses the whole file */
+  readonly skips_bad_lines: boolean
+  readonly every_seconds: number
+  readonly due_at: string
+  readonly attempted_at: string | null
+  /** Why the last attempt failed: the list keeps the last good content and grows older */
+  readonly failure: string | null
+  /** When it was last read whole and found good */
+  readonly confirmed_at: string | null
+  readonly file_sha256: string | null
+  readonly file_bytes: number | null
+  /** Addresses of chains that are not supported */
+  readonly skipped: number | null
+}
+
+export interface LivePoint {
+  /** End of the interval, Unix milliseconds */
+  readonly at: number
+  /** Length of the interval */
+  readonly seconds: number
+  readonly decisions: {
+    /** Compliant verdicts, per second */
+    readonly compliant: number
+    /** Denials, per second */
+    readonly denied: number
+  }
+  /** The same by chain; chains without any are left out */
+  readonly decisions_by_chain: Readonly<
+    Record<
+      string,
+      {
+        readonly compliant: number
+        readonly denied: number
+      }
+    >
+  >
+  /** Answers with an error, by code, per second; codes without any are left out */
+  readonly errors: Readonly<Record<string, number>>
+  readonly latency_ms: {
+    readonly p50: number
+    readonly p90: number
+    readonly p99: number
+    readonly p999: number
+  } | null
+  readonly queue_wait_ms: {
+    readonly p50: number
+    readonly p90: number
+    readonly p99: number
+    readonly p999: number
+  } | null
+  readonly run_ms: {
+    readonly p50: number
+    readonly p90: number
+    readonly p99: number
+    readonly p999: number
+  } | null
+  readonly workers: {
+    readonly live: number
+    /** At the end of the interval */
+    readonly busy: number
+    readonly wanted: number
+    readonly abandoned: number
+    /** Share of the interval that the workers worked, 0 to 1 */
+    readonly utilization: number
+  }
+  readonly queue: {
+    readonly waiting: number
+    readonly limit: number
+    readonly in_flight: number
+  }
+  readonly jobs: {
+    /** Jobs answered, per second */
+    readonly answered: number
+    /** Jobs refused, per second */
+    readonly refused: number
+    /** Jobs too late, per second */
+    readonly expired: number
+    /** Jobs failed, per second */
+    readonly failed: number
+    /** Answers kept back, per second */
+    readonly withheld: number
+  }
+  readonly cpu: {
+    /** CPU time of the process over the interval: 1 is one core fully used */
+    readonly cores: number
+    /** All of it, over the decisions */
+    readonly per_decision_us: number | null
+  }
+  readonly event_loop_ms: {
+    readonly p50: number
+    readonly p99: number
+    readonly max: number
+  } | null
+  readonly memory_bytes: number
+  readonly active_requests: number
+  /** Open event streams */
+  readonly streams: number
+}
+
+export interface Member {
+  readonly user_id: string
+  readonly email: string
+  readonly name: string
+  /** Each may do all that the ones after it may */
+  readonly role: 'organization-admin' | 'reviewer' | 'viewer'
+  /** The invitation was not taken up yet */
+  readonly invited: boolean
+  readonly disabled: boolean
+  readonly created_at: string
+}
+
+export interface OneTimeLink {
+  /** Opens once; not shown again */
+  readonly url: string
+  readonly expires_at: string
+}
+
+export interface Organization {
+  readonly id: string
+  /** Short name; may stand for the id in paths */
+  readonly slug: string
+  readonly name: string
+  /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
+  readonly level: 'basic' | 'standard' | 'enhanced'
+  readonly created_at: string
+}
+
+export interface OrganizationSettings {
+  /** A policy’s revision becomes live only when someone else approves */
+  readonly second_person: boolean
+}
+
+export interface Passkey {
+  readonly id: string
+  readonly name: string
+  readonly created_at: string
+  readonly last_used_at: string | null
+}
+
+export interface Policy {
+  readonly id: string
+  /** `policy_name` of the answers */
+  readonly name: string
+  /** The one that decides */
+  readonly active_revision_id: string | null
+  /** Evaluated beside it; recorded, never answered */
+  readonly shadow_revision_id: string | null
+  readonly revisions: number
+  /** Rises when the name, the active or the shadow revision changes */
+  readonly version: number
+  readonly created_at: string
+}
+
+export interface PolicyIssue {
+  readonly line: number
+  readonly column: number
+  readonly message: string
+  /** JSON pointer to the place in the document */
+  readonly pointer: string
+}
+
+export interface PolicyTemplate {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly source: string
+}
+
+export interface Pool {
+  readonly workers: {
+    readonly live: number
+    readonly busy: number
+    /** As asked for; `live` follows within seconds */
+    readonly wanted: number
+    /** Threads given up that native code keeps alive */
+    readonly abandoned: number
+  }
+  readonly queue: {
+    readonly waiting: number
+    readonly limit: number
+    readonly in_flight: number
+  }
+  /** A worker’s own time per job */
+  readonly mean_service_ms: number
+  readonly predicted_wait_ms: number | null
+  readonly restarts: {
+    readonly crash: number
+    readonly hang: number
+    readonly start: number
+  }
+  readonly signer: string
+}
+
+export interface Project {
+  readonly id: string
+  readonly name: string
+  /** What its contracts carry as their policy id; signed */
+  readonly verification_hash: string
+  readonly policy_id: string
+  /** How long an attestation is valid, seconds */
+  readonly lifetime_seconds: number
+  readonly created_at: string
+}
+
+export interface Revision {
+  readonly id: string
+  readonly policy_id: string
+  readonly number: number
+  /** SHA-256 of the document */
+  readonly content_hash: string
+  /** v1: how many attester keys sign */
+  readonly quorum: number
+  readonly active: boolean
+  readonly shadow: boolean
+  readonly created_at: string
+}
+
+export interface RevisionWithSource {
+  readonly id: string
+  readonly policy_id: string
+  readonly number: number
+  /** SHA-256 of the document */
+  readonly content_hash: string
+  /** v1: how many attester keys sign */
+  readonly quorum: number
+  readonly active: boolean
+  readonly shadow: boolean
+  readonly created_at: string
+  readonly source: string
+}
+
+export interface Session {
+  readonly id: string
+  readonly type: 'individual' | 'business'
+  readonly status: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
+  readonly environment: 'live' | 'test'
+  readonly level: 'basic' | 'standard' | 'enhanced'
+  /** Who decides */
+  readonly provider: string
+  /** The only wallet that may connect */
+  readonly wallet_address: string | null
+  readonly origin_url: string | null
+  readonly user_id: string | null
+  readonly retry_count: number
+  readonly public_comment: string | null
+  /** Rises with every change; a decision names the one it saw */
+  readonly sequence: number
+  /** Account of the reviewer */
+  readonly assigned_to: string | null
+  /** Rises with every assignment; an assignment names the one it saw */
+  readonly assignment_version: number
+  readonly created_at: string
+  readonly completed_at: string | null
+}
+
+export interface SessionDetail {
+  readonly id: string
+  readonly type: 'individual' | 'business'
+  readonly status: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
+  readonly environment: 'live' | 'test'
+  readonly level: 'basic' | 'standard' | 'enhanced'
+  /** Who decides */
+  readonly provider: string
+  /** The only wallet that may connect */
+  readonly wallet_address: string | null
+  readonly origin_url: string | null
+  readonly user_id: string | null
+  readonly retry_count: number
+  readonly public_comment: string | null
+  /** Rises with every change; a decision names the one it saw */
+  readonly sequence: number
+  /** Account of the reviewer */
+  readonly assigned_to: string | null
+  /** Rises with every assignment; an assignment names the one it saw */
+  readonly assignment_version: number
+  readonly created_at: string
+  readonly completed_at: string | null
+  readonly wallets: readonly {
+    readonly id: string
+    readonly chain: string
+    readonly address: string
+    readonly connected_at: string
+  }[]
+  readonly events: readonly {
+    readonly sequence: number
+    readonly kind: string
+    readonly status: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
+    readonly actor: string
+    readonly public_comment: string | null
+    readonly private_comment: string | null
+    readonly at: string
+  }[]
+}
+
+export interface ShadowResults {
+  readonly revision_id: string | null
+  readonly same: number
+  /** Another verdict, or the same by another rule */
+  readonly different: number
+  /** It would have had no verdict */
+  readonly failed: number
+  /** False: there are more, and counting stopped to stay quick */
+  readonly exact: boolean
+}
+
+export interface SignedIn {
+  /** False: a second factor is owed; the cookie is good for that alone */
+  readonly signed_in: boolean
+  /** What may complete it */
+  readonly second_factors: readonly ('totp' | 'recovery-code' | 'passkey')[]
+}
+
+export interface Simulation {
+  readonly verdict: 'compliant' | 'denied' | null
+  /** The one that decided; null: the default. `list:deny` and `list:allow` are the organization’s own lists */
+  readonly rule: string | null
+  readonly code: string | null
+  readonly message: string | null
+  /** Why there is no verdict: such a request is answered 503 */
+  readonly failure: string | null
+  /** Request fields that a rule reads and that were left out: 400 for real */
+  readonly missing: readonly string[]
+  readonly rules: readonly {
+    readonly id: string
+    readonly kind: 'allow' | 'deny' | 'require'
+    /** Of its expression; null when it fails */
+    readonly value: boolean | null
+    readonly decisive: boolean
+    /** No rule before it ended the evaluation */
+    readonly reached: boolean
+    readonly failure: string | null
+  }[]
+  /** What was known beyond the request */
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+export interface UploadedList {
+  /** False: some lines are bad, and nothing was changed */
+  readonly applied: boolean
+  /** Of the list now */
+  readonly entries: number
+  /** Of the file */
+  readonly read: number
+  readonly bad_line_count: number
+  /** The first hundred */
+  readonly bad_lines: readonly {
+    readonly line: number
+    readonly problem: string
+  }[]
+  /** Addresses of chains that are not supported */
+  readonly skipped: Readonly<Record<string, number>>
+}
+
+export interface User {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly deployment_admin: boolean
+  readonly has_password: boolean
+  readonly has_totp: boolean
+  readonly created_at: string
+  readonly disabled_at: string | null
+}
+
+export interface UserSession {
+  readonly id: string
+  /** The one this request came with */
+  readonly current: boolean
+  readonly user_agent: string
+  readonly address: string
+  readonly created_at: string
+  /** Within a minute */
+  readonly last_seen_at: string
+  readonly expires_at: string
+}
+
+export interface WebhookEndpoint {
+  readonly id: string
+  readonly url: string
+  /** Told of sessions of live keys, or of test keys */
+  readonly environment: 'live' | 'test'
+  /** `events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers */
+  readonly purpose: 'events' | 'decisions'
+  readonly created_at: string
+  /** Until then the secret before signs beside the new one */
+  readonly old_secret_until: string | null
+}
+
+export interface WebhookMessage {
+  /** The `webhook-id` of every attempt */
+  readonly id: string
+  readonly endpoint_id: string
+  readonly session_id: string
+  /** Of the session’s change that it tells */
+  readonly sequence: number
+  readonly type: string
+  /** dead: nobody took it; resend it */
+  readonly state: 'waiting' | 'delivered' | 'dead'
+  readonly attempts: number
+  /** Of the last attempt’s answer */
+  readonly last_status: number | null
+  readonly last_failure: string | null
+  readonly created_at: string
+  /** null once it is delivered or dead */
+  readonly next_attempt_at: string | null
+  readonly settled_at: string | null
+}
+
+/** By method and path. */
+export interface Operations {
+  'POST /sign-in': {
+    params: None
+    query: None
+    body: {
+      /** Email address; upper and lower case are one */
+      readonly email: string
+      /** 12 to 256 characters */
+      readonly password: string
+    }
+    answer: SignedIn
+  }
+  'POST /sign-in/code': {
+    params: None
+    query: None
+    body: {
+      /** Six digits, or a recovery code */
+      readonly code: string
+    }
+    answer: SignedIn
+  }
+  'POST /sign-in/passkey/options': {
+    params: None
+    query: None
+    body: None | undefined
+    answer: {
+      readonly challenge_id: string
+      /** Options for navigator.credentials, as JSON */
+      readonly options: Readonly<Record<string, unknown>>
+    }
+  }
+  'POST /sign-in/passkey': {
+    params: None
+    query: None
+    body: {
+      readonly challenge_id: string
+      /** What navigator.credentials answered, as JSON (Web Authentication, level 3: PublicKeyCredential.toJSON) */
+      readonly credential: Readonly<Record<string, unknown>>
+    }
+    answer: SignedIn
+  }
+  'POST /sign-out': {
+    params: None
+    query: None
+    body: None | undefined
+    answer: undefined
+  }
+  'POST /welcome/check': {
+    params: None
+    query: None
+    body: {
+      readonly token: string
+    }
+    answer: {
+      readonly purpose: 'first-admin' | 'invitation' | 'recovery'
+      readonly email: string | null
+      readonly expires_at: string
+    }
+  }
+  'POST /welcome': {
+    params: None
+    query: None
+    body: {
+      readonly token: string
+      /** 12 to 256 characters */
+      readonly password: string
+      /** For the first account */
+      readonly name?: string | undefined
+      /** Email address; upper and lower case are one */
+      readonly email?: string | undefined
+    }
+    answer: SignedIn
+  }
+  'GET /me': {
+    params: None
+    query: None
+    body: undefined
+    answer: Account
+  }
+  'PATCH /me': {
+    params: None
+    query: None
+    body: {
+      /** As colleagues see it */
+      readonly name: string
+    }
+    answer: undefined
+  }
+  'PUT /me/password': {
+    params: None
+    query: None
+    body: {
+      /** 12 to 256 characters */
+      readonly current_password: string
+      /** 12 to 256 characters */
+      readonly new_password: string
+    }
+    answer: undefined
+  }
+  'GET /me/sessions': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly UserSession[]
+    }
+  }
+  'DELETE /me/sessions': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly ended: number
+    }
+  }
+  'DELETE /me/sessions/{session}': {
+    params: { readonly session: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'POST /me/totp': {
+    params: None
+    query: None
+    body: {
+      /** 12 to 256 characters */
+      readonly password: string
+    }
+    answer: {
+      /** Base32, to be typed in by hand */
+      readonly secret: string
+      /** What the app reads from a QR code */
+      readonly uri: string
+    }
+  }
+  'POST /me/totp/confirm': {
+    params: None
+    query: None
+    body: {
+      readonly code: string
+    }
+    answer: {
+      readonly recovery_codes: readonly string[]
+    }
+  }
+  'POST /me/totp/remove': {
+    params: None
+    query: None
+    body: {
+      /** 12 to 256 characters */
+      readonly password: string
+    }
+    answer: undefined
+  }
+  'GET /me/passkeys': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly Passkey[]
+    }
+  }
+  'POST /me/passkeys': {
+    params: None
+    query: None
+    body: {
+      readonly challenge_id: string
+      /** As its owner calls it */
+      readonly name: string
+      /** What navigator.credentials answered, as JSON (Web Authentication, level 3: PublicKeyCredential.toJSON) */
+      readonly credential: Readonly<Record<string, unknown>>
+    }
+    answer: Passkey
+  }
+  'POST /me/passkeys/options': {
+    params: None
+    query: None
+    body: None | undefined
+    answer: {
+      readonly challenge_id: string
+      /** Options for navigator.credentials, as JSON */
+      readonly options: Readonly<Record<string, unknown>>
+    }
+  }
+  'DELETE /me/passkeys/{passkey}': {
+    params: { readonly passkey: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'GET /organizations': {
+    params: None
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly Organization[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations': {
+    params: None
+    query: None
+    body: {
+      /** Short name, unique in the deployment */
+      readonly slug: string
+      /** As people read it */
+      readonly name: string
+      /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
+      readonly level?: 'basic' | 'standard' | 'enhanced' | undefined
+      /** Also issues its first admin key: keys stay in their organization, this one’s too */
+      readonly admin_key?: boolean | undefined
+    }
+    answer: CreatedOrganization
+  }
+  'GET /organizations/{organization}': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: Organization
+  }
+  'PATCH /organizations/{organization}': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      /** As people read it */
+      readonly name?: string | undefined
+      /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
+      readonly level?: 'basic' | 'standard' | 'enhanced' | undefined
+    }
+    answer: Organization
+  }
+  'GET /organizations/{organization}/settings': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: OrganizationSettings
+  }
+  'PATCH /organizations/{organization}/settings': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly second_person: boolean
+    }
+    answer: OrganizationSettings | Approval
+  }
+  'GET /organizations/{organization}/members': {
+    params: { readonly organization: string }
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly Member[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/members': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      /** Email address; upper and lower case are one */
+      readonly email: string
+      /** As colleagues see it */
+      readonly name: string
+      /** Each may do all that the ones after it may */
+      readonly role: 'organization-admin' | 'reviewer' | 'viewer'
+    }
+    answer: {
+      readonly member: Member
+      readonly invitation: OneTimeLink | null
+    }
+  }
+  'PATCH /organizations/{organization}/members/{user}': {
+    params: { readonly organization: string; readonly user: string }
+    query: None
+    body: {
+      /** Each may do all that the ones after it may */
+      readonly role: 'organization-admin' | 'reviewer' | 'viewer'
+    }
+    answer: Member
+  }
+  'DELETE /organizations/{organization}/members/{user}': {
+    params: { readonly organization: string; readonly user: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'POST /organizations/{organization}/members/{user}/invitation': {
+    params: { readonly organization: string; readonly user: string }
+    query: None
+    body: None | undefined
+    answer: OneTimeLink
+  }
+  'GET /users': {
+    params: None
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly User[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /users': {
+    params: None
+    query: None
+    body: {
+      /** Email address; upper and lower case are one */
+      readonly email: string
+      /** As colleagues see it */
+      readonly name: string
+      readonly deployment_admin: boolean
+    }
+    answer: {
+      readonly user: User
+      readonly invitation: OneTimeLink | null
+    }
+  }
+  'PATCH /users/{user}': {
+    params: { readonly user: string }
+    query: None
+    body: {
+      readonly deployment_admin?: boolean | undefined
+      readonly disabled?: boolean | undefined
+    }
+    answer: User
+  }
+  'POST /users/{user}/recovery': {
+    params: { readonly user: string }
+    query: None
+    body:
+      | {
+          readonly remove_second_factors?: boolean | undefined
+        }
+      | undefined
+    answer: OneTimeLink
+  }
+  'DELETE /users/{user}/sessions': {
+    params: { readonly user: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly ended: number
+    }
+  }
+  'GET /organizations/{organization}/keys': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly kind?: 'attestation' | 'identity' | 'admin' | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly ApiKey[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/keys': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      /** What it is for */
+      readonly name: string
+      /** What the key is for */
+      readonly kind: 'attestation' | 'identity' | 'admin'
+      /** Test keys see identity sessions of test keys only */
+      readonly environment?: 'live' | 'test' | undefined
+      readonly expires_at?: string | null | undefined
+      /** Null: none. Left out: 1000/s with bursts of 2000 */
+      readonly rate_limit?:
+        | {
+            readonly requests_per_second: number
+            /** The most that may come at once */
+            readonly burst: number
+          }
+        | null
+        | undefined
+      readonly deployment?: boolean | undefined
+    }
+    answer: {
+      /** The key itself: kept nowhere and not shown again, so null when a request is repeated */
+      readonly key: string | null
+      readonly record: ApiKey
+    }
+  }
+  'GET /organizations/{organization}/keys/{key}': {
+    params: { readonly organization: string; readonly key: string }
+    query: None
+    body: undefined
+    answer: ApiKey
+  }
+  'POST /organizations/{organization}/keys/{key}/regenerate': {
+    params: { readonly organization: string; readonly key: string }
+    query: None
+    body:
+      | {
+          /** A day unless given; 0 ends the old key now */
+          readonly overlap_seconds?: number | undefined
+        }
+      | undefined
+    answer: {
+      /** The key itself: kept nowhere and not shown again, so null when a request is repeated */
+      readonly key: string | null
+      readonly record: ApiKey
+      readonly previous: ApiKey
+    }
+  }
+  'POST /organizations/{organization}/keys/{key}/revoke': {
+    params: { readonly organization: string; readonly key: string }
+    query: None
+    body: None | undefined
+    answer: ApiKey
+  }
+  'GET /organizations/{organization}/projects': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly policy_id?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly Project[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/projects': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      /** As people read it */
+      readonly name: string
+      readonly policy_id: string
+      /** How long an attestation is valid, seconds */
+      readonly lifetime_seconds?: number | undefined
+      /** Only to keep one that contracts already carry */
+      readonly verification_hash?: string | undefined
+    }
+    answer: Project
+  }
+  'GET /organizations/{organization}/projects/{project}': {
+    params: { readonly organization: string; readonly project: string }
+    query: None
+    body: undefined
+    answer: Project
+  }
+  'PATCH /organizations/{organization}/projects/{project}': {
+    params: { readonly organization: string; readonly project: string }
+    query: None
+    body: {
+      /** As people read it */
+      readonly name?: string | undefined
+      readonly policy_id?: string | undefined
+      /** How long an attestation is valid, seconds */
+      readonly lifetime_seconds?: number | undefined
+    }
+    answer: Project
+  }
+  'GET /organizations/{organization}/bindings': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly project_id?: string | undefined
+      readonly chain?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly Binding[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/bindings': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly project_id: string
+      /** A chain’s name, for example base or solana */
+      readonly chain: string
+      readonly address: string
+    }
+    answer: Binding
+  }
+  'DELETE /organizations/{organization}/bindings/{binding}': {
+    params: { readonly organization: string; readonly binding: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'GET /organizations/{organization}/policies': {
+    params: { readonly organization: string }
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly Policy[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/policies': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      /** The document, YAML or JSON */
+      readonly source: string
+    }
+    answer: {
+      readonly policy: Policy
+      readonly revision: Revision
+    }
+  }
+  'GET /organizations/{organization}/policies/{policy}': {
+    params: { readonly organization: string; readonly policy: string }
+    query: None
+    body: undefined
+    answer: Policy
+  }
+  'GET /organizations/{organization}/policies/{policy}/revisions': {
+    params: { readonly organization: string; readonly policy: string }
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly Revision[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/policies/{policy}/revisions': {
+    params: { readonly organization: string; readonly policy: string }
+    query: None
+    body: {
+      /** The document, YAML or JSON */
+      readonly source: string
+    }
+    answer: Revision
+  }
+  'GET /organizations/{organization}/policies/{policy}/revisions/{revision}': {
+    params: { readonly organization: string; readonly policy: string; readonly revision: string }
+    query: None
+    body: undefined
+    answer: RevisionWithSource
+  }
+  'GET /organizations/{organization}/policies/{policy}/diff': {
+    params: { readonly organization: string; readonly policy: string }
+    query: { readonly from: string; readonly to: string }
+    body: undefined
+    answer: {
+      /** In the words of the documents: rules and tests added, removed, changed, reordered */
+      readonly differences: readonly Readonly<Record<string, unknown>>[]
+    }
+  }
+  'POST /organizations/{organization}/policies/{policy}/activate': {
+    params: { readonly organization: string; readonly policy: string }
+    query: None
+    body: {
+      readonly revision_id: string
+      readonly version?: number | undefined
+    }
+    answer: Policy | Approval
+  }
+  'PUT /organizations/{organization}/policies/{policy}/shadow': {
+    params: { readonly organization: string; readonly policy: string }
+    query: None
+    body: {
+      readonly revision_id: string | null
+      readonly version?: number | undefined
+    }
+    answer: Policy
+  }
+  'GET /policy-language': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly facts: readonly {
+        readonly name: string
+        readonly type: string
+        readonly description: string
+      }[]
+      readonly functions: readonly string[]
+      readonly methods: readonly string[]
+    }
+  }
+  'GET /policy-language/schema': {
+    params: None
+    query: None
+    body: undefined
+    answer: Readonly<Record<string, unknown>>
+  }
+  'GET /policy-templates': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly PolicyTemplate[]
+    }
+  }
+  'POST /organizations/{organization}/policies/check': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      /** The document, YAML or JSON */
+      readonly source: string
+    }
+    answer: {
+      readonly valid: boolean
+      readonly issues: readonly PolicyIssue[]
+      readonly policy: CheckedPolicy | null
+    }
+  }
+  'POST /organizations/{organization}/policies/simulate': {
+    params: { readonly organization: string }
+    query: None
+    body:
+      | {
+          /** The document, YAML or JSON */
+          readonly source?: string | undefined
+          readonly revision_id?: string | undefined
+          readonly request?:
+            | {
+                readonly chain?: string | undefined
+                /** The end user’s wallet */
+                readonly from?: string | undefined
+                /** The contract or program; left out: a project is asked for */
+                readonly to?: string | undefined
+                /** Call data, 0x-hex */
+                readonly data?: string | undefined
+                /** Wei or lamports, decimal */
+                readonly msg_value?: string | undefined
+                readonly user_ip?: string | undefined
+                /** ISO 8601; now unless given */
+                readonly time?: string | undefined
+              }
+            | undefined
+          /** uuid of a recorded decision */
+          readonly decision?: string | undefined
+          /** geography, identity, screeners, reads, velocity: as the documents’ own tests have them */
+          readonly facts?: Readonly<Record<string, unknown>> | undefined
+          readonly lists?:
+            | Readonly<
+                Record<
+                  string,
+                  {
+                    readonly addresses: readonly string[]
+                    readonly age_seconds: number
+                  }
+                >
+              >
+            | undefined
+        }
+      | undefined
+    answer: Simulation
+  }
+  'POST /organizations/{organization}/policies/test': {
+    params: { readonly organization: string }
+    query: None
+    body:
+      | {
+          /** The document, YAML or JSON */
+          readonly source?: string | undefined
+          readonly revision_id?: string | undefined
+        }
+      | undefined
+    answer: {
+      readonly passed: number
+      readonly failed: number
+      readonly results: readonly {
+        readonly name: string
+        readonly failure: string | null
+      }[]
+    }
+  }
+  'POST /organizations/{organization}/policies/{policy}/replay': {
+    params: { readonly organization: string; readonly policy: string }
+    query: None
+    body:
+      | {
+          /** The document, YAML or JSON */
+          readonly source?: string | undefined
+          readonly revision_id?: string | undefined
+          /** ISO 8601; seven days ago unless given */
+          readonly since?: string | undefined
+          /** ISO 8601, exclusive; now unless given */
+          readonly until?: string | undefined
+        }
+      | undefined
+    answer: Job
+  }
+  'GET /organizations/{organization}/policies/{policy}/shadow-results': {
+    params: { readonly organization: string; readonly policy: string }
+    query: { readonly since?: string | undefined }
+    body: undefined
+    answer: ShadowResults
+  }
+  'GET /organizations/{organization}/lists': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly AddressList[]
+    }
+  }
+  'POST /organizations/{organization}/lists': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      /** a lower-case letter, then up to 63 lower-case letters, digits and underscores */
+      readonly name: string
+      readonly description?: string | undefined
+    }
+    answer: AddressList
+  }
+  'GET /organizations/{organization}/lists/{list}': {
+    params: { readonly organization: string; readonly list: string }
+    query: None
+    body: undefined
+    answer: AddressList
+  }
+  'DELETE /organizations/{organization}/lists/{list}': {
+    params: { readonly organization: string; readonly list: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'POST /organizations/{organization}/lists/{list}/entries': {
+    params: { readonly organization: string; readonly list: string }
+    query: None
+    body:
+      | {
+          readonly add?:
+            | readonly {
+                readonly address: string
+                /** Why it is there */
+                readonly memo?: string | undefined
+              }[]
+            | undefined
+          readonly remove?: readonly string[] | undefined
+        }
+      | undefined
+    answer: {
+      readonly list: AddressList
+      readonly changed: number
+    }
+  }
+  'GET /organizations/{organization}/lists/{list}/entries/{address}': {
+    params: { readonly organization: string; readonly list: string; readonly address: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly address: string
+      readonly listed: boolean
+      readonly memo: string | null
+      readonly author: string | null
+      readonly added_at: string | null
+    }
+  }
+  'PUT /organizations/{organization}/lists/{list}/content': {
+    params: { readonly organization: string; readonly list: string }
+    query: { readonly merge?: boolean | undefined; readonly skip_bad?: boolean | undefined }
+    body: Blob
+    answer: UploadedList
+  }
+  'GET /organizations/{organization}/lists/{list}/content': {
+    params: { readonly organization: string; readonly list: string }
+    query: { readonly format?: 'csv' | 'text' | undefined }
+    body: undefined
+    answer: Response
+  }
+  'GET /lists': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly AddressList[]
+    }
+  }
+  'POST /lists': {
+    params: None
+    query: None
+    body: {
+      /** a lower-case letter, then up to 63 lower-case letters, digits and underscores */
+      readonly name: string
+      readonly description?: string | undefined
+    }
+    answer: AddressList
+  }
+  'GET /lists/{list}': {
+    params: { readonly list: string }
+    query: None
+    body: undefined
+    answer: AddressList
+  }
+  'DELETE /lists/{list}': {
+    params: { readonly list: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'POST /lists/{list}/entries': {
+    params: { readonly list: string }
+    query: None
+    body:
+      | {
+          readonly add?:
+            | readonly {
+                readonly address: string
+                /** Why it is there */
+                readonly memo?: string | undefined
+              }[]
+            | undefined
+          readonly remove?: readonly string[] | undefined
+        }
+      | undefined
+    answer: {
+      readonly list: AddressList
+      readonly changed: number
+    }
+  }
+  'GET /lists/{list}/entries/{address}': {
+    params: { readonly list: string; readonly address: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly address: string
+      readonly listed: boolean
+      readonly memo: string | null
+      readonly author: string | null
+      readonly added_at: string | null
+    }
+  }
+  'PUT /lists/{list}/content': {
+    params: { readonly list: string }
+    query: { readonly merge?: boolean | undefined; readonly skip_bad?: boolean | undefined }
+    body: Blob
+    answer: UploadedList
+  }
+  'GET /lists/{list}/content': {
+    params: { readonly list: string }
+    query: { readonly format?: 'csv' | 'text' | undefined }
+    body: undefined
+    answer: Response
+  }
+  'GET /organizations/{organization}/lists/{list}/source': {
+    params: { readonly organization: string; readonly list: string }
+    query: None
+    body: undefined
+    answer: ListSource
+  }
+  'PUT /organizations/{organization}/lists/{list}/source': {
+    params: { readonly organization: string; readonly list: string }
+    query: None
+    body: {
+      readonly url: string
+      /** sdn-advanced: the US Treasury’s sdn_advanced.xml */
+      readonly format: 'text' | 'csv' | 'sdn-advanced'
+      /** A day unless given */
+      readonly every_seconds?: number | undefined
+      readonly skip_bad_lines?: boolean | undefined
+    }
+    answer: ListSource
+  }
+  'DELETE /organizations/{organization}/lists/{list}/source': {
+    params: { readonly organization: string; readonly list: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'POST /organizations/{organization}/lists/{list}/source/refresh': {
+    params: { readonly organization: string; readonly list: string }
+    query: None
+    body: None | undefined
+    answer: ListSource
+  }
+  'GET /lists/{list}/source': {
+    params: { readonly list: string }
+    query: None
+    body: undefined
+    answer: ListSource
+  }
+  'PUT /lists/{list}/source': {
+    params: { readonly list: string }
+    query: None
+    body: {
+      readonly url: string
+      /** sdn-advanced: the US Treasury’s sdn_advanced.xml */
+      readonly format: 'text' | 'csv' | 'sdn-advanced'
+      /** A day unless given */
+      readonly every_seconds?: number | undefined
+      readonly skip_bad_lines?: boolean | undefined
+      /** How near its address may be */
+      readonly reach?: 'public' | 'private' | 'loopback' | undefined
+    }
+    answer: ListSource
+  }
+  'DELETE /lists/{list}/source': {
+    params: { readonly list: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'POST /lists/{list}/source/refresh': {
+    params: { readonly list: string }
+    query: None
+    body: None | undefined
+    answer: ListSource
+  }
+  'GET /organizations/{organization}/sessions': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly status?: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry' | undefined
+      readonly type?: 'individual' | 'business' | undefined
+      readonly environment?: 'live' | 'test' | undefined
+      readonly assigned_to?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly Session[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'GET /organizations/{organization}/sessions/{session}': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: undefined
+    answer: SessionDetail
+  }
+  'PUT /organizations/{organization}/sessions/{session}/assignment': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: {
+      readonly user_id: string | null
+      readonly version: number
+    }
+    answer: {
+      readonly assigned_to: string | null
+      readonly assignment_version: number
+    }
+  }
+  'POST /organizations/{organization}/sessions/{session}/decide': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: {
+      readonly status: 'completed' | 'rejected' | 'retry'
+      readonly sequence: number
+      readonly public_comment?: string | null | undefined
+      readonly private_comment?: string | null | undefined
+      /** With `retry`: evidence fields and document kinds to be done again, or `wallets` */
+      readonly corrections?: readonly string[] | undefined
+    }
+    answer: SessionDetail
+  }
+  'POST /organizations/{organization}/sessions/{session}/revoke': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: {
+      readonly status: 'rejected' | 'retry'
+      readonly sequence: number
+      readonly public_comment?: string | null | undefined
+      readonly private_comment?: string | null | undefined
+    }
+    answer: SessionDetail
+  }
+  'GET /organizations/{organization}/sessions/{session}/evidence': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: undefined
+    answer: {
+      /** Those that are filled */
+      readonly fields: readonly string[]
+      readonly documents: readonly EvidenceDocument[]
+      /** What the session’s level still asks for */
+      readonly missing: readonly string[]
+    }
+  }
+  'POST /organizations/{organization}/sessions/{session}/evidence/fields': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: None | undefined
+    answer: {
+      readonly full_name: string | null
+      readonly birth_date: string | null
+      readonly country: string | null
+      readonly registered_name: string | null
+      readonly registration_number: string | null
+      readonly owners: readonly {
+        readonly name: string
+        readonly share_percent: number
+      }[]
+    }
+  }
+  'GET /organizations/{organization}/sessions/{session}/evidence/documents/{document}': {
+    params: { readonly organization: string; readonly session: string; readonly document: string }
+    query: None
+    body: undefined
+    answer: Response
+  }
+  'POST /organizations/{organization}/sessions/{session}/evidence/erase': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: None | undefined
+    answer: {
+      /** Pieces; the fields are one */
+      readonly erased: number
+    }
+  }
+  'GET /organizations/{organization}/webhooks': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly WebhookEndpoint[]
+    }
+  }
+  'POST /organizations/{organization}/webhooks': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly url: string
+      /** Told of sessions of live keys, or of test keys */
+      readonly environment?: 'live' | 'test' | undefined
+      /** `events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers */
+      readonly purpose?: 'events' | 'decisions' | undefined
+    }
+    answer: {
+      readonly endpoint: WebhookEndpoint
+      /** `whsec_…`, by Standard Webhooks; shown this once and not stored in the clear. null for a repeated request */
+      readonly secret: string | null
+    }
+  }
+  'POST /organizations/{organization}/webhooks/{endpoint}/rotate': {
+    params: { readonly organization: string; readonly endpoint: string }
+    query: None
+    body:
+      | {
+          /** A day unless given */
+          readonly overlap_seconds?: number | undefined
+        }
+      | undefined
+    answer: {
+      readonly endpoint: WebhookEndpoint
+      /** `whsec_…`, by Standard Webhooks; shown this once and not stored in the clear. null for a repeated request */
+      readonly secret: string | null
+    }
+  }
+  'DELETE /organizations/{organization}/webhooks/{endpoint}': {
+    params: { readonly organization: string; readonly endpoint: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'GET /organizations/{organization}/webhook-messages': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly state?: 'waiting' | 'delivered' | 'dead' | undefined
+      readonly endpoint_id?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly WebhookMessage[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/webhook-messages/{message}/resend': {
+    params: { readonly organization: string; readonly message: string }
+    query: None
+    body: None | undefined
+    answer: WebhookMessage
+  }
+  'POST /organizations/{organization}/webhook-messages/resend-dead': {
+    params: { readonly organization: string }
+    query: None
+    body: None | undefined
+    answer: {
+      readonly messages: number
+    }
+  }
+  'GET /organizations/{organization}/decisions': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly wallet?: string | undefined
+      readonly project_id?: string | undefined
+      readonly policy_id?: string | undefined
+      readonly verdict?: 'compliant' | 'denied' | undefined
+      readonly rule?: string | undefined
+      readonly chain?: string | undefined
+      readonly shadow_revision_id?: string | undefined
+      readonly shadow?: 'same' | 'different' | 'failed' | undefined
+      readonly since?: string | undefined
+      readonly until?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly Decision[]
+      readonly next_cursor: string | null
+      /** False: the search stopped to stay quick and goes on with the next page */
+      readonly complete: boolean
+    }
+  }
+  'GET /organizations/{organization}/decisions/count': {
+    params: { readonly organization: string }
+    query: {
+      readonly wallet?: string | undefined
+      readonly project_id?: string | undefined
+      readonly policy_id?: string | undefined
+      readonly verdict?: 'compliant' | 'denied' | undefined
+      readonly rule?: string | undefined
+      readonly chain?: string | undefined
+      readonly shadow_revision_id?: string | undefined
+      readonly shadow?: 'same' | 'different' | 'failed' | undefined
+      readonly since?: string | undefined
+      readonly until?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly count: number
+      /** False: there are more, and counting stopped to stay quick */
+      readonly exact: boolean
+    }
+  }
+  'GET /organizations/{organization}/decisions/export': {
+    params: { readonly organization: string }
+    query: {
+      readonly wallet?: string | undefined
+      readonly project_id?: string | undefined
+      readonly policy_id?: string | undefined
+      readonly verdict?: 'compliant' | 'denied' | undefined
+      readonly rule?: string | undefined
+      readonly chain?: string | undefined
+      readonly shadow_revision_id?: string | undefined
+      readonly shadow?: 'same' | 'different' | 'failed' | undefined
+      readonly since?: string | undefined
+      readonly until?: string | undefined
+      readonly format: 'csv' | 'ndjson'
+    }
+    body: undefined
+    answer: Response
+  }
+  'GET /organizations/{organization}/decisions/{uuid}': {
+    params: { readonly organization: string; readonly uuid: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly decision: Decision
+      readonly basis: DecisionBasis
+      readonly proof: DecisionProof
+    }
+  }
+  'GET /decision-index': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly decisions: number
+      /** Lines of the log that could not be read since the start */
+      readonly unreadable: number
+      readonly newest_at: string | null
+      readonly up_to_date: boolean
+    }
+  }
+  'POST /decision-index/rebuild': {
+    params: None
+    query: None
+    body: None | undefined
+    answer: None
+  }
+  'POST /decision-log/verify': {
+    params: None
+    query: None
+    body: None | undefined
+    answer: Job
+  }
+  'GET /organizations/{organization}/jobs': {
+    params: { readonly organization: string }
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly Job[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'GET /organizations/{organization}/jobs/{job}': {
+    params: { readonly organization: string; readonly job: string }
+    query: None
+    body: undefined
+    answer: Job
+  }
+  'POST /organizations/{organization}/jobs/{job}/cancel': {
+    params: { readonly organization: string; readonly job: string }
+    query: None
+    body: None | undefined
+    answer: Job
+  }
+  'GET /jobs': {
+    params: None
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly Job[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'GET /jobs/{job}': {
+    params: { readonly job: string }
+    query: None
+    body: undefined
+    answer: Job
+  }
+  'POST /jobs/{job}/cancel': {
+    params: { readonly job: string }
+    query: None
+    body: None | undefined
+    answer: Job
+  }
+  'GET /organizations/{organization}/audit': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly action?: string | undefined
+      readonly actor?: string | undefined
+      readonly subject?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly AuditEntry[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'GET /audit': {
+    params: None
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly action?: string | undefined
+      readonly actor?: string | undefined
+      readonly subject?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly AuditEntry[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'GET /audit/verify': {
+    params: None
+    query: None
+    body: undefined
+    answer: AuditVerification
+  }
+  'GET /organizations/{organization}/approvals': {
+    params: { readonly organization: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly state?: 'pending' | 'approved' | 'rejected' | 'expired' | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly Approval[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /organizations/{organization}/approvals/{approval}/decide': {
+    params: { readonly organization: string; readonly approval: string }
+    query: None
+    body: {
+      /** False rejects; who asked may only reject */
+      readonly approve: boolean
+    }
+    answer: Approval
+  }
+  'GET /approvals': {
+    params: None
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly state?: 'pending' | 'approved' | 'rejected' | 'expired' | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly Approval[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'POST /approvals/{approval}/decide': {
+    params: { readonly approval: string }
+    query: None
+    body: {
+      /** False rejects; who asked may only reject */
+      readonly approve: boolean
+    }
+    answer: Approval
+  }
+  'GET /deployment': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly id: string
+      readonly version: string
+      /** Signing backend */
+      readonly signer: string
+      readonly chains: readonly {
+        readonly name: string
+        readonly family: 'evm' | 'solana'
+        readonly chain_id: number | null
+      }[]
+    }
+  }
+  'GET /deployment/settings': {
+    params: None
+    query: None
+    body: undefined
+    answer: DeploymentSettings
+  }
+  'PATCH /deployment/settings': {
+    params: None
+    query: None
+    body: {
+      readonly second_person: boolean
+    }
+    answer: DeploymentSettings | Approval
+  }
+  'GET /pool': {
+    params: None
+    query: None
+    body: undefined
+    answer: Pool
+  }
+  'PATCH /pool': {
+    params: None
+    query: None
+    body: {
+      readonly workers: number
+    }
+    answer: Pool
+  }
+  'GET /live': {
+    params: None
+    query: { readonly window?: '15m' | '24h' | undefined }
+    body: undefined
+    answer: {
+      readonly points: readonly LivePoint[]
+    }
+  }
+  'GET /live/stream': {
+    params: None
+    query: None
+    body: undefined
+    answer: Response
+  }
+  'GET /attesters': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly Attester[]
+    }
+  }
+  'POST /attesters': {
+    params: None
+    query: None
+    body: {
+      /** secp256k1 for EVM chains, Ed25519 for Solana */
+      readonly kind: 'secp256k1' | 'ed25519'
+    }
+    answer: Attester | Approval
+  }
+  'POST /attesters/{attester}/retire': {
+    params: { readonly attester: string }
+    query: None
+    body:
+      | {
+          readonly final?: boolean | undefined
+        }
+      | undefined
+    answer: Attester | Approval
+  }
+  'GET /chain-checks': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly ChainFinding[]
+    }
+  }
+  'GET /openapi.json': {
+    params: None
+    query: None
+    body: undefined
+    answer: Readonly<Record<string, unknown>>
+  }
+  'GET /openapi/{document}': {
+    params: { readonly document: string }
+    query: None
+    body: undefined
+    answer: Readonly<Record<string, unknown>>
+  }
+}

@@ -1,0 +1,175 @@
+// Who is there, and so what is shown: the page that a one-time link leads to, signing in, or the shell with its pages. A
+// session that ends while someone works is renewed over the page, which stays as it is.
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { call, onSignedOut } from './api/client.ts'
+import { ApiError } from './api/errors.ts'
+import type { Account, Organization } from './api/types.ts'
+import { readAll } from './data/use-pages.ts'
+import { READ_AGAIN } from './data/use-query.ts'
+import { EntryFrame } from './entry/entry-frame.tsx'
+import { SignInForm } from './entry/sign-in.tsx'
+import { Welcome } from './entry/welcome.tsx'
+import { navigate, PlaceContext, usePlace } from './router.ts'
+import { keepOrganization, lastOrganization } from './shell/preferences.ts'
+import { type Session, SessionContext } from './shell/session.ts'
+import { Shell } from './shell/shell.tsx'
+import { Dialog } from './ui/dialog.tsx'
+import { Problem } from './ui/problem.tsx'
+
+interface Known {
+  readonly account: Account
+  readonly organizations: readonly Organization[]
+}
+
+type State =
+  | { readonly kind: 'starting' | 'signed-out' }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | ({ readonly kind: 'signed-in' } & Known)
+
+const readKnown = async (): Promise<Known> => {
+  const [account, organizations] = await Promise.all([
+    call('GET /me'),
+    readAll((cursor) => call('GET /organizations', { query: { limit: 200, cursor } })),
+  ])
+  return { account, organizations }
+}
+
+const ORGANIZATION_PATH = /^\/o\/([^/]+)/
+
+/** The one of the address; on pages of the deployment the one last worked in. */
+const currentOrganization = (path: string, organizations: readonly Organization[]): Organization | null => {
+  const named = ORGANIZATION_PATH.exec(path)?.[1]
+  if (named !== undefined) return organizations.find(({ slug, id }) => slug === named || id === named) ?? null
+  return organizations.find(({ slug }) => slug === lastOrganization()) ?? organizations[0] ?? null
+}
+
+/** Tabs of one browser tell each other that someone signed out. */
+const CHANNEL = 'dashboard-session'
+
+export const App = () => {
+  const place = usePlace()
+  const [state, setState] = useState<State>({ kind: 'starting' })
+  const [ended, setEnded] = useState(false)
+
+  const refresh = useCallback(async (): Promise<void> => {
+    try {
+      setState({ kind: 'signed-in', ...(await readKnown()) })
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) setState({ kind: 'signed-out' })
+      else setState((before) => (before.kind === 'signed-in' ? before : { kind: 'failed', error }))
+    }
+  }, [])
+
+  const welcoming = place.path === '/welcome'
+  useEffect(() => {
+    if (!welcoming) void refresh()
+  }, [welcoming, refresh])
+
+  useEffect(() => {
+    const channel = new BroadcastChannel(CHANNEL)
+    channel.onmessage = () => location.assign('/')
+    const stop = onSignedOut(() => setEnded(true))
+    return () => {
+      channel.close()
+      stop()
+    }
+  }, [])
+
+  const signOut = useCallback(async (): Promise<void> => {
+    try {
+      await call('POST /sign-out')
+    } catch (error) {
+      // Over already: that is what was wanted.
+      if (!(error instanceof ApiError && error.status === 401)) throw error
+    }
+    new BroadcastChannel(CHANNEL).postMessage('signed-out')
+    // Nothing of the account stays in the page's memory.
+    location.assign('/')
+  }, [])
+
+  const known = state.kind === 'signed-in' ? state : null
+  const organization = known === null ? null : currentOrganization(place.path, known.organizations)
+  useEffect(() => {
+    if (organization !== null && ORGANIZATION_PATH.test(place.path)) keepOrganization(organization.slug)
+  }, [organization, place.path])
+
+  const session = useMemo(
+    (): Session | null =>
+      known === null
+        ? null
+        : {
+            account: known.account,
+            organizations: known.organizations,
+            organization,
+            refresh,
+            signOut: () => void signOut(),
+          },
+    [known, organization, refresh, signOut],
+  )
+
+  if (welcoming) {
+    return (
+      <Welcome
+        token={location.hash.slice(1)}
+        onDone={async () => {
+          navigate('/', { replace: true })
+          await refresh()
+        }}
+      />
+    )
+  }
+  if (state.kind === 'failed') {
+    return (
+      <EntryFrame title="The dashboard can’t start">
+        <Problem error={state.error} retry={() => void refresh()} />
+      </EntryFrame>
+    )
+  }
+  if (state.kind === 'signed-out') {
+    return (
+      <EntryFrame title="Sign in">
+        <SignInForm
+          onDone={async () => {
+            setEnded(false)
+            await refresh()
+          }}
+        />
+      </EntryFrame>
+    )
+  }
+  if (session === null) {
+    return (
+      <div class="boot" role="status">
+        <span class="spinner" aria-hidden="true" />
+        <span class="sr-only">Loading</span>
+      </div>
+    )
+  }
+
+  const comeBack = async (): Promise<void> => {
+    const { account } = await readKnown()
+    if (account.id !== session.account.id) {
+      // Someone else: nothing of who was there before may stay on the screen.
+      location.assign('/')
+      return
+    }
+    setEnded(false)
+    window.dispatchEvent(new Event(READ_AGAIN))
+    await refresh()
+  }
+  return (
+    <PlaceContext.Provider value={place}>
+      <SessionContext.Provider value={session}>
+        <Shell />
+        {ended && (
+          <Dialog title="Your session has ended">
+            <p class="confirm-text">
+              Sign in again to go on where you were. What you typed on this page is still there.
+            </p>
+            <SignInForm onDone={comeBack} email={session.account.email ?? ''} />
+          </Dialog>
+        )}
+      </SessionContext.Provider>
+    </PlaceContext.Provider>
+  )
+}

@@ -1,0 +1,181 @@
+// The keys that sign: made here, kept in keystores on the machine, retired when another has taken over. Their addresses
+// are public; registries on chain have to know them.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Attester } from '../api/types.ts'
+import { sayOutcome } from '../approvals/second-person.ts'
+import { useAction } from '../data/use-action.ts'
+import { useForm } from '../data/use-form.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useShortcut } from '../shell/shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
+import { RadioField } from '../ui/field.tsx'
+import { RowMenu } from '../ui/menu.tsx'
+import { Badge, Card, Empty, Loading, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { ChainChecks } from './chain-checks.tsx'
+import { SecondPerson } from './second-person.tsx'
+
+const KINDS = {
+  secp256k1: { label: 'EVM (secp256k1)', hint: 'Signs for Ethereum, Base and every other EVM chain.' },
+  ed25519: { label: 'Solana (Ed25519)', hint: 'Signs for Solana.' },
+} as const
+
+const STATUS = {
+  active: <Badge tone="good">Active</Badge>,
+  retiring: <Badge tone="warn">Retiring</Badge>,
+  retired: <Badge>Retired</Badge>,
+} as const
+
+interface DialogProps {
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+const AddAttester = ({ onClose, onDone }: DialogProps) => {
+  const form = useForm({
+    initial: { kind: 'secp256k1' as Attester['kind'] },
+    submit: async ({ kind }): Promise<void> => {
+      sayOutcome(await call('POST /attesters', { body: { kind } }), 'Attester key made')
+      onDone()
+      onClose()
+    },
+  })
+  return (
+    <FormDialog title="Make an attester key" form={form} submitLabel="Make the key" onClose={onClose}>
+      <RadioField
+        legend="For"
+        name="kind"
+        value={form.values.kind}
+        onValue={(value) => form.set('kind', value as Attester['kind'])}
+        choices={Object.entries(KINDS).map(([value, words]) => ({ value, ...words }))}
+      />
+      <p class="soft">
+        The key is made on the service’s machine and kept there in an encrypted keystore. Nothing changes yet: the
+        oldest active key of a kind signs, until it retires. Register the new address with your contracts in between.
+      </p>
+    </FormDialog>
+  )
+}
+
+const RetireAttester = ({
+  attester,
+  final,
+  onClose,
+  onDone,
+}: DialogProps & { readonly attester: Attester; readonly final: boolean }) => {
+  const action = useAction(async () => {
+    const answer = await call('POST /attesters/{attester}/retire', {
+      params: { attester: attester.id },
+      body: { final },
+    })
+    sayOutcome(answer, final ? 'Attester retired for good' : 'Attester is retiring')
+    onDone()
+    onClose()
+  })
+  return (
+    <ConfirmDialog
+      title={final ? 'Retire this key for good?' : 'Retire this key?'}
+      confirmLabel={final ? 'Retire it for good' : 'Retire it'}
+      action={action}
+      onClose={onClose}
+    >
+      <p>
+        <code>{attester.address}</code>
+      </p>
+      {final ? (
+        <p>It is never loaded again. Take its address out of your registries afterwards. This can’t be undone.</p>
+      ) : (
+        <p>
+          It signs no more; the next active key of its kind does, within a second. What it signed before stays valid for
+          as long as your registries know its address.
+        </p>
+      )}
+    </ConfirmDialog>
+  )
+}
+
+type Deed = { readonly kind: 'add' } | { readonly kind: 'retire'; readonly attester: Attester; readonly final: boolean }
+
+export const Attesters = () => {
+  const [deed, setDeed] = useState<Deed | null>(null)
+  const { value, error, reload } = useQuery((signal) => call('GET /attesters', { signal }), [])
+  const add = (): void => setDeed({ kind: 'add' })
+  useShortcut('c', 'Make an attester key', add)
+  return (
+    <Page
+      title="Attesters"
+      lead="The keys that sign for every organization of this deployment. To replace one: make a new key, register it on chain, then retire the old one."
+      actions={
+        <Button kind="primary" icon="plus" onClick={add}>
+          Make a key
+        </Button>
+      }
+    >
+      <Card flush>
+        {value === null ? (
+          error === null ? (
+            <Loading />
+          ) : (
+            <Problem error={error} retry={reload} />
+          )
+        ) : value.data.length === 0 ? (
+          <Empty icon="signature" title="No attester keys">
+            <p>Without one, nothing can be signed.</p>
+          </Empty>
+        ) : (
+          <Table<Attester>
+            caption="Attesters"
+            rows={value.data}
+            rowKey={({ id }) => id}
+            dimmed={({ status }) => status === 'retired'}
+            columns={[
+              { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
+              { label: 'For', cell: ({ kind }) => KINDS[kind].label },
+              { label: 'Status', narrow: true, cell: ({ status }) => STATUS[status] },
+              { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+              {
+                label: '',
+                align: 'end',
+                narrow: true,
+                cell: (attester) =>
+                  attester.status !== 'retired' && (
+                    <RowMenu
+                      label={`Actions for ${attester.address}`}
+                      items={[
+                        ...(attester.status === 'active'
+                          ? [
+                              {
+                                label: 'Retire…',
+                                icon: 'clock' as const,
+                                onSelect: () => setDeed({ kind: 'retire', attester, final: false }),
+                              },
+                            ]
+                          : []),
+                        {
+                          label: 'Retire for good…',
+                          icon: 'trash',
+                          danger: true,
+                          onSelect: () => setDeed({ kind: 'retire', attester, final: true }),
+                        },
+                      ]}
+                    />
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Card>
+      <ChainChecks />
+      <SecondPerson />
+      {deed?.kind === 'add' && <AddAttester onClose={() => setDeed(null)} onDone={reload} />}
+      {deed?.kind === 'retire' && (
+        <RetireAttester attester={deed.attester} final={deed.final} onClose={() => setDeed(null)} onDone={reload} />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,56 @@
+// Whether the chains know what they have to know: asked when someone wants to know, since it takes as long as chains do.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { ChainFinding } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { Button } from '../ui/button.tsx'
+import { Badge, Card } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Table } from '../ui/table.tsx'
+
+const RESULTS = {
+  ok: <Badge tone="good">OK</Badge>,
+  note: <Badge tone="warn">Note</Badge>,
+  problem: <Badge tone="bad">Problem</Badge>,
+} as const
+
+const CHECKS = { rpc: 'RPC URL', clock: 'Clock', registry: 'Registry', attester: 'Attester' } as const
+
+export const ChainChecks = () => {
+  const [findings, setFindings] = useState<readonly ChainFinding[] | null>(null)
+  const action = useAction(async () => setFindings((await call('GET /chain-checks')).data))
+  return (
+    <Card
+      flush
+      title="On chain"
+      text="Whether each chain answers, its clock agrees, and its registry knows exactly the attesters above."
+      actions={
+        <Button small icon="play" busy={action.busy} onClick={() => action.run()}>
+          {findings === null ? 'Check the chains' : 'Check again'}
+        </Button>
+      }
+    >
+      <Problem error={action.failure} />
+      {findings?.length === 0 && (
+        <p class="card-note soft">
+          No chain has an RPC URL. Give each chain’s in the configuration, and this finds attesters that a registry does
+          not know before a transaction fails for it.
+        </p>
+      )}
+      {findings !== null && findings.length > 0 && (
+        <Table<ChainFinding>
+          caption="What the checks found"
+          rows={findings}
+          rowKey={({ chain, check, subject }) => `${chain} ${check} ${subject}`}
+          columns={[
+            { label: 'Chain', cell: ({ chain }) => <strong>{chain}</strong> },
+            { label: 'Result', narrow: true, cell: ({ result }) => RESULTS[result] },
+            { label: 'Of', cell: ({ check }) => CHECKS[check] },
+            { label: 'Which', cell: ({ subject }) => <code>{subject}</code> },
+            { label: 'Finding', cell: ({ detail }) => detail },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}

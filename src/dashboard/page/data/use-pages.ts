@@ -1,0 +1,95 @@
+// A list that comes in pages: the first when shown, the next when asked for. A filter that changes begins anew.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useReadAgain } from './use-query.ts'
+
+export interface Page<Item> {
+  readonly data: readonly Item[]
+  readonly next_cursor: string | null
+}
+
+export interface Pages<Item> {
+  /** Null until the first page was read. */
+  readonly items: readonly Item[] | null
+  readonly error: unknown
+  readonly loading: boolean
+  /** There is another page. */
+  readonly more: boolean
+  readonly loadMore: () => void
+  /** Begins anew with the first page; what is shown stays until it is there. */
+  readonly reload: () => void
+}
+
+interface State<Item> {
+  readonly items: readonly Item[] | null
+  readonly cursor: string | null
+  readonly error: unknown
+  readonly loading: boolean
+}
+
+const EMPTY = { items: null, cursor: null, error: null, loading: true } as const
+
+/**
+ * @param load reads the page that a cursor begins; undefined for the first
+ * @param dependencies what `load` uses, filters above all
+ */
+export const usePages = <Item>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
+  dependencies: readonly unknown[],
+): Pages<Item> => {
+  const [state, setState] = useState<State<Item>>(EMPTY)
+  const [turn, setTurn] = useState(0)
+  const latest = useRef(load)
+  latest.current = load
+  const running = useRef<AbortController | null>(null)
+  const key = JSON.stringify(dependencies)
+
+  const read = useCallback((cursor: string | null): void => {
+    running.current?.abort()
+    const controller = new AbortController()
+    running.current = controller
+    setState((before) => ({ ...before, loading: true }))
+    latest.current(cursor ?? undefined, controller.signal).then(
+      ({ data, next_cursor: next }) => {
+        if (controller.signal.aborted) return
+        setState(({ items }) => ({
+          items: cursor === null ? data : [...(items ?? []), ...data],
+          cursor: next,
+          error: null,
+          loading: false,
+        }))
+      },
+      (error: unknown) => {
+        if (!controller.signal.aborted) setState((before) => ({ ...before, error, loading: false }))
+      },
+    )
+  }, [])
+
+  const shown = useRef(key)
+  // The key stands for the dependencies, the turn asks again
+  useEffect(() => {
+    if (shown.current !== key) setState(EMPTY)
+    shown.current = key
+    read(null)
+    return () => running.current?.abort()
+  }, [key, turn])
+
+  const reload = useCallback(() => setTurn((now) => now + 1), [])
+  useReadAgain(reload)
+  const { items, cursor, error, loading } = state
+  return { items, error, loading, more: cursor !== null, loadMore: () => read(cursor), reload }
+}
+
+/** Reads every page, for lists that are short by nature: choices in forms. At most `limit` items. */
+export const readAll = async <Item>(
+  load: (cursor: string | undefined) => Promise<Page<Item>>,
+  limit = 1_000,
+): Promise<readonly Item[]> => {
+  const items: Item[] = []
+  let cursor: string | undefined
+  do {
+    const page = await load(cursor)
+    items.push(...page.data)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined && items.length < limit)
+  return items
+}

@@ -1,0 +1,45 @@
+// Passkeys as browsers have them: options and credentials as JSON. Source: Web Authentication, level 3, section 5.1.
+import { call } from '../api/client.ts'
+import { PasskeyRefusedError } from '../api/errors.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Whether this browser, at this address, can do it at all: passkeys belong to a name, and need https or this machine. */
+export const passkeysPossible = (): boolean =>
+  window.isSecureContext &&
+  typeof PublicKeyCredential === 'function' &&
+  typeof PublicKeyCredential.parseCreationOptionsFromJSON === 'function' &&
+  !/^[\d.]+$|^\[/.test(location.hostname)
+
+const asJson = (credential: Credential | null): Json => {
+  if (!(credential instanceof PublicKeyCredential)) throw new PasskeyRefusedError('no passkey was given')
+  return credential.toJSON() as unknown as Json
+}
+
+/** The browser does not say more on purpose: nobody is to learn which passkeys there are. */
+const refused = (error: unknown): unknown =>
+  error instanceof DOMException ? new PasskeyRefusedError('no passkey was given') : error
+
+/** @throws PasskeyRefusedError, ApiError, NetworkError */
+export const signInWithPasskey = async () => {
+  const { challenge_id, options } = await call('POST /sign-in/passkey/options')
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as unknown as PublicKeyCredentialRequestOptionsJSON,
+  )
+  const credential = await navigator.credentials.get({ publicKey }).catch((error: unknown) => {
+    throw refused(error)
+  })
+  return call('POST /sign-in/passkey', { body: { challenge_id, credential: asJson(credential) } })
+}
+
+/** @throws PasskeyRefusedError, ApiError, NetworkError */
+export const makePasskey = async (name: string) => {
+  const { challenge_id, options } = await call('POST /me/passkeys/options')
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as unknown as PublicKeyCredentialCreationOptionsJSON,
+  )
+  const credential = await navigator.credentials.create({ publicKey }).catch((error: unknown) => {
+    throw refused(error)
+  })
+  return call('POST /me/passkeys', { body: { challenge_id, name, credential: asJson(credential) } })
+}

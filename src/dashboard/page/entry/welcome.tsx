@@ -1,0 +1,114 @@
+// What a one-time link leads to: making the first account, taking up an invitation, or setting a new password. The link's
+// secret is in the part of the address that no server sees; it leaves the address bar once it was used.
+import { useState } from 'preact/hooks'
+import type { AnswerOf } from '../api/client.ts'
+import { call } from '../api/client.ts'
+import { ApiError } from '../api/errors.ts'
+import { useForm } from '../data/use-form.ts'
+import { useQuery } from '../data/use-query.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { CheckField, TextField } from '../ui/field.tsx'
+import { Loading } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { EntryFrame } from './entry-frame.tsx'
+import { checkPassword, PASSWORD_HINT } from './password.ts'
+
+type Link = AnswerOf<'POST /welcome/check'>
+
+const TITLES: Readonly<Record<Link['purpose'], string>> = {
+  'first-admin': 'Make the first account',
+  invitation: 'Take up your invitation',
+  recovery: 'Set a new password',
+}
+const LEADS: Readonly<Record<Link['purpose'], string>> = {
+  'first-admin':
+    'It administers the whole deployment: organizations, attester keys, other accounts. Add a second factor right afterwards, under Account.',
+  invitation: 'Choose the password with which you will sign in.',
+  recovery: 'Your other sessions end when you set it.',
+}
+const BUTTONS: Readonly<Record<Link['purpose'], string>> = {
+  'first-admin': 'Make the account',
+  invitation: 'Take up the invitation',
+  recovery: 'Set the password',
+}
+
+interface WelcomeProps {
+  readonly token: string
+  readonly onDone: (signedIn: boolean) => Promise<void>
+}
+
+const LinkForm = ({ link, token, onDone }: WelcomeProps & { readonly link: Link }) => {
+  const [shown, setShown] = useState(false)
+  const first = link.purpose === 'first-admin'
+  const form = useForm({
+    initial: { name: '', email: link.email ?? '', password: '' },
+    check: ({ name, email, password }) => ({
+      ...(first && name.trim() === '' ? { name: 'Enter your name.' } : {}),
+      ...(first && !email.includes('@') ? { email: 'Enter your email address.' } : {}),
+      ...checkPassword('password', password),
+    }),
+    submit: async ({ name, email, password }): Promise<void> => {
+      const { signed_in } = await call('POST /welcome', {
+        body: { token, password, ...(first ? { name: name.trim(), email: email.trim() } : {}) },
+      })
+      await onDone(signed_in)
+    },
+  })
+  return (
+    <EntryFrame title={TITLES[link.purpose]} lead={LEADS[link.purpose]}>
+      <form {...form.attributes} class="form">
+        {first && (
+          <TextField {...form.text('name')} label="Your name" input={{ autocomplete: 'name', maxLength: 100 }} />
+        )}
+        {first ? (
+          <TextField {...form.text('email')} label="Email" type="email" input={{ autocomplete: 'username' }} />
+        ) : (
+          <p>
+            Account <strong>{link.email}</strong>
+          </p>
+        )}
+        <TextField
+          {...form.text('password')}
+          label="Password"
+          type={shown ? 'text' : 'password'}
+          hint={PASSWORD_HINT}
+          input={{ autocomplete: 'new-password', maxLength: 256 }}
+        />
+        <CheckField label="Show the password" checked={shown} onChecked={setShown} />
+        <Problem error={form.failure} />
+        <Button kind="primary" submit busy={form.busy}>
+          {BUTTONS[link.purpose]}
+        </Button>
+        <p class="faint">
+          The link ends <Time at={link.expires_at} />.
+        </p>
+      </form>
+    </EntryFrame>
+  )
+}
+
+export const Welcome = ({ token, onDone }: WelcomeProps) => {
+  const link = useQuery(() => call('POST /welcome/check', { body: { token } }), [token])
+  if (link.value !== null) return <LinkForm link={link.value} token={token} onDone={onDone} />
+  const { error } = link
+  if (token === '' || (error instanceof ApiError && error.status < 500 && error.status !== 429)) {
+    return (
+      <EntryFrame title="This link does not work">
+        <Notice tone="warn">
+          <p>It is incomplete, was used before, or is too old.</p>
+          <p>
+            For the first account: start the service again, it prints a new one. For anything else: ask whoever sent it
+            for another.
+          </p>
+        </Notice>
+        <ButtonLink href="/">Go to the dashboard</ButtonLink>
+      </EntryFrame>
+    )
+  }
+  return (
+    <EntryFrame title="One moment">
+      {error === null ? <Loading label="Looking at the link" /> : <Problem error={error} retry={link.reload} />}
+    </EntryFrame>
+  )
+}

@@ -1,0 +1,13 @@
+// Starts the dashboard: the theme first, so that nothing flashes.
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { followLinks } from './router.ts'
+import { applyTheme, storedTheme } from './shell/preferences.ts'
+
+applyTheme(storedTheme())
+followLinks(document)
+const place = document.getElementById('app')
+if (place !== null) {
+  place.replaceChildren()
+  render(<App />, place)
+}

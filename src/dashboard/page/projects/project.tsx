@@ -1,0 +1,60 @@
+// One project: its hash, its policy, the contracts and programs that belong to it, and a first call to copy.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { TryIt } from '../attest/try-it.tsx'
+import { useQuery } from '../data/use-query.ts'
+import type { PageProps } from '../pages.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { Card, Facts, Loading, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { Bindings } from './bindings.tsx'
+import { usePolicies } from './policies.ts'
+import { ChangeProject } from './project-form.tsx'
+
+export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
+  const { params, may, path } = useWorkplace()
+  const [changing, setChanging] = useState(false)
+  const policies = usePolicies()
+  const project = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/projects/{project}', { params: { ...params, project: id }, signal }),
+    [params.organization, id],
+  )
+  const crumbs = [{ label: 'Projects', href: path('/projects') }]
+  const { value } = project
+  if (value === null) {
+    return (
+      <Page title="Project" crumbs={crumbs}>
+        {project.error === null ? <Loading /> : <Problem error={project.error} retry={project.reload} />}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={value.name}
+      crumbs={crumbs}
+      actions={may('organization-admin') && <Button onClick={() => setChanging(true)}>Change</Button>}
+    >
+      <Card>
+        <Facts
+          items={[
+            ['Verification hash', <Copyable key="hash" text={value.verification_hash} label="verification hash" />],
+            ['Policy', policies.nameOf(value.policy_id)],
+            ['Attestations valid for', `${value.lifetime_seconds} seconds`],
+            ['Made', <Time key="made" at={value.created_at} full />],
+          ]}
+        />
+      </Card>
+      <Bindings project={value} />
+      <Card title="Try it" text="An attestation for any wallet, decided by this project’s policy.">
+        <TryIt verificationHash={value.verification_hash} />
+      </Card>
+      {changing && (
+        <ChangeProject project={value} policies={policies} onClose={() => setChanging(false)} onChanged={project.set} />
+      )}
+    </Page>
+  )
+}

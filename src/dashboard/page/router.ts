@@ -1,0 +1,96 @@
+// Where in the dashboard one is: the path of the address bar, and ways to change it that the browser's back button knows.
+// Links are real links: the middle mouse button and `open in a new tab` do what they always do.
+import { createContext } from 'preact'
+import { useContext, useEffect, useState } from 'preact/hooks'
+
+export interface Place {
+  readonly path: string
+  readonly search: string
+}
+
+export type Params = Readonly<Record<string, string>>
+
+const here = (): Place => ({ path: location.pathname, search: location.search })
+const MOVED = 'dashboard-moved'
+
+/** Goes to a path of the dashboard, with its query where it has one. */
+export const navigate = (to: string, options: { readonly replace?: boolean } = {}): void => {
+  if (to !== location.pathname + location.search) {
+    history[options.replace === true ? 'replaceState' : 'pushState'](null, '', to)
+  }
+  window.dispatchEvent(new Event(MOVED))
+}
+
+export const usePlace = (): Place => {
+  const [place, setPlace] = useState(here)
+  useEffect(() => {
+    const follow = (): void => setPlace(here())
+    window.addEventListener('popstate', follow)
+    window.addEventListener(MOVED, follow)
+    return () => {
+      window.removeEventListener('popstate', follow)
+      window.removeEventListener(MOVED, follow)
+    }
+  }, [])
+  return place
+}
+
+export const PlaceContext = createContext<Place>({ path: '/', search: '' })
+
+/**
+ * A filter or a tab in the address: it survives a reload, and can be sent to a colleague.
+ * @returns its value, empty where the address has none, and how to change it
+ */
+export const useSearchParam = (name: string): readonly [value: string, change: (value: string) => void] => {
+  const { path, search } = useContext(PlaceContext)
+  const value = new URLSearchParams(search).get(name) ?? ''
+  const change = (next: string): void => {
+    const parameters = new URLSearchParams(location.search)
+    if (next === '') parameters.delete(name)
+    else parameters.set(name, next)
+    navigate(`${path}${parameters.size === 0 ? '' : `?${parameters}`}`, { replace: true })
+  }
+  return [value, change]
+}
+
+/** The parameters of a path that a pattern takes, as `/o/{organization}/projects/{project}`; null for another path. */
+export const matchPath = (pattern: string, path: string): Params | null => {
+  const wanted = pattern.split('/')
+  const given = path.replace(/(.)\/$/, '$1').split('/')
+  if (wanted.length !== given.length) return null
+  const params: Record<string, string> = {}
+  for (const [index, part] of wanted.entries()) {
+    const segment = given[index] ?? ''
+    if (!part.startsWith('{')) {
+      if (part !== segment) return null
+      continue
+    }
+    if (segment === '') return null
+    try {
+      params[part.slice(1, -1)] = decodeURIComponent(segment)
+    } catch {
+      return null
+    }
+  }
+  return params
+}
+
+/** A path of a pattern. */
+export const pathFor = (pattern: string, params: Params): string =>
+  pattern.replaceAll(/\{([^}]+)\}/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''))
+
+/** A click on a link that leads elsewhere within the dashboard, and is meant for this tab. */
+export const followLinks = (root: Document): (() => void) => {
+  const follow = (event: MouseEvent): void => {
+    if (event.defaultPrevented || event.button !== 0) return
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const link = (event.target as Element | null)?.closest?.('a')
+    if (link === null || link === undefined || link.target !== '' || link.hasAttribute('download')) return
+    const href = link.getAttribute('href') ?? ''
+    if (!href.startsWith('/') || href.startsWith('//') || /^\/(admin|docs)(\/|$)/.test(href)) return
+    event.preventDefault()
+    navigate(href)
+  }
+  root.addEventListener('click', follow)
+  return () => root.removeEventListener('click', follow)
+}

@@ -1,0 +1,54 @@
+// All shortcuts there are on this page, and the switch for those who do not want any.
+import { useState } from 'preact/hooks'
+import { Dialog } from '../ui/dialog.tsx'
+import { CheckField } from '../ui/field.tsx'
+import { Key } from '../ui/parts.tsx'
+import { keepShortcuts, shortcutsEnabled } from './preferences.ts'
+import { listShortcuts, type Shortcut } from './shortcuts.ts'
+
+const ALWAYS: readonly Pick<Shortcut, 'keys' | 'label' | 'group'>[] = [
+  { keys: 'Ctrl K', label: 'Find a page or an organization', group: 'Everywhere' },
+  { keys: 'j', label: 'Next row', group: 'Everywhere' },
+  { keys: 'k', label: 'Row before', group: 'Everywhere' },
+]
+
+export const Help = ({ onClose }: { readonly onClose: () => void }) => {
+  const [enabled, setEnabled] = useState(shortcutsEnabled)
+  const all = [...ALWAYS, ...listShortcuts()]
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
+      <div class="shortcuts">
+        {(['Everywhere', 'Go to', 'This page'] as const).map((group) => {
+          const listed = all.filter((shortcut) => shortcut.group === group)
+          if (listed.length === 0) return null
+          return (
+            <section key={group}>
+              <h3>{group}</h3>
+              <dl>
+                {listed.map(({ keys, label }) => (
+                  <div key={keys + label}>
+                    <dt>{label}</dt>
+                    <dd>
+                      {keys.split(' ').map((key) => (
+                        <Key key={key}>{key}</Key>
+                      ))}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          )
+        })}
+      </div>
+      <CheckField
+        label="Single keys are shortcuts"
+        hint="Switch this off if a screen reader or speech input uses them for something else."
+        checked={enabled}
+        onChecked={(checked) => {
+          keepShortcuts(checked)
+          setEnabled(checked)
+        }}
+      />
+    </Dialog>
+  )
+}

@@ -1,0 +1,66 @@
+// Who is signed in, in which organization they work, and what they may do there. Every page may ask.
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Account, Organization } from '../api/types.ts'
+
+export type Role = 'organization-admin' | 'reviewer' | 'viewer'
+/** `deployment`: a deployment admin; `person`: anyone who is signed in. */
+export type Needs = Role | 'deployment' | 'person'
+
+const ROLES: readonly Role[] = ['organization-admin', 'reviewer', 'viewer']
+
+export interface Session {
+  readonly account: Account
+  /** All that they may see, oldest first. */
+  readonly organizations: readonly Organization[]
+  /** The one of the address, or the one last worked in; null where there is none at all. */
+  readonly organization: Organization | null
+  /** Reads account and organizations again: after they were changed. */
+  readonly refresh: () => Promise<void>
+  readonly signOut: () => void
+}
+
+/** In the organization; null for none. A deployment admin has every role. */
+export const roleOf = (account: Account, organization: Organization | null): Role | null => {
+  if (organization === null) return null
+  if (account.deployment_admin) return 'organization-admin'
+  return account.memberships.find(({ organization_id: id }) => id === organization.id)?.role ?? null
+}
+
+export const isAllowed = (needs: Needs, account: Account, organization: Organization | null): boolean => {
+  if (needs === 'person') return true
+  if (needs === 'deployment') return account.deployment_admin
+  const role = roleOf(account, organization)
+  return role !== null && ROLES.indexOf(role) <= ROLES.indexOf(needs)
+}
+
+export const SessionContext = createContext<Session | null>(null)
+
+/** Within the shell only. */
+export const useSession = (): Session => {
+  const session = useContext(SessionContext)
+  if (session === null) throw new Error('there is no session outside of the shell')
+  return session
+}
+
+export interface Workplace {
+  readonly organization: Organization
+  /** For the paths of the API. */
+  readonly params: { readonly organization: string }
+  /** Whether they may, for what a page offers. The server decides in any case. */
+  readonly may: (needs: Needs) => boolean
+  /** A path of this organization's pages, as `path('/projects')`. */
+  readonly path: (rest: string) => string
+}
+
+/** On pages of an organization: those whose path begins with `/o/{organization}`. */
+export const useWorkplace = (): Workplace => {
+  const { account, organization } = useSession()
+  if (organization === null) throw new Error('this page belongs to an organization')
+  return {
+    organization,
+    params: { organization: organization.id },
+    may: (needs) => isAllowed(needs, account, organization),
+    path: (rest) => `/o/${organization.slug}${rest}`,
+  }
+}

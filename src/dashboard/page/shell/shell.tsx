@@ -1,0 +1,165 @@
+// Around every page: the navigation, what is said in passing, and the keys that work everywhere.
+import { useEffect, useState } from 'preact/hooks'
+import { PAGES, type PageEntry, type PageProps } from '../pages.ts'
+import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
+import { ButtonLink, IconButton } from '../ui/button.tsx'
+import { lazy } from '../ui/lazy.tsx'
+import { Mark } from '../ui/mark.tsx'
+import { Empty, Page } from '../ui/parts.tsx'
+import { Toasts } from '../ui/toast.tsx'
+import { Help } from './help.tsx'
+import { type Command, Palette } from './palette.tsx'
+import { keepTheme } from './preferences.ts'
+import { isAllowed, type Session, useSession } from './session.ts'
+import { listenForShortcuts, useShortcut, useShortcuts } from './shortcuts.ts'
+import { navigationOf, Sidebar } from './sidebar.tsx'
+
+const COMPONENTS = new Map(PAGES.map((page) => [page, lazy<PageProps>(page.load)] as const))
+
+interface Found {
+  readonly page: PageEntry
+  readonly params: Params
+}
+
+/** Words before placeholders: `/lists/new` before `/lists/{list}`. */
+const BY_WORDS = [...PAGES].sort((left, right) => left.path.split('{').length - right.path.split('{').length)
+
+const findPage = (path: string): Found | null => {
+  for (const page of BY_WORDS) {
+    const params = matchPath(page.path, path)
+    if (params !== null) return { page, params }
+  }
+  return null
+}
+
+const NotHere = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <Page title={title}>
+    <Empty icon="search" title={title} actions={<ButtonLink href="/">To the overview</ButtonLink>}>
+      <p>{text}</p>
+    </Empty>
+  </Page>
+)
+
+const CurrentPage = ({ path }: { readonly path: string }) => {
+  const { account, organization, organizations } = useSession()
+  const found = findPage(path)
+  if (found === null) {
+    return <NotHere title="No such page" text="The address is wrong, or the page was moved." />
+  }
+  const { page, params } = found
+  if (params['organization'] !== undefined && organization === null) {
+    return <NotHere title="No such organization" text="It does not exist, or you are not one of its members." />
+  }
+  if (!isAllowed(page.needs, account, organization)) {
+    return (
+      <NotHere
+        title="Not for you"
+        text="Your role does not include this page. An organization admin can change that."
+      />
+    )
+  }
+  const Component = COMPONENTS.get(page)
+  if (Component === undefined) return null
+  // A page of another organization, or of another thing, begins anew.
+  return <Component key={`${page.path} ${JSON.stringify(params)} ${organizations.length === 0}`} params={params} />
+}
+
+const commandsOf = (session: Session, signOut: () => void, onHelp: () => void): readonly Command[] => [
+  ...navigationOf(session).map(({ href, title, navigation }) => ({
+    ...{ id: `page-${navigation.key}`, label: title, group: navigation.group, icon: navigation.icon },
+    run: () => navigate(href),
+  })),
+  { id: 'account', label: 'Account and security', group: 'You', icon: 'lock', run: () => navigate('/account') },
+  {
+    id: 'reference',
+    label: 'API reference',
+    group: 'Help',
+    icon: 'book',
+    run: () => void window.open('/docs', '_blank', 'noreferrer'),
+  },
+  { id: 'help', label: 'Keyboard shortcuts', group: 'Help', icon: 'keyboard', run: onHelp },
+  { id: 'dark', label: 'Dark theme', group: 'You', icon: 'moon', run: () => keepTheme('dark') },
+  { id: 'light', label: 'Light theme', group: 'You', icon: 'sun', run: () => keepTheme('light') },
+  { id: 'system', label: 'Theme of the system', group: 'You', icon: 'screen', run: () => keepTheme('system') },
+  { id: 'sign-out', label: 'Sign out', group: 'You', icon: 'leave', run: signOut },
+  ...session.organizations.map(({ id, name, slug }) => ({
+    ...{ id: `organization-${id}`, label: name, group: 'Organizations', icon: 'building' as const },
+    run: () => navigate(pathFor('/o/{organization}', { organization: slug })),
+  })),
+]
+
+/** Where nothing else was asked for. */
+const homeOf = ({ account, organization }: Session): string => {
+  if (organization !== null) return pathFor('/o/{organization}', { organization: organization.slug })
+  return account.deployment_admin ? '/organizations' : '/account'
+}
+
+export const Shell = () => {
+  const session = useSession()
+  const { path } = usePlace()
+  const [finding, setFinding] = useState(false)
+  const [helping, setHelping] = useState(false)
+  const [menuOpen, setMenuOpen] = useState(false)
+
+  useEffect(listenForShortcuts, [])
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        setFinding(true)
+      } else if (event.key === 'Escape') setMenuOpen(false)
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [])
+  useShortcut('?', 'All shortcuts', () => setHelping(true), 'Everywhere')
+  useShortcut(
+    '/',
+    'Search on this page',
+    () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
+    'Everywhere',
+  )
+  useShortcuts(
+    navigationOf(session).map(({ href, title, navigation }) => ({
+      ...{ keys: `g ${navigation.key}`, label: title, group: 'Go to' as const },
+      run: () => navigate(href),
+    })),
+  )
+  useEffect(() => {
+    if (path === '/' || path === '/sign-in') navigate(homeOf(session), { replace: true })
+  }, [path, session])
+  // Whatever address was gone to, the menu of the phone is done
+  useEffect(() => setMenuOpen(false), [path])
+
+  return (
+    <div class={menuOpen ? 'shell shell-open' : 'shell'}>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="topbar">
+        <IconButton
+          icon={menuOpen ? 'cross' : 'menu'}
+          label={menuOpen ? 'Close the menu' : 'Open the menu'}
+          aria-expanded={menuOpen}
+          onClick={() => setMenuOpen(!menuOpen)}
+        />
+        <span class="topbar-brand">
+          <Mark size={22} /> {session.organization?.name ?? 'Countersign'}
+        </span>
+        <IconButton icon="search" label="Find" onClick={() => setFinding(true)} />
+      </header>
+      <Sidebar path={path} onFind={() => setFinding(true)} onHelp={() => setHelping(true)} />
+      <main id="content" tabIndex={-1} inert={menuOpen}>
+        {path !== '/' && path !== '/sign-in' && <CurrentPage path={path} />}
+      </main>
+      <Toasts />
+      {finding && (
+        <Palette
+          commands={commandsOf(session, session.signOut, () => setHelping(true))}
+          onClose={() => setFinding(false)}
+        />
+      )}
+      {helping && <Help onClose={() => setHelping(false)} />}
+    </div>
+  )
+}

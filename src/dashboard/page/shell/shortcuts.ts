@@ -1,0 +1,94 @@
+// Single keys and pairs of keys (`g p`) that do something. Off while someone types, while a dialog is open, and for whoever
+// switched them off (WCAG 2.2, success criterion 2.1.4).
+import { useEffect, useRef } from 'preact/hooks'
+import { shortcutsEnabled } from './preferences.ts'
+
+export interface Shortcut {
+  /** One key, or two one after the other: `?`, `g p`. */
+  readonly keys: string
+  /** What it does, for the list of all. */
+  readonly label: string
+  readonly group: 'Go to' | 'Everywhere' | 'This page'
+  readonly run: () => void
+}
+
+const PAIR_MS = 1_500
+const registered = new Set<Shortcut>()
+
+/** As they are now, for the list of all. */
+export const listShortcuts = (): readonly Shortcut[] => [...registered]
+
+/** For as long as the component is shown. The newest wins where two have the same keys. */
+export const useShortcut = (
+  keys: string,
+  label: string,
+  run: () => void,
+  group: Shortcut['group'] = 'This page',
+): void => {
+  const latest = useRef(run)
+  latest.current = run
+  useEffect(() => {
+    const shortcut: Shortcut = { keys, label, group, run: () => latest.current() }
+    registered.add(shortcut)
+    return () => {
+      registered.delete(shortcut)
+    }
+  }, [keys, label, group])
+}
+
+/** For lists of them: pages of the navigation. */
+export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
+  const key = shortcuts.map(({ keys }) => keys).join()
+  const latest = useRef(shortcuts)
+  latest.current = shortcuts
+  // The keys stand for the shortcuts
+  useEffect(() => {
+    const own = latest.current.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }))
+    for (const shortcut of own) registered.add(shortcut)
+    return () => {
+      for (const shortcut of own) registered.delete(shortcut)
+    }
+  }, [key])
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+  !(target instanceof HTMLInputElement && /^(checkbox|radio|button)$/.test(target.type))
+
+const find = (keys: string): Shortcut | undefined => [...registered].reverse().find((each) => each.keys === keys)
+
+/** `j` and `k`: from row to row, whatever page it is. */
+const moveRow = (step: 1 | -1): void => {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
+  if (rows.length === 0) return
+  const at = rows.indexOf(document.activeElement as HTMLElement)
+  const next = at === -1 ? (step === 1 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1)
+  rows[next]?.focus()
+}
+
+/** Listens for as long as the shell is there. */
+export const listenForShortcuts = (): (() => void) => {
+  let first = ''
+  let firstMs = 0
+  const press = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return
+    if (!shortcutsEnabled() || isTyping(event.target) || document.querySelector('dialog[open]') !== null) return
+    const { key } = event
+    if (key.length !== 1) return
+    const pair = first !== '' && event.timeStamp - firstMs < PAIR_MS ? find(`${first} ${key}`) : undefined
+    const found = pair ?? find(key)
+    first = key
+    firstMs = event.timeStamp
+    if (found !== undefined) {
+      event.preventDefault()
+      first = ''
+      found.run()
+    } else if (key === 'j' || key === 'k') {
+      event.preventDefault()
+      moveRow(key === 'j' ? 1 : -1)
+    }
+  }
+  document.addEventListener('keydown', press)
+  return () => document.removeEventListener('keydown', press)
+}

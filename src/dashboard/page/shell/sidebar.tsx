@@ -1,0 +1,155 @@
+// The navigation: the organization worked in, the pages that there are for this person, and their account.
+import { NAVIGATION_GROUPS, PAGES, type PageEntry } from '../pages.ts'
+import { matchPath, navigate, pathFor } from '../router.ts'
+import { Icon } from '../ui/icons.tsx'
+import { Mark } from '../ui/mark.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Key } from '../ui/parts.tsx'
+import { keepTheme, storedTheme, type Theme } from './preferences.ts'
+import { isAllowed, type Session, useSession } from './session.ts'
+
+type Navigable = PageEntry & { readonly navigation: NonNullable<PageEntry['navigation']> }
+
+/** The pages of the navigation that someone may see, with their addresses in the organization worked in. */
+export const navigationOf = ({ account, organization }: Session): readonly (Navigable & { readonly href: string })[] =>
+  PAGES.filter(
+    (page): page is Navigable =>
+      page.navigation !== undefined &&
+      isAllowed(page.needs, account, organization) &&
+      (organization !== null || !page.path.includes('{organization}')),
+  ).map((page) => ({ ...page, href: pathFor(page.path, { organization: organization?.slug ?? '' }) }))
+
+/** The page of the navigation that an address belongs to: the one itself, or the one it is below of. */
+const currentHref = (hrefs: readonly string[], path: string): string | null =>
+  hrefs
+    .filter((href) => path === href || path.startsWith(`${href}/`))
+    .sort((left, right) => right.length - left.length)[0] ?? null
+
+/** The same page in another organization, where it is one that every organization has; else that one's overview. */
+const pathIn = (slug: string, path: string): string => {
+  const same = PAGES.find(
+    (page) =>
+      page.navigation !== undefined && page.path.includes('{organization}') && matchPath(page.path, path) !== null,
+  )
+  return pathFor(same?.path ?? '/o/{organization}', { organization: slug })
+}
+
+const THEMES: readonly (readonly [theme: Theme, label: string, icon: 'screen' | 'sun' | 'moon'])[] = [
+  ['system', 'Theme of the system', 'screen'],
+  ['light', 'Light theme', 'sun'],
+  ['dark', 'Dark theme', 'moon'],
+]
+
+const OrganizationSwitcher = ({ path }: { readonly path: string }) => {
+  const { organizations, organization } = useSession()
+  if (organization === null) return null
+  return (
+    <Menu
+      faceClass="switcher"
+      face={
+        <>
+          <span class="switcher-initial" aria-hidden="true">
+            {[...organization.name][0]?.toLocaleUpperCase()}
+          </span>
+          <span class="switcher-name">
+            <span class="sr-only">Organization: </span>
+            {organization.name}
+          </span>
+          <Icon name="down" size={16} />
+        </>
+      }
+      items={organizations.map(({ id, name, slug }) => ({
+        label: name,
+        current: id === organization.id,
+        href: pathIn(slug, path),
+      }))}
+    />
+  )
+}
+
+const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
+  const { account, signOut } = useSession()
+  const theme = storedTheme()
+  return (
+    <Menu
+      faceClass="account"
+      up
+      face={
+        <>
+          <Icon name="person" />
+          <span class="account-name">
+            <span class="sr-only">Your account: </span>
+            {account.name}
+            <small>{account.email}</small>
+          </span>
+        </>
+      }
+      items={[
+        { label: 'Account and security', icon: 'lock', href: '/account' },
+        { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: onHelp },
+        ...THEMES.map(([value, label, icon]) => ({
+          ...{ label, icon },
+          current: value === theme,
+          onSelect: () => keepTheme(value),
+        })),
+        { label: 'Sign out', icon: 'leave', onSelect: signOut },
+      ]}
+    />
+  )
+}
+
+interface SidebarProps {
+  readonly path: string
+  readonly onFind: () => void
+  readonly onHelp: () => void
+}
+
+export const Sidebar = ({ path, onFind, onHelp }: SidebarProps) => {
+  const session = useSession()
+  const pages = navigationOf(session)
+  const current = currentHref(
+    pages.map(({ href }) => href),
+    path,
+  )
+  return (
+    <div class="sidebar">
+      <a class="brand" href="/" onClick={() => navigate('/')}>
+        <Mark size={24} /> Countersign
+      </a>
+      <OrganizationSwitcher path={path} />
+      <button type="button" class="find" onClick={onFind}>
+        <Icon name="search" size={16} />
+        <span>Find</span>
+        <Key>Ctrl K</Key>
+      </button>
+      <nav class="navigation" aria-label="Pages">
+        {NAVIGATION_GROUPS.map((group) => {
+          const listed = pages.filter(({ navigation }) => navigation.group === group)
+          if (listed.length === 0) return null
+          return (
+            <section key={group}>
+              <h2>{group}</h2>
+              <ul>
+                {listed.map(({ href, title, navigation }) => (
+                  <li key={href}>
+                    <a href={href} aria-current={href === current ? 'page' : undefined}>
+                      <Icon name={navigation.icon} />
+                      {title}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )
+        })}
+      </nav>
+      <div class="sidebar-foot">
+        <a class="foot-link" href="/docs" target="_blank" rel="noreferrer">
+          <Icon name="book" /> API reference
+          <Icon name="external" size={14} />
+        </a>
+        <AccountMenu onHelp={onHelp} />
+      </div>
+    </div>
+  )
+}

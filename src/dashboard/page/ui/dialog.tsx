@@ -1,0 +1,102 @@
+// Dialogs: the browser's own, which keeps the focus inside and gives it back, and closes with Escape.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import type { Action } from '../data/use-action.ts'
+import type { Form } from '../data/use-form.ts'
+import { Button, type ButtonKind, IconButton } from './button.tsx'
+import { Problem } from './problem.tsx'
+
+interface DialogProps {
+  readonly title: string
+  /** Left out: it can't be closed but by what is in it. */
+  readonly onClose?: () => void
+  readonly wide?: boolean
+  readonly children: ComponentChildren
+}
+
+/** Open for as long as it is rendered. */
+export const Dialog = ({ title, onClose, wide = false, children }: DialogProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const element = dialog.current
+    if (element !== null && !element.open) element.showModal()
+    return () => element?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class={wide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose?.()
+      }}
+    >
+      <header class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        {onClose !== undefined && <IconButton icon="cross" label="Close" onClick={onClose} />}
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  )
+}
+
+interface FormDialogProps<Values extends object> {
+  readonly title: string
+  readonly form: Form<Values>
+  readonly submitLabel: string
+  readonly submitKind?: ButtonKind
+  readonly onClose: () => void
+  readonly wide?: boolean
+  readonly children: ComponentChildren
+}
+
+/** A form in a dialog: what is wrong beyond single fields stands above its buttons. */
+export const FormDialog = <Values extends object>(props: FormDialogProps<Values>) => {
+  const { title, form, submitLabel, submitKind = 'primary', onClose, wide = false, children } = props
+  return (
+    <Dialog title={title} onClose={onClose} wide={wide}>
+      <form {...form.attributes} class="form">
+        {children}
+        <Problem error={form.failure} />
+        <div class="form-actions">
+          <Button kind={submitKind} submit busy={form.busy}>
+            {submitLabel}
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+interface ConfirmProps {
+  readonly title: string
+  /** Names the deed: never `OK`. */
+  readonly confirmLabel: string
+  readonly action: Pick<Action<[]>, 'busy' | 'failure' | 'run'>
+  readonly onClose: () => void
+  readonly danger?: boolean
+  /** What will happen, and whether it can be undone. */
+  readonly children: ComponentChildren
+}
+
+export const ConfirmDialog = ({ title, confirmLabel, action, onClose, danger = true, children }: ConfirmProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <div class="form">
+      <div class="confirm-text">{children}</div>
+      <Problem error={action.failure} />
+      <div class="form-actions">
+        <Button kind={danger ? 'danger' : 'primary'} busy={action.busy} onClick={() => action.run()}>
+          {confirmLabel}
+        </Button>
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </div>
+  </Dialog>
+)

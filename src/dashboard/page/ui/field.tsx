@@ -1,0 +1,219 @@
+// Fields of forms: a label, what helps, what is wrong, and the input that all of them belong to.
+import type { ComponentChildren, InputHTMLAttributes } from 'preact'
+import { useId } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+
+export interface FieldAttributes {
+  readonly id: string
+  readonly 'aria-describedby': string | undefined
+  readonly 'aria-invalid': boolean
+}
+
+interface FieldProps {
+  readonly label: string
+  readonly hint?: ComponentChildren
+  readonly error?: string | undefined
+  readonly optional?: boolean
+  readonly children: (attributes: FieldAttributes) => ComponentChildren
+}
+
+/** Around any input that is not one of those below. */
+export const Field = ({ label, hint, error, optional = false, children }: FieldProps) => {
+  const id = useId()
+  const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
+  return (
+    <div class={`field${error === undefined ? '' : ' field-wrong'}`}>
+      <label for={id}>
+        {label}
+        {optional && <span class="field-optional"> (optional)</span>}
+      </label>
+      {children({
+        id,
+        'aria-describedby': described.length === 0 ? undefined : described.join(' '),
+        'aria-invalid': error !== undefined,
+      })}
+      {hint !== undefined && (
+        <p class="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error !== undefined && (
+        <p class="field-error" id={`${id}-error`}>
+          <Icon name="alert" size={14} />
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface Common {
+  readonly label: string
+  readonly hint?: ComponentChildren
+  readonly error?: string | undefined
+  readonly optional?: boolean
+  readonly name?: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+}
+
+/** Further attributes of the input. */
+type InputAttributes = Pick<
+  InputHTMLAttributes<HTMLInputElement>,
+  'autocomplete' | 'autofocus' | 'inputMode' | 'maxLength' | 'min' | 'max' | 'placeholder' | 'step'
+> & { readonly 'data-search'?: boolean }
+
+interface TextFieldProps extends Common {
+  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'datetime-local' | 'date'
+  /** Addresses, hashes, codes. */
+  readonly mono?: boolean
+  readonly input?: InputAttributes
+}
+
+export const TextField = ({
+  label,
+  hint,
+  error,
+  optional,
+  name,
+  value,
+  onValue,
+  type,
+  mono,
+  input,
+}: TextFieldProps) => (
+  <Field label={label} hint={hint} error={error} optional={optional ?? false}>
+    {(attributes) => (
+      <input
+        autocomplete="off"
+        {...(input as object)}
+        {...attributes}
+        {...(name === undefined ? {} : { name })}
+        class={mono === true ? 'mono' : undefined}
+        type={(type ?? 'text') as 'text'}
+        value={value}
+        spellcheck={mono === true ? false : undefined}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+)
+
+export const TextArea = ({
+  label,
+  hint,
+  error,
+  optional,
+  name,
+  value,
+  onValue,
+  rows = 4,
+  mono = false,
+}: Common & { readonly rows?: number; readonly mono?: boolean }) => (
+  <Field label={label} hint={hint} error={error} optional={optional ?? false}>
+    {(attributes) => (
+      <textarea
+        {...attributes}
+        {...(name === undefined ? {} : { name })}
+        class={mono ? 'mono' : undefined}
+        rows={rows}
+        value={value}
+        spellcheck={!mono}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+)
+
+export interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+export const SelectField = ({
+  label,
+  hint,
+  error,
+  optional,
+  name,
+  value,
+  onValue,
+  choices,
+}: Common & { readonly choices: readonly Choice[] }) => (
+  <Field label={label} hint={hint} error={error} optional={optional ?? false}>
+    {(attributes) => (
+      <select
+        {...attributes}
+        {...(name === undefined ? {} : { name })}
+        value={value}
+        onChange={(event) => onValue(event.currentTarget.value)}
+      >
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+interface CheckFieldProps {
+  readonly label: ComponentChildren
+  readonly hint?: ComponentChildren
+  readonly name?: string
+  readonly checked: boolean
+  readonly onChecked: (checked: boolean) => void
+}
+
+export const CheckField = ({ label, hint, name, checked, onChecked }: CheckFieldProps) => {
+  const id = useId()
+  return (
+    <div class="check">
+      <input
+        id={id}
+        type="checkbox"
+        {...(name === undefined ? {} : { name })}
+        checked={checked}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChecked(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <p class="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface RadioFieldProps {
+  readonly legend: string
+  readonly name: string
+  readonly value: string
+  readonly onValue: (value: string) => void
+  readonly choices: readonly (Choice & { readonly hint?: string })[]
+}
+
+/** Few choices that each deserve a sentence. */
+export const RadioField = ({ legend, name, value, onValue, choices }: RadioFieldProps) => (
+  <fieldset class="radios">
+    <legend>{legend}</legend>
+    {choices.map((choice) => (
+      <label key={choice.value} class="radio">
+        <input
+          type="radio"
+          name={name}
+          value={choice.value}
+          checked={choice.value === value}
+          onChange={() => onValue(choice.value)}
+        />
+        <span>
+          <span class="radio-label">{choice.label}</span>
+          {choice.hint !== undefined && <span class="field-hint">{choice.hint}</span>}
+        </span>
+      </label>
+    ))}
+  </fieldset>
+)

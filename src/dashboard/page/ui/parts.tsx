@@ -1,0 +1,130 @@
+// Small parts of every page: its head, cards, badges, what is said where there is nothing yet.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Icon, type IconName } from './icons.tsx'
+import type { Tone } from './problem.tsx'
+
+export interface Crumb {
+  readonly label: string
+  readonly href: string
+}
+
+interface PageProps {
+  readonly title: string
+  readonly lead?: ComponentChildren
+  /** The pages above this one. */
+  readonly crumbs?: readonly Crumb[]
+  /** Beside the title. */
+  readonly badge?: ComponentChildren
+  /** What can be done here, the most important first. */
+  readonly actions?: ComponentChildren
+  /** As wide as the window allows: editors, wide tables. */
+  readonly wide?: boolean
+  readonly children: ComponentChildren
+}
+
+/** One page: its heading takes the focus when it appears, so that screen readers begin there. */
+export const Page = ({ title, lead, crumbs = [], badge, actions, wide = false, children }: PageProps) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    window.scrollTo(0, 0)
+  }, [])
+  useEffect(() => {
+    document.title = `${title} · Countersign`
+  }, [title])
+  return (
+    <div class={wide ? 'page page-wide' : 'page'}>
+      <header class="page-head">
+        <div class="page-title">
+          {crumbs.length > 0 && (
+            <nav class="crumbs" aria-label="Breadcrumb">
+              {crumbs.map(({ label, href }) => (
+                <a key={href} href={href}>
+                  {label}
+                </a>
+              ))}
+            </nav>
+          )}
+          <h1 ref={heading} tabIndex={-1}>
+            {title} {badge}
+          </h1>
+          {lead !== undefined && <p class="lead">{lead}</p>}
+        </div>
+        {actions !== undefined && <div class="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+interface CardProps {
+  readonly title?: ComponentChildren
+  readonly text?: ComponentChildren
+  readonly actions?: ComponentChildren
+  /** Without a margin inside: tables. */
+  readonly flush?: boolean
+  readonly children?: ComponentChildren
+}
+
+export const Card = ({ title, text, actions, flush = false, children }: CardProps) => (
+  <section class={flush ? 'card card-flush' : 'card'}>
+    {(title !== undefined || actions !== undefined) && (
+      <header class="card-head">
+        <div>
+          {title !== undefined && <h2>{title}</h2>}
+          {text !== undefined && <p class="card-text">{text}</p>}
+        </div>
+        {actions !== undefined && <div class="card-actions">{actions}</div>}
+      </header>
+    )}
+    {children !== undefined && <div class="card-body">{children}</div>}
+  </section>
+)
+
+interface EmptyProps {
+  readonly icon: IconName
+  readonly title: string
+  readonly actions?: ComponentChildren
+  /** What this is for, and how it begins. */
+  readonly children: ComponentChildren
+}
+
+/** Where there is nothing yet: says what would be here, and how it comes about. */
+export const Empty = ({ icon, title, actions, children }: EmptyProps) => (
+  <div class="empty">
+    <Icon name={icon} size={28} />
+    <p class="empty-title">{title}</p>
+    <div class="empty-text">{children}</div>
+    {actions !== undefined && <div class="empty-actions">{actions}</div>}
+  </div>
+)
+
+export const Badge = ({ tone, children }: { readonly tone?: Tone | 'plain'; readonly children: ComponentChildren }) => (
+  <span class={`badge badge-${tone ?? 'plain'}`}>{children}</span>
+)
+
+/** Names and values, one below the other. */
+export const Facts = ({
+  items,
+}: {
+  readonly items: readonly (readonly [name: string, value: ComponentChildren])[]
+}) => (
+  <dl class="facts">
+    {items.map(([name, value]) => (
+      <div key={name} class="fact">
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+/** Shown only when it takes longer than a moment. */
+export const Loading = ({ label = 'Loading' }: { readonly label?: string }) => (
+  <p class="loading" role="status">
+    <span class="spinner" aria-hidden="true" /> {label}
+  </p>
+)
+
+export const Key = ({ children }: { readonly children: string }) => <kbd class="key">{children}</kbd>

@@ -1,0 +1,61 @@
+// Honest errors and notices: what happened, what to do, and the name under which the log has it.
+import type { ComponentChildren } from 'preact'
+import { problemText } from '../api/errors.ts'
+import { Button } from './button.tsx'
+import { Icon, type IconName } from './icons.tsx'
+
+export type Tone = 'info' | 'good' | 'warn' | 'bad'
+const ICONS: Readonly<Record<Tone, IconName>> = { info: 'info', good: 'check', warn: 'alert', bad: 'alert' }
+
+interface NoticeProps {
+  readonly tone?: Tone
+  readonly title?: string
+  /** Read out at once: something that the person did went wrong. */
+  readonly urgent?: boolean
+  readonly actions?: ComponentChildren
+  readonly children?: ComponentChildren
+}
+
+export const Notice = ({ tone = 'info', title, urgent = false, actions, children }: NoticeProps) => (
+  <div class={`notice notice-${tone}`} role={urgent ? 'alert' : undefined}>
+    <Icon name={ICONS[tone]} />
+    <div class="notice-body">
+      {title !== undefined && <p class="notice-title">{title}</p>}
+      {children !== undefined && <div class="notice-text">{children}</div>}
+      {actions !== undefined && <div class="notice-actions">{actions}</div>}
+    </div>
+  </div>
+)
+
+interface ProblemProps {
+  /** What was thrown; null shows nothing. */
+  readonly error: unknown
+  readonly retry?: () => void
+}
+
+/** Why something could not be read or done. */
+export const Problem = ({ error, retry }: ProblemProps) => {
+  if (error === null || error === undefined) return null
+  const { title, text, requestId } = problemText(error)
+  return (
+    <Notice
+      tone="bad"
+      title={title}
+      urgent
+      actions={
+        retry === undefined ? undefined : (
+          <Button small icon="turn" onClick={retry}>
+            Try again
+          </Button>
+        )
+      }
+    >
+      <p>{text}</p>
+      {requestId !== null && requestId !== '' && (
+        <p class="faint">
+          In the log as <code>{requestId}</code>
+        </p>
+      )}
+    </Notice>
+  )
+}

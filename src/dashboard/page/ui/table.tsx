@@ -1,0 +1,96 @@
+// Tables: dense on a desk, one block a row on a phone. `j` and `k` go from row to row, Enter opens what a row leads to.
+import type { ComponentChildren } from 'preact'
+import type { Pages } from '../data/use-pages.ts'
+import { Button } from './button.tsx'
+import { Loading } from './parts.tsx'
+import { Problem } from './problem.tsx'
+
+export interface Column<Row> {
+  /** Heading; also the label of the value on a phone. Empty for a column of actions. */
+  readonly label: string
+  readonly cell: (row: Row) => ComponentChildren
+  /** Numbers to the right, actions to the right without a label. */
+  readonly align?: 'end'
+  /** Takes no more room than it needs. */
+  readonly narrow?: boolean
+}
+
+interface TableProps<Row> {
+  /** What is listed, for people who do not see where it stands. */
+  readonly caption: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string
+  /** Where a row leads; its first cell becomes the link. Null: nowhere. */
+  readonly href?: (row: Row) => string | null
+  /** Rows that are over: revoked, disabled. */
+  readonly dimmed?: (row: Row) => boolean
+}
+
+export const Table = <Row,>({ caption, columns, rows, rowKey, href, dimmed }: TableProps<Row>) => (
+  <table class="table">
+    <caption class="sr-only">{caption}</caption>
+    <thead>
+      <tr>
+        {columns.map(({ label, align, narrow }, index) => (
+          <th key={label === '' ? index : label} scope="col" class={cellClass(align, narrow)}>
+            {label === '' ? <span class="sr-only">Actions</span> : label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row) => (
+        <tr key={rowKey(row)} class={dimmed?.(row) === true ? 'row-dimmed' : undefined}>
+          {columns.map(({ label, cell, align, narrow }, index) => (
+            <td key={label === '' ? index : label} data-label={label} class={cellClass(align, narrow)}>
+              <div class="cell">
+                <CellContent href={index === 0 ? (href?.(row) ?? null) : null}>{cell(row)}</CellContent>
+              </div>
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const CellContent = ({ href, children }: { readonly href: string | null; readonly children: ComponentChildren }) =>
+  href === null ? (
+    <>{children}</>
+  ) : (
+    <a class="row-link" data-row href={href}>
+      {children}
+    </a>
+  )
+
+const cellClass = (align: 'end' | undefined, narrow: boolean | undefined): string | undefined => {
+  const names = [align === 'end' ? 'cell-end' : '', narrow === true ? 'cell-narrow' : ''].filter(Boolean)
+  return names.length === 0 ? undefined : names.join(' ')
+}
+
+interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+  readonly pages: Pages<Row>
+  /** Where there is nothing. */
+  readonly empty: ComponentChildren
+}
+
+/** A table over a list that comes in pages. */
+export const PagedTable = <Row,>({ pages, empty, ...table }: PagedTableProps<Row>) => {
+  const { items, error, loading, more, loadMore, reload } = pages
+  if (items === null) return error === null ? <Loading /> : <Problem error={error} retry={reload} />
+  return (
+    <div class="paged" aria-busy={loading}>
+      <Problem error={error} retry={reload} />
+      {items.length === 0 ? empty : <Table {...table} rows={items} />}
+      {more && (
+        <p class="paged-more">
+          <Button small busy={loading} onClick={loadMore}>
+            Show more
+          </Button>
+          <span class="faint">{items.length} shown</span>
+        </p>
+      )}
+    </div>
+  )
+}

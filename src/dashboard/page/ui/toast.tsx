@@ -1,0 +1,45 @@
+// What was done, said for a moment and read out to those who do not see it. Never the only place of something important.
+import { useEffect, useState } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+
+interface Toast {
+  readonly id: number
+  readonly text: string
+}
+
+const SHOWN_MS = 5_000
+let last = 0
+let toasts: readonly Toast[] = []
+const watchers = new Set<(toasts: readonly Toast[]) => void>()
+
+const change = (next: readonly Toast[]): void => {
+  toasts = next
+  for (const watcher of watchers) watcher(next)
+}
+
+/** Says that something was done, as `Key revoked`. */
+export const say = (text: string): void => {
+  const toast = { id: ++last, text }
+  change([...toasts.slice(-2), toast])
+  setTimeout(() => change(toasts.filter(({ id }) => id !== toast.id)), SHOWN_MS)
+}
+
+export const Toasts = () => {
+  const [shown, setShown] = useState(toasts)
+  useEffect(() => {
+    watchers.add(setShown)
+    return () => {
+      watchers.delete(setShown)
+    }
+  }, [])
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, text }) => (
+        <p key={id} class="toast">
+          <Icon name="check" size={16} />
+          {text}
+        </p>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+// The dashboard's pages: one document for every address, its files, and what browsers are told about it. Which page an
+// address is, the document itself finds out.
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { ASSET_PATH, assetResponse, buildPageAssets, type PageAssets } from '../http/page-assets.ts'
+import type { DashboardPages } from './listener.ts'
+
+const PAGE = join(import.meta.dir, 'page', 'page.html')
+const NONCE_BYTES = 18
+
+/**
+ * Scripts run by the nonce of the one response that names them, and what they load themselves. Nothing may be loaded from
+ * anywhere else, no form may be sent anywhere, nobody may frame it. Source: threats row 23; CSP Level 3.
+ */
+const contentSecurityPolicy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' 'strict-dynamic' 'self'`,
+    "style-src 'self'",
+    "img-src 'self' blob: data:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "frame-src 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+
+const pageHeaders = (nonce: string, secure: boolean): Record<string, string> => ({
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': contentSecurityPolicy(nonce),
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), publickey-credentials-get=(self)',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-robots-tag': 'noindex, nofollow',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  ...(secure ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+})
+
+/** @throws PageBuildError */
+export const buildDashboardAssets = (): Promise<PageAssets> =>
+  buildPageAssets({ page: PAGE, title: 'the dashboard', basePath: '' })
+
+/** @param secure whether browsers reach it by https */
+export const createDashboardPages = (assets: PageAssets, secure: boolean): DashboardPages => {
+  return async (request, path) => {
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    if (path.startsWith(ASSET_PATH)) {
+      const asset = assets.find(path)
+      return asset === undefined ? null : await assetResponse(asset, request)
+    }
+    if (path === '/robots.txt') return new Response('User-agent: *\nDisallow: /\n')
+    // A file that browsers or strangers guess at is no page.
+    if (!reads || /\.[a-z0-9]+$/i.test(path)) return null
+    const nonce = randomBytes(NONCE_BYTES).toString('base64')
+    return new Response(request.method === 'HEAD' ? null : assets.page(nonce), { headers: pageHeaders(nonce, secure) })
+  }
+}

@@ -1,0 +1,117 @@
+// A page's own files: bundled once at the start by Bun, named by their content, so that browsers may keep them for ever;
+// compressed once. Nothing is fetched from anywhere else. For every page that the service serves.
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+export const ASSET_PATH = '/assets/'
+
+export type Encoding = 'br' | 'gzip' | 'identity'
+type Content = Uint8Array<ArrayBuffer>
+
+export interface Asset {
+  readonly path: string
+  readonly type: string
+  /** Compressed when it is first asked for, once. */
+  readonly encoded: (encoding: Encoding) => Promise<Content>
+}
+
+export interface PageAssets {
+  /** The page with one response's nonce in it. */
+  page(nonce: string): string
+  /** By path, of which each was named in the page or in another asset. */
+  find(path: string): Asset | undefined
+  /** All, for measuring. */
+  readonly all: readonly Asset[]
+}
+
+/** The page could not be put together: the service does not start without it. */
+export class PageBuildError extends Error {
+  override readonly name = 'PageBuildError'
+}
+
+const compressBrotli = promisify(brotliCompress)
+const compressGzip = promisify(gzip)
+
+const compress = async (content: Content, encoding: Encoding): Promise<Content> => {
+  if (encoding === 'identity') return content
+  if (encoding === 'gzip') return Uint8Array.from(await compressGzip(content, { level: 9 }))
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+  return Uint8Array.from(await compressBrotli(content, { params }))
+}
+
+const toAsset = async (output: Bun.BuildArtifact): Promise<Asset> => {
+  const content = new Uint8Array(await output.arrayBuffer())
+  const done = new Map<Encoding, Promise<Content>>()
+  return {
+    path: ASSET_PATH + output.path.split('/').at(-1),
+    type: output.type,
+    encoded: (encoding) => {
+      let compressed = done.get(encoding)
+      if (compressed === undefined) {
+        compressed = compress(content, encoding)
+        done.set(encoding, compressed)
+      }
+      return compressed
+    },
+  }
+}
+
+const NONCE_PLACE = 'NONCE-OF-THIS-RESPONSE'
+
+export interface PageBuild {
+  /** Path of the HTML file. */
+  readonly page: string
+  /** For whoever reads that it failed, as `the verification page`. */
+  readonly title: string
+  /** Path part of the page's public address, without a trailing slash. */
+  readonly basePath: string
+  /** The HTML with what is known only now. */
+  readonly fill?: (html: string) => string
+}
+
+/** @throws PageBuildError */
+export const buildPageAssets = async ({ page, title, basePath, fill }: PageBuild): Promise<PageAssets> => {
+  const result = await Bun.build({
+    entrypoints: [page],
+    target: 'browser',
+    minify: true,
+    splitting: true,
+    sourcemap: 'none',
+    publicPath: basePath + ASSET_PATH,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+  }).catch((error: unknown) => {
+    throw new PageBuildError(`${title} could not be bundled`, { cause: error })
+  })
+  const html = result.outputs.find(({ path }) => path.endsWith('.html'))
+  if (!result.success || html === undefined) throw new PageBuildError(`${title} could not be bundled`)
+  const all = await Promise.all(result.outputs.filter((output) => output !== html).map(toAsset))
+  const byPath = new Map(all.map((asset) => [asset.path, asset]))
+  const filled = (await html.text()).replaceAll(/<(script|link rel="modulepreload") /g, `<$1 nonce="${NONCE_PLACE}" `)
+  const [head = '', ...rest] = (fill === undefined ? filled : fill(filled)).split(NONCE_PLACE)
+  return {
+    page: (nonce) => [head, ...rest].join(nonce),
+    find: (path) => byPath.get(path),
+    all,
+  }
+}
+
+/** The one encoding to answer with: the smallest that the browser takes. */
+export const chooseEncoding = (acceptEncoding: string | null): Encoding => {
+  const accepted = (acceptEncoding ?? '').split(',').map((part) => part.trim().split(';')[0])
+  if (accepted.includes('br')) return 'br'
+  return accepted.includes('gzip') ? 'gzip' : 'identity'
+}
+
+export const assetResponse = async (asset: Asset, request: Request): Promise<Response> => {
+  const encoding = chooseEncoding(request.headers.get('accept-encoding'))
+  const headers: Record<string, string> = {
+    'content-type': asset.type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+    vary: 'accept-encoding',
+  }
+  if (encoding !== 'identity') headers['content-encoding'] = encoding
+  return new Response(request.method === 'HEAD' ? null : await asset.encoded(encoding), { headers })
+}

@@ -1,0 +1,30 @@
+// Policies to begin with: the documents of docs/policies, which are tested like any other.
+import { readdirSync, readFileSync } from 'node:fs'
+import { compileSource } from './compile.ts'
+
+const DIRECTORY = new URL('../../docs/policies/', import.meta.url)
+const SUFFIX = '.yaml'
+
+export interface PolicyTemplate {
+  readonly name: string
+  /** Of its document. */
+  readonly title: string
+  readonly description: string
+  readonly source: string
+}
+
+/** By name. Read anew each time: nobody asks often. */
+export const readTemplates = (): readonly PolicyTemplate[] =>
+  readdirSync(DIRECTORY)
+    .filter((file) => file.endsWith(SUFFIX))
+    .sort()
+    .map((file) => {
+      const source = readFileSync(new URL(file, DIRECTORY), 'utf8')
+      const { document } = compileSource(source).policy
+      return {
+        name: file.slice(0, -SUFFIX.length),
+        title: document.name,
+        description: document.description,
+        source,
+      }
+    })

@@ -1,0 +1,152 @@
+// Coming in: a link is exchanged for a cookie by the first browser that opens it. Another browser is told so, and may go
+// on there by proving a wallet that the session has already; the link then belongs to it. Source: threats rows 2 and 4.
+import { timingSafeEqual } from 'node:crypto'
+import { randomBase62 } from '../domain/identifier.ts'
+import type { SessionState } from '../domain/session.ts'
+import { ProofInvalidError } from '../domain/session-errors.ts'
+import { walletAddressText } from '../domain/wallet.ts'
+import { jsonResponse } from '../http/response.ts'
+import { NONCE_LIFETIME_SECONDS, type WalletOnChain } from '../identity/connect.ts'
+import { parseToken } from '../identity/portal-link.ts'
+import { buildProofMessage } from '../identity/proof-message.ts'
+import type { ProofKind } from '../identity/types.ts'
+import { chainViews } from './chain-title.ts'
+import type { ChallengeAnswer, EntryAnswer } from './contract.ts'
+import { LinkUnknownError, WalletForeignError } from './errors.ts'
+import type { PortalGate, PortalRoute } from './gate.ts'
+import { readObject, textOf } from './json.ts'
+import { contractChainTitles } from './session-view.ts'
+import type { LinkSession, PortalParts } from './types.ts'
+import { decodeWalletOnChain } from './wallet-input.ts'
+
+const TOKEN_MAX = 64
+const SIGNATURE_MAX = 20_000
+/** 131 random bits, alphanumeric as EIP-4361 asks. */
+const NONCE_LENGTH = 22
+
+export interface Entered extends LinkSession {
+  /** Value of `Set-Cookie`; null: the browser has it already. */
+  readonly cookie: string | null
+}
+
+export type Entry =
+  | ({ readonly kind: 'entered' } & Entered)
+  | ({ readonly kind: 'elsewhere'; readonly linkHash: Uint8Array } & LinkSession)
+
+export const createEntry = (parts: PortalParts) => {
+  const { links, sessions, organizations, cookies, verifyProof, portalUrl, clock } = parts
+  const portalHost = new URL(portalUrl).host
+  const contractChains = contractChainTitles(parts)
+  const chains = chainViews(parts.chains)
+
+  /** @throws LinkUnknownError */
+  const requireLink = async (token: string) => {
+    const linkHash = parseToken(token)
+    const link = linkHash === null ? null : await links.find(linkHash)
+    if (linkHash === null || link === null) throw new LinkUnknownError()
+    return { ...link, linkHash }
+  }
+
+  /** Brings a link: binds it if it is free. @throws LinkUnknownError */
+  const enter = async (token: string, headers: Headers): Promise<Entry> => {
+    const { linkHash, cookieHash, organizationId, sessionId } = await requireLink(token)
+    const own = cookies.read(headers, sessionId)
+    if (cookieHash !== null) {
+      const known = own !== null && timingSafeEqual(own, cookieHash)
+      if (known) return { kind: 'entered', organizationId, sessionId, cookie: null }
+      // Came in by another of the session's links: that is as good.
+      if (own !== null && (await links.findBrowser(own, sessionId)) !== null) {
+        return { kind: 'entered', organizationId, sessionId, cookie: null }
+      }
+      return { kind: 'elsewhere', organizationId, sessionId, linkHash }
+    }
+    const { secret, hash } = cookies.make()
+    if (await links.bind({ organizationId, sessionId }, linkHash, hash)) {
+      return { kind: 'entered', organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
+    }
+    // Someone was first by a moment.
+    return { kind: 'elsewhere', organizationId, sessionId, linkHash }
+  }
+
+  const challenge = async (token: string, wallet: WalletOnChain): Promise<ChallengeAnswer> => {
+    const { linkHash, organizationId, sessionId } = await requireLink(token)
+    const organization = await organizations.find(organizationId)
+    const { address, chainId } = wallet
+    const nonce = randomBase62(NONCE_LENGTH)
+    const issuedAtSeconds = clock.unixSeconds()
+    const expiresAtSeconds = issuedAtSeconds + NONCE_LIFETIME_SECONDS
+    const message = buildProofMessage({
+      ...{ portalHost, portalUrl, address, chainId, nonce, sessionId, issuedAtSeconds, expiresAtSeconds },
+      organizationName: organization?.name ?? '',
+      purpose: 'continue',
+    })
+    await links.addChallenge({
+      ...{ nonce, linkHash, organizationId, sessionId, address, chainId, message, expiresAtSeconds },
+    })
+    return { nonce, message, address: walletAddressText(address), expiresAtSeconds }
+  }
+
+  /**
+   * A key is the same on every chain. A contract's address is not: on another chain someone else may have put theirs at
+   * it, so only the chain on which it was connected counts.
+   */
+  const belongs = (state: SessionState, { address, chainId }: WalletOnChain, kind: ProofKind): boolean => {
+    if (kind !== 'erc1271') {
+      return state.session.lockedAddress === address || state.wallets.some((wallet) => wallet.address === address)
+    }
+    const chain = parts.chains.byId(chainId)?.name
+    return state.wallets.some((wallet) => wallet.address === address && wallet.chain === chain)
+  }
+
+  /** @throws LinkUnknownError, ProofInvalidError, WalletForeignError */
+  const proceed = async (token: string, nonce: string, signature: string): Promise<Entered> => {
+    const { linkHash, organizationId, sessionId } = await requireLink(token)
+    const asked = await links.findChallenge(linkHash, nonce)
+    const kind = asked === null ? null : await verifyProof({ ...asked, signature })
+    if (asked === null || kind === null) throw new ProofInvalidError()
+    const state = await sessions.find(organizationId, sessionId)
+    // Said only to the wallet's owner: nobody learns by trying which wallets a session has.
+    if (state === null || !belongs(state, asked, kind)) throw new WalletForeignError()
+    const { secret, hash } = cookies.make()
+    if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()
+    return { organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
+  }
+
+  const entered = ({ sessionId, cookie }: Entered, requestId: string): Response => {
+    const answer: EntryAnswer = { kind: 'entered', sessionId }
+    const response = jsonResponse(JSON.stringify(answer), requestId)
+    if (cookie !== null) response.headers.set('set-cookie', cookie)
+    return response
+  }
+
+  const routes = (gate: PortalGate): readonly PortalRoute[] => [
+    gate({ method: 'POST', path: '/api/enter' }, async ({ request, requestId }) => {
+      const token = textOf(await readObject(request), 'token', TOKEN_MAX)
+      const entry = await enter(token, request.headers)
+      if (entry.kind === 'entered') return entered(entry, requestId)
+      const organization = await organizations.find(entry.organizationId)
+      const answer: EntryAnswer = {
+        kind: 'elsewhere',
+        organizationName: organization?.name ?? '',
+        chains,
+        contractChains,
+      }
+      return jsonResponse(JSON.stringify(answer), requestId)
+    }),
+    gate({ method: 'POST', path: '/api/continue/challenge' }, async ({ request, requestId }) => {
+      const body = await readObject(request)
+      const answer = await challenge(textOf(body, 'token', TOKEN_MAX), decodeWalletOnChain(body))
+      return jsonResponse(JSON.stringify(answer), requestId)
+    }),
+    gate({ method: 'POST', path: '/api/continue' }, async ({ request, requestId }) => {
+      const body = await readObject(request)
+      const token = textOf(body, 'token', TOKEN_MAX)
+      const nonce = textOf(body, 'nonce', NONCE_LENGTH)
+      return entered(await proceed(token, nonce, textOf(body, 'signature', SIGNATURE_MAX)), requestId)
+    }),
+  ]
+
+  return { enter, routes }
+}
+
+export type PortalEntry = ReturnType<typeof createEntry>

@@ -1,0 +1,108 @@
+// What a person hands in: fields and documents. Everything is checked where it is stored; here it only passes through.
+import { FieldInvalidError } from '../domain/errors.ts'
+import { jsonResponse } from '../http/response.ts'
+import { DocumentTooLargeError } from '../identity/evidence/errors.ts'
+import {
+  DOCUMENT_BYTES_MAX,
+  type DocumentKind,
+  type EvidenceFields,
+  type EvidenceSession,
+  type FieldName,
+  parseDocumentKind,
+  requirementsOf,
+} from '../identity/evidence-types.ts'
+import { DocumentBodyMissingError } from './errors.ts'
+import type { PortalGate, PortalRoute } from './gate.ts'
+import { readObject } from './json.ts'
+import type { SessionTools } from './session-routes.ts'
+import { partOf } from './session-view.ts'
+import type { PortalParts } from './types.ts'
+
+const FILE_NAME_HEADER = 'x-file-name'
+const FILE_NAME_HEADER_MAX = 1_000
+
+/** Header values are bytes, so names come percent-encoded. */
+const readFileName = (headers: Headers): string => {
+  const text = headers.get(FILE_NAME_HEADER) ?? ''
+  if (text.length > FILE_NAME_HEADER_MAX) return ''
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Only a label: a name that can't be read is no reason to refuse the document.
+    return ''
+  }
+}
+
+/** Refused by what its headers say, before a byte of it is read. */
+const openBody = (request: Request): ReadableStream<Uint8Array> => {
+  const length = request.headers.get('content-length')
+  if (length !== null && !(Number(length) <= DOCUMENT_BYTES_MAX)) throw new DocumentTooLargeError()
+  if (request.body === null || length === '0') throw new DocumentBodyMissingError()
+  return request.body
+}
+
+export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
+  const { evidence, progress } = parts
+  const { openForChange, openAgreed, answer } = tools
+
+  const requireKind = (session: EvidenceSession, text: string): DocumentKind => {
+    const kind = parseDocumentKind(text)
+    const asked = requirementsOf(session.checkType, session.level).some((requirement) => partOf(requirement) === kind)
+    if (!asked) throw new FieldInvalidError('kind', 'is not asked for')
+    return kind
+  }
+
+  /** A kind that was sent back starts afresh: what was not good enough makes way for what comes. */
+  const makeWay = async (session: EvidenceSession, kind: DocumentKind): Promise<void> => {
+    const corrections = await progress.findCorrections(session.organizationId, session.id)
+    if (corrections === null || !corrections.parts.includes(kind) || corrections.done.includes(kind)) return
+    const { documents } = await evidence.listEvidence(session)
+    for (const document of documents) {
+      if (document.kind === kind) await evidence.removeDocument(session, document.id)
+    }
+  }
+
+  return [
+    // Only while they can be changed: cookies live long, and browsers are shared.
+    gate({ method: 'GET', path: '/api/sessions/*/fields' }, async (call) => {
+      const { state } = await openForChange(call)
+      return jsonResponse(JSON.stringify(await evidence.readFields(state.session, 'person')), call.requestId)
+    }),
+
+    gate({ method: 'PUT', path: '/api/sessions/*/fields' }, async (call) => {
+      const { state } = await openAgreed(call)
+      const { session } = state
+      const body = await readObject(call.request)
+      const asked = requirementsOf(session.checkType, session.level).flatMap((requirement) =>
+        requirement.part === 'field' ? [requirement.name] : [],
+      )
+      const given = asked.filter((name) => body[name] !== undefined)
+      // Only what is asked for is taken; what each may hold is checked where it is stored.
+      const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
+      await evidence.putFields(session, fields)
+      await progress.markCorrected(session.organizationId, session.id, given)
+      return answer(state, call.requestId)
+    }),
+
+    gate({ method: 'POST', path: '/api/sessions/*/documents/*', slow: true }, async (call) => {
+      const { state } = await openAgreed(call)
+      const { session } = state
+      const kind = requireKind(session, call.parameters[1] ?? '')
+      const stream = openBody(call.request)
+      await makeWay(session, kind)
+      await evidence.addDocument(session, {
+        ...{ kind, stream },
+        fileName: readFileName(call.request.headers),
+        declaredType: call.request.headers.get('content-type') ?? '',
+      })
+      await progress.markCorrected(session.organizationId, session.id, [kind])
+      return answer(state, call.requestId)
+    }),
+
+    gate({ method: 'DELETE', path: '/api/sessions/*/documents/*' }, async (call) => {
+      const { state } = await openAgreed(call)
+      await evidence.removeDocument(state.session, call.parameters[1] ?? '')
+      return answer(state, call.requestId)
+    }),
+  ]
+}

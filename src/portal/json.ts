@@ -1,0 +1,37 @@
+// Fields of the page's own requests: the page is ours, so these only keep what is malformed out.
+import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { readJsonBody } from '../http/json-body.ts'
+import { type JsonObject, parseStrictJsonObject } from '../http/strict-json.ts'
+
+/** Larger than anything that the page sends: a contract wallet's signature. */
+const BODY_MAX_BYTES = 65_536
+
+/** @throws what readJsonBody and parseStrictJsonObject throw */
+export const readObject = async (request: Request): Promise<JsonObject> =>
+  parseStrictJsonObject(await readJsonBody(request, { maxBytes: BODY_MAX_BYTES }))
+
+/** @throws FieldMissingError, FieldInvalidError */
+export const textOf = (body: JsonObject, field: string, maximum: number): string => {
+  const value = body[field]
+  if (value === undefined || value === null || value === '') throw new FieldMissingError(field)
+  if (typeof value !== 'string' || value.length > maximum) {
+    throw new FieldInvalidError(field, `must be a string of at most ${maximum} characters`)
+  }
+  return value
+}
+
+/** @throws FieldInvalidError */
+export const booleanOf = (body: JsonObject, field: string): boolean => {
+  const value = body[field]
+  if (typeof value !== 'boolean') throw new FieldInvalidError(field, 'must be true or false')
+  return value
+}
+
+/** EIP-155; 0 when it is left out, as for Solana. @throws FieldInvalidError */
+export const chainIdOf = (body: JsonObject): number => {
+  const value = body['chainId'] ?? 0
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw new FieldInvalidError('chainId', 'must be a whole number from 0 to 9007199254740991')
+  }
+  return value
+}

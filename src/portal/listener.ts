@@ -1,0 +1,124 @@
+// The verification page's own listener: the page, its files, its API, and nothing else. A link that a person follows is
+// exchanged before the page loads, so that its token is in no page's address and reaches no script.
+import { randomBytes } from 'node:crypto'
+import { ASSET_PATH, assetResponse, type PageAssets } from '../http/page-assets.ts'
+import type { RequestIdSource } from '../http/request-id.ts'
+import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
+import { basePathOf } from './assets.ts'
+import type { PortalEntry } from './entry.ts'
+import { LinkUnknownError } from './errors.ts'
+import { type PortalRoute, portalProblem } from './gate.ts'
+import { pageHeaders } from './page-headers.ts'
+import { createRouter } from './router.ts'
+
+export interface PortalListenerOptions {
+  readonly listen: { readonly hostname: string; readonly port: number }
+  readonly assets: PageAssets
+  readonly entry: Pick<PortalEntry, 'enter'>
+  readonly routes: readonly PortalRoute[]
+  readonly requestIds: RequestIdSource
+  /** The page's public address, without a trailing slash. */
+  readonly portalUrl: string
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+export interface PortalListener {
+  readonly url: string
+  /** Stops accepting, and resolves once the requests under way are answered. Streams have to be ended first. */
+  stop(): Promise<void>
+}
+
+/** Seconds that a connection may be quiet: a phone on a bad line, between two packets of a photograph. */
+const IDLE_SECONDS = 60
+/** A document and a little more: what is larger never reaches a handler. */
+const BODY_MAX_BYTES = 11 * 1024 * 1024
+const NONCE_BYTES = 18
+const LINK = '/v/'
+const SESSION_PAGE = /^\/s\/[0-9a-f-]{36}$/
+
+/** Someone looks at the page: not a link preview, not a guess of the browser's what might be wanted next. */
+const isVisit = (headers: Headers): boolean =>
+  headers.get('sec-fetch-mode') === 'navigate' &&
+  headers.get('sec-fetch-dest') === 'document' &&
+  headers.get('sec-purpose') === null &&
+  headers.get('purpose') === null
+
+export const startPortalListener = (options: PortalListenerOptions): PortalListener => {
+  const { listen, assets, entry, routes, requestIds, portalUrl, report } = options
+  const secure = portalUrl.startsWith('https:')
+  // Behind a proxy the page may live under a path of a larger site, whether the proxy takes the path away or not.
+  const base = basePathOf(portalUrl)
+  const router = createRouter(routes)
+
+  const page = (request: Request, status = 200): Response => {
+    const nonce = randomBytes(NONCE_BYTES).toString('base64')
+    return new Response(request.method === 'HEAD' ? null : assets.page(nonce), {
+      status,
+      headers: pageHeaders(nonce, secure),
+    })
+  }
+
+  /** A free link, followed by a person, becomes a cookie at once. Anything else is left to the page to sort out. */
+  const followLink = async (request: Request, token: string): Promise<Response> => {
+    if (request.method !== 'GET' || !isVisit(request.headers)) return page(request)
+    try {
+      const found = await entry.enter(token, request.headers)
+      if (found.kind === 'elsewhere') return page(request)
+      const headers: Record<string, string> = {
+        ...pageHeaders('none', secure),
+        location: `${portalUrl}/s/${found.sessionId}`,
+      }
+      if (found.cookie !== null) headers['set-cookie'] = found.cookie
+      return new Response(null, { status: 303, headers })
+    } catch (error) {
+      if (error instanceof LinkUnknownError) return page(request, 404)
+      throw error
+    }
+  }
+
+  const answer = async (request: Request): Promise<Response> => {
+    const { method } = request
+    const asked = new URL(request.url).pathname
+    const pathname = asked.startsWith(`${base}/`) ? asked.slice(base.length) : asked
+    const reads = method === 'GET' || method === 'HEAD'
+    if (pathname.startsWith('/api/')) {
+      const found = router.find(method, pathname)
+      if (found !== null) return found.route.handle(request, found.parameters)
+      const methods = router.methodsOf(pathname)
+      throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods.join(', '))
+    }
+    if (!reads) throw new MethodNotAllowedError('GET')
+    if (pathname.startsWith(ASSET_PATH)) {
+      const asset = assets.find(pathname)
+      if (asset === undefined) throw new RouteNotFoundError()
+      return assetResponse(asset, request)
+    }
+    if (pathname.startsWith(LINK)) return await followLink(request, pathname.slice(LINK.length))
+    if (pathname === '/robots.txt') return new Response('User-agent: *\nDisallow: /\n')
+    // Whatever else is asked for, the page says in words what is wrong.
+    return page(request, SESSION_PAGE.test(pathname) ? 200 : 404)
+  }
+
+  const server = Bun.serve({
+    ...{ hostname: listen.hostname, port: listen.port, reusePort: false },
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: BODY_MAX_BYTES,
+    development: false,
+    fetch: async (request, self) => {
+      try {
+        const response = await answer(request)
+        // A stream is quiet for as long as nothing changes: no idle timeout may end it.
+        if (response.headers.get('content-type') === 'text/event-stream') self.timeout(request, 0)
+        return response
+      } catch (error) {
+        const requestId = requestIds(request.headers.get('x-request-id'))
+        const response = portalProblem(error, requestId)
+        if (response.status === 500) report(error, requestId)
+        if (error instanceof MethodNotAllowedError) response.headers.set('allow', error.allow)
+        return response
+      }
+    },
+  })
+  const host = listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname
+  return { url: `http://${host}:${server.port}`, stop: () => server.stop() }
+}

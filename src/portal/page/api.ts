@@ -1,0 +1,106 @@
+// The page's own server: every request, and what can become of it. Nothing else is ever asked.
+import type { EvidenceFields } from '../../identity/evidence-types.ts'
+import type { ChallengeAnswer, EntryAnswer, HandoverAnswer, Language, ProblemAnswer, SessionView } from '../contract.ts'
+
+/** The server refused, in words of its own; the page chooses better ones by `reason`. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+  readonly status: number
+  readonly reason: string
+  readonly requestId: string
+  constructor(status: number, reason: string, requestId: string) {
+    super(reason)
+    this.status = status
+    this.reason = reason
+    this.requestId = requestId
+  }
+}
+
+/** The server was not reached, or its answer got lost. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError'
+}
+
+/** The page's public address without a trailing slash, as its server knows it. */
+export const portalUrl = (): string => document.querySelector<HTMLMetaElement>('meta[name="portal-url"]')?.content ?? ''
+
+/** Path of that address: empty at the root of a host. */
+export const basePath = (): string => {
+  const url = URL.parse(portalUrl())
+  return url === null ? '' : url.pathname.replace(/\/$/, '')
+}
+
+const TIMEOUT_MS = 40_000
+
+const refused = async (response: Response): Promise<RefusedError> => {
+  const requestId = response.headers.get('x-request-id') ?? ''
+  try {
+    const problem = (await response.json()) as Partial<ProblemAnswer>
+    return new RefusedError(response.status, problem.reason ?? '', requestId)
+  } catch {
+    // Not ours: a proxy's page, say. The status has to do.
+    return new RefusedError(response.status, '', requestId)
+  }
+}
+
+const call = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
+  let response: Response
+  try {
+    response = await fetch(`${basePath()}/api/${path}`, {
+      method,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+  } catch {
+    throw new NetworkError('not reached')
+  }
+  if (!response.ok) throw await refused(response)
+  try {
+    return (await response.json()) as Answer
+  } catch {
+    throw new NetworkError('cut off')
+  }
+}
+
+export interface WalletToProve {
+  readonly address: string
+  /** EIP-155; 0 for Solana. */
+  readonly chainId: number
+}
+
+/** What has to be done twice to connect a wallet; the same for a session and for a link that is bound elsewhere. */
+export interface ProofCalls<Result> {
+  challenge(wallet: WalletToProve): Promise<ChallengeAnswer>
+  prove(nonce: string, signature: string): Promise<Result>
+}
+
+export const enter = (token: string): Promise<EntryAnswer> => call('POST', 'enter', { token })
+
+export const continueCalls = (token: string): ProofCalls<EntryAnswer> => ({
+  challenge: (wallet) => call('POST', 'continue/challenge', { token, ...wallet }),
+  prove: (nonce, signature) => call('POST', 'continue', { token, nonce, signature }),
+})
+
+export const sessionCalls = (sessionId: string) => {
+  const path = `sessions/${sessionId}`
+  return {
+    path: `${basePath()}/api/${path}`,
+    view: (): Promise<SessionView> => call('GET', path),
+    fields: (): Promise<EvidenceFields> => call('GET', `${path}/fields`),
+    putFields: (fields: EvidenceFields): Promise<SessionView> => call('PUT', `${path}/fields`, fields),
+    agree: (version: string, language: Language, shares: boolean): Promise<SessionView> =>
+      call('POST', `${path}/agreement`, { version, language, shares }),
+    challenge: (wallet: WalletToProve): Promise<ChallengeAnswer> => call('POST', `${path}/wallets/challenge`, wallet),
+    prove: (nonce: string, signature: string): Promise<SessionView> =>
+      call('POST', `${path}/wallets`, { nonce, signature }),
+    removeWallet: (walletId: string): Promise<SessionView> => call('DELETE', `${path}/wallets/${walletId}`),
+    removeDocument: (documentId: string): Promise<SessionView> => call('DELETE', `${path}/documents/${documentId}`),
+    submit: (): Promise<SessionView> => call('POST', `${path}/submit`, {}),
+    handover: (): Promise<HandoverAnswer> => call('POST', `${path}/handover`, {}),
+  }
+}
+
+export type SessionCalls = ReturnType<typeof sessionCalls>

@@ -1,0 +1,295 @@
+// One kind of document: what it should show, what has arrived, what is on its way, and how to add one.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { DocumentKind, DocumentReceipt } from '../../../identity/evidence-types.ts'
+import type { SessionView } from '../../contract.ts'
+import type { SessionCalls } from '../api.ts'
+import { formatBytes } from '../format.ts'
+import { useMessages } from '../language.ts'
+import { problemText } from '../problem-text.ts'
+import { Icon } from '../ui/icons.tsx'
+import { lazy } from '../ui/lazy.tsx'
+import { Button, Notice } from '../ui/parts.tsx'
+import { isPhone } from '../wallets/apps.ts'
+import type { CameraProps } from './camera.tsx'
+import { Illustration } from './illustration.tsx'
+import { dropPreview, previewOf } from './previews.ts'
+import { type PendingUpload, useUploads } from './use-uploads.ts'
+
+const Camera = lazy<CameraProps>(async () => (await import('./camera.tsx')).Camera)
+
+interface DocumentCardProps {
+  readonly kind: DocumentKind
+  readonly view: SessionView
+  readonly calls: SessionCalls
+  readonly apply: (view: SessionView) => void
+  readonly announce: (text: string) => void
+  /** How many are on their way. */
+  readonly onPending: (kind: DocumentKind, count: number) => void
+}
+
+const MEGABYTE = 1024 * 1024
+
+const hasCamera = (): boolean => isSecureContext && navigator.mediaDevices?.getUserMedia !== undefined
+
+interface ReceiptRowProps {
+  readonly receipt: DocumentReceipt
+  readonly onRemove: () => void
+}
+
+const ReceiptRow = ({ receipt, onRemove }: ReceiptRowProps) => {
+  const { documents, locale } = useMessages()
+  const preview = previewOf(receipt.id)
+  return (
+    <li class="receipt">
+      {preview === null ? (
+        <span class="tile tile-good">
+          <Icon name={receipt.mediaType === 'application/pdf' ? 'document' : 'check'} size={20} />
+        </span>
+      ) : (
+        <img class="thumb" src={preview} alt="" width={48} height={48} />
+      )}
+      <span class="receipt-text">
+        <bdi class="file-name">{receipt.fileName}</bdi>
+        <small class="muted">
+          {documents.given}, {formatBytes(receipt.byteLength, locale)}
+        </small>
+      </span>
+      <button type="button" class="icon-button" aria-label={documents.removeLabel(receipt.fileName)} onClick={onRemove}>
+        <Icon name="trash" size={20} />
+      </button>
+    </li>
+  )
+}
+
+interface PendingRowProps {
+  readonly upload: PendingUpload
+  readonly onAgain: () => void
+  readonly onStop: () => void
+  readonly problem: string
+}
+
+const PendingRow = ({ upload, onAgain, onStop, problem }: PendingRowProps) => {
+  const { documents, common } = useMessages()
+  const { phase, percent, name } = upload
+  const text = {
+    preparing: documents.preparing,
+    sending: documents.uploading(percent),
+    checking: documents.checking,
+    paused: documents.paused,
+    failed: problem,
+  }[phase]
+  const waiting = phase === 'paused' || phase === 'failed'
+  return (
+    <li class={`receipt pending${phase === 'failed' ? ' receipt-failed' : ''}`}>
+      <span class={`tile ${waiting ? 'tile-warn' : 'tile-plain'}`}>
+        {waiting ? <Icon name={phase === 'paused' ? 'offline' : 'alert'} size={20} /> : <span class="spinner" />}
+      </span>
+      <span class="receipt-text">
+        <bdi class="file-name">{name}</bdi>
+        <small class={phase === 'failed' ? 'error' : 'muted'} role={waiting ? 'alert' : undefined}>
+          {text}
+        </small>
+        {!waiting && <progress max={100} value={phase === 'preparing' ? 0 : percent} aria-label={name} />}
+      </span>
+      <span class="receipt-actions">
+        {waiting && (
+          <Button kind="quiet" onClick={onAgain}>
+            {common.tryAgain}
+          </Button>
+        )}
+        <Button kind="quiet" onClick={onStop}>
+          {waiting ? common.remove : documents.stopUpload}
+        </Button>
+      </span>
+    </li>
+  )
+}
+
+export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: DocumentCardProps) => {
+  const messages = useMessages()
+  const { documents: words, parts } = messages
+  const rule = view.documentRules[kind]
+  const megabytes = Math.floor(view.documentBytesMax / MEGABYTE)
+  const formats = rule.mediaTypes.includes('application/pdf') ? words.imageOrPdf : words.image
+  const receipts = view.documents.filter((document) => document.kind === kind)
+  const needed = view.missing.includes(kind)
+  const again = needed && view.corrections.includes(kind)
+  const shown = again ? [] : receipts
+  const input = useRef<HTMLInputElement>(null)
+  const photoInput = useRef<HTMLInputElement>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [camera, setCamera] = useState(false)
+  const [over, setOver] = useState(false)
+  const phone = isPhone()
+
+  const uploads = useUploads(
+    calls,
+    kind,
+    () => new Set(receipts.map(({ id }) => id)),
+    (after, name) => {
+      apply(after)
+      announce(words.received(name))
+    },
+  )
+  const onTheWay = uploads.pending.length
+  useEffect(() => onPending(kind, onTheWay), [onPending, kind, onTheWay])
+  const count = shown.length + onTheWay
+  const full = count >= rule.maximum
+
+  /** What had the focus is gone: whoever uses the keyboard or a screen reader goes on from the heading. */
+  const keepPlace = (): void => {
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }
+  useEffect(() => {
+    if (onTheWay > 0 && full) keepPlace()
+  }, [full, onTheWay])
+
+  const take = (files: Iterable<File>): void => {
+    setProblem(null)
+    let room = rule.maximum - count
+    for (const file of files) {
+      const known = (rule.mediaTypes as readonly string[]).includes(file.type)
+      if (!known) setProblem(words.wrongType(formats))
+      else if (file.size === 0) setProblem(words.empty)
+      // Pictures are made smaller before they are sent.
+      else if (file.size > view.documentBytesMax && file.type === 'application/pdf') {
+        setProblem(words.tooLarge(megabytes))
+      } else if (room <= 0) setProblem(words.full(rule.maximum))
+      else {
+        room -= 1
+        uploads.add(file, file.name)
+      }
+    }
+  }
+
+  const remove = async ({ id, fileName }: DocumentReceipt): Promise<void> => {
+    setProblem(null)
+    try {
+      apply(await calls.removeDocument(id))
+      dropPreview(id)
+      announce(words.removed(fileName))
+      requestAnimationFrame(keepPlace)
+    } catch (error) {
+      setProblem(problemText(error, messages))
+    }
+  }
+
+  const fromInput = (event: { readonly currentTarget: HTMLInputElement }): void => {
+    take(Array.from(event.currentTarget.files ?? []))
+    // The same file may be chosen again.
+    event.currentTarget.value = ''
+  }
+
+  return (
+    <section
+      class={`card document-card${over ? ' drop-over' : ''}`}
+      aria-labelledby={`document-${kind}`}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        take(Array.from(event.dataTransfer?.files ?? []))
+      }}
+    >
+      <div class="document-head">
+        <Illustration kind={kind} />
+        <div>
+          <div class="card-head">
+            <h2 id={`document-${kind}`} ref={heading} tabIndex={-1}>
+              {parts[kind]}
+            </h2>
+            <span class={`badge ${needed ? 'badge-warn' : 'badge-good'}`}>
+              {again ? words.again : needed ? words.needed : words.given}
+            </span>
+          </div>
+          <p class="guidance">{words.guidance[kind]}</p>
+        </div>
+      </div>
+      {shown.length === 0 && (
+        <ul class="tips">
+          {words.tips[kind].map((tip) => (
+            <li key={tip}>
+              <Icon name="check" size={16} /> {tip}
+            </li>
+          ))}
+        </ul>
+      )}
+      {count > 0 && (
+        <ul class="receipts">
+          {shown.map((receipt) => (
+            <ReceiptRow key={receipt.id} receipt={receipt} onRemove={() => void remove(receipt)} />
+          ))}
+          {uploads.pending.map((upload) => (
+            <PendingRow
+              key={upload.id}
+              upload={upload}
+              problem={upload.error === null ? '' : problemText(upload.error, messages)}
+              onAgain={() => uploads.again(upload.id)}
+              onStop={() => uploads.stop(upload.id)}
+            />
+          ))}
+        </ul>
+      )}
+      {problem !== null && (
+        <Notice tone="bad" urgent>
+          <p>{problem}</p>
+        </Notice>
+      )}
+      <input
+        ref={input}
+        class="file-input"
+        type="file"
+        tabIndex={-1}
+        aria-hidden="true"
+        data-kind={kind}
+        multiple={rule.maximum > 1}
+        accept={rule.mediaTypes.join(',')}
+        onChange={fromInput}
+      />
+      {/* Opens the phone's own camera. */}
+      <input
+        ref={photoInput}
+        class="file-input"
+        type="file"
+        tabIndex={-1}
+        aria-hidden="true"
+        accept="image/jpeg"
+        capture={kind === 'portrait' ? 'user' : 'environment'}
+        onChange={fromInput}
+      />
+      {!full && (
+        <div class="document-actions">
+          {(phone || hasCamera()) && (
+            <Button
+              kind={count === 0 ? 'primary' : 'secondary'}
+              icon="camera"
+              onClick={() => (phone ? photoInput.current?.click() : setCamera(true))}
+            >
+              {count === 0 ? words.takePhoto : words.addPage}
+            </Button>
+          )}
+          <Button icon="file" onClick={() => input.current?.click()}>
+            {words.chooseFile}
+          </Button>
+          {!phone && <span class="hint drop-hint">{words.drop}</span>}
+        </div>
+      )}
+      <p class="fine">{words.limits(formats, megabytes)}</p>
+      {camera && (
+        <Camera
+          kind={kind}
+          onClose={() => setCamera(false)}
+          onPhoto={(photo) => {
+            setCamera(false)
+            uploads.add(photo, `${parts[kind]}.jpg`)
+          }}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,55 @@
+// Sending one document, with its progress: fetch tells none for what is sent, so this is the one request that is older.
+import type { DocumentKind } from '../../../identity/evidence-types.ts'
+import type { ProblemAnswer, SessionView } from '../../contract.ts'
+import { NetworkError, RefusedError, type SessionCalls } from '../api.ts'
+
+export interface Upload {
+  readonly done: Promise<SessionView>
+  stop(): void
+}
+
+export class UploadStoppedError extends Error {
+  override readonly name = 'UploadStoppedError'
+}
+
+const problemOf = (request: XMLHttpRequest): RefusedError => {
+  let reason = ''
+  try {
+    reason = (JSON.parse(request.responseText) as Partial<ProblemAnswer>).reason ?? ''
+  } catch {
+    // Not ours: a proxy's page, say. The status has to do.
+  }
+  return new RefusedError(request.status, reason, request.getResponseHeader('x-request-id') ?? '')
+}
+
+export const uploadDocument = (
+  calls: Pick<SessionCalls, 'path'>,
+  kind: DocumentKind,
+  file: Blob,
+  fileName: string,
+  /** @param part from 0 to 1; 1: all is sent, and is being checked */
+  onProgress: (part: number) => void,
+): Upload => {
+  const request = new XMLHttpRequest()
+  const done = new Promise<SessionView>((resolve, reject) => {
+    request.open('POST', `${calls.path}/documents/${kind}`)
+    request.setRequestHeader('content-type', file.type === '' ? 'application/octet-stream' : file.type)
+    request.setRequestHeader('x-file-name', encodeURIComponent(fileName))
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : Math.min(1, loaded / total))
+    request.onload = () => {
+      if (request.status < 200 || request.status > 299) {
+        reject(problemOf(request))
+        return
+      }
+      try {
+        resolve(JSON.parse(request.responseText) as SessionView)
+      } catch {
+        reject(new NetworkError('cut off'))
+      }
+    }
+    request.onerror = () => reject(new NetworkError('not reached'))
+    request.onabort = () => reject(new UploadStoppedError('stopped'))
+    request.send(file)
+  })
+  return { done, stop: () => request.abort() }
+}

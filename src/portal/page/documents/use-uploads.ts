@@ -1,0 +1,137 @@
+// Documents on their way: prepared, sent one after another, and tried again by themselves when the connection is back.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { DocumentKind } from '../../../identity/evidence-types.ts'
+import type { SessionView } from '../../contract.ts'
+import { NetworkError, type SessionCalls } from '../api.ts'
+import { keepPreview } from './previews.ts'
+import { type Upload, UploadStoppedError, uploadDocument } from './upload.ts'
+
+export type UploadPhase = 'preparing' | 'sending' | 'checking' | 'paused' | 'failed'
+
+export interface PendingUpload {
+  readonly id: number
+  readonly name: string
+  readonly phase: UploadPhase
+  /** 0 to 100. */
+  readonly percent: number
+  readonly error: unknown
+}
+
+interface Job {
+  readonly id: number
+  readonly name: string
+  readonly file: Blob
+  upload: Upload | null
+  /** The connection was lost: goes on by itself when it is back. */
+  paused: boolean
+}
+
+let lastId = 0
+
+/** One document at a time, of all kinds together: a slow line is not made slower, and the next begins by itself. */
+let line: Promise<void> = Promise.resolve()
+
+const prepare = async (file: Blob): Promise<Blob> => {
+  try {
+    return await (await import('./prepare-image.ts')).prepareImage(file)
+  } catch {
+    // The part that makes it smaller could not be loaded: it goes as it is.
+    return file
+  }
+}
+
+export const useUploads = (
+  calls: SessionCalls,
+  kind: DocumentKind,
+  known: () => ReadonlySet<string>,
+  onReceived: (view: SessionView, name: string) => void,
+) => {
+  const [pending, setPending] = useState<readonly PendingUpload[]>([])
+  const jobs = useRef(new Map<number, Job>())
+  const latest = useRef({ known, onReceived })
+  latest.current = { known, onReceived }
+
+  const update = useCallback((id: number, change: Partial<PendingUpload>): void => {
+    setPending((now) => now.map((upload) => (upload.id === id ? { ...upload, ...change } : upload)))
+  }, [])
+
+  const drop = useCallback((id: number): void => {
+    jobs.current.delete(id)
+    setPending((now) => now.filter((upload) => upload.id !== id))
+  }, [])
+
+  const send = useCallback(
+    async (job: Job): Promise<void> => {
+      const { id } = job
+      job.paused = false
+      update(id, { phase: 'preparing', percent: 0, error: null })
+      const file = await prepare(job.file)
+      if (!jobs.current.has(id)) return
+      update(id, { phase: 'sending' })
+      const before = latest.current.known()
+      job.upload = uploadDocument(calls, kind, file, job.name, (part) =>
+        update(id, { phase: part < 1 ? 'sending' : 'checking', percent: Math.round(part * 100) }),
+      )
+      try {
+        const view = await job.upload.done
+        for (const document of view.documents) {
+          if (document.kind === kind && !before.has(document.id)) keepPreview(document.id, file)
+        }
+        drop(id)
+        latest.current.onReceived(view, job.name)
+      } catch (error) {
+        job.upload = null
+        if (error instanceof UploadStoppedError) return
+        job.paused = error instanceof NetworkError
+        update(id, { phase: job.paused ? 'paused' : 'failed', error })
+      }
+    },
+    [calls, kind, update, drop],
+  )
+
+  const queue = useCallback(
+    (job: Job): void => {
+      const sendInTurn = async (): Promise<void> => {
+        // Stopped while it waited.
+        if (jobs.current.has(job.id) && job.upload === null) await send(job)
+      }
+      line = line.then(sendInTurn, sendInTurn)
+    },
+    [send],
+  )
+
+  useEffect(() => {
+    const resume = (): void => {
+      for (const job of jobs.current.values()) if (job.paused) queue(job)
+    }
+    window.addEventListener('online', resume)
+    return () => window.removeEventListener('online', resume)
+  }, [queue])
+
+  useEffect(
+    () => () => {
+      for (const { upload } of jobs.current.values()) upload?.stop()
+    },
+    [],
+  )
+
+  const add = (file: Blob, name: string): void => {
+    lastId += 1
+    const job: Job = { id: lastId, name, file, upload: null, paused: false }
+    jobs.current.set(job.id, job)
+    setPending((now) => [...now, { id: job.id, name, phase: 'preparing', percent: 0, error: null }])
+    queue(job)
+  }
+
+  const again = (id: number): void => {
+    const job = jobs.current.get(id)
+    if (job !== undefined) queue(job)
+  }
+
+  const stop = (id: number): void => {
+    jobs.current.get(id)?.upload?.stop()
+    drop(id)
+  }
+
+  return { pending, add, again, stop }
+}

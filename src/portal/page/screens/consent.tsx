@@ -1,0 +1,116 @@
+// What becomes of what is given, in plain words; nothing is taken before. The text's version is recorded with the answer.
+import { useState } from 'preact/hooks'
+import { useSpeech } from '../language.ts'
+import { problemText } from '../problem-text.ts'
+import { Icon, ItemWithIcon } from '../ui/icons.tsx'
+import { Button, Notice, Screen } from '../ui/parts.tsx'
+import { StepActions } from '../ui/step-actions.tsx'
+import type { StepProps } from './step-props.ts'
+
+export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) => {
+  const { messages, language } = useSpeech()
+  const { consent, partsInline, common } = messages
+  const { organization, requirements, agreement, agreementVersion } = view
+  const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
+  const [asked, setAsked] = useState(false)
+  const [declined, setDeclined] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const items = requirements.map(
+    (requirement) => partsInline[requirement.part === 'field' ? requirement.name : requirement.kind],
+  )
+  const choiceWrong = asked && shares === null
+
+  const agree = async (): Promise<void> => {
+    setAsked(true)
+    setDeclined(false)
+    if (shares === null) {
+      document.getElementById('share-yes')?.focus()
+      return
+    }
+    setBusy(true)
+    setProblem(null)
+    try {
+      const after = await calls.agree(agreementVersion, language, shares)
+      apply(after)
+      next(after)
+    } catch (error) {
+      setProblem(problemText(error, messages))
+      refresh()
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const choice = (value: boolean, id: string, label: string) => (
+    <label class="choice" for={id}>
+      <input
+        type="radio"
+        name="shares"
+        id={id}
+        checked={shares === value}
+        aria-describedby={choiceWrong ? 'share-error' : undefined}
+        onChange={() => setShares(value)}
+      />
+      <span>{label}</span>
+    </label>
+  )
+
+  return (
+    <Screen
+      title={consent.title}
+      lead={consent.lead(organization.name)}
+      actions={
+        <StepActions back={back} busy={busy} onNext={() => void agree()}>
+          {consent.agree}
+        </StepActions>
+      }
+    >
+      <section class="card">
+        <ul class="items">
+          <ItemWithIcon icon="document" title={consent.collected}>
+            {consent.collectedText(common.listOf(items))}
+          </ItemWithIcon>
+          <ItemWithIcon icon="eye" title={consent.seen}>
+            {consent.seenText(organization.name)}
+          </ItemWithIcon>
+          <ItemWithIcon icon="target" title={consent.used}>
+            {consent.usedText(organization.name)}
+          </ItemWithIcon>
+          <ItemWithIcon icon="hourglass" title={consent.kept}>
+            {consent.keptText(organization.name)}
+          </ItemWithIcon>
+        </ul>
+      </section>
+      <fieldset class={`card choices${choiceWrong ? ' field-wrong' : ''}`}>
+        <legend>{consent.shareTitle}</legend>
+        <p class="hint">{consent.shareText}</p>
+        {choice(true, 'share-yes', consent.shareYes)}
+        {choice(false, 'share-no', consent.shareNo(organization.name))}
+        {choiceWrong && (
+          <p class="error" id="share-error" role="alert">
+            <Icon name="alert" size={18} />
+            {consent.shareMissing}
+          </p>
+        )}
+      </fieldset>
+      {problem !== null && (
+        <Notice tone="bad" urgent>
+          <p>{problem}</p>
+        </Notice>
+      )}
+      {declined ? (
+        <Notice title={consent.disagreeTitle} urgent>
+          <p>{consent.disagreeText(organization.name)}</p>
+        </Notice>
+      ) : (
+        <p class="centered">
+          <Button kind="quiet" onClick={() => setDeclined(true)}>
+            {consent.disagree}
+          </Button>
+        </p>
+      )}
+      <p class="fine">{consent.version(`${agreementVersion}.${language}`)}</p>
+    </Screen>
+  )
+}

@@ -1,0 +1,123 @@
+// The session as the page knows it: read at the start, after every change, when its stream tells of one, and when the page
+// comes back from being away. An answer that was overtaken by a newer one is dropped.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { SessionView } from '../contract.ts'
+import { NetworkError, RefusedError, type SessionCalls } from './api.ts'
+
+const RETRY_MS = 3_000
+/** After the server closed the stream for good. */
+const STREAM_RETRY_MS = 15_000
+
+export interface SessionModel {
+  /** Null until it was first read. */
+  readonly view: SessionView | null
+  /** Why it can't be read at all. */
+  readonly failure: RefusedError | null
+  /** Takes the answer to a change. */
+  readonly apply: (view: SessionView) => void
+  readonly refresh: () => void
+}
+
+export const useSession = (calls: SessionCalls): SessionModel => {
+  const [view, setView] = useState<SessionView | null>(null)
+  const [failure, setFailure] = useState<RefusedError | null>(null)
+  const turn = useRef(0)
+  const sequence = useRef(-1)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+
+  const channel = useRef<BroadcastChannel | null>(null)
+
+  const accept = useCallback((next: SessionView): void => {
+    setFailure(null)
+    if (next.sequence < sequence.current) return
+    sequence.current = next.sequence
+    setView(next)
+  }, [])
+
+  const apply = useCallback(
+    (next: SessionView): void => {
+      turn.current += 1
+      accept(next)
+      // Other tabs of this browser: their stream tells of the status and the wallets alone.
+      channel.current?.postMessage('changed')
+    },
+    [accept],
+  )
+
+  const refresh = useCallback((): void => {
+    clearTimeout(timer.current)
+    turn.current += 1
+    const mine = turn.current
+    calls.view().then(
+      (next) => {
+        if (turn.current === mine) accept(next)
+      },
+      (error: unknown) => {
+        if (turn.current !== mine) return
+        if (error instanceof RefusedError && error.status === 404) setFailure(error)
+        else if (error instanceof NetworkError || error instanceof RefusedError) {
+          timer.current = setTimeout(refresh, RETRY_MS)
+        }
+      },
+    )
+  }, [calls, accept])
+
+  useEffect(() => {
+    refresh()
+    const comeBack = (): void => {
+      if (document.visibilityState === 'visible') refresh()
+    }
+    const tabs = new BroadcastChannel(`portal-${calls.path}`)
+    channel.current = tabs
+    tabs.onmessage = refresh
+    window.addEventListener('online', refresh)
+    document.addEventListener('visibilitychange', comeBack)
+    return () => {
+      clearTimeout(timer.current)
+      tabs.close()
+      window.removeEventListener('online', refresh)
+      document.removeEventListener('visibilitychange', comeBack)
+    }
+  }, [refresh])
+
+  useEffect(() => {
+    let source: EventSource | undefined
+    let again: ReturnType<typeof setTimeout> | undefined
+    const follow = (): void => {
+      source = new EventSource(`${calls.path}/events`)
+      source.onmessage = ({ lastEventId }: MessageEvent<string>) => {
+        // The first one mostly tells what was just read.
+        if (Number(lastEventId) > sequence.current) refresh()
+      }
+      source.onerror = () => {
+        if (source?.readyState !== EventSource.CLOSED) return
+        again = setTimeout(() => {
+          refresh()
+          follow()
+        }, STREAM_RETRY_MS)
+      }
+    }
+    follow()
+    return () => {
+      clearTimeout(again)
+      source?.close()
+    }
+  }, [calls, refresh])
+
+  return { view, failure, apply, refresh }
+}
+
+/** Whether the browser has a connection, as far as it knows. */
+export const useOnline = (): boolean => {
+  const [online, setOnline] = useState(navigator.onLine)
+  useEffect(() => {
+    const change = (): void => setOnline(navigator.onLine)
+    window.addEventListener('online', change)
+    window.addEventListener('offline', change)
+    return () => {
+      window.removeEventListener('online', change)
+      window.removeEventListener('offline', change)
+    }
+  }, [])
+  return online
+}

@@ -1,0 +1,172 @@
+// The building blocks of every screen.
+import type { ButtonHTMLAttributes, ComponentChildren, MouseEventHandler } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useMessages } from '../language.ts'
+import { Icon, type IconName } from './icons.tsx'
+
+interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon' | 'onClick'> {
+  readonly kind?: 'primary' | 'secondary' | 'quiet' | 'danger'
+  readonly icon?: IconName
+  readonly trailing?: IconName
+  /** Working: keeps its size, tells so, and does nothing more. */
+  readonly busy?: boolean
+  readonly submit?: boolean
+  readonly onClick?: MouseEventHandler<HTMLButtonElement>
+  readonly children: ComponentChildren
+}
+
+export const Button = (props: ButtonProps) => {
+  const { kind = 'secondary', icon, trailing, busy = false, submit = false, children, onClick, ...rest } = props
+  return (
+    <button
+      {...rest}
+      type={submit ? 'submit' : 'button'}
+      class={`button button-${kind}`}
+      aria-busy={busy}
+      aria-disabled={busy}
+      onClick={(event) => {
+        if (busy) event.preventDefault()
+        else onClick?.(event)
+      }}
+    >
+      {busy ? <span class="spinner" aria-hidden="true" /> : icon !== undefined && <Icon name={icon} size={20} />}
+      <span class="button-label">{children}</span>
+      {trailing !== undefined && !busy && <Icon name={trailing} size={20} />}
+    </button>
+  )
+}
+
+export type Tone = 'info' | 'good' | 'warn' | 'bad'
+const TONE_ICONS: Readonly<Record<Tone, IconName>> = { info: 'info', good: 'check', warn: 'alert', bad: 'alert' }
+
+interface NoticeProps {
+  readonly tone?: Tone
+  readonly title?: string
+  readonly icon?: IconName
+  /** Read out at once: something that the person did went wrong. */
+  readonly urgent?: boolean
+  readonly children?: ComponentChildren
+}
+
+export const Notice = ({ tone = 'info', title, icon, urgent = false, children }: NoticeProps) => (
+  <div class={`notice notice-${tone}`} role={urgent ? 'alert' : undefined}>
+    <Icon name={icon ?? TONE_ICONS[tone]} size={22} />
+    <div class="notice-body">
+      {title !== undefined && <p class="notice-title">{title}</p>}
+      {children !== undefined && <div class="notice-text">{children}</div>}
+    </div>
+  </div>
+)
+
+interface ScreenProps {
+  readonly title: string
+  readonly lead?: ComponentChildren
+  /** Above the heading. */
+  readonly emblem?: ComponentChildren
+  readonly children?: ComponentChildren
+  /** The way on and back, always in the same place. */
+  readonly actions?: ComponentChildren
+}
+
+/** One screen: its heading takes the focus when it appears, so that screen readers begin there. */
+export const Screen = ({ title, lead, emblem, children, actions }: ScreenProps) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    window.scrollTo(0, 0)
+  }, [])
+  useEffect(() => {
+    document.title = title
+  }, [title])
+  return (
+    <div class="screen">
+      {emblem}
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      {lead !== undefined && <p class="lead">{lead}</p>}
+      {children}
+      {actions !== undefined && <div class="actions">{actions}</div>}
+    </div>
+  )
+}
+
+interface FieldProps {
+  readonly id: string
+  readonly label: string
+  readonly hint?: string | undefined
+  readonly error?: string | undefined
+  readonly children: (attributes: {
+    readonly id: string
+    readonly 'aria-describedby': string | undefined
+    readonly 'aria-invalid': boolean
+  }) => ComponentChildren
+}
+
+/** A label, what helps, what is wrong, and the input that all of them belong to. */
+export const Field = ({ id, label, hint, error, children }: FieldProps) => {
+  const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
+  return (
+    <div class={`field${error === undefined ? '' : ' field-wrong'}`}>
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {children({
+        id,
+        'aria-describedby': described.length === 0 ? undefined : described.join(' '),
+        'aria-invalid': error !== undefined,
+      })}
+      {error !== undefined && (
+        <p class="error" id={`${id}-error`}>
+          <Icon name="alert" size={18} />
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const COPIED_MS = 2_000
+
+interface CopyButtonProps {
+  readonly text: string
+  /** For people who do not see what it stands beside. Without it the button says what it does. */
+  readonly label?: string
+}
+
+export const CopyButton = ({ text, label }: CopyButtonProps) => {
+  const { common } = useMessages()
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), COPIED_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+    } catch {
+      // Not allowed: the text stands beside the button and can be marked by hand.
+      setCopied(false)
+    }
+  }
+  if (label !== undefined) {
+    return (
+      <button type="button" class="icon-button icon-button-plain" aria-label={label} onClick={() => void copy()}>
+        <Icon name={copied ? 'check' : 'copy'} size={20} />
+        <span class="sr-only" aria-live="polite">
+          {copied ? common.copied : ''}
+        </span>
+      </button>
+    )
+  }
+  return (
+    <Button kind="quiet" icon={copied ? 'check' : 'copy'} onClick={() => void copy()}>
+      <span aria-live="polite">{copied ? common.copied : common.copy}</span>
+    </Button>
+  )
+}

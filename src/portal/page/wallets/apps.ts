@@ -1,0 +1,52 @@
+// Links that open a page inside the browser of a wallet's app on a phone. Sources: docs.metamask.io "Use deeplinks",
+// docs.phantom.com "Browse", developer.trustwallet.com "Deep Linking", web3.okx.com "App Universal Link", and the addresses
+// that Coinbase Wallet and Solflare publish for theirs.
+
+export interface WalletApp {
+  readonly name: string
+  readonly families: readonly ('evm' | 'solana')[]
+  /** @param url absolute https */
+  readonly link: (url: string) => string
+}
+
+const encode = encodeURIComponent
+
+export const WALLET_APPS: readonly WalletApp[] = [
+  {
+    name: 'MetaMask',
+    families: ['evm', 'solana'],
+    // Without the scheme, and not encoded.
+    link: (url) => `https://link.metamask.io/dapp/${url.replace(/^https?:\/\//, '')}`,
+  },
+  {
+    name: 'Coinbase Wallet',
+    families: ['evm', 'solana'],
+    link: (url) => `https://go.cb-w.com/dapp?cb_url=${encode(url)}`,
+  },
+  {
+    name: 'Trust Wallet',
+    families: ['evm', 'solana'],
+    link: (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encode(url)}`,
+  },
+  {
+    name: 'Phantom',
+    families: ['evm', 'solana'],
+    link: (url) => `https://phantom.app/ul/browse/${encode(url)}?ref=${encode(new URL(url).origin)}`,
+  },
+  {
+    name: 'Solflare',
+    families: ['solana'],
+    link: (url) => `https://solflare.com/ul/v1/browse/${encode(url)}?ref=${encode(new URL(url).origin)}`,
+  },
+  {
+    name: 'OKX Wallet',
+    families: ['evm', 'solana'],
+    link: (url) => `https://web3.okx.com/download?deeplink=${encode(`okx://wallet/dapp/url?dappUrl=${encode(url)}`)}`,
+  },
+]
+
+/** A phone or tablet: the only place where these links lead somewhere. */
+export const isPhone = (): boolean =>
+  /android|iphone|ipad|ipod/i.test(navigator.userAgent) ||
+  // iPads say that they are Macs.
+  (navigator.maxTouchPoints > 1 && /macintosh/i.test(navigator.userAgent))

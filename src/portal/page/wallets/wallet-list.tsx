@@ -1,0 +1,75 @@
+// The wallets that this browser has; the one that is chosen opens in place.
+import { useState } from 'preact/hooks'
+import type { ChainView, WalletView } from '../../contract.ts'
+import type { ProofCalls } from '../api.ts'
+import { useMessages } from '../language.ts'
+import { Icon } from '../ui/icons.tsx'
+import { ConnectPanel } from './connect-panel.tsx'
+import { useWallets } from './discovery.ts'
+
+interface WalletListProps<Result> {
+  readonly calls: ProofCalls<Result>
+  readonly family: 'evm' | 'solana' | null
+  readonly chains: readonly ChainView[]
+  readonly connected: readonly WalletView[]
+  readonly lockedWallet: string | null
+  readonly onDone: (result: Result, address: string) => void
+}
+
+export const WalletList = <Result,>({ family, onDone, ...rest }: WalletListProps<Result>) => {
+  const { wallets: words } = useMessages()
+  const { wallets, searching } = useWallets(family)
+  const [open, setOpen] = useState<string | null>(null)
+  if (wallets.length === 0) {
+    return (
+      <p class="none-found" role="status">
+        {searching ? (
+          <>
+            <span class="spinner" aria-hidden="true" /> {words.searching}
+          </>
+        ) : (
+          words.noneFound
+        )}
+      </p>
+    )
+  }
+  return (
+    <ul class="wallet-list">
+      {wallets.map((wallet) => (
+        <li key={wallet.key}>
+          <button
+            type="button"
+            class="wallet-button"
+            aria-expanded={open === wallet.key}
+            onClick={() => setOpen(open === wallet.key ? null : wallet.key)}
+          >
+            {wallet.icon === null ? (
+              <span class="tile tile-plain">
+                <Icon name="wallet" size={22} />
+              </span>
+            ) : (
+              <img class="wallet-icon" src={wallet.icon} alt="" width={40} height={40} />
+            )}
+            <span class="wallet-name">
+              <span class="sr-only">{words.connectWith('')}</span>
+              {wallet.name}
+              <small class="muted">{wallet.family === 'solana' ? 'Solana' : 'Ethereum, EVM'}</small>
+            </span>
+            <Icon name={open === wallet.key ? 'down' : 'forward'} size={20} />
+          </button>
+          {open === wallet.key && (
+            <ConnectPanel
+              {...rest}
+              wallet={wallet}
+              onClose={() => setOpen(null)}
+              onDone={(result, address) => {
+                setOpen(null)
+                onDone(result, address)
+              }}
+            />
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,48 @@
+// The hosted verification page, put together: its files, its API and its listener.
+import type { Deadlines } from '../http/deadline.ts'
+import type { RequestIdSource } from '../http/request-id.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { buildPortalAssets } from './assets.ts'
+import { createEntry } from './entry.ts'
+import { evidenceRoutes } from './evidence-routes.ts'
+import { createPortalGate } from './gate.ts'
+import { type PortalListener, startPortalListener } from './listener.ts'
+import { createSessionTools, sessionRoutes } from './session-routes.ts'
+import { streamRoutes } from './stream-route.ts'
+import type { PortalParts } from './types.ts'
+import { walletRoutes } from './wallet-routes.ts'
+
+export interface PortalOptions {
+  readonly parts: PortalParts
+  readonly listen: { readonly hostname: string; readonly port: number }
+  readonly deadlines: Deadlines
+  /** For documents over slow lines. */
+  readonly uploadDeadlines: Deadlines
+  readonly requestIds: RequestIdSource
+  readonly metrics: Pick<Metrics, 'route' | 'recordError'>
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+/** @throws PageBuildError */
+export const startPortal = async (options: PortalOptions): Promise<PortalListener> => {
+  const { parts, listen, deadlines, uploadDeadlines, requestIds, metrics, report } = options
+  const { portalUrl, clock } = parts
+  const { origin } = new URL(portalUrl)
+  const gate = createPortalGate({
+    ...{ deadlines, uploadDeadlines, requestIds, metrics, report, origin },
+    monotonicMs: clock.monotonicMs,
+  })
+  const entry = createEntry(parts)
+  const tools = createSessionTools(parts)
+  return startPortalListener({
+    ...{ listen, entry, requestIds, portalUrl, report },
+    assets: await buildPortalAssets(portalUrl),
+    routes: [
+      ...entry.routes(gate),
+      ...sessionRoutes(gate, parts, tools),
+      ...walletRoutes(gate, parts, tools),
+      ...evidenceRoutes(gate, parts, tools),
+      ...streamRoutes(gate, parts, tools),
+    ],
+  })
+}

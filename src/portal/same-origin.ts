@@ -1,0 +1,19 @@
+// A cookie authenticates here, so whatever changes something must come from the page itself (threats row 23). Browsers
+// send Origin with every POST, PUT and DELETE; the older ones that left it out are told by Sec-Fetch-Site.
+import { CountersignError } from '../domain/errors.ts'
+
+/** The request was made by another site's page, or by this page under another address. */
+export class OriginForeignError extends CountersignError {
+  override readonly name = 'OriginForeignError'
+  constructor(origin: string) {
+    super('FORBIDDEN_ORIGIN', `this may only be asked by the verification page at ${origin}`)
+  }
+}
+
+/** @param origin scheme, host and port of the page, as browsers write it. @throws OriginForeignError */
+export const checkSameOrigin = (headers: Headers, origin: string): void => {
+  const site = headers.get('sec-fetch-site')
+  const sent = headers.get('origin')
+  const same = sent === null ? site === 'same-origin' : sent === origin && (site === null || site === 'same-origin')
+  if (!same) throw new OriginForeignError(origin)
+}

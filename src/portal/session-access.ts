@@ -1,0 +1,38 @@
+// Whose session a request may touch: the cookie that came with it says so, and nothing else. A session's id alone opens
+// nothing, and a wrong one is answered like an unknown one (threats row 2).
+import type { SessionState } from '../domain/session.ts'
+import { parseSessionId } from '../identity/schema.ts'
+import { BrowserUnknownError } from './errors.ts'
+import type { PortalParts } from './types.ts'
+
+export interface Access {
+  readonly state: SessionState
+  readonly cookieHash: Uint8Array
+}
+
+export const createSessionAccess = ({
+  links,
+  sessions,
+  cookies,
+}: Pick<PortalParts, 'links' | 'sessions' | 'cookies'>) => {
+  /** Where the browser may go: its organization and session, or null. */
+  const find = async (headers: Headers, idText: string) => {
+    const sessionId = parseSessionId(idText)
+    const cookieHash = sessionId === null ? null : cookies.read(headers, sessionId)
+    if (sessionId === null || cookieHash === null) return null
+    const link = await links.findBrowser(cookieHash, sessionId)
+    return link === null ? null : { ...link, cookieHash }
+  }
+  return {
+    find,
+    /** @throws BrowserUnknownError */
+    open: async (request: Request, idText: string): Promise<Access> => {
+      const found = await find(request.headers, idText)
+      const state = found === null ? null : await sessions.find(found.organizationId, found.sessionId)
+      if (found === null || state === null) throw new BrowserUnknownError()
+      return { state, cookieHash: found.cookieHash }
+    },
+  }
+}
+
+export type SessionAccess = ReturnType<typeof createSessionAccess>

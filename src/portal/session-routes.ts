@@ -1,0 +1,129 @@
+// What the page may do with its session: look, agree, hand in, pass it on. Wallets and evidence have files of their
+// own. Every answer to a change is the whole view, so the page never guesses what became of it.
+
+import { isSessionOpen, type SessionState } from '../domain/session.ts'
+import { SessionClosedError } from '../domain/session-errors.ts'
+import { jsonResponse } from '../http/response.ts'
+import { createPortalLink } from '../identity/portal-link.ts'
+import { AGREEMENT_VERSION, type HandoverAnswer, LANGUAGES } from './contract.ts'
+import {
+  AgreementMissingError,
+  AgreementOutdatedError,
+  BrowserUnknownError,
+  EvidenceIncompleteError,
+  WalletForeignError,
+} from './errors.ts'
+import type { PortalCall, PortalGate, PortalRoute } from './gate.ts'
+import { booleanOf, readObject, textOf } from './json.ts'
+import { createSessionAccess } from './session-access.ts'
+import { createSessionViews } from './session-view.ts'
+import type { PortalParts } from './types.ts'
+
+/** How long a link to another device works. */
+const HANDOVER_SECONDS = 600
+const HANDOVER_QR_PIXELS = 320
+const LOGO_MAX_AGE_SECONDS = 86_400
+
+export const createSessionTools = (parts: PortalParts) => {
+  const access = createSessionAccess(parts)
+  const view = createSessionViews(parts)
+  const { progress, sessions } = parts
+
+  /** The session as it is now, whatever just changed it. */
+  const answer = async ({ session }: SessionState, requestId: string): Promise<Response> => {
+    const state = await sessions.find(session.organizationId, session.id)
+    if (state === null) throw new BrowserUnknownError()
+    return jsonResponse(JSON.stringify(await view(state)), requestId)
+  }
+
+  /** The session, of which something is to be changed. @throws BrowserUnknownError, SessionClosedError */
+  const openForChange = async ({ request, parameters }: PortalCall) => {
+    const opened = await access.open(request, parameters[0] ?? '')
+    const { status } = opened.state.session
+    if (!isSessionOpen(status)) throw new SessionClosedError(status)
+    return opened
+  }
+
+  /** The same, of a person who has agreed to what becomes of what they give. @throws also AgreementMissingError, AgreementOutdatedError */
+  const openAgreed = async (call: PortalCall) => {
+    const opened = await openForChange(call)
+    const { organizationId, id } = opened.state.session
+    const agreement = await progress.findAgreement(organizationId, id)
+    if (agreement === null) throw new AgreementMissingError()
+    if (agreement.version.split('.')[0] !== AGREEMENT_VERSION) throw new AgreementOutdatedError()
+    return { ...opened, agreement }
+  }
+
+  return { access, view, answer, openForChange, openAgreed }
+}
+
+export type SessionTools = ReturnType<typeof createSessionTools>
+
+export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
+  const { progress, links, brands, changes, providers, portalUrl, qrCodeOf, clock } = parts
+  const { access, view, answer, openForChange, openAgreed } = tools
+
+  return [
+    gate({ method: 'GET', path: '/api/sessions/*' }, async ({ request, requestId, parameters }) => {
+      const { state } = await access.open(request, parameters[0] ?? '')
+      return jsonResponse(JSON.stringify(await view(state)), requestId)
+    }),
+
+    gate({ method: 'GET', path: '/api/sessions/*/logo' }, async ({ request, requestId, parameters }) => {
+      const { state } = await access.open(request, parameters[0] ?? '')
+      const logo = await brands.findLogo(state.session.organizationId)
+      if (logo === null) throw new BrowserUnknownError()
+      return new Response(Uint8Array.from(logo.bytes), {
+        headers: {
+          'content-type': logo.type,
+          'x-request-id': requestId,
+          'x-content-type-options': 'nosniff',
+          'content-security-policy': "default-src 'none'; sandbox",
+          // Its address changes when it does.
+          'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
+        },
+      })
+    }),
+
+    gate({ method: 'POST', path: '/api/sessions/*/agreement' }, async (call) => {
+      const { state } = await openForChange(call)
+      const body = await readObject(call.request)
+      const language = LANGUAGES.find((known) => known === body['language'])
+      if (textOf(body, 'version', 10) !== AGREEMENT_VERSION || language === undefined)
+        throw new AgreementOutdatedError()
+      await progress.recordAgreement({
+        organizationId: state.session.organizationId,
+        sessionId: state.session.id,
+        version: `${AGREEMENT_VERSION}.${language}`,
+        shares: booleanOf(body, 'shares'),
+      })
+      return answer(state, call.requestId)
+    }),
+
+    gate({ method: 'POST', path: '/api/sessions/*/submit' }, async (call) => {
+      const { state, agreement } = await openAgreed(call)
+      const { session, wallets } = state
+      if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()
+      const { organizationId, id: sessionId, lockedAddress } = session
+      if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
+        throw new WalletForeignError()
+      }
+      // Before anything can be shared (threats row 3).
+      if (agreement.shares) {
+        await changes.recordConsent({ organizationId, sessionId, version: agreement.version, actor: 'person' })
+      }
+      await providers.of(session).submitted(session)
+      return answer(state, call.requestId)
+    }),
+
+    gate({ method: 'POST', path: '/api/sessions/*/handover' }, async (call) => {
+      const { state } = await access.open(call.request, call.parameters[0] ?? '')
+      const link = createPortalLink(portalUrl)
+      const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
+      const session = { organizationId: state.session.organizationId, sessionId: state.session.id }
+      await links.addHandover(session, link.tokenHash, expiresAtSeconds)
+      const handover: HandoverAnswer = { url: link.url, qrCode: qrCodeOf(link, HANDOVER_QR_PIXELS), expiresAtSeconds }
+      return jsonResponse(JSON.stringify(handover), call.requestId)
+    }),
+  ]
+}

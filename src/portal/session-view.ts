@@ -1,0 +1,81 @@
+// Everything that the page shows of a session, from one place: what is there, what is missing, what was sent back.
+import type { SessionState } from '../domain/session.ts'
+import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
+import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES, type Requirement, requirementsOf } from '../identity/evidence-types.ts'
+import { chainTitle, chainViews } from './chain-title.ts'
+import { AGREEMENT_VERSION, type CorrectionPart, type SessionView } from './contract.ts'
+import type { PortalParts } from './types.ts'
+
+export type ViewParts = Pick<
+  PortalParts,
+  'organizations' | 'brands' | 'progress' | 'evidence' | 'chains' | 'contractChainIds'
+>
+
+export const partOf = (requirement: Requirement): CorrectionPart =>
+  requirement.part === 'field' ? requirement.name : requirement.kind
+
+/** The parts that a session of its kind and level has at all. */
+const partsOf = ({ session }: SessionState): ReadonlySet<string> =>
+  new Set<string>([...requirementsOf(session.checkType, session.level).map(partOf), 'wallets'])
+
+/** The host as it is asked for, in ASCII, so that no letter passes for another (threats row 16). */
+const originOf = (url: string | null): SessionView['origin'] => (url === null ? null : { url, host: new URL(url).host })
+
+export const contractChainTitles = ({ chains, contractChainIds }: ViewParts): readonly string[] =>
+  contractChainIds.map((chainId) => chainTitle(chains.byId(chainId)?.name ?? `eip155:${chainId}`))
+
+export const createSessionViews = (parts: ViewParts) => {
+  const { organizations, brands, progress, evidence, chains } = parts
+  const chainList = chainViews(chains)
+  const contractChains = contractChainTitles(parts)
+
+  return async (state: SessionState): Promise<SessionView> => {
+    const { session, wallets } = state
+    const { organizationId, id: sessionId } = session
+    const [organization, brand, agreement, corrections, given, absent] = await Promise.all([
+      organizations.find(organizationId),
+      brands.find(organizationId),
+      progress.findAgreement(organizationId, sessionId),
+      progress.findCorrections(organizationId, sessionId),
+      evidence.listEvidence(session),
+      evidence.missing(session),
+    ])
+    const known = partsOf(state)
+    const asked = (corrections?.parts ?? []).filter((part): part is CorrectionPart => known.has(part))
+    const open = asked.filter((part) => corrections?.done.includes(part) !== true)
+    const missing = new Set<CorrectionPart>([...(wallets.length === 0 ? (['wallets'] as const) : []), ...open])
+    for (const requirement of absent) missing.add(partOf(requirement))
+    return {
+      sessionId,
+      sequence: session.sequence,
+      checkType: session.checkType,
+      status: session.status,
+      test: session.environment === 'test',
+      organization: {
+        name: organization?.name ?? '',
+        color: brand.color,
+        logo: brand.logoVersion === null ? null : `api/sessions/${sessionId}/logo?v=${brand.logoVersion}`,
+      },
+      agreement: agreement === null ? null : { version: agreement.version, shares: agreement.shares },
+      agreementVersion: AGREEMENT_VERSION,
+      lockedWallet: session.lockedAddress === null ? null : walletAddressText(session.lockedAddress),
+      wallets: wallets.map(({ id, addressText, chain }) => ({
+        ...{ id, address: addressText, chain, chainTitle: chainTitle(chain) },
+      })),
+      walletsMax: WALLETS_PER_SESSION_MAX,
+      chains: chainList,
+      contractChains,
+      requirements: requirementsOf(session.checkType, session.level),
+      fields: given.fields,
+      documents: given.documents,
+      documentRules: DOCUMENT_RULES,
+      documentBytesMax: DOCUMENT_BYTES_MAX,
+      missing: [...missing],
+      corrections: session.status === 'retry' ? asked : [],
+      comment: session.publicComment,
+      origin: originOf(session.originUrl),
+    }
+  }
+}
+
+export type SessionViews = ReturnType<typeof createSessionViews>

@@ -1,0 +1,29 @@
+// The page follows its session: the same stream that the organization's backend may follow, for the browser's cookie.
+import { eventStreamResponse } from '../http/event-stream.ts'
+import type { PortalGate, PortalRoute } from './gate.ts'
+import type { SessionTools } from './session-routes.ts'
+import type { PortalParts } from './types.ts'
+
+/** Tabs of a browser, and streams of theirs that the network has cut and nobody has noticed yet. */
+const STREAMS_PER_BROWSER_MAX = 10
+
+export const streamRoutes = (
+  gate: PortalGate,
+  { hub }: Pick<PortalParts, 'hub'>,
+  { access }: SessionTools,
+): readonly PortalRoute[] => [
+  gate({ method: 'GET', path: '/api/sessions/*/events' }, async ({ request, requestId, parameters, deadline }) => {
+    const { state, cookieHash } = await access.open(request, parameters[0] ?? '')
+    const { organizationId, id: sessionId } = state.session
+    const stream = await hub.open({
+      ...{ organizationId, sessionId, streamsMax: STREAMS_PER_BROWSER_MAX },
+      keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
+      accepts: () => true,
+      // Asked every 15 s: a browser whose link moved on hears nothing more.
+      allowed: async () => (await access.find(request.headers, sessionId)) !== null,
+      signal: request.signal,
+      isLate: () => deadline.passed,
+    })
+    return eventStreamResponse(stream, requestId, null)
+  }),
+]

@@ -1,0 +1,80 @@
+// What the verification page needs of the store and of identity, as interfaces: the composition root passes them in.
+import type { WalletAddress } from '../domain/address.ts'
+import type { ChainTable } from '../domain/chain.ts'
+import type { SessionState } from '../domain/session.ts'
+import type { Clock } from '../domain/time.ts'
+import type { SessionChanges } from '../identity/changes.ts'
+import type { Connect } from '../identity/connect.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { VerifyProof } from '../identity/proof.ts'
+import type { Providers } from '../identity/providers.ts'
+import type { QrCodeOf } from '../identity/qr-code.ts'
+import type { StreamHub } from '../identity/stream-hub.ts'
+import type { BrowserCookies } from './browser-cookie.ts'
+
+export interface LinkSession {
+  readonly organizationId: string
+  readonly sessionId: string
+}
+
+export interface ContinuationChallenge extends LinkSession {
+  readonly nonce: string
+  readonly linkHash: Uint8Array
+  readonly address: WalletAddress
+  readonly chainId: number
+  readonly message: string
+  readonly expiresAtSeconds: number
+}
+
+/** See store/portal-links.ts. */
+export interface PortalLinks {
+  find(linkHash: Uint8Array): Promise<(LinkSession & { readonly cookieHash: Uint8Array | null }) | null>
+  bind(link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array): Promise<boolean>
+  findBrowser(cookieHash: Uint8Array, sessionId: string): Promise<LinkSession | null>
+  addHandover(link: LinkSession, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void>
+  addChallenge(challenge: ContinuationChallenge): Promise<void>
+  findChallenge(linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null>
+  moveLink(challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean>
+}
+
+/** See store/portal-progress.ts. */
+export interface PortalProgress {
+  recordAgreement(input: LinkSession & { readonly version: string; readonly shares: boolean }): Promise<void>
+  findAgreement(
+    organizationId: string,
+    sessionId: string,
+  ): Promise<{ readonly version: string; readonly shares: boolean } | null>
+  findCorrections(
+    organizationId: string,
+    sessionId: string,
+  ): Promise<{ readonly parts: readonly string[]; readonly done: readonly string[] } | null>
+  markCorrected(organizationId: string, sessionId: string, parts: readonly string[]): Promise<void>
+}
+
+/** See store/organization-brands.ts. */
+export interface OrganizationBrands {
+  find(organizationId: string): Promise<{ readonly color: string | null; readonly logoVersion: string | null }>
+  findLogo(organizationId: string): Promise<{ readonly type: string; readonly bytes: Uint8Array } | null>
+}
+
+export interface PortalParts {
+  readonly sessions: { find(organizationId: string, sessionId: string): Promise<SessionState | null> }
+  readonly organizations: { find(organizationId: string): Promise<{ readonly name: string } | null> }
+  readonly brands: OrganizationBrands
+  readonly links: PortalLinks
+  readonly progress: PortalProgress
+  readonly evidence: EvidenceService
+  readonly connect: Connect
+  readonly verifyProof: VerifyProof
+  readonly changes: Pick<SessionChanges, 'removeWallet' | 'recordConsent'>
+  readonly providers: Pick<Providers, 'of'>
+  readonly hub: Pick<StreamHub, 'open'>
+  readonly cookies: BrowserCookies
+  readonly chains: ChainTable
+  /** EIP-155 ids of the chains on which contract wallets can be asked. */
+  readonly contractChainIds: readonly number[]
+  readonly qrCodeOf: QrCodeOf
+  /** The page's public address, without a trailing slash. */
+  readonly portalUrl: string
+  readonly clock: Clock
+}

@@ -1,0 +1,58 @@
+// Wallets of a session: what to sign, the signature brought, a wallet taken out again. Proofs are identity's own.
+import { walletAddressText } from '../domain/wallet.ts'
+import { jsonResponse } from '../http/response.ts'
+import type { ChallengeAnswer } from './contract.ts'
+import type { PortalGate, PortalRoute } from './gate.ts'
+import { readObject, textOf } from './json.ts'
+import type { SessionTools } from './session-routes.ts'
+import type { PortalParts } from './types.ts'
+import { decodeWalletOnChain } from './wallet-input.ts'
+
+const NONCE_MAX = 64
+/** Contract wallets sign with whatever they like; identity has a limit of its own. */
+const SIGNATURE_MAX = 20_000
+
+export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
+  const { connect, organizations, progress, changes } = parts
+  const { openAgreed, answer } = tools
+
+  return [
+    gate({ method: 'POST', path: '/api/sessions/*/wallets/challenge' }, async (call) => {
+      const { state } = await openAgreed(call)
+      const wallet = decodeWalletOnChain(await readObject(call.request))
+      const organization = await organizations.find(state.session.organizationId)
+      const asked = await connect.requestProof(state.session, organization?.name ?? '', wallet)
+      const challenge: ChallengeAnswer = {
+        nonce: asked.nonce,
+        message: asked.message,
+        address: walletAddressText(wallet.address),
+        expiresAtSeconds: asked.expiresAtSeconds,
+      }
+      return jsonResponse(JSON.stringify(challenge), call.requestId)
+    }),
+
+    gate({ method: 'POST', path: '/api/sessions/*/wallets' }, async (call) => {
+      const { state } = await openAgreed(call)
+      const body = await readObject(call.request)
+      const { organizationId, id } = state.session
+      await connect.connect(state.session, {
+        nonce: textOf(body, 'nonce', NONCE_MAX),
+        signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),
+      })
+      await progress.markCorrected(organizationId, id, ['wallets'])
+      return answer(state, call.requestId)
+    }),
+
+    gate({ method: 'DELETE', path: '/api/sessions/*/wallets/*' }, async (call) => {
+      const { state } = await openAgreed(call)
+      const { organizationId, id: sessionId } = state.session
+      const walletId = call.parameters[1] ?? ''
+      // Gone already, in another tab for example: what was wanted is so.
+      if (state.wallets.some(({ id }) => id === walletId)) {
+        await changes.removeWallet({ organizationId, sessionId, walletId, actor: 'person' })
+        await progress.markCorrected(organizationId, sessionId, ['wallets'])
+      }
+      return answer(state, call.requestId)
+    }),
+  ]
+}

@@ -1,0 +1,127 @@
+// The index's own SQLite file. It holds nothing that the log does not: one that is damaged, or of another version of this
+// program, is thrown away and built again.
+import { Database, type Statement } from 'bun:sqlite'
+import { existsSync, rmSync } from 'node:fs'
+
+/** Changes whenever what is stored, or how, changes. */
+const VERSION = '3'
+
+/**
+ * Decisions of one generation. Small enough that one without indexes is read whole in some twenty milliseconds, so that
+ * the newest can do without: writing stays sequential, which is what makes it fast.
+ */
+export const GENERATION_ROWS = 500_000
+
+/**
+ * What else may be asked for stands in every index as well, so that a row which does not match costs no look at the table:
+ * a rule that decided once in a project with a million decisions is found in the project's index alone.
+ */
+const ASKED = 'at, number, project, policy, rule, chain, compliant, shadow'
+
+/** What a complete generation is given, one by one: name and columns. The order of the table is by time. */
+export const GENERATION_INDEXES: ReadonlyArray<{ readonly name: string; readonly on: string }> = [
+  { name: 'wallet', on: `(organization, wallet, ${ASKED})` },
+  { name: 'uuid', on: '(uuid)' },
+  { name: 'project', on: `(organization, project, ${ASKED.replace(' project,', '')})` },
+  { name: 'rule', on: `(organization, rule, ${ASKED.replace(' rule,', '')})` },
+  { name: 'denied', on: `(organization, ${ASKED}) WHERE compliant = 0` },
+  { name: 'shadow', on: `(organization, shadow, ${ASKED.replace(', shadow', '')}) WHERE shadow <> 0` },
+]
+
+export const tableOf = (generation: number): string => `decisions_${generation}`
+
+export const createGenerationTable = (generation: number): string =>
+  `CREATE TABLE ${tableOf(generation)} (
+     organization INTEGER NOT NULL, at INTEGER NOT NULL, number INTEGER NOT NULL, project INTEGER NOT NULL,
+     policy INTEGER NOT NULL, rule INTEGER NOT NULL, chain INTEGER NOT NULL, compliant INTEGER NOT NULL,
+     shadow INTEGER NOT NULL, wallet INTEGER NOT NULL, uuid INTEGER NOT NULL, segment INTEGER NOT NULL,
+     offset INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (organization, at, number)
+   ) STRICT, WITHOUT ROWID`
+
+const SCHEMA = [
+  'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
+  // Texts that come again and again are numbers in the rows.
+  'CREATE TABLE names (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT',
+  'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
+  `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
+     highest_at INTEGER NOT NULL, complete INTEGER NOT NULL, indexes INTEGER NOT NULL) STRICT`,
+  'CREATE TABLE withheld (uuid INTEGER PRIMARY KEY) STRICT',
+]
+
+export interface IndexFile {
+  readonly database: Database
+  /** Prepared once for each text. */
+  statement(sql: string): Statement
+  close(): void
+}
+
+const removeFiles = (path: string): void => {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+}
+
+const openDatabase = (path: string): Database => {
+  const database = new Database(path, { create: true, readwrite: true, strict: true })
+  // Before anything is written: pages of a size that suits reading in order.
+  database.run('PRAGMA page_size = 8192')
+  database.run('PRAGMA journal_mode = WAL')
+  // A power cut may lose the newest transactions whole, positions with rows: they are read from the log again.
+  database.run('PRAGMA synchronous = NORMAL')
+  database.run('PRAGMA temp_store = MEMORY')
+  database.run('PRAGMA trusted_schema = OFF')
+  database.run('PRAGMA cache_size = -65536')
+  // The system's own cache serves reads; nothing is copied.
+  database.run('PRAGMA mmap_size = 8589934592')
+  return database
+}
+
+const hasVersion = (database: Database): boolean => {
+  try {
+    const row = database.query("SELECT value FROM meta WHERE name = 'version'").get() as { value: string } | null
+    return row?.value === VERSION
+  } catch {
+    // Empty, of another kind, or damaged: in each case it is made anew.
+    return false
+  }
+}
+
+const prepareDatabase = (path: string): Database => {
+  if (existsSync(path)) {
+    try {
+      const known = openDatabase(path)
+      if (hasVersion(known)) return known
+      known.close()
+    } catch {
+      // Not a database: made anew as well.
+    }
+  }
+  removeFiles(path)
+  const database = openDatabase(path)
+  database.transaction(() => {
+    for (const statement of SCHEMA) database.run(statement)
+    database.query("INSERT INTO meta (name, value) VALUES ('version', ?)").run(VERSION)
+  })()
+  return database
+}
+
+/** Opens the index, or makes an empty one. @param fresh throws away what is there */
+export const openIndexFile = (path: string, fresh = false): IndexFile => {
+  if (fresh) removeFiles(path)
+  const database = prepareDatabase(path)
+  const statements = new Map<string, Statement>()
+  return {
+    database,
+    statement: (sql) => {
+      let statement = statements.get(sql)
+      if (statement === undefined) {
+        statement = database.prepare(sql)
+        statements.set(sql, statement)
+      }
+      return statement
+    },
+    close: () => {
+      for (const statement of statements.values()) statement.finalize()
+      statements.clear()
+      database.close()
+    },
+  }
+}

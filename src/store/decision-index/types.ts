@@ -1,0 +1,74 @@
+// What is asked of the decision index and what it answers. The index finds places in the log; what it shows is the log's.
+import type { LinePlace } from '../../decisions/located.ts'
+
+/** `different`: another verdict, or the same by another rule. */
+export type ShadowOutcome = 'same' | 'different' | 'failed'
+
+export interface DecisionFilter {
+  /** Always one organization's (invariant 6). */
+  readonly organizationId: string
+  /** Canonical; the end user's. */
+  readonly wallet?: string
+  readonly projectId?: string
+  readonly policyId?: string
+  readonly verdict?: 'compliant' | 'denied'
+  /** A rule's id; null: the policy's default decided. */
+  readonly rule?: string | null
+  readonly chain?: string
+  /** Whether this shadow revision would have gone another way, or would have failed. */
+  readonly shadow?: { readonly revisionId: string; readonly outcome: ShadowOutcome }
+  /** Unix milliseconds: from, inclusive, and until, exclusive. */
+  readonly sinceMs?: number
+  readonly untilMs?: number
+}
+
+/** Where a page ended: decisions are ordered by time, newest first, and by their number in the index. */
+export interface DecisionPosition {
+  readonly atMs: number
+  readonly number: number
+}
+
+export interface DecisionPlace extends LinePlace {
+  readonly atMs: number
+  readonly number: number
+  /** Its answer came after the deadline and was never sent. */
+  readonly withheld: boolean
+}
+
+export interface FoundPlaces {
+  readonly places: readonly DecisionPlace[]
+  /** Where to go on; null when there is no more. */
+  readonly next: DecisionPosition | null
+  /** False: the search stopped to stay quick, and goes on from `next`. */
+  readonly complete: boolean
+}
+
+export interface DecisionCount {
+  readonly count: number
+  /** False: there are more. */
+  readonly exact: boolean
+}
+
+/** One decision as the index takes it in. */
+export interface IndexedDecision {
+  readonly kind: 'decision'
+  readonly place: LinePlace
+  readonly atMs: number
+  readonly uuid: string
+  readonly organizationId: string
+  readonly projectId: string
+  readonly policyId: string
+  readonly rule: string | null
+  readonly chain: string
+  readonly wallet: string
+  readonly compliant: boolean
+  /** Null where there was no shadow revision. */
+  readonly shadow: { readonly revisionId: string; readonly outcome: ShadowOutcome } | null
+}
+
+export interface IndexedWithheld {
+  readonly kind: 'withheld'
+  readonly uuid: string
+}
+
+export type IndexedLine = IndexedDecision | IndexedWithheld

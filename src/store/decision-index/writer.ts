@@ -1,0 +1,189 @@
+// Takes decisions into the index. Rows and the place up to which the log was read are one transaction, so that no line is
+// taken in twice or passed over, whenever the process ends.
+import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, tableOf } from './file.ts'
+import { uuidKey, walletKey } from './keys.ts'
+import type { IndexedDecision, IndexedLine } from './types.ts'
+
+export interface SlotPosition {
+  readonly slot: string
+  readonly segment: string
+  readonly offset: number
+}
+
+/** Lines of a segment from `length` on never counted. */
+export interface CutSegment {
+  readonly slot: string
+  readonly segment: string
+  readonly length: number
+}
+
+export interface IndexWriter {
+  append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): void
+  /** Gives a complete generation one of its indexes; false when none is missing. Some hundred milliseconds at most. */
+  improve(): boolean
+  positions(): ReadonlyMap<string, { readonly segment: string; readonly offset: number }>
+  /** Decisions in the index. */
+  count(): number
+}
+
+interface Generation {
+  readonly id: number
+  rows: number
+  lowestAt: number
+  highestAt: number
+}
+
+/** The name of a rule where the policy's default decided. Rule ids have no such characters. */
+export const DEFAULT_RULE = '(default)'
+
+/** A revision and an outcome are one name, so that they are one number. */
+export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision['shadow']>): string =>
+  `${revisionId} ${outcome}`
+
+export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
+  const { database, statement } = file
+  const names = new Map<string, number>()
+
+  const nameId = (kind: string, text: string): number => {
+    const key = `${kind} ${text}`
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const row = statement(
+      `INSERT INTO names (kind, text) VALUES (?, ?) ON CONFLICT (kind, text) DO UPDATE SET text = excluded.text
+       RETURNING id`,
+    ).get(kind, text) as { id: number }
+    // Bounded: rules and keys are many, but not this many at a time.
+    if (names.size >= 100_000) names.clear()
+    names.set(key, row.id)
+    return row.id
+  }
+
+  const readCount = (): number =>
+    (database.query('SELECT COALESCE(SUM(rows), 0) AS rows FROM generations').get() as { rows: number }).rows
+
+  const readNewest = (): Generation | null => {
+    const row = database
+      .query('SELECT id, rows, lowest_at, highest_at FROM generations WHERE complete = 0 ORDER BY id DESC LIMIT 1')
+      .get() as { id: number; rows: number; lowest_at: number; highest_at: number } | null
+    return row === null ? null : { id: row.id, rows: row.rows, lowestAt: row.lowest_at, highestAt: row.highest_at }
+  }
+
+  const readNumber = (): number =>
+    Number(
+      (database.query("SELECT value FROM meta WHERE name = 'number'").get() as { value: string } | null)?.value ?? 0,
+    )
+
+  let generation = readNewest()
+  let count = readCount()
+  let number = readNumber()
+
+  const saveGeneration = ({ id, rows, lowestAt, highestAt }: Generation, complete: boolean): void => {
+    statement(
+      `INSERT INTO generations (id, rows, lowest_at, highest_at, complete, indexes) VALUES (?, ?, ?, ?, ?, 0)
+       ON CONFLICT (id) DO UPDATE SET rows = excluded.rows, lowest_at = excluded.lowest_at,
+         highest_at = excluded.highest_at, complete = excluded.complete`,
+    ).run(id, rows, lowestAt, highestAt, complete ? 1 : 0)
+  }
+
+  const openGeneration = (atMs: number): Generation => {
+    const newest = database.query('SELECT MAX(id) AS id FROM generations').get() as { id: number | null }
+    const opened = { id: (newest.id ?? 0) + 1, rows: 0, lowestAt: atMs, highestAt: atMs }
+    database.run(createGenerationTable(opened.id))
+    return opened
+  }
+
+  const addDecision = (decision: IndexedDecision): void => {
+    generation ??= openGeneration(decision.atMs)
+    const { place, atMs } = decision
+    number += 1
+    statement(`INSERT INTO ${tableOf(generation.id)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
+      nameId('organization', decision.organizationId),
+      atMs,
+      number,
+      nameId('project', decision.projectId),
+      nameId('policy', decision.policyId),
+      nameId('rule', decision.rule ?? DEFAULT_RULE),
+      nameId('chain', decision.chain),
+      decision.compliant ? 1 : 0,
+      decision.shadow === null ? 0 : nameId('shadow', shadowName(decision.shadow)),
+      walletKey(decision.wallet),
+      uuidKey(decision.uuid),
+      nameId('segment', `${place.slot}/${place.segment}`),
+      place.offset,
+      place.length,
+    )
+    count += 1
+    generation.rows += 1
+    generation.lowestAt = Math.min(generation.lowestAt, atMs)
+    generation.highestAt = Math.max(generation.highestAt, atMs)
+    if (generation.rows >= generationRows) {
+      saveGeneration(generation, true)
+      generation = null
+    }
+  }
+
+  const cutOff = ({ slot, segment, length }: CutSegment): void => {
+    const segmentId = nameId('segment', `${slot}/${segment}`)
+    const generations = database.query('SELECT id FROM generations').all() as { id: number }[]
+    for (const { id } of generations) {
+      const { changes } = database
+        .query(`DELETE FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?`)
+        .run(segmentId, length)
+      count -= changes
+      database.query('UPDATE generations SET rows = rows - ? WHERE id = ?').run(changes, id)
+      if (generation?.id === id) generation.rows -= changes
+    }
+  }
+
+  const appendAll = database.transaction(
+    (lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]) => {
+      for (const line of lines) {
+        if (line.kind === 'decision') addDecision(line)
+        else statement('INSERT OR IGNORE INTO withheld (uuid) VALUES (?)').run(uuidKey(line.uuid))
+      }
+      if (generation !== null) saveGeneration(generation, false)
+      for (const cut of cuts) cutOff(cut)
+      for (const { slot, segment, offset } of positions) {
+        statement('INSERT OR REPLACE INTO positions (slot, segment, offset) VALUES (?, ?, ?)').run(
+          slot,
+          segment,
+          offset,
+        )
+      }
+      statement("INSERT OR REPLACE INTO meta (name, value) VALUES ('number', ?)").run(String(number))
+    },
+  )
+
+  return {
+    append: (lines, positions, cuts) => {
+      try {
+        appendAll.immediate(lines, positions, cuts)
+      } catch (error) {
+        // Rolled back: what was counted on the way did not happen.
+        names.clear()
+        generation = readNewest()
+        count = readCount()
+        number = readNumber()
+        throw error
+      }
+    },
+    improve: () => {
+      const row = database
+        .query('SELECT id, indexes FROM generations WHERE complete = 1 AND indexes < ? ORDER BY id LIMIT 1')
+        .get(GENERATION_INDEXES.length) as { id: number; indexes: number } | null
+      const missing = row === null ? undefined : GENERATION_INDEXES[row.indexes]
+      if (row === null || missing === undefined) return false
+      const table = tableOf(row.id)
+      database.transaction(() => {
+        database.run(`CREATE INDEX ${table}_${missing.name} ON ${table} ${missing.on}`)
+        database.query('UPDATE generations SET indexes = indexes + 1 WHERE id = ?').run(row.id)
+      })()
+      return true
+    },
+    positions: () => {
+      const rows = database.query('SELECT slot, segment, offset FROM positions').all() as SlotPosition[]
+      return new Map(rows.map(({ slot, segment, offset }) => [slot, { segment, offset }]))
+    },
+    count: () => count,
+  }
+}

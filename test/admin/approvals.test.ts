@@ -1,0 +1,186 @@
+// The second person: where one is asked for, nobody makes a policy live, changes attester keys or ends the rule alone.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+let ada: { readonly id: string; readonly cookie: string }
+let bob: { readonly id: string; readonly cookie: string }
+let policyId: string
+let revisionId: string
+
+const SOURCE = 'name: Second person\nrules: []\n'
+
+beforeEach(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+  ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
+  bob = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'organization-admin' } })
+  const { store } = harness
+  policyId = (await store.policies.create({ organizationId: alpha.id, name: 'P' })).id
+  revisionId =
+    (await store.policies.saveRevision({ organizationId: alpha.id, policyId, source: SOURCE, quorum: 1 }))?.id ?? ''
+})
+afterEach(() => harness.close())
+
+const call = async (method: string, path: string, options: CallOptions) => {
+  const response = await harness.request(method, path, options)
+  const text = await response.text()
+  return {
+    status: response.status,
+    body: (text === '' ? {} : JSON.parse(text)) as { id: string; state: string; detail: string },
+  }
+}
+const settings = (second_person: boolean, options: CallOptions) =>
+  call('PATCH', '/organizations/alpha/settings', { ...options, body: { second_person } })
+const activate = (options: CallOptions) =>
+  call('POST', `/organizations/alpha/policies/${policyId}/activate`, { ...options, body: { revision_id: revisionId } })
+const decide = (id: string, approve: boolean, options: CallOptions) =>
+  call('POST', `/organizations/alpha/approvals/${id}/decide`, { ...options, body: { approve } })
+const active = async (): Promise<string | null> =>
+  (await harness.store.policies.find(alpha.id, policyId))?.activeRevisionId ?? null
+
+describe('without the rule', () => {
+  test('a revision is live at once', async () => {
+    expect((await activate({ cookie: ada.cookie })).status).toBe(200)
+    expect(await active()).toBe(revisionId)
+  })
+})
+
+describe('with the rule', () => {
+  beforeEach(async () => {
+    expect((await settings(true, { cookie: ada.cookie })).status).toBe(200)
+  })
+
+  test('a revision waits, and is live when someone else approves', async () => {
+    const asked = await activate({ cookie: ada.cookie })
+    expect([asked.status, asked.body.state, await active()]).toEqual([202, 'pending', null])
+    const approved = await decide(asked.body.id, true, { cookie: bob.cookie })
+    expect([approved.status, approved.body.state, await active()]).toEqual([200, 'approved', revisionId])
+    const { items } = await harness.store.audit.page({ organizationId: alpha.id }, { after: null, limit: 10 })
+    expect(items.map(({ action, actor }) => [action, actor])).toEqual([
+      ['policy.activate', `user:${bob.id}`],
+      ['approval.approve', `user:${bob.id}`],
+      ['approval.request', `user:${ada.id}`],
+      ['settings.second-person', `user:${ada.id}`],
+    ])
+  })
+
+  test('who asked can’t approve, only take it back', async () => {
+    const { body } = await activate({ cookie: ada.cookie })
+    expect((await decide(body.id, true, { cookie: ada.cookie })).status).toBe(409)
+    expect(await active()).toBeNull()
+    expect((await decide(body.id, false, { cookie: ada.cookie })).body.state).toBe('rejected')
+    expect((await decide(body.id, true, { cookie: bob.cookie })).status).toBe(409)
+    expect(await active()).toBeNull()
+  })
+
+  test('a key neither asks nor approves: nobody knows who holds it', async () => {
+    expect((await activate({ key: alpha.key })).status).toBe(403)
+    const { body } = await activate({ cookie: ada.cookie })
+    expect((await decide(body.id, true, { key: alpha.key })).status).toBe(403)
+    expect(await active()).toBeNull()
+  })
+
+  test('a reviewer can’t approve', async () => {
+    const eve = await harness.person({ email: 'eve@example.com', roles: { [alpha.id]: 'reviewer' } })
+    const { body } = await activate({ cookie: ada.cookie })
+    expect((await decide(body.id, true, { cookie: eve.cookie })).status).toBe(403)
+  })
+
+  test('of two that decide at once, one does', async () => {
+    const carol = await harness.person({ email: 'carol@example.com', roles: { [alpha.id]: 'organization-admin' } })
+    const { body } = await activate({ cookie: ada.cookie })
+    const both = await Promise.all([
+      decide(body.id, true, { cookie: bob.cookie }),
+      decide(body.id, false, { cookie: carol.cookie }),
+    ])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
+  test('what was not approved in a week is not done', async () => {
+    const { body } = await activate({ cookie: ada.cookie })
+    harness.clock.advance(604_801)
+    const session = await harness.services.sessions.begin(bob.id, 'active', { userAgent: '', address: '' })
+    const cookie = session.cookie.split(';')[0] ?? ''
+    expect((await decide(body.id, true, { cookie })).status).toBe(409)
+    const { data } = (await (
+      await harness.request('GET', '/organizations/alpha/approvals?state=expired', { cookie })
+    ).json()) as { data: { id: string }[] }
+    expect(data.map(({ id }) => id)).toEqual([body.id])
+  })
+
+  test('an approval whose change can’t be made any more is not spent', async () => {
+    const { body } = await activate({ cookie: ada.cookie })
+    const database = harness.store.database
+    await database.execute('UPDATE policy_revisions SET content_hash = ? WHERE id = ?', ['0'.repeat(64), revisionId])
+    expect((await decide(body.id, true, { cookie: bob.cookie })).status).toBe(503)
+    expect((await harness.store.approvals.find(alpha.id, body.id))?.state).toBe('pending')
+    expect(await active()).toBeNull()
+  })
+
+  test('ending the rule needs a second person too', async () => {
+    const asked = await settings(false, { cookie: ada.cookie })
+    expect(asked.status).toBe(202)
+    expect((await harness.store.organizationSettings.read(alpha.id)).secondPerson).toBe(true)
+    await decide(asked.body.id, true, { cookie: bob.cookie })
+    expect((await harness.store.organizationSettings.read(alpha.id)).secondPerson).toBe(false)
+  })
+
+  test('another organization goes on alone', async () => {
+    const beta = await harness.organization('beta')
+    const { store } = harness
+    const other = await store.policies.create({ organizationId: beta.id, name: 'P' })
+    const revision = await store.policies.saveRevision({
+      organizationId: beta.id,
+      policyId: other.id,
+      source: SOURCE,
+      quorum: 1,
+    })
+    const response = await harness.request('POST', `/organizations/beta/policies/${other.id}/activate`, {
+      key: beta.key,
+      body: { revision_id: revision?.id },
+    })
+    expect(response.status).toBe(200)
+  })
+})
+
+describe('attester keys', () => {
+  let root: { readonly id: string; readonly cookie: string }
+  let second: { readonly id: string; readonly cookie: string }
+  beforeEach(async () => {
+    root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    second = await harness.person({ email: 'second@example.com', deploymentAdmin: true })
+  })
+  const listed = async (): Promise<string[]> => (await harness.store.attesters.list()).map(({ status }) => status)
+
+  test('change alone unless the deployment asks for two', async () => {
+    expect((await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'secp256k1' } })).status).toBe(201)
+    expect(await listed()).toEqual(['active'])
+  })
+
+  test('wait for the second person when it does', async () => {
+    await call('PATCH', '/deployment/settings', { cookie: root.cookie, body: { second_person: true } })
+    const asked = await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'secp256k1' } })
+    expect([asked.status, await listed()]).toEqual([202, []])
+    // An organization's admin has no say in it.
+    expect(
+      (await call('POST', `/approvals/${asked.body.id}/decide`, { cookie: ada.cookie, body: { approve: true } }))
+        .status,
+    ).toBe(403)
+    expect(
+      (await call('POST', `/approvals/${asked.body.id}/decide`, { cookie: second.cookie, body: { approve: true } }))
+        .status,
+    ).toBe(200)
+    expect(await listed()).toEqual(['active'])
+  })
+
+  test('the last active one can’t retire, and its successor takes over', async () => {
+    const first = await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'ed25519' } })
+    const retire = () => call('POST', `/attesters/${first.body.id}/retire`, { cookie: root.cookie, body: {} })
+    expect((await retire()).status).toBe(409)
+    await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'ed25519' } })
+    expect((await retire()).status).toBe(200)
+    expect(await listed()).toEqual(['retiring', 'active'])
+  })
+})

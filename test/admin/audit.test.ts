@@ -1,0 +1,167 @@
+// The audit log: there for every change, never without it, and not to be altered unseen.
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { AUDIT_ROOT, auditHash } from '../../src/store/audit.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+
+beforeEach(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+})
+afterEach(() => harness.close())
+
+const entries = async () => (await harness.store.audit.page({}, { after: null, limit: 200 })).items
+
+const issue = (name: string): Promise<Response> =>
+  harness.request('POST', '/organizations/alpha/keys', { key: alpha.key, body: { name, kind: 'attestation' } })
+
+const fill = async (count: number): Promise<void> => {
+  for (let n = 0; n < count; n++) await issue(`key ${n}`)
+}
+
+/** Goes around the store, as someone with the file in their hands would. */
+const tamper = (statement: string): void => {
+  const database = new Database(`${harness.folder}/countersign.db`)
+  database.run('DROP TRIGGER audit_log_refuses_update')
+  database.run('DROP TRIGGER audit_log_refuses_delete')
+  database.run(statement)
+  database.close()
+}
+
+describe('a change', () => {
+  test('is noted with who, what, before and after, and without any secret', async () => {
+    const issued = (await (await issue('trading')).json()) as { key: string; record: { id: string } }
+    const [entry] = await entries()
+    expect(entry).toMatchObject({
+      sequence: 1,
+      organizationId: alpha.id,
+      actor: `key:${alpha.key.slice(9, 21)}`,
+      action: 'key.issue',
+      subject: issued.record.id,
+      detail: { name: 'trading', kind: 'attestation' },
+    })
+    expect(JSON.stringify(entry)).not.toContain(issued.key)
+    await harness.request('PATCH', '/organizations/alpha', { key: alpha.key, body: { name: 'Alpha & Co' } })
+    const [renamed] = await entries()
+    expect(renamed?.detail).toEqual({ name: ['alpha', 'Alpha & Co'], level: ['basic', 'basic'] })
+  })
+
+  test('that fails leaves no entry, and an entry that fails leaves no change', async () => {
+    await harness.request('POST', '/organizations/alpha/projects', {
+      key: alpha.key,
+      body: { name: 'x', policy_id: 'none' },
+    })
+    expect(await entries()).toEqual([])
+    const database = new Database(`${harness.folder}/countersign.db`)
+    database.run("CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'full'); END")
+    database.close()
+    expect((await issue('lost')).status).toBeGreaterThanOrEqual(400)
+    expect((await harness.store.apiKeys.list(alpha.id)).map(({ name }) => name)).toEqual(['test'])
+  })
+
+  test('answered under a request id has it in its entry', async () => {
+    await harness.request('POST', '/organizations/alpha/keys', {
+      key: alpha.key,
+      body: { name: 'x', kind: 'identity' },
+      headers: { 'x-request-id': 'req-42' },
+    })
+    expect((await entries())[0]?.requestId).toBe('req-42')
+  })
+})
+
+describe('the chain', () => {
+  test('begins at the root and holds, and each hash can be computed by anyone', async () => {
+    await fill(5)
+    expect(await harness.store.audit.verify()).toMatchObject({ ok: true, entries: 5, brokenAt: null })
+    const oldest = (await entries()).at(-1)
+    expect(oldest?.previousHash).toBe(AUDIT_ROOT)
+    const {
+      sequence,
+      atSeconds,
+      organizationId,
+      actor,
+      actorName,
+      action,
+      subject,
+      detail,
+      requestId,
+      previousHash,
+      hash,
+    } = oldest!
+    expect(
+      auditHash({
+        ...{ sequence, at_seconds: atSeconds, organization_id: organizationId, actor, actor_name: actorName, action },
+        ...{ subject, detail: JSON.stringify(detail), request_id: requestId, previous_hash: previousHash },
+      }),
+    ).toBe(hash)
+  })
+
+  test('takes no change and no deletion, from the store itself neither', async () => {
+    await fill(2)
+    const { database } = harness.store
+    await expect(database.execute("UPDATE audit_log SET actor = 'nobody'")).rejects.toThrow()
+    await expect(database.execute('DELETE FROM audit_log')).rejects.toThrow()
+    expect(await harness.store.audit.verify()).toMatchObject({ ok: true, entries: 2 })
+  })
+
+  const tampering: ReadonlyArray<readonly [string, string, number]> = [
+    ['an altered entry', "UPDATE audit_log SET actor = 'key:someone' WHERE sequence = 3", 3],
+    ['an altered detail', "UPDATE audit_log SET detail = '{}' WHERE sequence = 2", 2],
+    ['an entry moved to another organization', 'UPDATE audit_log SET organization_id = NULL WHERE sequence = 4', 4],
+    ['an entry taken out', 'DELETE FROM audit_log WHERE sequence = 3', 3],
+    ['the first taken out', 'DELETE FROM audit_log WHERE sequence = 1', 1],
+    ['the last cut off', 'DELETE FROM audit_log WHERE sequence = 5', 5],
+    ['all of it gone', 'DELETE FROM audit_log', 1],
+  ]
+  for (const [what, statement, brokenAt] of tampering) {
+    test(`shows ${what}`, async () => {
+      await fill(5)
+      tamper(statement)
+      expect(await harness.store.audit.verify()).toMatchObject({ ok: false, brokenAt })
+    })
+  }
+
+  test('shows an entry whose hash was computed anew', async () => {
+    await fill(3)
+    const [third] = await entries()
+    const second = (await entries())[1]
+    const forged = auditHash({
+      ...{ sequence: 2, at_seconds: second!.atSeconds, organization_id: second!.organizationId, actor: 'key:other' },
+      ...{ actor_name: second!.actorName, action: second!.action, subject: second!.subject },
+      ...{ detail: JSON.stringify(second!.detail), request_id: second!.requestId, previous_hash: second!.previousHash },
+    })
+    tamper(`UPDATE audit_log SET actor = 'key:other', hash = '${forged}' WHERE sequence = 2`)
+    expect(third?.sequence).toBe(3)
+    expect(await harness.store.audit.verify()).toMatchObject({ ok: false, brokenAt: 3 })
+  })
+
+  test('keeps its order when many write at once', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, n) => issue(`key ${n}`)))
+    expect(await harness.store.audit.verify()).toMatchObject({ ok: true, entries: 20 })
+  })
+})
+
+describe('reading it', () => {
+  test('an organization sees its own entries only, and can filter them', async () => {
+    const beta = await harness.organization('beta')
+    await issue('one')
+    await harness.request('POST', '/organizations/beta/keys', {
+      key: beta.key,
+      body: { name: 'two', kind: 'identity' },
+    })
+    const read = async (path: string, key: string) =>
+      (
+        (await (await harness.request('GET', path, { key })).json()) as {
+          data: { organization_id: string; detail: { name: string } }[]
+        }
+      ).data
+    expect((await read('/organizations/alpha/audit', alpha.key)).map(({ detail }) => detail.name)).toEqual(['one'])
+    expect(
+      (await read('/organizations/beta/audit?action=key.issue', beta.key)).map(({ detail }) => detail.name),
+    ).toEqual(['two'])
+    expect(await read('/organizations/beta/audit?action=key.revoke', beta.key)).toEqual([])
+  })
+})

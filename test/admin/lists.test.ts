@@ -1,0 +1,115 @@
+// Lists through the API: whole files in and out, all or nothing, and single entries with who put them there.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+let ada: { readonly cookie: string }
+
+beforeAll(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+  ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
+  await harness.store.lists.create({ owner: alpha.id, name: 'blocked' })
+})
+afterAll(() => harness.close())
+
+const BASE = '/organizations/alpha/lists'
+const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
+
+const upload = async (text: string, query = '', type = 'text/plain', list = 'blocked') => {
+  const response = await harness.request('PUT', `${BASE}/${list}/content${query}`, {
+    cookie: ada.cookie,
+    raw: text,
+    headers: { 'content-type': type },
+  })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+const content = async (format = 'text'): Promise<string> =>
+  (await harness.request('GET', `${BASE}/blocked/content?format=${format}`, { cookie: ada.cookie })).text()
+const audit = async () =>
+  (await harness.store.audit.page({ organizationId: alpha.id }, { after: null, limit: 1 })).items[0]
+
+describe('a file', () => {
+  test('replaces, or is added, and comes out as it went in', async () => {
+    expect(await upload(`${address(1)}\n${address(2)}\n`)).toMatchObject({
+      status: 200,
+      body: { applied: true, entries: 2 },
+    })
+    expect(await content()).toBe(`${address(1)}\n${address(2)}\n`)
+    expect(await audit()).toMatchObject({
+      action: 'list.upload',
+      actorName: 'ada@example.com',
+      detail: { read: 2, merged: false },
+    })
+    expect(
+      (await upload(`address,memo\n${address(3)},"a ""quoted"", memo"\n`, '?merge=true', 'text/csv')).body,
+    ).toMatchObject({ entries: 3 })
+    expect(await content('csv')).toBe(
+      `address,memo\n${address(1)},\n${address(2)},\n${address(3)},"a ""quoted"", memo"\n`,
+    )
+    await upload(await content('csv'), '', 'text/csv')
+    expect(await content()).toBe(`${address(1)}\n${address(2)}\n${address(3)}\n`)
+  })
+
+  test('with a bad line changes nothing, names the line, and can be taken without it', async () => {
+    const before = await content('csv')
+    const noted = (await audit())?.sequence
+    const bad = `${address(9)}\nnonsense\n`
+    const refused = await upload(bad)
+    expect(refused).toMatchObject({
+      status: 200,
+      body: { applied: false, bad_line_count: 1, bad_lines: [{ line: 2 }] },
+    })
+    expect(await content('csv')).toBe(before)
+    expect((await audit())?.sequence).toBe(noted)
+    expect((await upload(bad, '?skip_bad=true')).body).toMatchObject({ applied: true, entries: 1 })
+  })
+
+  test('that is none is refused', async () => {
+    const before = await content()
+    expect((await upload('{}', '', 'application/json')).status).toBe(415)
+    expect((await upload('<html/>', '', 'application/xml')).status).toBe(400)
+    expect((await upload(`${address(1)}\n`, '', 'text/plain', 'unknown')).status).toBe(404)
+    expect(await content()).toBe(before)
+    expect(harness.reported).toEqual([])
+  })
+})
+
+describe('single entries', () => {
+  const edit = async (body: object) => {
+    const response = await harness.request('POST', `${BASE}/blocked/entries`, { cookie: ada.cookie, body })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const find = async (wallet: string) =>
+    (await harness.request('GET', `${BASE}/blocked/entries/${wallet}`, { cookie: ada.cookie })).json() as Promise<
+      Record<string, unknown>
+    >
+
+  test('say who put them there and why, and are found in any spelling', async () => {
+    const wallet = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
+    expect((await edit({ add: [{ address: wallet, memo: 'case 12' }] })).status).toBe(200)
+    expect(await find(wallet.toUpperCase().replace('0X', '0x'))).toMatchObject({
+      address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+      listed: true,
+      memo: 'case 12',
+      author: 'ada@example.com',
+    })
+    expect((await edit({ remove: [wallet] })).body).toMatchObject({ changed: 1 })
+    expect(await find(wallet)).toMatchObject({ listed: false, memo: null })
+    expect(await audit()).toMatchObject({ action: 'list.edit', detail: { removed: [wallet] } })
+  })
+
+  test('are changed all or none', async () => {
+    const response = await edit({ add: [{ address: address(77) }, { address: 'nonsense' }] })
+    expect(response.status).toBe(400)
+    expect(response.body['detail']).toBe(
+      'request validation failed: entries[1].address must be an EVM or Solana address',
+    )
+    expect(await find(address(77))).toMatchObject({ listed: false })
+  })
+
+  test('a memo can’t carry what would break a terminal or a table', async () => {
+    expect((await edit({ add: [{ address: address(78), memo: 'a\u0007b' }] })).status).toBe(400)
+  })
+})

@@ -1,0 +1,158 @@
+// Passkeys from an authenticator in software: made, signed in with, and everything that must not work.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createSoftwareAuthenticator, type SoftwareAuthenticator } from './support/authenticator.ts'
+import { DASHBOARD, type Harness, PASSWORD, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let ada: { readonly id: string; readonly cookie: string }
+let device: SoftwareAuthenticator
+
+interface Offer {
+  readonly challenge_id: string
+  readonly options: { readonly challenge: string; readonly rp?: { readonly id: string }; readonly rpId?: string }
+}
+
+const offer = async (path: string, cookie?: string, headers: Record<string, string> = {}): Promise<Offer> =>
+  (await (
+    await harness.request('POST', path, { ...(cookie === undefined ? {} : { cookie }), body: {}, headers })
+  ).json()) as Offer
+
+const add = async (cookie: string, authenticator: SoftwareAuthenticator): Promise<Response> => {
+  const { challenge_id, options } = await offer('/me/passkeys/options', cookie)
+  const credential = authenticator.create(options.challenge, DASHBOARD, options.rp?.id ?? '')
+  return harness.request('POST', '/me/passkeys', { cookie, body: { challenge_id, name: 'Laptop', credential } })
+}
+
+const signIn = (body: object): Promise<Response> => harness.request('POST', '/sign-in/passkey', { body })
+const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+
+beforeEach(async () => {
+  harness = await startHarness()
+  ada = await harness.person({ email: 'ada@example.com' })
+  device = createSoftwareAuthenticator()
+})
+afterEach(() => harness.close())
+
+describe('a passkey', () => {
+  test('is made, listed, signed in with, and removed', async () => {
+    expect((await add(ada.cookie, device)).status).toBe(201)
+    const listed = (await (await harness.request('GET', '/me/passkeys', { cookie: ada.cookie })).json()) as {
+      data: unknown[]
+    }
+    expect(listed.data).toMatchObject([{ id: device.id, name: 'Laptop', last_used_at: null }])
+    const { challenge_id, options } = await offer('/sign-in/passkey/options')
+    expect(options.rpId).toBe('localhost')
+    const response = await signIn({ challenge_id, credential: device.get(options.challenge, DASHBOARD, 'localhost') })
+    expect(await response.json()).toEqual({ signed_in: true, second_factors: [] })
+    const me = await harness.request('GET', '/me', { cookie: cookieOf(response) })
+    expect(await me.json()).toMatchObject({ email: 'ada@example.com' })
+    expect((await harness.request('DELETE', `/me/passkeys/${device.id}`, { cookie: ada.cookie })).status).toBe(204)
+    const later = await offer('/sign-in/passkey/options')
+    expect(
+      (
+        await signIn({
+          challenge_id: later.challenge_id,
+          credential: device.get(later.options.challenge, DASHBOARD, 'localhost'),
+        })
+      ).status,
+    ).toBe(401)
+  })
+
+  test('makes the password alone insufficient', async () => {
+    await add(ada.cookie, device)
+    const half = await harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password: PASSWORD } })
+    expect(await half.json()).toEqual({ signed_in: false, second_factors: ['passkey'] })
+    expect((await harness.request('GET', '/me', { cookie: cookieOf(half) })).status).toBe(401)
+  })
+
+  test('of a disabled account opens nothing', async () => {
+    await add(ada.cookie, device)
+    await harness.store.users.setDisabled(ada.id, true)
+    const { challenge_id, options } = await offer('/sign-in/passkey/options')
+    expect(
+      (await signIn({ challenge_id, credential: device.get(options.challenge, DASHBOARD, 'localhost') })).status,
+    ).toBe(401)
+  })
+})
+
+describe('an answer is refused', () => {
+  const attempts: ReadonlyArray<readonly [string, (challenge: string) => Record<string, unknown>]> = [
+    ['to another challenge', () => device.get('bm90IHRoZSBjaGFsbGVuZ2U', DASHBOARD, 'localhost')],
+    ['from another origin', (challenge) => device.get(challenge, 'https://evil.example', 'localhost')],
+    ['for another site', (challenge) => device.get(challenge, DASHBOARD, 'evil.example')],
+    ['without a check of the owner', (challenge) => device.get(challenge, DASHBOARD, 'localhost', { verified: false })],
+    [
+      'of an authenticator that nobody knows',
+      (challenge) => createSoftwareAuthenticator().get(challenge, DASHBOARD, 'localhost'),
+    ],
+    [
+      'signed by another key under a known id',
+      (challenge) => ({
+        ...createSoftwareAuthenticator().get(challenge, DASHBOARD, 'localhost'),
+        id: device.id,
+        rawId: device.id,
+      }),
+    ],
+    ['that is nonsense', () => ({ id: device.id, response: {} })],
+    ['without an id', () => ({})],
+  ]
+  for (const [what, answer] of attempts) {
+    test(what, async () => {
+      await add(ada.cookie, device)
+      const { challenge_id, options } = await offer('/sign-in/passkey/options')
+      const response = await signIn({ challenge_id, credential: answer(options.challenge) })
+      expect([response.status, response.headers.has('set-cookie')]).toEqual([401, false])
+      expect(harness.reported).toEqual([])
+    })
+  }
+
+  test('when it comes a second time, or too late', async () => {
+    await add(ada.cookie, device)
+    const { challenge_id, options } = await offer('/sign-in/passkey/options')
+    const credential = device.get(options.challenge, DASHBOARD, 'localhost')
+    expect((await signIn({ challenge_id, credential })).status).toBe(200)
+    expect((await signIn({ challenge_id, credential })).status).toBe(401)
+    const late = await offer('/sign-in/passkey/options')
+    harness.clock.advance(301)
+    expect(
+      (
+        await signIn({
+          challenge_id: late.challenge_id,
+          credential: device.get(late.options.challenge, DASHBOARD, 'localhost'),
+        })
+      ).status,
+    ).toBe(401)
+  })
+
+  test('when its counter went back: a copy of the key is in use', async () => {
+    await add(ada.cookie, device)
+    const first = await offer('/sign-in/passkey/options')
+    await signIn({
+      challenge_id: first.challenge_id,
+      credential: device.get(first.options.challenge, DASHBOARD, 'localhost', { count: 9 }),
+    })
+    const second = await offer('/sign-in/passkey/options')
+    const copied = device.get(second.options.challenge, DASHBOARD, 'localhost', { count: 3 })
+    expect((await signIn({ challenge_id: second.challenge_id, credential: copied })).status).toBe(401)
+  })
+
+  test('when a passkey is made with someone else’s challenge', async () => {
+    const bob = await harness.person({ email: 'bob@example.com' })
+    const { challenge_id, options } = await offer('/me/passkeys/options', ada.cookie)
+    const credential = device.create(options.challenge, DASHBOARD, 'localhost')
+    const response = await harness.request('POST', '/me/passkeys', {
+      cookie: bob.cookie,
+      body: { challenge_id, name: 'x', credential },
+    })
+    expect(response.status).toBe(401)
+    expect(await harness.store.passkeys.listOf(bob.id)).toEqual([])
+  })
+
+  test('where the page’s address is a number', async () => {
+    const response = await harness.request('POST', '/sign-in/passkey/options', {
+      body: {},
+      headers: { origin: 'http://127.0.0.1:8082' },
+    })
+    expect(response.status).toBe(400)
+  })
+})

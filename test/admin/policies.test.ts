@@ -1,0 +1,325 @@
+// Policies through the API: every mistake with its place, each rule's outcome on a request, and which revision decides.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openSegment } from '../../src/decisions/segment.ts'
+import type { DecisionRecord } from '../../src/decisions/types.ts'
+import type { ExternalFacts } from '../../src/policy/types.ts'
+import { decisionRecord, uuidOf } from './support/decisions.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+
+beforeAll(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+})
+afterAll(() => harness.close())
+
+const recorded = async (...records: DecisionRecord[]): Promise<void> => {
+  const segment = openSegment({
+    ...{ directory: `${harness.folder}/decisions`, slot: 'w00', maxBytes: 1e6, sync: false },
+    clock: { unixMs: () => 1_767_225_600_000 },
+  })
+  segment.append(records)
+  segment.close()
+  while (harness.index.ingest()) harness.index.improve()
+}
+
+const post = async <Body>(path: string, body: object, status = 200): Promise<Body> => {
+  const response = await harness.request('POST', `/organizations/alpha/policies${path}`, { key: alpha.key, body })
+  const text = await response.text()
+  expect([response.status, text]).toEqual([status, text])
+  return JSON.parse(text) as Body
+}
+
+interface Simulation {
+  readonly verdict: string | null
+  readonly rule: string | null
+  readonly code: string | null
+  readonly failure: string | null
+  readonly missing: readonly string[]
+  readonly rules: readonly {
+    id: string
+    value: boolean | null
+    decisive: boolean
+    reached: boolean
+    failure: string | null
+  }[]
+  readonly facts: ExternalFacts
+}
+
+const WALLET = '0x1111111111111111111111111111111111111111'
+const SOURCE = `name: Withdrawals
+rules:
+  - id: blocked
+    deny: wallet.address == address("0x000000000000000000000000000000000000dEaD")
+    code: BLOCKED
+  - id: small
+    require: tx.value <= ether(10)
+    code: TOO_MUCH
+    message: At most ten.
+  - id: chains
+    allow: chain.name == "base"
+  - id: never
+    deny: chain.name == "ethereum"
+`
+
+describe('checking', () => {
+  test('names every mistake with its place', async () => {
+    const { valid, issues } = await post<{ valid: boolean; issues: { line: number; message: string }[] }>('/check', {
+      source: 'name: x\nrules:\n  - id: a\n    alow: "true"\n  - id: b\n    deny: wallet.adress == 1\n',
+    })
+    expect(valid).toBe(false)
+    expect(issues.map(({ line }) => line)).toEqual(expect.arrayContaining([3, 6]))
+  })
+
+  test('knows the organization’s lists and the shared ones, and refuses a name that is neither', async () => {
+    const { store } = harness
+    await store.lists.create({ owner: alpha.id, name: 'friends' })
+    await store.lists.create({ owner: null, name: 'sanctions' })
+    const beta = await store.organizations.create({ slug: 'beta', name: 'beta' })
+    await store.lists.create({ owner: beta.id, name: 'theirs' })
+    const check = async (list: string) =>
+      (
+        await post<{ valid: boolean }>('/check', {
+          source: `name: x\nrules:\n  - id: a\n    allow: in_list(wallet.address, "${list}")\n`,
+        })
+      ).valid
+    expect(await check('friends')).toBe(true)
+    expect(await check('sanctions')).toBe(true)
+    expect(await check('theirs')).toBe(false)
+  })
+
+  test('what can’t be saved is refused with how many mistakes, and nothing is saved', async () => {
+    const { detail } = await post<{ detail: string }>('', { source: 'rules: x' }, 400)
+    expect(detail).toMatch(/^the policy has \d+ mistakes?$/)
+    expect(await harness.store.policies.list(alpha.id)).toEqual([])
+  })
+})
+
+describe('simulating', () => {
+  const simulate = (body: object) => post<Simulation>('/simulate', body)
+
+  test('shows each rule’s outcome, which one decided, and which were not reached', async () => {
+    const request = { chain: 'base', from: WALLET, msg_value: '5' }
+    const { verdict, rule, rules } = await simulate({ source: SOURCE, request })
+    expect([verdict, rule]).toEqual(['compliant', 'chains'])
+    expect(rules.map(({ id, value, decisive, reached }) => [id, value, decisive, reached])).toEqual([
+      ['blocked', false, false, true],
+      ['small', true, false, true],
+      ['chains', true, true, true],
+      ['never', false, false, false],
+    ])
+  })
+
+  test('a denial has the rule’s own words', async () => {
+    const request = { chain: 'ethereum', from: WALLET, msg_value: '20000000000000000000' }
+    expect(await simulate({ source: SOURCE, request })).toMatchObject({
+      verdict: 'denied',
+      rule: 'small',
+      code: 'TOO_MUCH',
+      message: 'At most ten.',
+    })
+  })
+
+  test('says which fields a real request would have to send', async () => {
+    expect((await simulate({ source: SOURCE, request: { chain: 'base', from: WALLET } })).missing).toEqual([
+      'msg_value',
+    ])
+  })
+
+  test('a rule that fails gives no verdict, and is named', async () => {
+    const source = 'name: x\nrules:\n  - id: country\n    allow: client.country == "CH"\n'
+    const request = { chain: 'base', from: WALLET, user_ip: '1.1.1.1' }
+    const failed = await simulate({ source, request })
+    expect([failed.verdict, failed.rules[0]?.value]).toEqual([null, null])
+    expect(failed.failure).toContain('client.country')
+    const geography = { country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
+    expect(await simulate({ source, request, facts: { geography } })).toMatchObject({
+      verdict: 'compliant',
+      facts: { geography },
+    })
+  })
+
+  test('reads lists as they are, or as they are given; the organization’s own two come first', async () => {
+    const source = 'name: x\nrules:\n  - id: friend\n    allow: in_list(wallet.address, "friends")\n'
+    const request = { chain: 'base', from: WALLET }
+    expect((await simulate({ source, request })).verdict).toBe('denied')
+    expect(
+      await simulate({ source, request, lists: { friends: { addresses: [WALLET], age_seconds: 0 } } }),
+    ).toMatchObject({ verdict: 'compliant', rule: 'friend' })
+    const edit = (list: string, add: object[], remove: string[] = []) =>
+      harness.request('POST', `/organizations/alpha/lists/${list}/entries`, { key: alpha.key, body: { add, remove } })
+    expect((await edit('friends', [{ address: WALLET }])).status).toBe(200)
+    expect((await simulate({ source, request })).verdict).toBe('compliant')
+    expect((await edit('deny', [{ address: WALLET }])).status).toBe(200)
+    expect(await simulate({ source, request })).toMatchObject({ verdict: 'denied', rule: 'list:deny' })
+    await edit('deny', [], [WALLET])
+  })
+
+  test('takes a recorded decision’s request, with what is given in its place', async () => {
+    const record = decisionRecord(7, { organization: alpha.id, value: '11000000000000000000' })
+    await recorded(record)
+    expect(await simulate({ source: SOURCE, decision: record.uuid })).toMatchObject({
+      verdict: 'denied',
+      rule: 'small',
+    })
+    expect(await simulate({ source: SOURCE, decision: record.uuid, request: { msg_value: '1' } })).toMatchObject({
+      verdict: 'compliant',
+    })
+  })
+
+  test('knows of a recorded decision what was known then, and asks for the rest only', async () => {
+    const geography = { country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
+    const source =
+      'name: x\nrules:\n  - id: there\n    require: client.country == "CH"\n  - id: then\n    allow: in_list(wallet.address, "known")\n'
+    const record = decisionRecord(8, {
+      organization: alpha.id,
+      requested: 1_767_225_000,
+      facts: { geography, lists: { known: { age: 0, in: [decisionRecord(8).from], out: [] } } },
+    })
+    await recorded(record)
+    expect(await simulate({ source, decision: record.uuid })).toMatchObject({
+      verdict: 'compliant',
+      rule: 'then',
+      facts: { geography },
+    })
+    const elsewhere = { geography: { ...geography, country: 'FR' } }
+    expect(await simulate({ source, decision: record.uuid, facts: elsewhere })).toMatchObject({
+      verdict: 'denied',
+      rule: 'there',
+    })
+    // Another wallet was not looked up then: the list is what it is now, and there is none.
+    const other = await simulate({ source, decision: record.uuid, request: { from: WALLET } })
+    expect(other.verdict).toBe('denied')
+    const seen = await harness.request('GET', `/organizations/alpha/decisions/${record.uuid}`, { key: alpha.key })
+    expect(await seen.json()).toMatchObject({
+      basis: { data: '0x', requested_at: '2025-12-31T23:50:00.000Z', facts: { geography } },
+    })
+  })
+
+  test('refuses what no request could be', async () => {
+    const request = { chain: 'base', from: WALLET }
+    const refused: readonly object[] = [
+      { source: SOURCE },
+      { request },
+      { source: SOURCE, revision_id: 'x', request },
+      { source: SOURCE, request: { ...request, chain: 'nowhere' } },
+      { source: SOURCE, request: { ...request, from: 'x' } },
+      { source: SOURCE, request: { ...request, msg_value: '-1' } },
+      { source: SOURCE, request: { ...request, msg_value: (2n ** 256n).toString() } },
+      { source: SOURCE, request: { ...request, data: '0x1' } },
+      { source: 'rules: x', request },
+    ]
+    for (const body of refused) await post('/simulate', body, 400)
+  })
+})
+
+describe('revisions', () => {
+  test('are saved, compared, activated by whoever saw the newest state, and rolled back', async () => {
+    const { policy, revision } = await post<{ policy: { id: string; version: number }; revision: { id: string } }>(
+      '',
+      { source: SOURCE },
+      201,
+    )
+    const one = `/${policy.id}`
+    const second = await post<{ id: string; number: number }>(
+      `${one}/revisions`,
+      { source: SOURCE.replace('Withdrawals', 'Renamed') },
+      201,
+    )
+    expect(second.number).toBe(2)
+    const first = await post<{ version: number; active_revision_id: string }>(`${one}/activate`, {
+      revision_id: revision.id,
+      version: policy.version,
+    })
+    expect(first.active_revision_id).toBe(revision.id)
+    await post(`${one}/activate`, { revision_id: second.id, version: policy.version }, 409)
+    const renamed = await post<{ name: string; version: number }>(`${one}/activate`, {
+      revision_id: second.id,
+      version: first.version,
+    })
+    expect(renamed.name).toBe('Renamed')
+    expect((await post<{ name: string }>(`${one}/activate`, { revision_id: revision.id })).name).toBe('Withdrawals')
+  })
+})
+
+describe('a shadow revision', () => {
+  test('is seen in numbers, and each decision on which it differs is found', async () => {
+    const { policy, revision } = await post<{ policy: { id: string }; revision: { id: string } }>(
+      '',
+      { source: SOURCE },
+      201,
+    )
+    const read = async <Body>(path: string): Promise<Body> => {
+      const response = await harness.request('GET', `/organizations/alpha${path}`, { key: alpha.key })
+      expect(response.status).toBe(200)
+      return (await response.json()) as Body
+    }
+    const results = `/policies/${policy.id}/shadow-results`
+    expect(await read(results)).toEqual({ revision_id: null, same: 0, different: 0, failed: 0, exact: true })
+    await harness.store.policies.shadowRevision(alpha.id, policy.id, revision.id)
+    const shadow = (compliant: boolean | null, rule: string | null) => ({ revision: revision.id, compliant, rule })
+    await recorded(
+      decisionRecord(101, { organization: alpha.id, shadow: shadow(true, 'everyone') }),
+      decisionRecord(102, { organization: alpha.id, shadow: shadow(true, 'another') }),
+      decisionRecord(103, { organization: alpha.id, shadow: shadow(false, 'everyone') }),
+      decisionRecord(104, { organization: alpha.id, shadow: shadow(null, 'broken') }),
+      decisionRecord(105, {
+        organization: alpha.id,
+        shadow: { ...shadow(null, 'broken'), revision: 'revision_of_old' },
+      }),
+      decisionRecord(106, { organization: alpha.id }),
+    )
+    expect(await read(results)).toEqual({ revision_id: revision.id, same: 1, different: 2, failed: 1, exact: true })
+    expect(await read(`${results}?since=2099-01-01`)).toMatchObject({ same: 0, different: 0, failed: 0 })
+    const found = (outcome: string) =>
+      read<{ data: { uuid: string; shadow: object }[] }>(
+        `/decisions?shadow_revision_id=${revision.id}&shadow=${outcome}`,
+      )
+    expect((await found('different')).data.map(({ uuid }) => uuid)).toEqual([uuidOf(103), uuidOf(102)])
+    expect((await found('failed')).data.map((decision) => decision.shadow)).toEqual([
+      { revision_id: revision.id, verdict: null, rule: 'broken' },
+    ])
+    const alone = await harness.request('GET', '/organizations/alpha/decisions?shadow=same', { key: alpha.key })
+    expect(alone.status).toBe(400)
+  })
+})
+
+describe('a replay', () => {
+  test('is a job of the organization, with the document as it was when it was asked for', async () => {
+    const { policy, revision } = await post<{ policy: { id: string }; revision: { id: string } }>(
+      '',
+      { source: SOURCE },
+      201,
+    )
+    const ask = (body: object, status: number) =>
+      post<{ id: string; kind: string; state: string }>(`/${policy.id}/replay`, body, status)
+    const queued = await ask({ revision_id: revision.id, since: '2026-01-01T00:00:00Z', until: '2026-02-01' }, 202)
+    expect([queued.kind, queued.state]).toEqual(['policy.replay', 'queued'])
+    expect((await harness.store.jobs.find(alpha.id, queued.id))?.input).toEqual({
+      source: SOURCE,
+      revisionId: revision.id,
+      policyId: policy.id,
+      sinceMs: Date.UTC(2026, 0, 1),
+      untilMs: Date.UTC(2026, 1, 1),
+    })
+    await ask({ source: 'rules: x' }, 400)
+    await ask({ source: SOURCE, since: 'yesterday' }, 400)
+    await ask({ source: SOURCE, since: '2026-01-01T00:00:00' }, 400)
+    await ask({ source: SOURCE }, 202)
+    await ask({ source: SOURCE }, 202)
+    await ask({ source: SOURCE }, 409)
+  })
+})
+
+test('every template can be saved as it is, once the lists that it names are there', async () => {
+  const { data } = (await (await harness.request('GET', '/policy-templates', { key: alpha.key })).json()) as {
+    data: { name: string; source: string }[]
+  }
+  expect(data.length).toBeGreaterThanOrEqual(5)
+  for (const { name, source } of data) {
+    const { issues } = await post<{ issues: { message: string }[] }>('/check', { source })
+    expect([name, issues.filter(({ message }) => !/there is no (list|screener)/.test(message))]).toEqual([name, []])
+  }
+})

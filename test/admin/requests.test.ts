@@ -1,0 +1,227 @@
+// What every route does with a request: bodies, idempotency keys, secrets, and the shape of errors.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+
+beforeEach(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+})
+afterEach(() => harness.close())
+
+const KEYS = '/organizations/alpha/keys'
+const post = (body: unknown, options: CallOptions = {}): Promise<Response> =>
+  harness.request('POST', KEYS, { key: alpha.key, body, ...options })
+const detailOf = async (response: Response): Promise<string> => ((await response.json()) as { detail: string }).detail
+
+describe('a body', () => {
+  test('with a field that is not declared is refused: nothing is assigned that nobody offered', async () => {
+    const bodies: readonly object[] = [
+      { name: 'x', kind: 'attestation', scopes: ['admin', 'deployment'] },
+      { name: 'x', kind: 'attestation', organization_id: 'org_other' },
+      { name: 'x', kind: 'attestation', id: 'AAAAAAAAAAAA' },
+      { name: 'x', kind: 'attestation', constructor: {} },
+    ]
+    for (const body of bodies) {
+      const response = await post(body)
+      expect([JSON.stringify(body), response.status]).toEqual([JSON.stringify(body), 400])
+      expect(await detailOf(response)).toContain('it takes name, kind, environment, expires_at, rate_limit, deployment')
+    }
+    expect(await harness.store.apiKeys.list(alpha.id)).toHaveLength(1)
+  })
+
+  test('is refused field by field, naming the field and the rule and never what was sent', async () => {
+    const canary = 'CANARY'
+    const rows: ReadonlyArray<readonly [object, string]> = [
+      [{ kind: 'attestation' }, 'Missing required field: name'],
+      [{ name: canary, kind: canary }, 'request validation failed: kind must be one of attestation, identity, admin'],
+      [{ name: '', kind: 'admin' }, 'request validation failed: name must not be empty'],
+      [{ name: canary.repeat(50), kind: 'admin' }, 'request validation failed: name must have at most 100 characters'],
+      [{ name: 5, kind: 'admin' }, 'request validation failed: name must be text'],
+      [
+        { name: ' x', kind: 'admin' },
+        'request validation failed: name must be printable and must not begin or end with a space',
+      ],
+      [
+        { name: 'a\u202eb', kind: 'admin' },
+        'request validation failed: name must be printable and must not begin or end with a space',
+      ],
+      [
+        { name: 'x', kind: 'admin', expires_at: canary },
+        'request validation failed: expires_at must be a time in the future, as 2027-01-31T12:00:00Z',
+      ],
+      [
+        { name: 'x', kind: 'admin', expires_at: '2020-01-01T00:00:00Z' },
+        'request validation failed: expires_at must be a time in the future, as 2027-01-31T12:00:00Z',
+      ],
+      [
+        { name: 'x', kind: 'admin', rate_limit: { requests_per_second: 0, burst: 1 } },
+        'request validation failed: rate_limit is not as it should be',
+      ],
+    ]
+    for (const [body, detail] of rows) {
+      const response = await post(body)
+      expect([response.status, await detailOf(response)]).toEqual([400, detail])
+    }
+  })
+
+  test('of another type, malformed, doubled or too large is refused as everywhere', async () => {
+    const raw = (text: string, type = 'application/json') =>
+      post(undefined, { raw: text, headers: { 'content-type': type } })
+    expect((await raw('name=x&kind=admin', 'application/x-www-form-urlencoded')).status).toBe(415)
+    expect((await raw('{"name":"x","kind":"admin"}', 'text/plain')).status).toBe(415)
+    expect((await raw('{"name":')).status).toBe(400)
+    expect((await raw('{"name":"x","name":"y","kind":"admin"}')).status).toBe(400)
+    expect((await raw('{"name":"x","kind":"admin","__proto__":{}}')).status).toBe(400)
+    expect((await raw(`{"name":"${'x'.repeat(300_000)}"}`)).status).toBe(413)
+    expect((await raw('[]')).status).toBe(400)
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  const withKey = (body: object, key = 'once'): Promise<Response> => post(body, { headers: { 'idempotency-key': key } })
+
+  test('makes a change happen once, and says so', async () => {
+    const body = { name: 'x', kind: 'identity' }
+    const first = await withKey(body)
+    const second = await withKey(body)
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect([first.headers.get('idempotency-replayed'), second.headers.get('idempotency-replayed')]).toEqual([
+      null,
+      'true',
+    ])
+    const [made, again] = [await first.json(), await second.json()] as { key: string | null; record: { id: string } }[]
+    expect(again?.record).toEqual(made!.record)
+    expect(await harness.store.apiKeys.list(alpha.id)).toHaveLength(2)
+  })
+
+  test('never brings a secret back, and none is kept for it', async () => {
+    const body = { name: 'x', kind: 'identity' }
+    const { key } = (await (await withKey(body)).json()) as { key: string }
+    expect(((await (await withKey(body)).json()) as { key: unknown }).key).toBeNull()
+    await harness.store.database.close()
+    for (const file of ['countersign.db', 'countersign.db-wal']) {
+      const path = `${harness.folder}/${file}`
+      if (await Bun.file(path).exists())
+        expect(Buffer.from(await Bun.file(path).bytes()).includes(key.slice(21))).toBe(false)
+    }
+  })
+
+  test('with another body, path or query is refused; another caller’s is another key', async () => {
+    await withKey({ name: 'x', kind: 'identity' })
+    expect((await withKey({ name: 'y', kind: 'identity' })).status).toBe(422)
+    const other = await harness.issueKey(alpha.id, 'admin')
+    const response = await harness.request('POST', KEYS, {
+      key: other,
+      body: { name: 'y', kind: 'identity' },
+      headers: { 'idempotency-key': 'once' },
+    })
+    expect(response.status).toBe(201)
+  })
+
+  test('of a refused request may be used again', async () => {
+    expect((await withKey({ name: '', kind: 'identity' })).status).toBe(400)
+    expect((await withKey({ name: 'x', kind: 'identity' })).status).toBe(201)
+  })
+
+  test('of a change without an answer’s body is repeated without one', async () => {
+    const headers = { 'idempotency-key': 'gone' }
+    const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'P' })
+    const project = await harness.store.projects.create({ organizationId: alpha.id, name: 'p', policyId: policy.id })
+    const binding = await harness.store.bindings.create({
+      ...{ organizationId: alpha.id, projectId: project.id, chainName: 'base', address: `0x${'1'.repeat(40)}` },
+    })
+    const remove = () =>
+      harness.request('DELETE', `/organizations/alpha/bindings/${binding.id}`, { key: alpha.key, headers })
+    expect([(await remove()).status, (await remove()).status]).toEqual([204, 204])
+    expect(
+      (await harness.request('DELETE', `/organizations/alpha/bindings/${binding.id}`, { key: alpha.key })).status,
+    ).toBe(404)
+  })
+})
+
+describe('a key’s power', () => {
+  test('over the deployment is given only by who has it', async () => {
+    expect((await post({ name: 'x', kind: 'admin', deployment: true })).status).toBe(403)
+    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    const response = await harness.request('POST', KEYS, {
+      cookie: root.cookie,
+      body: { name: 'x', kind: 'admin', deployment: true },
+    })
+    const { key, record } = (await response.json()) as { key: string; record: { id: string; scopes: string[] } }
+    expect(record.scopes).toEqual(['admin', 'deployment'])
+    expect((await harness.request('GET', '/pool', { key })).status).toBe(200)
+    expect((await harness.request('GET', '/pool', { key: alpha.key })).status).toBe(403)
+    // And its successor has it too.
+    const next = await harness.request('POST', `${KEYS}/${record.id}/regenerate`, { key, body: {} })
+    expect(((await next.json()) as { record: { scopes: string[] } }).record.scopes).toEqual(['admin', 'deployment'])
+    expect(
+      (
+        await harness.request('POST', KEYS, {
+          cookie: root.cookie,
+          body: { name: 'x', kind: 'identity', deployment: true },
+        })
+      ).status,
+    ).toBe(400)
+  })
+
+  test('ends with its limit: 429 as everywhere', async () => {
+    const { text } = await harness.store.apiKeys.issue({
+      ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'slow', expiresAtSeconds: null },
+      rateLimit: { requestsPerSecond: 1, burst: 2 },
+    })
+    const statuses: number[] = []
+    for (let n = 0; n < 3; n++) statuses.push((await harness.request('GET', '/me', { key: text })).status)
+    expect(statuses).toEqual([200, 200, 429])
+  })
+})
+
+describe('an error', () => {
+  test('has the problem’s shape, the caller’s request id, and says nothing of what broke', async () => {
+    await harness.store.database.close()
+    const response = await harness.request('GET', KEYS, { key: alpha.key, headers: { 'x-request-id': 'req-7' } })
+    expect([response.status, response.headers.get('content-type'), response.headers.get('retry-after')]).toEqual([
+      503,
+      'application/problem+json',
+      '1',
+    ])
+    const body = (await response.json()) as Record<string, unknown>
+    expect(Object.keys(body).sort()).toEqual([
+      'code',
+      'detail',
+      'error',
+      'message',
+      'request_id',
+      'status',
+      'title',
+      'type',
+    ])
+    expect(body['request_id']).toBe('req-7')
+    expect(JSON.stringify(body)).not.toMatch(/sqlite|select|countersign\.db/i)
+  })
+
+  test('of a fault is reported, once, under its request id', async () => {
+    const { services } = harness
+    const broken = harness.apiOver(
+      (await import('../../src/admin/route-table.ts')).ADMIN_ROUTES.map((route) => ({
+        ...route,
+        handle: async () => {
+          throw new Error('secret inner text')
+        },
+      })),
+    )
+    const response = await broken(
+      new Request('http://localhost:8082/admin/v1/me', { headers: { authorization: `Bearer ${alpha.key}` } }),
+      {
+        address: '',
+        keepOpen: () => undefined,
+      },
+    )
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('secret inner text')
+    expect(harness.reported).toHaveLength(1)
+    expect(services.version).toBe('0.0.0')
+  })
+})

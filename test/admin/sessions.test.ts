@@ -1,0 +1,144 @@
+// Reviewing through the API: two reviewers can't overwrite each other, and nothing is decided on what one did not see.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+let ada: { readonly id: string; readonly cookie: string }
+let bob: { readonly id: string; readonly cookie: string }
+
+beforeEach(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+  ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
+  bob = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'reviewer' } })
+})
+afterEach(() => harness.close())
+
+let made = 0
+const submitted = async (): Promise<string> => {
+  const sessionId = newSessionId()
+  made += 1
+  await harness.store.sessions.register({
+    ...{
+      organizationId: alpha.id,
+      environment: 'live',
+      checkType: 'kyc',
+      sessionId,
+      walletAddress: null,
+      originUrl: null,
+    },
+    ...{ tokenHash: new Uint8Array(32).fill(made), provider: 'manual', actor: 'key:test' },
+  })
+  await harness.store.sessions.changeStatus({ organizationId: alpha.id, sessionId, to: 'submitted', actor: 'person' })
+  return sessionId
+}
+
+const call = async (method: string, path: string, options: CallOptions) => {
+  const response = await harness.request(method, `/organizations/alpha/sessions${path}`, options)
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+const decide = (id: string, body: object, who = ada) => call('POST', `/${id}/decide`, { cookie: who.cookie, body })
+const assign = (id: string, user_id: string | null, version: number, who = ada) =>
+  call('PUT', `/${id}/assignment`, { cookie: who.cookie, body: { user_id, version } })
+
+describe('a decision', () => {
+  test('is made with comments for the person and for colleagues, by a name', async () => {
+    const id = await submitted()
+    const { status, body } = await decide(id, {
+      ...{ status: 'retry', sequence: 2, public_comment: 'The photograph is blurred.', private_comment: 'Second try.' },
+      corrections: ['portrait'],
+    })
+    expect([status, body['status'], body['public_comment']]).toEqual([200, 'retry', 'The photograph is blurred.'])
+    expect((body['events'] as Record<string, unknown>[]).at(-1)).toMatchObject({
+      actor: 'operator:ada@example.com',
+      public_comment: 'The photograph is blurred.',
+      private_comment: 'Second try.',
+    })
+  })
+
+  test('on a state that is not the one that was seen is refused', async () => {
+    const id = await submitted()
+    const both = await Promise.all([
+      decide(id, { status: 'completed', sequence: 2 }, ada),
+      decide(id, { status: 'rejected', sequence: 2 }, bob),
+    ])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    const winner = both.find(({ status }) => status === 200)
+    expect((await call('GET', `/${id}`, { cookie: ada.cookie })).body['status']).toBe(winner?.body['status'])
+  })
+
+  test('can’t take back a completed session by accident; an admin revokes it', async () => {
+    const id = await submitted()
+    await decide(id, { status: 'completed', sequence: 2 })
+    expect((await decide(id, { status: 'rejected', sequence: 3 })).status).toBe(409)
+    const revoke = (options: CallOptions) =>
+      call('POST', `/${id}/revoke`, { ...options, body: { status: 'rejected', sequence: 3 } })
+    expect((await revoke({ cookie: ada.cookie })).status).toBe(403)
+    expect((await revoke({ key: alpha.key })).body['status']).toBe('rejected')
+    expect((await revoke({ key: alpha.key })).status).toBe(409)
+  })
+
+  test('a comment that is too long or not printable is refused', async () => {
+    const id = await submitted()
+    expect((await decide(id, { status: 'rejected', sequence: 2, public_comment: 'x'.repeat(1_001) })).status).toBe(400)
+    expect((await decide(id, { status: 'rejected', sequence: 2, private_comment: 'a\u0000b' })).status).toBe(400)
+  })
+})
+
+describe('an assignment', () => {
+  test('goes to one of two who reach for it', async () => {
+    const id = await submitted()
+    const both = await Promise.all([assign(id, ada.id, 0, ada), assign(id, bob.id, 0, bob)])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
+  test('is needed by no one, and keeps others off who did not take it over', async () => {
+    const id = await submitted()
+    expect((await assign(id, ada.id, 0)).body).toEqual({ assigned_to: ada.id, assignment_version: 1 })
+    expect((await decide(id, { status: 'completed', sequence: 2 }, bob)).status).toBe(409)
+    expect(
+      (await call('POST', `/${id}/decide`, { key: alpha.key, body: { status: 'completed', sequence: 2 } })).status,
+    ).toBe(409)
+    expect((await assign(id, bob.id, 0, bob)).status).toBe(409)
+    expect((await assign(id, bob.id, 1, bob)).status).toBe(200)
+    expect((await decide(id, { status: 'completed', sequence: 2 }, ada)).status).toBe(409)
+    expect((await decide(id, { status: 'completed', sequence: 2 }, bob)).status).toBe(200)
+  })
+
+  test('is given up again, and shows in the queue', async () => {
+    const [one, two] = [await submitted(), await submitted()]
+    await assign(one, ada.id, 0)
+    const queue = async (query: string) =>
+      ((await call('GET', `?status=submitted&${query}`, { cookie: ada.cookie })).body['data'] as { id: string }[]).map(
+        ({ id }) => id,
+      )
+    expect(await queue('assigned_to=nobody')).toEqual([two])
+    expect(await queue(`assigned_to=${ada.id}`)).toEqual([one])
+    await assign(one, null, 1)
+    expect((await queue('assigned_to=nobody')).sort()).toEqual([one, two].sort())
+  })
+
+  test('is for those who may review here', async () => {
+    const id = await submitted()
+    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    const stranger = await harness.person({ email: 'stranger@example.com' })
+    expect((await assign(id, viewer.id, 0)).status).toBe(409)
+    expect((await assign(id, stranger.id, 0)).status).toBe(404)
+    expect((await assign(id, 'user_nobody', 0)).status).toBe(404)
+  })
+})
+
+describe('evidence', () => {
+  test('is opened by reviewers, and every reading is in the audit log', async () => {
+    const id = await submitted()
+    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    expect((await call('POST', `/${id}/evidence/fields`, { cookie: viewer.cookie, body: {} })).status).toBe(403)
+    const { body } = await call('POST', `/${id}/evidence/fields`, { cookie: ada.cookie, body: {} })
+    expect(body['full_name']).toBe('Ada Example')
+    const { items } = await harness.store.audit.page({ action: 'session.evidence-read' }, { after: null, limit: 5 })
+    expect(items.map(({ actor, subject }) => [actor, subject])).toEqual([[`user:${ada.id}`, id]])
+    expect(JSON.stringify(items)).not.toContain('Ada Example')
+  })
+})

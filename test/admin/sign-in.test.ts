@@ -1,0 +1,298 @@
+// Signing in as people do it and as attackers try it.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { newToken } from '../../src/admin/accounts/token.ts'
+import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
+import { decodeBase32 } from './support/base32.ts'
+import { type CallOptions, DASHBOARD, type Harness, PASSWORD, startHarness } from './support/harness.ts'
+
+let harness: Harness
+
+beforeEach(async () => {
+  harness = await startHarness()
+})
+afterEach(() => harness.close())
+
+const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+const signIn = (email: string, password: string, options: CallOptions = {}): Promise<Response> =>
+  harness.request('POST', '/sign-in', { body: { email, password }, ...options })
+const detailOf = async (response: Response): Promise<string> => ((await response.json()) as { detail: string }).detail
+const statusOf = async (cookie: string): Promise<number> => (await harness.request('GET', '/me', { cookie })).status
+
+describe('a password', () => {
+  test('opens the account, whatever the case of the address', async () => {
+    await harness.person({ email: 'ada@example.com' })
+    const response = await signIn('ADA@Example.COM', PASSWORD)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^countersign=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+    )
+    expect(await statusOf(cookieOf(response))).toBe(200)
+  })
+
+  test('wrong, of nobody, of a disabled and of an invited account is one answer', async () => {
+    const { store } = harness
+    await harness.person({ email: 'ada@example.com' })
+    const gone = await harness.person({ email: 'gone@example.com' })
+    await store.users.setDisabled(gone.id, true)
+    await store.users.create({ email: 'new@example.com', name: 'New', deploymentAdmin: false, passwordHash: null })
+    const answers = await Promise.all(
+      [
+        signIn('ada@example.com', 'wrong password here'),
+        signIn('nobody@example.com', PASSWORD),
+        signIn('gone@example.com', PASSWORD),
+        signIn('new@example.com', PASSWORD),
+      ].map(async (response) => [
+        (await response).status,
+        await detailOf(await response),
+        (await response).headers.has('set-cookie'),
+      ]),
+    )
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify([401, 'the email address or the password is wrong', false])]),
+    )
+  })
+
+  test('guessed too often has to wait, also when it is right, and only there', async () => {
+    await harness.person({ email: 'ada@example.com' })
+    await harness.person({ email: 'bob@example.com' })
+    const statuses: number[] = []
+    for (let attempt = 0; attempt < 7; attempt++)
+      statuses.push((await signIn('ada@example.com', `wrong password ${attempt}`)).status)
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429])
+    const refused = await signIn('ada@example.com', PASSWORD)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
+    expect((await signIn('bob@example.com', PASSWORD)).status).toBe(200)
+    harness.clock.advance(3)
+    expect((await signIn('ada@example.com', PASSWORD)).status).toBe(200)
+  })
+
+  test('signing in is in the audit log, failing is not: nobody fills it by guessing', async () => {
+    await harness.person({ email: 'ada@example.com' })
+    await signIn('ada@example.com', 'wrong password here')
+    await signIn('ada@example.com', PASSWORD)
+    const { items } = await harness.store.audit.page({}, { after: null, limit: 10 })
+    expect(items.map(({ action, detail }) => [action, detail['how']])).toEqual([['account.sign-in', 'password']])
+  })
+})
+
+describe('a session', () => {
+  test('ends when it is ended, everywhere and at once', async () => {
+    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
+    expect(await statusOf(cookie)).toBe(200)
+    await harness.store.userSessions.endAll(id)
+    expect(await statusOf(cookie)).toBe(401)
+  })
+
+  test('ends after two hours without a request, and after half a day in any case', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    for (let hour = 1; hour <= 11; hour++) {
+      harness.clock.advance(3_600)
+      expect([hour, await statusOf(cookie)]).toEqual([hour, 200])
+    }
+    harness.clock.advance(3_600)
+    expect(await statusOf(cookie)).toBe(401)
+    const other = await harness.person({ email: 'bob@example.com' })
+    harness.clock.advance(7_201)
+    expect(await statusOf(other.cookie)).toBe(401)
+  })
+
+  test('of one account can’t be ended by another', async () => {
+    const ada = await harness.person({ email: 'ada@example.com' })
+    const bob = await harness.person({ email: 'bob@example.com' })
+    const [session] = await harness.store.userSessions.listOf(ada.id)
+    expect((await harness.request('DELETE', `/me/sessions/${session?.id}`, { cookie: bob.cookie })).status).toBe(404)
+    expect(await statusOf(ada.cookie)).toBe(200)
+  })
+
+  test('keeps nothing that opens it in the database', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const token = cookie.split('=')[1] ?? ''
+    await harness.store.database.close()
+    const bytes = await Bun.file(`${harness.folder}/countersign.db`).bytes()
+    expect(Buffer.from(bytes).includes(token)).toBe(false)
+    expect(Buffer.from(bytes).includes(PASSWORD)).toBe(false)
+  })
+})
+
+describe('a second factor', () => {
+  const enrol = async (cookie: string) => {
+    const proposed = (await (
+      await harness.request('POST', '/me/totp', { cookie, body: { password: PASSWORD } })
+    ).json()) as { secret: string }
+    const secret = decodeBase32(proposed.secret)
+    const code = (offset = 0): string => hotp(secret, totpStep(harness.clock.unixSeconds()) + offset)
+    const confirmed = await harness.request('POST', '/me/totp/confirm', { cookie, body: { code: code() } })
+    const { recovery_codes: recoveryCodes } = (await confirmed.json()) as { recovery_codes: string[] }
+    return { code, recoveryCodes }
+  }
+  const complete = (cookie: string, code: string): Promise<Response> =>
+    harness.request('POST', '/sign-in/code', { cookie, body: { code } })
+
+  test('is owed before anything else opens, and a code is good once', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const { code } = await enrol(cookie)
+    const half = await signIn('ada@example.com', PASSWORD)
+    expect(await half.json()).toEqual({ signed_in: false, second_factors: ['totp', 'recovery-code'] })
+    expect(await statusOf(cookieOf(half))).toBe(401)
+    // The code that confirmed the app was used then.
+    expect((await complete(cookieOf(half), code())).status).toBe(401)
+    harness.clock.advance(30)
+    const once = code()
+    const whole = await complete(cookieOf(half), once)
+    expect(await whole.json()).toEqual({ signed_in: true, second_factors: [] })
+    expect(await statusOf(cookieOf(whole))).toBe(200)
+    // The half session is over, and its cookie is not the one that is signed in.
+    expect(cookieOf(whole)).not.toBe(cookieOf(half))
+    expect((await complete(cookieOf(half), code(1))).status).toBe(401)
+    const again = await signIn('ada@example.com', PASSWORD)
+    expect((await complete(cookieOf(again), once)).status).toBe(401)
+  })
+
+  test('two browsers with one code: one gets in', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const { code } = await enrol(cookie)
+    harness.clock.advance(60)
+    const halves = await Promise.all([signIn('ada@example.com', PASSWORD), signIn('ada@example.com', PASSWORD)])
+    const results = await Promise.all(halves.map((half) => complete(cookieOf(half), code())))
+    expect(results.map(({ status }) => status).sort()).toEqual([200, 401])
+  })
+
+  test('a recovery code works once, and wrong ones are slowed down', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const { recoveryCodes } = await enrol(cookie)
+    const first = await signIn('ada@example.com', PASSWORD)
+    expect((await complete(cookieOf(first), recoveryCodes[0] ?? '')).status).toBe(200)
+    const second = await signIn('ada@example.com', PASSWORD)
+    expect((await complete(cookieOf(second), recoveryCodes[0] ?? '')).status).toBe(401)
+    const statuses: number[] = []
+    for (let attempt = 0; attempt < 6; attempt++) statuses.push((await complete(cookieOf(second), '000000')).status)
+    expect(statuses.at(-1)).toBe(429)
+  })
+
+  test('has five minutes', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const { code } = await enrol(cookie)
+    const half = await signIn('ada@example.com', PASSWORD)
+    harness.clock.advance(301)
+    expect((await complete(cookieOf(half), code())).status).toBe(401)
+  })
+
+  test('can’t be ended, nor begun, by whoever finds a session open: the password is asked for', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const wrong = { cookie, body: { password: 'not the password' } }
+    expect((await harness.request('POST', '/me/totp', wrong)).status).toBe(401)
+    await enrol(cookie)
+    expect((await harness.request('POST', '/me/totp/remove', wrong)).status).toBe(401)
+    expect((await harness.request('POST', '/me/totp', { cookie, body: { password: PASSWORD } })).status).toBe(409)
+  })
+
+  test('its secret is sealed in the database', async () => {
+    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
+    const proposed = (await (
+      await harness.request('POST', '/me/totp', { cookie, body: { password: PASSWORD } })
+    ).json()) as { secret: string }
+    const credential = await harness.store.users.findCredential({ userId: id })
+    expect(Buffer.from(credential?.totpSecret ?? []).includes(Buffer.from(decodeBase32(proposed.secret)))).toBe(false)
+  })
+})
+
+describe('a one-time link', () => {
+  const link = async (
+    purpose: 'first-admin' | 'invitation' | 'recovery',
+    userId: string | null,
+    seconds = 60,
+  ): Promise<string> => {
+    const { text, hash } = newToken()
+    await harness.store.userLinks.replace(
+      { purpose, userId, expiresAtSeconds: harness.clock.unixSeconds() + seconds },
+      hash,
+    )
+    return text
+  }
+  const first = { name: 'Root', email: 'root@example.com', password: PASSWORD }
+  const use = (body: object): Promise<Response> => harness.request('POST', '/welcome', { body })
+
+  test('makes the first account once, and of two that try at once one', async () => {
+    const token = await link('first-admin', null)
+    const both = await Promise.all([use({ token, ...first }), use({ token, ...first, email: 'other@example.com' })])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
+    expect(await harness.store.users.countDeploymentAdmins()).toBe(1)
+    expect((await use({ token, ...first })).status).toBe(401)
+  })
+
+  test('makes no second first account', async () => {
+    await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    const token = await link('first-admin', null)
+    expect((await use({ token, ...first, email: 'thief@example.com' })).status).toBe(401)
+  })
+
+  test('is nothing after its time, nor when another was made', async () => {
+    const old = await link('first-admin', null, 10)
+    harness.clock.advance(11)
+    expect((await use({ token: old, ...first })).status).toBe(401)
+    const replaced = await link('first-admin', null)
+    const newest = await link('first-admin', null)
+    expect((await use({ token: replaced, ...first })).status).toBe(401)
+    expect((await use({ token: newest, ...first })).status).toBe(200)
+  })
+
+  test('a weak password leaves it as it was', async () => {
+    const token = await link('first-admin', null)
+    expect((await use({ token, ...first, password: 'short' })).status).toBe(400)
+    expect((await use({ token, ...first })).status).toBe(200)
+  })
+
+  test('of an invitation sets the password of that account and no other field', async () => {
+    const { store } = harness
+    const user = await store.users.create({
+      email: 'new@example.com',
+      name: 'New',
+      deploymentAdmin: false,
+      passwordHash: null,
+    })
+    const token = await link('invitation', user.id)
+    const response = await use({ token, password: PASSWORD, email: 'other@example.com', name: 'Other' })
+    expect(response.status).toBe(200)
+    expect(await store.users.find(user.id)).toMatchObject({
+      email: 'new@example.com',
+      name: 'New',
+      deploymentAdmin: false,
+    })
+  })
+
+  test('of a recovery ends the sessions there were', async () => {
+    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
+    const token = await link('recovery', id)
+    const response = await use({ token, password: 'another long password' })
+    expect(response.status).toBe(200)
+    expect(await statusOf(cookie)).toBe(401)
+    expect(await statusOf(cookieOf(response))).toBe(200)
+  })
+
+  test('carries its secret where no server sees it', async () => {
+    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    const added = await harness.request('POST', '/users', {
+      cookie: root.cookie,
+      body: { email: 'new@example.com', name: 'New', deployment_admin: false },
+    })
+    const { invitation } = (await added.json()) as { invitation: { url: string } }
+    const url = new URL(invitation.url)
+    expect([url.origin, url.pathname, url.search]).toEqual([DASHBOARD, '/welcome', ''])
+    expect((await use({ token: url.hash.slice(1), password: PASSWORD })).status).toBe(200)
+  })
+})
+
+describe('the last deployment admin', () => {
+  test('stays one, and can sign in', async () => {
+    const { id, cookie } = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    for (const body of [{ deployment_admin: false }, { disabled: true }]) {
+      const response = await harness.request('PATCH', `/users/${id}`, { cookie, body })
+      expect(response.status).toBe(409)
+    }
+    expect(await statusOf(cookie)).toBe(200)
+    await harness.person({ email: 'second@example.com', deploymentAdmin: true })
+    expect((await harness.request('PATCH', `/users/${id}`, { cookie, body: { deployment_admin: false } })).status).toBe(
+      200,
+    )
+  })
+})

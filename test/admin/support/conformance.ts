@@ -1,0 +1,53 @@
+// Holds answers against the API's own document, with a validator that is not ours: status, content type and body have to be
+// what the operation says.
+import Ajv2020 from 'ajv/dist/2020.js'
+import { adminDocument } from '../../../src/admin/openapi/admin.ts'
+import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
+import { createRouter } from '../../../src/admin/router.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>
+}
+
+export const ADMIN_DOCUMENT = JSON.parse(adminDocument(ADMIN_ROUTES, '0.0.0', false)) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly [key: string]: unknown
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+ajv.addSchema(ADMIN_DOCUMENT as object, 'document')
+const match = createRouter(ADMIN_ROUTES)
+const pointerPart = (text: string): string => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+/** Operations that were answered with a success. */
+export const covered = new Set<string>()
+
+/** @throws Error naming what is not as documented */
+export const checkConformance = async (method: string, path: string, response: Response): Promise<void> => {
+  let found: ReturnType<typeof match>
+  try {
+    found = match(method, path.split('?')[0] ?? '')
+  } catch {
+    return
+  }
+  const { route } = found
+  const operation = ADMIN_DOCUMENT.paths[route.path]?.[method.toLowerCase()]
+  const status = String(response.status)
+  const where = `${method} ${route.path} → ${status}`
+  const documented = operation?.responses[status]
+  if (documented === undefined) throw new Error(`${where} is not documented: ${await response.clone().text()}`)
+  if (response.ok) covered.add(route.operationId)
+  const type = (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? ''
+  const { content = {} } = documented
+  if (type === '' && Object.keys(content).length === 0) return
+  if (!Object.hasOwn(content, type) && !(route.operationId === 'openDocument' && response.ok)) {
+    throw new Error(`${where}: ${type} is not documented`)
+  }
+  if (!type.endsWith('json') || type === 'application/x-ndjson') return
+  const pointer = `document#/paths/${pointerPart(route.path)}/${method.toLowerCase()}/responses/${status}/content/${pointerPart(type)}/schema`
+  const validate = ajv.getSchema(pointer)
+  if (validate === undefined) throw new Error(`${pointer} is not in the document`)
+  const body: unknown = await response.clone().json()
+  if (!validate(body)) throw new Error(`${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`)
+}

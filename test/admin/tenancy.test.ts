@@ -1,0 +1,238 @@
+// Two organizations over every route with an id in its path: another's id is unknown (404), whoever asks, and what it names
+// stays as it is.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { openSegment } from '../../src/decisions/segment.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { newWebhookEndpointId } from '../../src/store/webhook-endpoints.ts'
+import { decisionRecord, uuidOf } from './support/decisions.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let alpha: {
+  readonly id: string
+  readonly key: string
+  readonly cookie: string
+  readonly ids: Readonly<Record<string, string>>
+}
+let beta: typeof alpha
+
+const SOURCE = 'name: Tenant\nrules: []\n'
+
+const seed = async (slug: string, n: number): Promise<typeof alpha> => {
+  const { store } = harness
+  const { id, key } = await harness.organization(slug)
+  const admin = await harness.person({ email: `admin@${slug}.example`, roles: { [id]: 'organization-admin' } })
+  const member = await harness.person({ email: `member@${slug}.example`, roles: { [id]: 'viewer' } })
+  const policy = await store.policies.create({ organizationId: id, name: slug })
+  const revision = await store.policies.saveRevision({
+    organizationId: id,
+    policyId: policy.id,
+    source: SOURCE,
+    quorum: 1,
+  })
+  const project = await store.projects.create({ organizationId: id, name: slug, policyId: policy.id })
+  const binding = await store.bindings.create({
+    ...{ organizationId: id, projectId: project.id, chainName: 'base', address: `0x${String(n).repeat(40)}` },
+  })
+  const issued = await store.apiKeys.issue({
+    ...{
+      organizationId: id,
+      kind: 'attestation',
+      environment: 'live',
+      name: slug,
+      expiresAtSeconds: null,
+      rateLimit: null,
+    },
+  })
+  const list = await store.lists.create({ owner: id, name: `list_of_${slug}` })
+  const session = newSessionId()
+  await store.sessions.register({
+    ...{
+      organizationId: id,
+      environment: 'live',
+      checkType: 'kyc',
+      sessionId: session,
+      walletAddress: null,
+      originUrl: null,
+    },
+    ...{ tokenHash: new Uint8Array(32).fill(n), provider: 'manual', actor: 'key:test' },
+  })
+  const endpointId = newWebhookEndpointId()
+  await store.webhookEndpoints.add({
+    ...{ id: endpointId, organizationId: id, environment: 'live', purpose: 'events', url: `https://${slug}.example/` },
+    sealedSecret: new Uint8Array([n]),
+  })
+  await store.sessions.changeStatus({ organizationId: id, sessionId: session, to: 'submitted', actor: 'person' })
+  const [message] = (await store.webhookMessages.page(id, {}, { after: null, limit: 1 })).items
+  const job = await store.jobs.create({ organizationId: id, kind: 'test', input: {}, actor: 'service' })
+  const approval = await store.approvals.request({
+    ...{ organizationId: id, action: 'policy.activate', subject: policy.id, lifeSeconds: 60 },
+    ...{ detail: { revision_id: revision?.id }, requestedBy: member.id },
+  })
+  return {
+    ...{ id, key, cookie: admin.cookie },
+    ids: {
+      user: member.id,
+      policy: policy.id,
+      revision: revision?.id ?? '',
+      project: project.id,
+      binding: binding.id,
+      key: issued.record.keyId,
+      list: list.name,
+      address: `0x${String(n).repeat(40)}`,
+      session,
+      document: 'evidence_0000000000000000',
+      job: job.id,
+      approval: approval.id,
+      uuid: uuidOf(n),
+      endpoint: endpointId,
+      message: message?.id ?? '',
+    },
+  }
+}
+
+beforeAll(async () => {
+  harness = await startHarness()
+  alpha = await seed('alpha', 1)
+  beta = await seed('beta', 2)
+  const segment = openSegment({
+    ...{ directory: `${harness.folder}/decisions`, slot: 'w00', maxBytes: 1e6, sync: false },
+    clock: { unixMs: () => 1_767_225_600_000 },
+  })
+  segment.append([decisionRecord(1, { organization: alpha.id }), decisionRecord(2, { organization: beta.id })])
+  segment.close()
+  while (harness.index.ingest()) harness.index.improve()
+})
+afterAll(() => harness.close())
+
+/** Bodies that would be right, so that nothing but the id is wrong. */
+const BODIES: Readonly<Record<string, object>> = {
+  changeMember: { role: 'viewer' },
+  changeProject: { name: 'taken' },
+  saveRevision: { source: SOURCE },
+  activateRevision: { revision_id: 'revision_x' },
+  shadowRevision: { revision_id: null },
+  setListSource: { url: 'https://lists.example/a.csv', format: 'csv' },
+  editList: { add: [{ address: '0x1111111111111111111111111111111111111111' }] },
+  assignSession: { user_id: null, version: 0 },
+  decideSession: { status: 'rejected', sequence: 2 },
+  revokeSession: { status: 'rejected', sequence: 2 },
+  decideApproval: { approve: false },
+}
+
+const QUERIES: Readonly<Record<string, string>> = { diffRevisions: '?from=revision_x&to=revision_y' }
+
+const snapshot = async (id: string) => {
+  const { store } = harness
+  return {
+    keys: await store.apiKeys.list(id),
+    projects: await store.projects.list(id),
+    policies: await store.policies.list(id),
+    bindings: (await store.bindings.page({ organizationId: id }, { after: null, limit: 100 })).items,
+    lists: await store.lists.list(id),
+    sessions: await store.sessions.list(id, { limit: 100 }),
+    endpoints: await store.webhookEndpoints.list(id),
+    messages: (await store.webhookMessages.page(id, {}, { after: null, limit: 100 })).items,
+    jobs: (await store.jobs.page(id, { after: null, limit: 100 })).items,
+    approvals: (await store.approvals.page({ organizationId: id }, { after: null, limit: 100 })).items,
+    members: (await store.memberships.page(id, { after: null, limit: 100 })).items,
+  }
+}
+
+describe('another organization’s id', () => {
+  const routes = ADMIN_ROUTES.filter(
+    ({ path }) => path.startsWith('/organizations/{organization}/') && /\{/.test(path.slice(30)),
+  )
+
+  test('is in every path that has one', () => {
+    expect(routes.length).toBeGreaterThan(30)
+    const names = new Set(
+      routes.flatMap(({ path }) => [...path.slice(30).matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? '')),
+    )
+    for (const name of names) expect([name, alpha.ids[name] !== undefined]).toEqual([name, true])
+  })
+
+  for (const caller of ['key', 'person'] as const) {
+    test(`is unknown to a ${caller} of one’s own, and untouched`, async () => {
+      const before = await snapshot(beta.id)
+      const wrong: string[] = []
+      for (const route of routes) {
+        // One's own organization in the path, the other's ids in the rest of it.
+        const path = route.path
+          .replace('{organization}', 'alpha')
+          .replaceAll(/\{([^}]+)\}/g, (_, name: string) => beta.ids[name] ?? '')
+        const body = BODIES[route.operationId] ?? (route.body === null ? undefined : {})
+        const raw =
+          route.rawBody.length > 0
+            ? { raw: '0x1111111111111111111111111111111111111111\n', headers: { 'content-type': 'text/plain' } }
+            : {}
+        const response = await harness.request(route.method, path + (QUERIES[route.operationId] ?? ''), {
+          ...(caller === 'key' ? { key: alpha.key } : { cookie: alpha.cookie }),
+          ...(body === undefined ? {} : { body }),
+          ...raw,
+        })
+        // A key is told first that a person is asked for; that there is nothing there it learns from neither.
+        const personOnly = route.access.kind === 'organization' && route.access.person === true && caller === 'key'
+        const wanted = personOnly ? 403 : 404
+        if (response.status !== wanted) wrong.push(`${route.operationId}: ${response.status} ${await response.text()}`)
+      }
+      expect(wrong).toEqual([])
+      expect(await snapshot(beta.id)).toEqual(before)
+    })
+  }
+
+  test('can’t be linked to from one’s own rows', async () => {
+    const call = (path: string, body: object, method = 'POST') =>
+      harness.request(method, `/organizations/alpha${path}`, { key: alpha.key, body })
+    const { policy, project, revision, user } = beta.ids
+    const responses = [
+      await call('/projects', { name: 'x', policy_id: policy }),
+      await call(`/projects/${alpha.ids['project']}`, { policy_id: policy }, 'PATCH'),
+      await call('/bindings', { project_id: project, chain: 'base', address: `0x${'3'.repeat(40)}` }),
+      await call(`/policies/${alpha.ids['policy']}/activate`, { revision_id: revision }),
+      await call(`/policies/${alpha.ids['policy']}/shadow`, { revision_id: revision }, 'PUT'),
+      await call(`/sessions/${alpha.ids['session']}/assignment`, { user_id: user, version: 0 }, 'PUT'),
+      await call('/policies/simulate', {
+        revision_id: revision,
+        request: { chain: 'base', from: `0x${'1'.repeat(40)}` },
+      }),
+      await call('/policies/simulate', { source: SOURCE, decision: beta.ids['uuid'] }),
+    ]
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404))
+  })
+
+  test('is in no list of one’s own', async () => {
+    const theirs = [...Object.values(beta.ids), beta.id].filter((id) => id !== beta.ids['document'])
+    for (const { path, method, access, operationId } of ADMIN_ROUTES) {
+      if (method !== 'GET' || access.kind !== 'organization' || /\{/.test(path.slice(30))) continue
+      const query = operationId === 'exportDecisions' ? '?format=ndjson' : ''
+      const text = await (
+        await harness.request('GET', path.replace('{organization}', 'alpha') + query, { key: alpha.key })
+      ).text()
+      for (const id of theirs) expect([operationId, text.includes(id)]).toEqual([operationId, false])
+    }
+    const organizations = await (await harness.request('GET', '/organizations', { cookie: alpha.cookie })).text()
+    expect(organizations).toContain(alpha.id)
+    expect(organizations).not.toContain(beta.id)
+  })
+})
+
+describe('searching decisions', () => {
+  test('finds one’s own only, also by another’s wallet', async () => {
+    for (const [caller, own] of [
+      [alpha, 1],
+      [beta, 2],
+    ] as const) {
+      const slug = caller === alpha ? 'alpha' : 'beta'
+      const search = async (query: string) =>
+        (
+          (await (
+            await harness.request('GET', `/organizations/${slug}/decisions${query}`, { key: caller.key })
+          ).json()) as { data: { uuid: string }[] }
+        ).data
+      expect((await search('')).map(({ uuid }) => uuid)).toEqual([uuidOf(own)])
+      expect(await search(`?wallet=${decisionRecord(3 - own).from}`)).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,411 @@
+// Every operation once, with success, in the order in which a new deployment meets them. Each answer is held against the
+// document (see support/conformance.ts), so that what is documented is what is answered.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { newToken } from '../../src/admin/accounts/token.ts'
+import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
+import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { openSegment } from '../../src/decisions/segment.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { decodeBase32 } from './support/base32.ts'
+import { ADMIN_DOCUMENT, covered } from './support/conformance.ts'
+import { decisionRecord } from './support/decisions.ts'
+import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+
+let harness: Harness
+let root: string
+let organizationId: string
+
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(() => harness.close())
+
+/** Questions that need a body, and steps that have changed nothing yet. */
+const NOT_NOTED = /\/(check|simulate|test|options)$|^\/me\/totp$/
+
+const auditEntries = async (): Promise<number> => (await harness.store.audit.verify()).entries
+
+/** What changes something leaves an entry in the audit log; what does not, leaves none. */
+const call = async <Body = Record<string, never>>(
+  status: number,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Body> => {
+  const entriesBefore = await auditEntries()
+  const response = await harness.request(method, path, { ...(root === undefined ? {} : { cookie: root }), ...options })
+  const text = await response.text()
+  const noted = (await auditEntries()) > entriesBefore
+  expect([method, path, noted]).toEqual([method, path, method !== 'GET' && status < 300 && !NOT_NOTED.test(path)])
+  expect([method, path, response.status, text]).toEqual([method, path, status, text])
+  const json = (response.headers.get('content-type') ?? '').endsWith('json')
+  return (json && text !== '' ? JSON.parse(text) : text) as Body
+}
+
+const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+const PASSWORD = 'a long enough password'
+const POLICY =
+  'name: Tour\nrules:\n  - id: small\n    deny: tx.value > ether(1)\n    code: TOO_MUCH\n  - id: all\n    allow: "true"\n'
+
+describe('a tour of the admin API', () => {
+  test('the first account', async () => {
+    const { store, clock, request } = harness
+    const { text, hash } = newToken()
+    await store.userLinks.replace(
+      { purpose: 'first-admin', userId: null, expiresAtSeconds: clock.unixSeconds() + 60 },
+      hash,
+    )
+    expect(await call<object>(200, 'POST', '/welcome/check', { body: { token: text } })).toMatchObject({
+      purpose: 'first-admin',
+      email: null,
+    })
+    const made = await request('POST', '/welcome', {
+      body: { token: text, name: 'Root', email: 'Root@Example.com', password: PASSWORD },
+    })
+    expect(made.status).toBe(200)
+    root = cookieOf(made)
+    expect(await call<object>(200, 'GET', '/me')).toMatchObject({
+      kind: 'person',
+      email: 'root@example.com',
+      deployment_admin: true,
+    })
+    await call(204, 'PATCH', '/me', { body: { name: 'Root of all' } })
+    await call(200, 'GET', '/deployment')
+    const again = await request('POST', '/sign-in', { body: { email: 'root@example.com', password: PASSWORD } })
+    expect(await again.json()).toEqual({ signed_in: true, second_factors: [] })
+    const { data } = await call<{ data: { id: string; current: boolean }[] }>(200, 'GET', '/me/sessions')
+    await call(204, 'DELETE', `/me/sessions/${data.find(({ current }) => !current)?.id}`)
+    await call(200, 'DELETE', '/me/sessions')
+    await call(204, 'PUT', '/me/password', { body: { current_password: PASSWORD, new_password: PASSWORD } })
+  })
+
+  test('a second factor', async () => {
+    const { secret } = await call<{ secret: string }>(200, 'POST', '/me/totp', { body: { password: PASSWORD } })
+    const bytes = decodeBase32(secret)
+    const code = (): string => hotp(bytes, totpStep(harness.clock.unixSeconds()))
+    const { recovery_codes: codes } = await call<{ recovery_codes: string[] }>(200, 'POST', '/me/totp/confirm', {
+      body: { code: code() },
+    })
+    expect(codes).toHaveLength(10)
+    harness.clock.advance(30)
+    const half = await harness.request('POST', '/sign-in', { body: { email: 'root@example.com', password: PASSWORD } })
+    expect(await half.json()).toEqual({ signed_in: false, second_factors: ['totp', 'recovery-code'] })
+    const whole = await harness.request('POST', '/sign-in/code', { cookie: cookieOf(half), body: { code: code() } })
+    expect(whole.status).toBe(200)
+    const other = cookieOf(whole)
+    expect((await harness.request('POST', '/sign-out', { cookie: other, body: {} })).status).toBe(204)
+    await call(204, 'POST', '/me/totp/remove', { body: { password: PASSWORD } })
+    await call(200, 'POST', '/sign-in/passkey/options', { body: {} })
+    await call(200, 'POST', '/me/passkeys/options', { body: {} })
+    await call(200, 'GET', '/me/passkeys')
+  })
+
+  test('organizations and their members', async () => {
+    const created = await call<{ id: string }>(201, 'POST', '/organizations', { body: { slug: 'tour', name: 'Tour' } })
+    organizationId = created.id
+    const keyed = await call<{ admin_key: string }>(201, 'POST', '/organizations', {
+      body: { slug: 'keyed', name: 'Keyed', admin_key: true },
+    })
+    const own = await harness.request('GET', '/organizations/keyed', { key: keyed.admin_key })
+    expect(own.status).toBe(200)
+    expect((await harness.request('GET', '/organizations/tour', { key: keyed.admin_key })).status).toBe(404)
+    await call(200, 'GET', '/organizations?limit=1')
+    await call(200, 'GET', '/organizations/tour')
+    expect(await call<object>(200, 'PATCH', '/organizations/tour', { body: { level: 'standard' } })).toMatchObject({
+      level: 'standard',
+    })
+    const added = await call<{ member: { user_id: string }; invitation: { url: string } }>(
+      201,
+      'POST',
+      '/organizations/tour/members',
+      { body: { email: 'ada@example.com', name: 'Ada', role: 'viewer' } },
+    )
+    const user = added.member.user_id
+    await call(200, 'GET', '/organizations/tour/members')
+    await call(200, 'PATCH', `/organizations/tour/members/${user}`, { body: { role: 'reviewer' } })
+    const { url } = await call<{ url: string }>(200, 'POST', `/organizations/tour/members/${user}/invitation`, {
+      body: {},
+    })
+    expect(url).toStartWith('http://localhost:8082/welcome#')
+    await call(204, 'DELETE', `/organizations/tour/members/${user}`)
+    await call(200, 'GET', '/users')
+    const made = await call<{ user: { id: string } }>(201, 'POST', '/users', {
+      body: { email: 'second@example.com', name: 'Second', deployment_admin: true },
+    })
+    await call(200, 'POST', `/users/${made.user.id}/recovery`, { body: { remove_second_factors: true } })
+    await call(200, 'PATCH', `/users/${made.user.id}`, { body: { disabled: true } })
+    await call(200, 'DELETE', `/users/${made.user.id}/sessions`)
+  })
+
+  test('keys', async () => {
+    const base = '/organizations/tour/keys'
+    const issued = await call<{ key: string; record: { id: string } }>(201, 'POST', base, {
+      body: { name: 'first', kind: 'attestation', rate_limit: { requests_per_second: 5, burst: 10 } },
+    })
+    expect(issued.key).toStartWith('csa_live_')
+    await call(200, 'GET', `${base}?kind=attestation`)
+    await call(200, 'GET', `${base}/${issued.record.id}`)
+    const next = await call<{ record: { id: string } }>(201, 'POST', `${base}/${issued.record.id}/regenerate`, {
+      body: { overlap_seconds: 60 },
+    })
+    await call(200, 'POST', `${base}/${next.record.id}/revoke`, { body: {} })
+  })
+
+  test('policies, projects and bindings', async () => {
+    const base = '/organizations/tour'
+    await call(200, 'GET', '/policy-language')
+    await call(200, 'GET', '/policy-language/schema')
+    await call(200, 'GET', '/policy-templates')
+    expect(await call<object>(200, 'POST', `${base}/policies/check`, { body: { source: 'rules: x' } })).toMatchObject({
+      valid: false,
+    })
+    expect(await call<object>(200, 'POST', `${base}/policies/check`, { body: { source: POLICY } })).toMatchObject({
+      valid: true,
+      policy: { name: 'Tour', requires: ['msg_value'] },
+    })
+    await call(200, 'POST', `${base}/policies/test`, { body: { source: POLICY } })
+    const { policy, revision } = await call<{ policy: { id: string }; revision: { id: string } }>(
+      201,
+      'POST',
+      `${base}/policies`,
+      {
+        body: { source: POLICY },
+      },
+    )
+    const one = `${base}/policies/${policy.id}`
+    await call(200, 'POST', `${base}/policies/simulate`, {
+      body: {
+        revision_id: revision.id,
+        request: { chain: 'base', from: '0x1111111111111111111111111111111111111111', msg_value: '5' },
+      },
+    })
+    const second = await call<{ id: string }>(201, 'POST', `${one}/revisions`, {
+      body: { source: POLICY.replace('(1)', '(2)') },
+    })
+    await call(200, 'GET', `${base}/policies`)
+    await call(200, 'GET', one)
+    await call(200, 'GET', `${one}/revisions`)
+    await call(200, 'GET', `${one}/revisions/${second.id}`)
+    const { differences } = await call<{ differences: unknown[] }>(
+      200,
+      'GET',
+      `${one}/diff?from=${revision.id}&to=${second.id}`,
+    )
+    expect(differences).toHaveLength(1)
+    await call(200, 'POST', `${one}/activate`, { body: { revision_id: revision.id } })
+    await call(200, 'PUT', `${one}/shadow`, { body: { revision_id: second.id } })
+    await call(200, 'GET', `${one}/shadow-results`)
+    await call(202, 'POST', `${one}/replay`, { body: { revision_id: second.id, since: '2026-01-01' } })
+    const project = await call<{ id: string }>(201, 'POST', `${base}/projects`, {
+      body: { name: 'P', policy_id: policy.id },
+    })
+    await call(200, 'GET', `${base}/projects?policy_id=${policy.id}`)
+    await call(200, 'GET', `${base}/projects/${project.id}`)
+    await call(200, 'PATCH', `${base}/projects/${project.id}`, { body: { lifetime_seconds: 60 } })
+    const binding = await call<{ id: string; address: string }>(201, 'POST', `${base}/bindings`, {
+      body: { project_id: project.id, chain: 'base', address: '0x5fbdb2315678afecb367f032d93f642f64180aa3' },
+    })
+    expect(binding.address).toBe('0x5FbDB2315678afecb367f032d93F642f64180aa3')
+    await call(200, 'GET', `${base}/bindings?project_id=${project.id}`)
+    await call(204, 'DELETE', `${base}/bindings/${binding.id}`)
+  })
+
+  for (const prefix of ['/organizations/tour', '']) {
+    test(`lists at ${prefix === '' ? 'the deployment' : prefix}`, async () => {
+      const base = `${prefix}/lists`
+      await call(201, 'POST', base, { body: { name: prefix === '' ? 'shared_friends' : 'friends' } })
+      const one = `${base}/${prefix === '' ? 'shared_friends' : 'friends'}`
+      await call(200, 'GET', base)
+      await call(200, 'GET', one)
+      const address = '0x1111111111111111111111111111111111111111'
+      expect(
+        await call<object>(200, 'POST', `${one}/entries`, { body: { add: [{ address, memo: 'known' }], remove: [] } }),
+      ).toMatchObject({ changed: 1 })
+      expect(await call<object>(200, 'GET', `${one}/entries/${address}`)).toMatchObject({ listed: true, memo: 'known' })
+      const uploaded = await harness.request('PUT', `${one}/content?merge=true`, {
+        cookie: root,
+        raw: 'address,memo\n0x2222222222222222222222222222222222222222,two\n',
+        headers: { 'content-type': 'text/csv' },
+      })
+      expect(await uploaded.json()).toMatchObject({ applied: true, entries: 2, read: 1 })
+      expect(await call<string>(200, 'GET', `${one}/content`)).toBe(
+        `address,memo\n${address},known\n0x2222222222222222222222222222222222222222,two\n`,
+      )
+      const source = `${one}/source`
+      expect(
+        await call<object>(200, 'PUT', source, {
+          body: { url: 'https://lists.example/a.csv', format: 'csv', every_seconds: 3_600 },
+        }),
+      ).toMatchObject({ location: 'https://lists.example/a.csv', every_seconds: 3_600, confirmed_at: null })
+      await call(200, 'GET', source)
+      await call(202, 'POST', `${source}/refresh`, { body: {} })
+      await call(204, 'DELETE', source)
+      await call(404, 'GET', source)
+      await call(204, 'DELETE', one)
+    })
+  }
+
+  test('webhooks', async () => {
+    const base = '/organizations/tour/webhooks'
+    const { endpoint, secret } = await call<{ endpoint: { id: string }; secret: string }>(201, 'POST', base, {
+      body: { url: 'https://hooks.example/x' },
+    })
+    expect(secret).toStartWith('whsec_')
+    expect(await call<object>(200, 'GET', base)).toMatchObject({ data: [{ id: endpoint.id, purpose: 'events' }] })
+    await call(200, 'POST', `${base}/${endpoint.id}/rotate`, { body: { overlap_seconds: 60 } })
+    const id = newSessionId()
+    await harness.store.sessions.register({
+      ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: id, walletAddress: null, originUrl: null },
+      ...{ tokenHash: new Uint8Array(32).fill(2), provider: 'manual', actor: 'key:test' },
+    })
+    await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'rejected', actor: 'person' })
+    const [message] = await harness.store.webhookMessages.claim(1, 60)
+    if (message === undefined) throw new Error('nobody is told')
+    await harness.store.webhookMessages.settle(message, { state: 'dead', status: 410, failure: 'it is gone' })
+    const messages = '/organizations/tour/webhook-messages'
+    expect(await call<object>(200, 'GET', `${messages}?state=dead&endpoint_id=${endpoint.id}`)).toMatchObject({
+      data: [{ id: message.id, session_id: id, last_status: 410, next_attempt_at: null }],
+    })
+    expect(await call<object>(200, 'POST', `${messages}/${message.id}/resend`, { body: {} })).toMatchObject({
+      state: 'waiting',
+      attempts: 0,
+    })
+    await call(409, 'POST', `${messages}/${message.id}/resend`, { body: {} })
+    expect(await call<object>(200, 'POST', `${messages}/resend-dead`, { body: {} })).toEqual({ messages: 0 })
+    await call(204, 'DELETE', `${base}/${endpoint.id}`)
+    await call(404, 'DELETE', `${base}/${endpoint.id}`)
+  })
+
+  test('sessions', async () => {
+    const { store } = harness
+    const id = newSessionId()
+    await store.sessions.register({
+      ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: id, walletAddress: null, originUrl: null },
+      ...{ tokenHash: new Uint8Array(32).fill(1), provider: 'manual', actor: 'key:test' },
+    })
+    await store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
+    const base = '/organizations/tour/sessions'
+    const { data } = await call<{ data: { id: string }[] }>(200, 'GET', `${base}?status=submitted&assigned_to=nobody`)
+    expect(data.map((session) => session.id)).toEqual([id])
+    const me = await call<{ id: string }>(200, 'GET', '/me')
+    await call(200, 'PUT', `${base}/${id}/assignment`, { body: { user_id: me.id.slice(5), version: 0 } })
+    const seen = await call<{ sequence: number }>(200, 'GET', `${base}/${id}`)
+    await call(200, 'GET', `${base}/${id}/evidence`)
+    await call(200, 'POST', `${base}/${id}/evidence/fields`, { body: {} })
+    await call(404, 'GET', `${base}/${id}/evidence/documents/none`)
+    const decided = await call<{ sequence: number }>(200, 'POST', `${base}/${id}/decide`, {
+      body: { status: 'completed', sequence: seen.sequence, private_comment: 'fine' },
+    })
+    await call(200, 'POST', `${base}/${id}/revoke`, { body: { status: 'retry', sequence: decided.sequence } })
+    await call(200, 'POST', `${base}/${id}/evidence/erase`, { body: {} })
+  })
+
+  test('decisions', async () => {
+    const segment = openSegment({
+      ...{ directory: `${harness.folder}/decisions`, slot: 'w00', maxBytes: 1e6, sync: false },
+      clock: { unixMs: () => 1_767_225_600_000 },
+    })
+    const record = decisionRecord(1, { organization: organizationId })
+    segment.append([record])
+    segment.close()
+    while (harness.index.ingest()) harness.index.improve()
+    const base = '/organizations/tour/decisions'
+    const found = await call<{ data: { uuid: string }[] }>(
+      200,
+      'GET',
+      `${base}?wallet=${record.from}&verdict=compliant`,
+    )
+    expect(found.data.map(({ uuid }) => uuid)).toEqual([record.uuid])
+    expect(await call<object>(200, 'GET', `${base}/count`)).toEqual({ count: 1, exact: true })
+    expect(await call<object>(200, 'GET', `${base}/${record.uuid}`)).toMatchObject({
+      decision: { uuid: record.uuid, verdict: 'compliant' },
+      proof: { previous_matches: true, next_matches: null },
+    })
+    expect(await call<string>(200, 'GET', `${base}/export?format=csv`)).toContain(record.uuid)
+    await call(200, 'GET', '/decision-index')
+    await call(202, 'POST', '/decision-index/rebuild', { body: {} })
+    const job = await call<{ id: string }>(202, 'POST', '/decision-log/verify', { body: {} })
+    await call(200, 'GET', '/jobs')
+    await call(200, 'GET', `/jobs/${job.id}`)
+    await call(200, 'POST', `/jobs/${job.id}/cancel`, { body: {} })
+    const own = await harness.store.jobs.create({ organizationId, kind: 'test', input: {}, actor: 'service' })
+    await call(200, 'GET', '/organizations/tour/jobs')
+    await call(200, 'GET', `/organizations/tour/jobs/${own.id}`)
+    await call(200, 'POST', `/organizations/tour/jobs/${own.id}/cancel`, { body: {} })
+  })
+
+  test('the deployment', async () => {
+    const first = await call<{ id: string }>(201, 'POST', '/attesters', { body: { kind: 'secp256k1' } })
+    await call(201, 'POST', '/attesters', { body: { kind: 'secp256k1' } })
+    await call(200, 'GET', '/attesters')
+    expect(await call<object>(200, 'POST', `/attesters/${first.id}/retire`, { body: { final: true } })).toMatchObject({
+      status: 'retired',
+    })
+    expect(await call<object>(200, 'GET', '/chain-checks')).toMatchObject({ data: [{ result: 'problem' }] })
+    await call(200, 'GET', '/pool')
+    expect(await call<object>(200, 'PATCH', '/pool', { body: { workers: 5 } })).toMatchObject({
+      workers: { wanted: 5 },
+    })
+    harness.services.live.tick()
+    harness.clock.advance(1)
+    harness.services.live.tick()
+    const { points } = await call<{ points: unknown[] }>(200, 'GET', '/live?window=15m')
+    expect(points).toHaveLength(1)
+    const stream = await harness.request('GET', '/live/stream', { cookie: root })
+    await stream.body?.cancel()
+    await call(200, 'GET', '/openapi.json')
+    await call(200, 'GET', '/openapi/attestation.json')
+  })
+
+  test('settings, approvals and the audit log', async () => {
+    const { id, cookie } = await harness.person({
+      email: 'other@example.com',
+      roles: { [organizationId]: 'organization-admin' },
+    })
+    await harness.store.users.setDeploymentAdmin(id, true)
+    await call(200, 'GET', '/organizations/tour/settings')
+    await call(200, 'PATCH', '/organizations/tour/settings', { body: { second_person: true } })
+    const asked = await call<{ id: string }>(202, 'PATCH', '/organizations/tour/settings', {
+      body: { second_person: false },
+    })
+    await call(200, 'GET', '/organizations/tour/approvals?state=pending')
+    await call(200, 'POST', `/organizations/tour/approvals/${asked.id}/decide`, { cookie, body: { approve: true } })
+    await call(200, 'GET', '/deployment/settings')
+    await call(200, 'PATCH', '/deployment/settings', { body: { second_person: true } })
+    const key = await call<{ id: string }>(202, 'POST', '/attesters', { body: { kind: 'ed25519' } })
+    await call(200, 'GET', '/approvals')
+    await call(200, 'POST', `/approvals/${key.id}/decide`, { cookie, body: { approve: false } })
+    await call(200, 'GET', '/organizations/tour/audit?limit=2')
+    await call(200, 'GET', '/audit')
+    expect(await call<object>(200, 'GET', '/audit/verify')).toMatchObject({ ok: true, broken_at: null })
+  })
+
+  test('nothing was left out, and nothing failed on the way', () => {
+    // Made by authenticators alone; see passkeys.test.ts.
+    const elsewhere = ['passkeySignIn', 'addPasskey', 'removePasskey', 'openDocument']
+    const missed = ADMIN_ROUTES.map(({ operationId }) => operationId).filter(
+      (id) => !covered.has(id) && !elsewhere.includes(id),
+    )
+    expect(missed).toEqual([])
+    expect(harness.reported).toEqual([])
+  })
+})
+
+describe('the document', () => {
+  test('is OpenAPI 3.1, names each operation once, and every reference in it leads somewhere', () => {
+    expect(ADMIN_DOCUMENT['openapi']).toBe('3.1.0')
+    const operations = Object.values(ADMIN_DOCUMENT.paths).flatMap((item) => Object.values(item))
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(ADMIN_ROUTES.length)
+    const schemas = (ADMIN_DOCUMENT['components'] as { schemas: Record<string, unknown> }).schemas
+    for (const [, name] of JSON.stringify(ADMIN_DOCUMENT).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      expect(Object.hasOwn(schemas, name ?? '')).toBe(true)
+    }
+    const tags = new Set((ADMIN_DOCUMENT['tags'] as { name: string }[]).map(({ name }) => name))
+    for (const { tag } of ADMIN_ROUTES) expect(tags.has(tag)).toBe(true)
+  })
+
+  test('holds no words that JSON Schema does not have', () => {
+    const text = JSON.stringify(ADMIN_DOCUMENT)
+    for (const word of ['"printable"', '"rule":"must', '"$id"']) expect(text).not.toContain(word)
+  })
+})

@@ -1,0 +1,196 @@
+// `POST /v2/attestations` through the real service: many requests in one call, each answered in its place.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { encodeAbiParameters, type Hex, keccak256, recoverAddress } from 'viem'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+
+const WALLET = '0x1111111111111111111111111111111111111111'
+const DENIED = '0x000000000000000000000000000000000000dEaD'
+
+interface Line {
+  index: number
+  status: number
+  replayed?: true
+  retry_after_seconds?: number
+  answer?: {
+    is_compliant: boolean
+    verification_hash: string
+    attestation: { uuid: string; expiration: number; attester: string; signature: Hex }
+  }
+  problem?: { code: string; detail: string; request_id: string; status: number }
+}
+
+let service: RunningService
+const value = (name: string): string => service.quickstart[name] ?? ''
+const project = (from = WALLET): Record<string, unknown> => ({
+  from,
+  chain: 'base',
+  verification_hash: value('VERIFICATION_HASH'),
+})
+
+const post = (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(`${service.url}/v2/attestations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': value('ATTESTATION_API_KEY'), ...headers },
+    body: JSON.stringify(body),
+  })
+
+const ask = async (requests: readonly unknown[], headers: Readonly<Record<string, string>> = {}): Promise<Line[]> => {
+  const response = await post({ requests }, headers)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  return ((await response.json()) as { answers: Line[] }).answers
+}
+
+const expectSigned = async ({ answer }: Line): Promise<void> => {
+  const { uuid, expiration, signature, attester } = answer?.attestation ?? {}
+  const hash = keccak256(
+    encodeAbiParameters(
+      ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
+      [
+        8453n,
+        uuid,
+        WALLET,
+        '0x0000000000000000000000000000000000000000',
+        0n,
+        '0x',
+        value('VERIFICATION_HASH'),
+        BigInt(expiration ?? 0),
+      ],
+    ),
+  )
+  expect<string | undefined>(await recoverAddress({ hash, signature: signature ?? '0x' })).toBe(attester)
+}
+
+beforeAll(async () => {
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '2' } })
+})
+afterAll(async () => {
+  await service.stop()
+})
+
+describe('a batch', () => {
+  test('answers each in its place: verdicts, refusals and nonsense side by side', async () => {
+    const lines = await ask([
+      project(),
+      project(DENIED),
+      { from: WALLET, chain: 'base' },
+      { ...project(), chain: 'nowhere' },
+      null,
+      [],
+      { ...project(), verification_hash: 'x-0123456789abcdef' },
+      project(),
+    ])
+    expect(lines.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(lines.map(({ status, answer, problem }) => [status, answer?.is_compliant ?? problem?.code])).toEqual([
+      [200, true],
+      [200, false],
+      [400, 'MISSING_REQUIRED_FIELD'],
+      [400, 'UNSUPPORTED_CHAIN'],
+      [400, 'INVALID_REQUEST'],
+      [400, 'INVALID_REQUEST'],
+      [400, 'POLICY_NOT_FOUND'],
+      [200, true],
+    ])
+    const [first, denied, ...others] = lines
+    await expectSigned(first as Line)
+    await expectSigned(others.at(-1) as Line)
+    expect(denied?.answer?.attestation).toEqual({
+      ...{ uuid: expect.any(String), expiration: 0, attester: expect.any(String) },
+      signature: expect.any(String),
+    })
+    expect(denied?.answer?.attestation.signature).not.toMatch(/^0x[0-9a-f]{130}$/)
+  })
+
+  test('of a thousand is a thousand attestations, all in the decision log', async () => {
+    const lines = await ask(Array.from({ length: 1_000 }, () => project()))
+    const uuids = new Set(lines.map(({ answer }) => answer?.attestation.uuid))
+    expect(uuids.size).toBe(1_000)
+    for (const line of lines.filter((_, index) => index % 100 === 0)) await expectSigned(line)
+    const { stdout } = await runCommand(service.dataDirectory, 'decisions', 'tail', '--json', '--lines', '3000')
+    const logged = new Set(stdout.match(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}/g))
+    expect([...uuids].filter((uuid) => !logged.has(uuid ?? ''))).toEqual([])
+  })
+
+  test('comes as lines when asked, the same ones', async () => {
+    const response = await post({ requests: [project(), {}, project()] }, { accept: 'application/x-ndjson' })
+    expect(response.headers.get('content-type')).toBe('application/x-ndjson')
+    const text = await response.text()
+    expect(text).toEndWith('\n')
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line)
+    expect(lines.map(({ index, status }) => [index, status])).toEqual([
+      [0, 200],
+      [1, 400],
+      [2, 200],
+    ])
+    expect(lines[1]?.problem?.request_id).toBe(response.headers.get('x-request-id') ?? '')
+  })
+
+  test('is refused as a whole when it is no batch', async () => {
+    const refusals: readonly (readonly [unknown, string])[] = [
+      [{}, 'MISSING_REQUIRED_FIELD'],
+      [{ requests: null }, 'MISSING_REQUIRED_FIELD'],
+      [{ requests: [] }, 'INVALID_FIELD'],
+      [{ requests: 'x' }, 'INVALID_FIELD'],
+      [{ requests: { length: 1 } }, 'INVALID_FIELD'],
+      [{ requests: Array.from({ length: 1_001 }, () => ({})) }, 'INVALID_FIELD'],
+      [[project()], 'INVALID_REQUEST'],
+    ]
+    for (const [body, code] of refusals) {
+      const response = await post(body)
+      expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 400, body: { code } })
+    }
+    const huge = await post({ requests: ['x'.repeat(8_388_608)] })
+    expect(huge.status).toBe(413)
+    const keyed = await post({ requests: [project()] }, { 'idempotency-key': 'batch' })
+    expect(await keyed.json()).toMatchObject({ code: 'INVALID_HEADER' })
+    expect((await post({ requests: [project()] }, { 'x-api-key': 'csa_wrong' })).status).toBe(401)
+  })
+})
+
+describe('an element’s idempotency key', () => {
+  test('gives a repeated element the same attestation, in whatever batch and place', async () => {
+    const keyed = (key: unknown, from = WALLET) => ({ ...project(from), idempotency_key: key })
+    const [first] = await ask([keyed('order-1')])
+    const [other, again] = await ask([project(), keyed('order-1')])
+    expect(again?.answer).toEqual(first?.answer as NonNullable<Line['answer']>)
+    expect(again?.replayed).toBe(true)
+    expect(first?.replayed).toBeUndefined()
+    expect(other?.answer?.attestation.uuid).not.toBe(first?.answer?.attestation.uuid as string)
+    const wrong = await ask([keyed('order-1', DENIED), keyed(''), keyed(7), keyed('ä')])
+    expect(wrong.map(({ problem }) => problem?.code)).toEqual([
+      'IDEMPOTENCY_MISMATCH',
+      'INVALID_FIELD',
+      'INVALID_FIELD',
+      'INVALID_FIELD',
+    ])
+  })
+
+  test('of two elements of one batch is answered once', async () => {
+    const twins = await ask([
+      { ...project(), idempotency_key: 'twin' },
+      { ...project(), idempotency_key: 'twin' },
+    ])
+    const codes = twins.map(({ status, problem }) => problem?.code ?? status)
+    expect(codes.filter((code) => code === 200).length).toBeGreaterThanOrEqual(1)
+    const uuids = twins.flatMap(({ answer }) => answer?.attestation.uuid ?? [])
+    expect(new Set(uuids).size).toBe(1)
+    expect(codes.every((code) => code === 200 || code === 'IDEMPOTENCY_IN_FLIGHT')).toBe(true)
+  })
+})
+
+test('the rate limit counts elements: what is over it is 429 in its place', async () => {
+  const { stdout } = await runCommand(
+    service.dataDirectory,
+    ...['keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--rate', '1', '--burst', '5'],
+  )
+  const key = /csa_\S+/.exec(stdout)?.[0] ?? ''
+  const response = await post({ requests: Array.from({ length: 8 }, () => project()) }, { 'x-api-key': key })
+  expect(response.headers.get('ratelimit-remaining')).toBe('0')
+  const { answers } = (await response.json()) as { answers: Line[] }
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
+  expect(answers[7]?.retry_after_seconds).toBeGreaterThanOrEqual(1)
+  expect((await post({ requests: [project()] }, { 'x-api-key': key })).status).toBe(429)
+})

@@ -1,0 +1,39 @@
+// The real service in a process of its own, and the dashboard it serves.
+import { type RunningService, startService } from '../../service/start-service.ts'
+
+export interface DashboardHost {
+  readonly service: RunningService
+  /** Where the dashboard is, without a trailing slash. */
+  readonly url: string
+  /** The first-admin link that the start printed. */
+  readonly welcome: string
+  /** The admin API with the quick start's admin key, which has the scope `deployment`. */
+  admin(method: string, path: string, body?: unknown): Promise<unknown>
+  stop(): Promise<void>
+}
+
+export const startDashboardHost = async (): Promise<DashboardHost> => {
+  const service = await startService()
+  const url = service.quickstart['DASHBOARD_URL'] ?? ''
+  const welcome = /^\s*(http\S+\/welcome#\S+)$/m.exec(service.output().stdout)?.[1]
+  if (welcome === undefined) throw new Error(`no link was printed:\n${service.output().stdout}`)
+  return {
+    ...{ service, url, welcome },
+    admin: async (method, path, body) => {
+      const response = await fetch(`${url}/admin/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${service.quickstart['ADMIN_API_KEY']}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+      return text === '' ? undefined : JSON.parse(text)
+    },
+    stop: async () => {
+      await service.stop()
+    },
+  }
+}

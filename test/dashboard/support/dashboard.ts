@@ -1,0 +1,102 @@
+// The real service and a real browser in which the first admin is signed in; what pages asked of others, and what they
+// complained about, is collected and has to be nothing.
+import { expect } from 'bun:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { seriousFindings } from '../../support/browser/axe.ts'
+import { DESKTOP, startBrowser, type Watched } from '../../support/browser/chromium.ts'
+import { type DashboardHost, startDashboardHost } from './dashboard-host.ts'
+
+export const PASSWORD = 'correct horse battery staple'
+export const ADMIN_EMAIL = 'ada@example.org'
+
+export interface Dashboard extends Pick<DashboardHost, 'service' | 'admin' | 'welcome'> {
+  /** As browsers reach it: passkeys need a name, so it is localhost. */
+  readonly url: string
+  /** A browser profile of its own, in which nobody is signed in. */
+  visit(path: string, options?: BrowserContextOptions): Promise<Page>
+  /** The same with the first admin signed in. */
+  enter(path: string, options?: BrowserContextOptions): Promise<Page>
+  /** Closes what was opened, and expects that nothing was asked of other hosts and nothing complained about. */
+  settle(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** `name=value` of the cookie of the account that the first-admin link makes. */
+const makeFirstAdmin = async (url: string, welcome: string): Promise<{ name: string; value: string }> => {
+  const response = await fetch(`${url}/admin/v1/welcome`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url, 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({
+      token: welcome.split('#')[1],
+      name: 'Ada Byron',
+      email: ADMIN_EMAIL,
+      password: PASSWORD,
+    }),
+  })
+  const [pair = ''] = (response.headers.get('set-cookie') ?? '').split(';')
+  if (!response.ok) throw new Error(`no first admin: ${response.status}`)
+  return { name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1) }
+}
+
+/** @param options.firstAdmin false leaves the link unused */
+export const startDashboard = async (options: { readonly firstAdmin?: boolean } = {}): Promise<Dashboard> => {
+  const host = await startDashboardHost()
+  const url = host.url.replace('127.0.0.1', 'localhost')
+  const welcome = host.welcome.replace('127.0.0.1', 'localhost')
+  const cookie = options.firstAdmin === false ? null : await makeFirstAdmin(url, welcome)
+  const browser = await startBrowser()
+  const opened: Watched[] = []
+  const open = async (settings: BrowserContextOptions): Promise<Watched> => {
+    const watched = await browser.open(url, { ...DESKTOP, reducedMotion: 'reduce', ...settings })
+    opened.push(watched)
+    return watched
+  }
+  const close = async () => {
+    const all = opened.splice(0)
+    await Promise.all(all.map(({ context }) => context.close()))
+    return all
+  }
+  return {
+    ...{ url, welcome, service: host.service, admin: host.admin },
+    visit: async (path, settings = {}) => {
+      const { page } = await open(settings)
+      await page.goto(url + path)
+      return page
+    },
+    enter: async (path, settings = {}) => {
+      if (cookie === null) throw new Error('there is no first admin')
+      const { context, page } = await open(settings)
+      await context.addCookies([{ ...cookie, url }])
+      await page.goto(url + path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      return page
+    },
+    settle: async () => {
+      const all = await close()
+      expect(all.flatMap(({ foreign }) => foreign)).toEqual([])
+      expect(all.flatMap(({ complaints }) => complaints)).toEqual([])
+    },
+    stop: async () => {
+      await close()
+      await browser.stop()
+      await host.stop()
+    },
+  }
+}
+
+/** Nothing serious from axe, in light and in dark. */
+export const accessible = async (page: Page): Promise<void> => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect(await seriousFindings(page)).toEqual([])
+  }
+}
+
+/** No part of the page is wider than the window of a phone; the window is as it was afterwards. */
+export const fitsPhone = async (page: Page): Promise<void> => {
+  const before = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 844 })
+  const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+  expect(width).toBeLessThanOrEqual(window ?? 0)
+  if (before !== null) await page.setViewportSize(before)
+}

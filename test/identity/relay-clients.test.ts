@@ -1,0 +1,194 @@
+// What a customer's users have: a browser, an EventSource in a backend, curl. Each follows a session through the documented
+// relay or straight, loses its connection on the way, and comes back with what it saw last.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { EventSource } from 'eventsource'
+import { createRelay } from '../../docs/examples/sse-relay.ts'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { CHROMIUM, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
+
+const TIMEOUT_MS = 60_000
+const CURL = Bun.which('curl')
+
+const PAGE = `<!doctype html><title>follow</title><script>
+  window.seen = []
+  const source = new EventSource('/events/individual/' + location.hash.slice(1))
+  source.onmessage = ({ data, lastEventId }) => window.seen.push([lastEventId, JSON.parse(data).status])
+  source.onerror = () => window.seen.push(['error', source.readyState === EventSource.CLOSED ? 'closed' : 'again'])
+</script>`
+
+let service: RunningService
+let relay: ReturnType<typeof startRelay>
+
+const value = (name: string): string => service.quickstart[name] ?? ''
+
+/** The documented relay beside a page, with every connection through it cut on demand. */
+const startRelay = () => {
+  const answer = createRelay({
+    identityUrl: value('IDENTITY_URL'),
+    apiKey: value('IDENTITY_API_KEY'),
+    mayFollow: () => true,
+  })
+  /** `Last-Event-ID` of each stream that was asked for; null: it had seen nothing. */
+  const asked: (string | null)[] = []
+  const open = new Set<AbortController>()
+  const server = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: async (request, listener) => {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/') return new Response(PAGE, { headers: { 'content-type': 'text/html' } })
+      if (!pathname.startsWith('/events/')) return new Response(null, { status: 204 })
+      listener.timeout(request, 0)
+      asked.push(request.headers.get('last-event-id'))
+      const cut = new AbortController()
+      open.add(cut)
+      const response = await answer(request)
+      const body = response.body?.pipeThrough(new TransformStream(), { signal: cut.signal }) ?? null
+      return new Response(body, response)
+    },
+  })
+  return {
+    asked,
+    url: server.url.href,
+    /** As a proxy that restarts, or a phone that changes its network. */
+    cut: () => {
+      for (const controller of open) controller.abort()
+      open.clear()
+    },
+    stop: () => server.stop(true),
+  }
+}
+
+const register = async (): Promise<string> => {
+  const response = await fetch(`${value('IDENTITY_URL')}/api/v1/register/individual`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${value('IDENTITY_API_KEY')}` },
+  })
+  return ((await response.json()) as { sessionId: string }).sessionId
+}
+
+const decide = async (sessionId: string, status: string): Promise<void> => {
+  const decided = await runCommand(service.dataDirectory, 'session', 'decide', sessionId, status)
+  expect(decided).toMatchObject({ code: 0 })
+}
+
+/** Polls: what is waited for is on the way. */
+const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
+  const giveUpMs = performance.now() + 20_000
+  while (!(await condition())) {
+    if (performance.now() > giveUpMs) throw new Error(`${what} did not happen within twenty seconds`)
+    await Bun.sleep(20)
+  }
+}
+
+beforeAll(async () => {
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+  relay = startRelay()
+}, TIMEOUT_MS)
+afterEach(() => {
+  relay.asked.length = 0
+})
+afterAll(async () => {
+  await relay.stop()
+  await service.stop()
+})
+
+describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', () => {
+  let browser: TestBrowser
+
+  if (CHROMIUM !== null) {
+    beforeAll(async () => {
+      browser = await startBrowser()
+    }, TIMEOUT_MS)
+    afterAll(() => browser.stop())
+  }
+
+  test(
+    'follows a session to its end, over a connection that is cut in between',
+    async () => {
+      const sessionId = await register()
+      const { context, page, foreign } = await browser.open(relay.url.slice(0, -1))
+      const seen = (): Promise<[string, string][]> => page.evaluate('window.seen')
+      await page.goto(`${relay.url}#${sessionId}`)
+      await until('the first event', async () => (await seen()).length === 1)
+      await decide(sessionId, 'retry')
+      await until('the second event', async () => (await seen()).length === 2)
+      relay.cut()
+      // Decided while nobody listens: nothing of it may be lost.
+      await decide(sessionId, 'completed')
+      await until('the last event', async () => (await seen()).at(-1)?.[1] === 'completed')
+      expect(await seen()).toEqual([
+        ['1', 'pending'],
+        ['2', 'retry'],
+        ['error', 'again'],
+        ['3', 'completed'],
+      ])
+      expect(relay.asked).toEqual([null, '2'])
+      expect(foreign).toEqual([])
+      await context.close()
+    },
+    TIMEOUT_MS,
+  )
+})
+
+test(
+  'an EventSource in a backend comes back with what it saw last, and hears of what it missed',
+  async () => {
+    const sessionId = await register()
+    const source = new EventSource(`${relay.url}events/individual/${sessionId}`)
+    const seen: [string, string][] = []
+    source.onmessage = ({ data, lastEventId }) => {
+      seen.push([lastEventId, (JSON.parse(data) as { status: string }).status])
+    }
+    try {
+      await until('the first event', () => seen.length === 1)
+      relay.cut()
+      await decide(sessionId, 'rejected')
+      await until('the last event', () => seen.length === 2)
+      expect(seen).toEqual([
+        ['1', 'pending'],
+        ['2', 'rejected'],
+      ])
+      expect(relay.asked).toEqual([null, '1'])
+    } finally {
+      source.close()
+    }
+  },
+  TIMEOUT_MS,
+)
+
+test.skipIf(CURL === null)(
+  'curl (where it is installed) shows the frames to the letter, straight from the service',
+  async () => {
+    const sessionId = await register()
+    const curl = Bun.spawn(
+      [
+        ...[CURL ?? 'curl', '-sN', '-i', '-H', `Authorization: Bearer ${value('IDENTITY_API_KEY')}`],
+        ...['-H', 'Last-Event-ID: 1', `${value('IDENTITY_URL')}/api/v1/status/realtime/individual/${sessionId}`],
+      ],
+      { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
+    )
+    let text = ''
+    const reading = (async () => {
+      const decoder = new TextDecoder()
+      for await (const chunk of curl.stdout) text += decoder.decode(chunk, { stream: true })
+    })()
+    try {
+      await until('the first event', () => text.includes('"pending"'))
+      await decide(sessionId, 'retry')
+      await until('the second event', () => text.includes('"retry"'))
+      const [head = '', body = ''] = text.split(/\r\n\r\n/)
+      expect(head.toLowerCase()).toContain('content-type: text/event-stream\r\n')
+      expect(head.toLowerCase()).toContain('cache-control: no-cache, no-transform')
+      const status = (name: string) =>
+        JSON.stringify({ sessionId, status: name, verifiedWallets: [], unverifiedWallets: [] })
+      expect(body).toBe(`retry: 3000\nid: 1\ndata: ${status('pending')}\n\nid: 2\ndata: ${status('retry')}\n\n`)
+      // The keep-alive, once its 15 seconds are over.
+      await until('a keep-alive', () => text.endsWith('\n\n: keep-alive\n\n'))
+    } finally {
+      curl.kill()
+      await curl.exited
+      await reading
+    }
+  },
+  TIMEOUT_MS,
+)

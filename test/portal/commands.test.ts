@@ -1,0 +1,107 @@
+// What operators do that people see: how the organization looks, and what a person is to do again.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runOrg } from '../../src/cli/org.ts'
+import { logoTypeOf } from '../../src/cli/org-brand.ts'
+import { runSession } from '../../src/cli/session.ts'
+import type { Store } from '../../src/store/store.ts'
+import { openIdentity } from '../identity/support.ts'
+
+type World = Awaited<ReturnType<typeof openIdentity>>
+
+let world: World
+let folder: string
+let organizationId: string
+
+beforeEach(async () => {
+  world = await openIdentity()
+  organizationId = await world.createOrganization('demo', 2)
+  folder = mkdtempSync(join(tmpdir(), 'countersign-brand-'))
+})
+afterEach(async () => {
+  await world.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const run = async (command: 'org' | 'session', ...words: string[]) => {
+  const out: string[] = []
+  const err: string[] = []
+  const output = { stdout: (text: string) => out.push(text), stderr: (text: string) => err.push(text) }
+  // The command closes the store that it was given; the test goes on with it.
+  const openStore = async (): Promise<Store> => ({ ...world.store, close: async () => undefined })
+  const code =
+    command === 'org'
+      ? await runOrg(words, { output, openStore })
+      : await runSession(words, { output, openStore, user: 'anna' })
+  return { code, stdout: out.join(''), stderr: err.join('') }
+}
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+
+describe('org brand', () => {
+  test('sets, keeps and takes away a colour and a logo', async () => {
+    const logo = join(folder, 'logo.png')
+    writeFileSync(logo, PNG)
+    expect((await run('org', 'brand', 'demo', '--color', '#AA3366', '--logo', logo)).code).toBe(0)
+    const { color, logoVersion } = await world.store.organizationBrands.find(organizationId)
+    expect([color, logoVersion?.length]).toEqual(['#aa3366', 16])
+    expect(await world.store.organizationBrands.findLogo(organizationId)).toEqual({
+      type: 'image/png',
+      bytes: new Uint8Array(PNG),
+    })
+    const { stdout } = await run('org', 'brand', 'demo', '--color', 'none', '--json')
+    expect(JSON.parse(stdout)).toEqual({ slug: 'demo', color: null, logo: logoVersion })
+    await run('org', 'brand', 'demo', '--logo', 'none')
+    expect(await world.store.organizationBrands.find(organizationId)).toEqual({ color: null, logoVersion: null })
+  })
+
+  test('takes no other colour, no other file and nothing large', async () => {
+    const file = (name: string, content: Uint8Array): string => {
+      writeFileSync(join(folder, name), content)
+      return join(folder, name)
+    }
+    expect((await run('org', 'brand', 'demo', '--color', 'red')).code).toBe(2)
+    expect((await run('org', 'brand', 'demo')).code).toBe(2)
+    expect((await run('org', 'brand', 'nobody', '--color', '#000000')).code).toBe(1)
+    const svg = file('logo.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'))
+    expect((await run('org', 'brand', 'demo', '--logo', svg)).stderr).toContain('must be a PNG, JPEG or WebP picture')
+    const large = file('large.png', Buffer.concat([PNG, Buffer.alloc(262_144)]))
+    expect((await run('org', 'brand', 'demo', '--logo', large)).stderr).toContain('larger than 256 KiB')
+    expect((await run('org', 'brand', 'demo', '--logo', join(folder, 'none.png'))).code).toBe(1)
+    expect(await world.store.organizationBrands.find(organizationId)).toEqual({ color: null, logoVersion: null })
+  })
+
+  test('goes by what a file is, not by what it is called', () => {
+    expect(logoTypeOf(PNG)).toBe('image/png')
+    expect(logoTypeOf(Buffer.from('ffd8ffe0', 'hex'))).toBe('image/jpeg')
+    expect(logoTypeOf(Buffer.from('RIFF____WEBPVP8 '))).toBe('image/webp')
+    expect(logoTypeOf(Buffer.from('GIF89a'))).toBeNull()
+    expect(logoTypeOf(new Uint8Array())).toBeNull()
+  })
+})
+
+describe('session decide --fix', () => {
+  const sessionOf = async (): Promise<string> => (await world.register(organizationId)).session.id
+  const corrections = async (sessionId: string) =>
+    (await world.store.portalProgress.findCorrections(organizationId, sessionId))?.parts ?? null
+
+  test('says what is to be done again, until the next decision', async () => {
+    const sessionId = await sessionOf()
+    expect((await run('session', 'decide', sessionId, 'retry', '--fix', 'fullName, portrait,fullName')).code).toBe(0)
+    expect(await corrections(sessionId)).toEqual(['fullName', 'portrait'])
+    await run('session', 'decide', sessionId, 'retry', '--fix', 'wallets')
+    expect(await corrections(sessionId)).toEqual(['wallets'])
+    await run('session', 'decide', sessionId, 'retry')
+    expect(await corrections(sessionId)).toBeNull()
+  })
+
+  test('knows what the session asks for, and goes with retry alone', async () => {
+    const sessionId = await sessionOf()
+    const wrong = await run('session', 'decide', sessionId, 'retry', '--fix', 'owners')
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--fix takes fullName, birthDate, country')])
+    expect((await run('session', 'decide', sessionId, 'completed', '--fix', 'fullName')).code).toBe(2)
+    expect((await world.store.sessions.find(organizationId, sessionId))?.session.status).toBe('pending')
+  })
+})

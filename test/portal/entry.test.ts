@@ -1,0 +1,336 @@
+// Coming in by a link: who is let in, who is not, and what each of them learns (threats rows 2, 4 and 5).
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type PortalHost, startPortalHost } from './support/portal-host.ts'
+import { createVisitor, tokenOf, type Visitor } from './support/visitor.ts'
+import { evmAccount, solanaKey } from './support/wallets.ts'
+
+let host: PortalHost
+beforeAll(async () => {
+  host = await startPortalHost()
+})
+afterAll(() => host.stop())
+
+const visitor = (): Visitor => createVisitor(host.url)
+
+/** A visitor who has come in and agreed. */
+const insider = async (settings: Parameters<PortalHost['register']>[0] = {}) => {
+  const registered = await host.register(settings)
+  const person = visitor()
+  await person.visit(registered.link)
+  await person.agree(registered.sessionId)
+  return { person, ...registered }
+}
+
+interface Challenge extends Record<string, unknown> {
+  readonly nonce: string
+  readonly message: string
+}
+
+const connect = async (person: Visitor, sessionId: string, name: string): Promise<number> => {
+  const account = evmAccount(name)
+  const { body } = await person.call<Challenge>('POST', `sessions/${sessionId}/wallets/challenge`, {
+    address: account.address,
+    chainId: 1,
+  })
+  const signature = await account.signMessage({ message: body.message })
+  return (await person.call('POST', `sessions/${sessionId}/wallets`, { nonce: body.nonce, signature })).status
+}
+
+describe('a link', () => {
+  test('is exchanged for a cookie, and leaves the address', async () => {
+    const { sessionId, link } = await host.register()
+    const person = visitor()
+    const response = await person.visit(link)
+    expect(response.status).toBe(303)
+    expect(response.headers.get('location')).toBe(`${host.url}/s/${sessionId}`)
+    const [cookie = ''] = response.headers.getSetCookie()
+    expect(cookie).toMatch(/^portal-[0-9a-f-]{36}=[A-Za-z0-9_-]{24}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/)
+    expect(cookie).not.toContain(tokenOf(link))
+    expect(await person.view(sessionId)).toMatchObject({ sessionId, status: 'pending' })
+  })
+
+  test('gives the cookie the prefix that browsers enforce when the page is served over https', async () => {
+    const secure = await startPortalHost({ portalUrl: 'https://verify.example' })
+    try {
+      const { link, sessionId } = await secure.register()
+      const response = await createVisitor(secure.url).visit(`${secure.url}/v/${tokenOf(link)}`)
+      expect(response.headers.get('location')).toBe(`https://verify.example/s/${sessionId}`)
+      expect(response.headers.getSetCookie()[0]).toMatch(
+        /^__Host-portal-[^=]+=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=\d+$/,
+      )
+      expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000')
+    } finally {
+      await secure.stop()
+    }
+  })
+
+  test('is not used up by a preview, a prefetch or a HEAD request', async () => {
+    const { link, sessionId } = await host.register()
+    const preview = await fetch(link, { redirect: 'manual', headers: { 'user-agent': 'PreviewBot/1.0' } })
+    expect(preview.status).toBe(200)
+    expect(preview.headers.getSetCookie()).toEqual([])
+    const prefetch = await visitor().visit(link, { 'sec-purpose': 'prefetch;prerender' })
+    expect(prefetch.status).toBe(200)
+    const head = await fetch(link, { method: 'HEAD', redirect: 'manual' })
+    expect(head.headers.getSetCookie()).toEqual([])
+    const person = visitor()
+    expect((await person.visit(link)).status).toBe(303)
+    expect((await person.view(sessionId)).sessionId).toBe(sessionId)
+  })
+
+  test('is exchanged by the page itself where a browser tells nothing about its visits', async () => {
+    const { link, sessionId } = await host.register()
+    const person = visitor()
+    expect((await person.visit(link, { 'sec-fetch-mode': '', 'sec-fetch-dest': '' })).status).toBe(200)
+    expect((await person.call('POST', 'enter', { token: tokenOf(link) })).body).toEqual({ kind: 'entered', sessionId })
+    expect((await person.view(sessionId)).sessionId).toBe(sessionId)
+  })
+
+  test('works again in the browser that opened it first, and keeps its cookie', async () => {
+    const { link, sessionId } = await host.register()
+    const person = visitor()
+    await person.visit(link)
+    const before = new Map(person.cookies)
+    expect((await person.visit(link)).status).toBe(303)
+    expect((await person.call('POST', 'enter', { token: tokenOf(link) })).body).toEqual({ kind: 'entered', sessionId })
+    expect(person.cookies).toEqual(before)
+  })
+
+  test('opens nothing in a second browser, which is told whose verification it is and no more', async () => {
+    const { link, sessionId } = await host.register()
+    await visitor().visit(link)
+    const second = visitor()
+    expect((await second.visit(link)).status).toBe(200)
+    const { body } = await second.call('POST', 'enter', { token: tokenOf(link) })
+    expect(body).toMatchObject({ kind: 'elsewhere', organizationName: 'Acme Exchange', contractChains: [] })
+    expect(Object.keys(body).sort()).toEqual(['chains', 'contractChains', 'kind', 'organizationName'])
+    expect(second.cookies.size).toBe(0)
+    expect((await second.call('GET', `sessions/${sessionId}`)).status).toBe(404)
+  })
+
+  test('lets one of two in who open it at the same moment', async () => {
+    const { link } = await host.register()
+    const visits = await Promise.all(Array.from({ length: 8 }, () => visitor().visit(link)))
+    expect(visits.filter(({ status }) => status === 303)).toHaveLength(1)
+  })
+
+  test('of any other shape, or of nobody, is answered alike, with a page that says so', async () => {
+    for (const token of ['x', 'A'.repeat(24), '../../etc/passwd', '%00', 'a'.repeat(5_000)]) {
+      const response = await visitor().visit(`${host.url}/v/${token}`)
+      expect(response.status).toBe(404)
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect((await visitor().call('POST', 'enter', { token: token.slice(0, 60) })).status).toBe(404)
+    }
+  })
+
+  test('keeps other links and other sessions of the browser as they are', async () => {
+    const [one, two] = [await host.register(), await host.register()]
+    const person = visitor()
+    await person.visit(one.link)
+    await person.visit(two.link)
+    expect((await person.view(one.sessionId)).sessionId).toBe(one.sessionId)
+    expect((await person.view(two.sessionId)).sessionId).toBe(two.sessionId)
+  })
+})
+
+describe('the session’s id', () => {
+  test('opens nothing: every route is answered as for one that never was', async () => {
+    const { sessionId, link } = await host.register()
+    await visitor().visit(link)
+    const nobody = '00000000-0000-7000-8000-000000000000'
+    const routes: readonly [string, string, unknown?][] = [
+      ['GET', ''],
+      ['GET', '/logo'],
+      ['GET', '/fields'],
+      ['GET', '/events'],
+      ['PUT', '/fields', { fullName: 'Mallory' }],
+      ['POST', '/agreement', { version: '1', language: 'en', shares: true }],
+      ['POST', '/wallets/challenge', { address: evmAccount('x').address, chainId: 1 }],
+      ['POST', '/wallets', { nonce: 'x', signature: '0x' }],
+      ['DELETE', '/wallets/wallet_x'],
+      ['POST', '/documents/portrait', Buffer.from('x')],
+      ['DELETE', '/documents/evidence_x'],
+      ['POST', '/submit', {}],
+      ['POST', '/handover', {}],
+    ]
+    for (const [method, path, body] of routes) {
+      const real = await visitor().call(method, `sessions/${sessionId}${path}`, body)
+      const unknown = await visitor().call(method, `sessions/${nobody}${path}`, body)
+      expect([path, real.status, real.body['reason']]).toEqual([path, 404, 'browser-unknown'])
+      expect(unknown.body['detail']).toEqual(real.body['detail'])
+    }
+  })
+
+  test('is not opened by the cookie of another session', async () => {
+    const [one, two] = [await host.register(), await host.register()]
+    const person = visitor()
+    await person.visit(one.link)
+    const stolen = person.cookies.get(`portal-${one.sessionId}`) ?? ''
+    const answer = await visitor().call('GET', `sessions/${two.sessionId}`, undefined, {
+      cookie: `portal-${two.sessionId}=${stolen}`,
+    })
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe('a request that changes something', () => {
+  test('must come from the page itself', async () => {
+    const { person, sessionId } = await insider()
+    const path = `sessions/${sessionId}/handover`
+    const strangers: readonly Record<string, string>[] = [
+      { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+      { origin: 'null', 'sec-fetch-site': 'cross-site' },
+      { origin: host.url.replace('127.0.0.1', 'localhost'), 'sec-fetch-site': 'same-site' },
+      { origin: host.url, 'sec-fetch-site': 'cross-site' },
+    ]
+    for (const headers of strangers) {
+      const { status, body } = await person.call('POST', path, {}, headers)
+      expect([status, body['code']]).toEqual([403, 'FORBIDDEN_ORIGIN'])
+    }
+    const silent = await fetch(`${host.url}/api/${path}`, { method: 'POST' })
+    expect(silent.status).toBe(403)
+    expect((await person.call('POST', path, {})).status).toBe(200)
+  })
+
+  test('must be JSON of the expected kind', async () => {
+    const { person, sessionId } = await insider()
+    const path = `sessions/${sessionId}/wallets/challenge`
+    const form = await person.call('POST', path, Buffer.from('address=x'), {
+      'content-type': 'application/x-www-form-urlencoded',
+    })
+    expect(form.status).toBe(415)
+    const twice = await person.call('POST', path, Buffer.from('{"address":"a","address":"b"}'))
+    expect(twice.status).toBe(400)
+    for (const body of [
+      {},
+      { address: 7 },
+      { address: 'nobody' },
+      { address: evmAccount('a').address, chainId: 1.5 },
+    ]) {
+      expect((await person.call('POST', path, body)).status).toBe(400)
+    }
+  })
+
+  test('is refused for an address with a slip in its capital letters', async () => {
+    const { person, sessionId } = await insider()
+    const { address } = evmAccount('a')
+    const swapped = address.replace(/[a-f]/i, (letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    )
+    const path = `sessions/${sessionId}/wallets/challenge`
+    expect((await person.call('POST', path, { address: swapped, chainId: 1 })).body['reason']).toBe('address-checksum')
+    expect((await person.call('POST', path, { address: address.toLowerCase(), chainId: 1 })).status).toBe(200)
+  })
+})
+
+describe('passing on to another device', () => {
+  test('is a link that works once, beside the browser that made it', async () => {
+    const { person, sessionId } = await insider()
+    const { body } = await person.call('POST', `sessions/${sessionId}/handover`, {})
+    const url = String(body['url'])
+    expect(url).toMatch(new RegExp(`^${host.url}/v/[A-Za-z0-9_-]{24}$`))
+    expect(body['qrCode']).toMatch(/^data:image\/png;base64,/)
+    const phone = visitor()
+    expect((await phone.visit(url)).status).toBe(303)
+    expect((await phone.view(sessionId)).agreement).not.toBeNull()
+    expect((await person.view(sessionId)).sessionId).toBe(sessionId)
+    // The phone may follow it again; nobody else.
+    expect((await phone.visit(url)).status).toBe(303)
+    const third = visitor()
+    expect((await third.visit(url)).status).toBe(200)
+    expect((await third.call('POST', 'enter', { token: tokenOf(url) })).body['kind']).toBe('elsewhere')
+  })
+
+  test('ends with its ten minutes', async () => {
+    const { sessionId } = await insider()
+    const hash = new Uint8Array(32).fill(7)
+    const link = { organizationId: host.organization.id, sessionId }
+    await host.store.portalLinks.addHandover(link, hash, 1)
+    expect(await host.store.portalLinks.find(hash)).toBeNull()
+    expect(await host.store.portalLinks.bind(link, hash, new Uint8Array(32).fill(8))).toBe(false)
+    expect(await host.store.portalLinks.sweep()).toBeGreaterThan(0)
+  })
+})
+
+describe('a second browser', () => {
+  const challenge = async (person: Visitor, link: string, address: string, chainId: number) =>
+    (await person.call<Challenge>('POST', 'continue/challenge', { token: tokenOf(link), address, chainId })).body
+
+  test('goes on with the signature of a wallet of the session, and ends the first', async () => {
+    const { person, sessionId, link } = await insider()
+    expect(await connect(person, sessionId, 'mine')).toBe(200)
+    const second = visitor()
+    const account = evmAccount('mine')
+    const asked = await challenge(second, link, account.address, 1)
+    expect(asked.message).toContain('Continue in this browser your identity verification for Acme Exchange.')
+    expect(asked.message).toContain(`Request ID: ${sessionId}`)
+    const proof = {
+      token: tokenOf(link),
+      nonce: asked.nonce,
+      signature: await account.signMessage({ message: asked.message }),
+    }
+    expect((await second.call('POST', 'continue', proof)).body).toEqual({ kind: 'entered', sessionId })
+    expect((await second.view(sessionId)).sessionId).toBe(sessionId)
+    expect((await person.call('GET', `sessions/${sessionId}`)).status).toBe(404)
+    // The same proof again: spent.
+    expect((await visitor().call('POST', 'continue', proof)).body['reason']).toBe('proof-invalid')
+  })
+
+  test('goes on with the wallet that the session is for, before it is connected', async () => {
+    const key = solanaKey('locked')
+    const { link, sessionId } = await host.register({ walletAddress: key.address })
+    await visitor().visit(link)
+    const second = visitor()
+    const asked = await challenge(second, link, key.address, 0)
+    const signature = `0x${Buffer.from(key.sign(Buffer.from(asked.message))).toString('hex')}`
+    const { body } = await second.call('POST', 'continue', { token: tokenOf(link), nonce: asked.nonce, signature })
+    expect(body).toEqual({ kind: 'entered', sessionId })
+  })
+
+  test('is refused with a wallet of nobody’s, a forged proof, or one that was made to connect', async () => {
+    const { person, sessionId, link } = await insider()
+    await connect(person, sessionId, 'mine')
+    const second = visitor()
+    const token = tokenOf(link)
+    const stranger = evmAccount('stranger')
+    const foreign = await challenge(second, link, stranger.address, 1)
+    const foreignProof = await stranger.signMessage({ message: foreign.message })
+    expect(
+      (await second.call('POST', 'continue', { token, nonce: foreign.nonce, signature: foreignProof })).body['reason'],
+    ).toBe('wallet-foreign')
+    const asked = await challenge(second, link, evmAccount('mine').address, 1)
+    const forged = await stranger.signMessage({ message: asked.message })
+    expect(
+      (await second.call('POST', 'continue', { token, nonce: asked.nonce, signature: forged })).body['reason'],
+    ).toBe('proof-invalid')
+    const other = await person.call<Challenge>('POST', `sessions/${sessionId}/wallets/challenge`, {
+      address: evmAccount('mine').address,
+      chainId: 8453,
+    })
+    const signature = await evmAccount('mine').signMessage({ message: other.body.message })
+    expect((await second.call('POST', 'continue', { token, nonce: other.body.nonce, signature })).body['reason']).toBe(
+      'proof-invalid',
+    )
+    // And a proof that was made to continue connects nothing.
+    const continued = await evmAccount('mine').signMessage({ message: asked.message })
+    expect(
+      (await person.call('POST', `sessions/${sessionId}/wallets`, { nonce: asked.nonce, signature: continued })).body[
+        'reason'
+      ],
+    ).toBe('proof-invalid')
+    expect(second.cookies.size).toBe(0)
+    expect((await person.view(sessionId)).wallets).toHaveLength(1)
+  })
+})
+
+describe('two organizations', () => {
+  test('a cookie of one opens nothing of the other', async () => {
+    const other = await host.createOrganization('other', 'Other', 1)
+    const theirs = await host.registerFor(other.id)
+    const { person } = await insider()
+    expect((await person.call('GET', `sessions/${theirs.sessionId}`)).status).toBe(404)
+    const them = visitor()
+    await them.visit(theirs.link)
+    expect((await them.view(theirs.sessionId)).organization.name).toBe('Other')
+  })
+})

@@ -1,0 +1,77 @@
+// The page's words: complete in every language, and a consent text that nobody changes without its version.
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { AGREEMENT_VERSION } from '../../../src/portal/contract.ts'
+import { preferredLanguage } from '../../../src/portal/page/language.ts'
+import { english } from '../../../src/portal/page/messages/english.ts'
+import { german } from '../../../src/portal/page/messages/german.ts'
+
+type Tree = { readonly [key: string]: unknown }
+
+/** Every text by its path; functions are called with placeholders that can be found again. */
+const textsOf = (tree: Tree, path = ''): ReadonlyMap<string, string> => {
+  const texts = new Map<string, string>()
+  for (const [key, value] of Object.entries(tree)) {
+    const place = path === '' ? key : `${path}.${key}`
+    if (typeof value === 'string') texts.set(place, value)
+    else if (typeof value === 'function') {
+      const speak = value as (...values: unknown[]) => string
+      texts.set(place, key === 'listOf' ? speak(['A', 'B', 'C']) : speak('«1»', '«2»'))
+    } else for (const [inner, text] of textsOf(value as Tree, place)) texts.set(inner, text)
+  }
+  return texts
+}
+
+const words = { en: textsOf(english as unknown as Tree), de: textsOf(german as unknown as Tree) }
+
+/** Names and words that are the same in both. */
+const SAME = new Set([
+  ...['common.optional', 'wallets.chain', 'wallets.count', 'wallets.chainOther', 'manual.chain', 'details.owner'],
+  ...['details.ownerName', 'documents.image', 'documents.imageOrPdf', 'steps.wallets', 'parts.wallets'],
+  ...['partsInline.wallets', 'review.wallets', 'welcome.detailsText'],
+])
+
+describe('the words', () => {
+  test('are there in every language, none empty', () => {
+    expect([...words.de.keys()]).toEqual([...words.en.keys()])
+    for (const [language, texts] of Object.entries(words)) {
+      for (const [place, text] of texts) expect([language, place, text.trim()]).not.toContain('')
+    }
+  })
+
+  test('are translated, and say the same names and numbers', () => {
+    for (const [place, text] of words.en) {
+      const other = words.de.get(place) ?? ''
+      if (!SAME.has(place)) expect([place, other]).not.toEqual([place, text])
+      // Some languages need a value twice or not at all in one place, but never another value.
+      const values = (of: string): readonly string[] => [...new Set(of.match(/«\d»/g) ?? [])].sort()
+      expect([place, ...values(other)]).toEqual([place, ...values(text)])
+    }
+  })
+
+  test('speak of counts as people do', () => {
+    expect(english.manual.expires(1)).toContain('1 minute,')
+    expect(german.manual.expires(2)).toContain('2 Minuten,')
+  })
+})
+
+describe('the consent text', () => {
+  test('changes only with its version: raise AGREEMENT_VERSION, then put the new hashes here', () => {
+    const hashOf = (texts: Tree): string =>
+      createHash('sha256')
+        .update(JSON.stringify([...textsOf(texts)]))
+        .digest('hex')
+        .slice(0, 16)
+    expect({
+      version: AGREEMENT_VERSION,
+      en: hashOf(english.consent as unknown as Tree),
+      de: hashOf(german.consent as unknown as Tree),
+    }).toEqual({ version: '1', en: '31ab3947059ad74a', de: '0cdaae62a4f50b6d' })
+  })
+})
+
+test('the language is the one chosen before, else the first of the browser’s that there is, else English', () => {
+  expect(preferredLanguage('de', ['en-GB'])).toBe('de')
+  expect(preferredLanguage(null, ['fr-FR', 'de-AT', 'en'])).toBe('de')
+  expect(preferredLanguage('xx', ['fr'])).toBe('en')
+})

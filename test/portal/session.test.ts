@@ -1,0 +1,364 @@
+// What the page may do with its session, in which order, and what it is refused (threats rows 3, 5, 6 and 18).
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { PNG } from 'pngjs'
+import type { SessionView } from '../../src/portal/contract.ts'
+import { type PortalHost, type RegisterOptions, startPortalHost } from './support/portal-host.ts'
+import { createVisitor, type Visitor } from './support/visitor.ts'
+import { evmAccount, type SolanaKey, solanaKey } from './support/wallets.ts'
+
+let host: PortalHost
+beforeAll(async () => {
+  host = await startPortalHost({ level: 2, name: 'Acme Exchange' })
+})
+afterAll(() => host.stop())
+
+const PERSON = { fullName: 'Ada Byron King', birthDate: '1985-12-10', country: 'GB' }
+
+const picture = (): Uint8Array => {
+  const png = new PNG({ width: 40, height: 30 })
+  for (let i = 0; i < png.data.length; i++) png.data[i] = (i * 37) % 256
+  return PNG.sync.write(png)
+}
+
+interface Insider {
+  readonly person: Visitor
+  readonly sessionId: string
+  readonly path: string
+}
+
+const enter = async (settings: RegisterOptions = {}): Promise<Insider> => {
+  const { sessionId, link } = await host.register(settings)
+  const person = createVisitor(host.url)
+  await person.visit(link)
+  return { person, sessionId, path: `sessions/${sessionId}` }
+}
+
+const insider = async (settings: RegisterOptions = {}, shares = true): Promise<Insider> => {
+  const inside = await enter(settings)
+  await inside.person.agree(inside.sessionId, shares)
+  return inside
+}
+
+const challenge = async ({ person, path }: Insider, address: string, chainId: number) =>
+  (await person.call('POST', `${path}/wallets/challenge`, { address, chainId })).body
+
+const connectEvm = async (inside: Insider, name: string, chainId = 1) => {
+  const account = evmAccount(name)
+  const { nonce, message } = await challenge(inside, account.address, chainId)
+  const signature = await account.signMessage({ message: String(message) })
+  return inside.person.call('POST', `${inside.path}/wallets`, { nonce, signature })
+}
+
+const connectSolana = async (inside: Insider, key: SolanaKey) => {
+  const { nonce, message } = await challenge(inside, key.address, 0)
+  const signature = `0x${Buffer.from(key.sign(Buffer.from(String(message)))).toString('hex')}`
+  return inside.person.call('POST', `${inside.path}/wallets`, { nonce, signature })
+}
+
+const upload = (inside: Insider, kind: string, content: Uint8Array = picture(), type = 'image/png', name = 'a.png') =>
+  inside.person.call('POST', `${inside.path}/documents/${kind}`, content, {
+    'content-type': type,
+    'x-file-name': encodeURIComponent(name),
+  })
+
+/** Everything given that level 2 asks of a person. */
+const complete = async (inside: Insider): Promise<void> => {
+  await connectEvm(inside, 'mine')
+  await inside.person.call('PUT', `${inside.path}/fields`, PERSON)
+  await upload(inside, 'identity-document')
+  await upload(inside, 'portrait')
+}
+
+const submit = ({ person, path }: Insider) => person.call('POST', `${path}/submit`, {})
+
+describe('before the person has agreed', () => {
+  test('nothing is taken', async () => {
+    const { person, path } = await enter()
+    const attempts: readonly [string, string, unknown][] = [
+      ['PUT', 'fields', PERSON],
+      ['POST', 'wallets/challenge', { address: evmAccount('a').address, chainId: 1 }],
+      ['POST', 'wallets', { nonce: 'x', signature: '0x' }],
+      ['POST', 'documents/portrait', picture()],
+      ['POST', 'submit', {}],
+    ]
+    for (const [method, what, body] of attempts) {
+      expect((await person.call(method, `${path}/${what}`, body)).body['reason']).toBe('agreement-missing')
+    }
+  })
+
+  test('agreeing to another text than the one that holds is refused', async () => {
+    const { person, path } = await enter()
+    for (const body of [
+      { version: '0', language: 'en', shares: true },
+      { version: '1', language: 'fr', shares: true },
+    ]) {
+      expect((await person.call('POST', `${path}/agreement`, body)).body['reason']).toBe('agreement-outdated')
+    }
+    expect((await person.call('POST', `${path}/agreement`, { version: '1', language: 'en' })).status).toBe(400)
+  })
+
+  test('the answer is recorded with the version and language of its text, and may still change', async () => {
+    const { person, sessionId, path } = await enter()
+    await person.call('POST', `${path}/agreement`, { version: '1', language: 'de', shares: true })
+    expect((await person.view(sessionId)).agreement).toEqual({ version: '1.de', shares: true })
+    await person.agree(sessionId, false)
+    expect((await person.view(sessionId)).agreement).toEqual({ version: '1.en', shares: false })
+  })
+})
+
+describe('the view', () => {
+  test('shows what is asked, what is missing, and where the person came from, by its host in ASCII', async () => {
+    const { person, sessionId } = await enter({ originUrl: 'https://xn--80ak6aa92e.example/path' })
+    const view = await person.view(sessionId)
+    expect(view).toMatchObject({
+      checkType: 'kyc',
+      status: 'pending',
+      test: false,
+      organization: { name: 'Acme Exchange', color: null, logo: null },
+      lockedWallet: null,
+      walletsMax: 20,
+      origin: { url: 'https://xn--80ak6aa92e.example/path', host: 'xn--80ak6aa92e.example' },
+      missing: ['wallets', 'fullName', 'birthDate', 'country', 'identity-document', 'portrait'],
+      corrections: [],
+      contractChains: [],
+    })
+    expect(view.chains).toContainEqual({ name: 'bsc', title: 'BNB Smart Chain', chainId: 56 })
+  })
+
+  test('never shows what is inside a document or a field', async () => {
+    const inside = await insider()
+    await complete(inside)
+    const text = JSON.stringify(await inside.person.view(inside.sessionId))
+    expect(text).not.toContain('Ada')
+    expect((await inside.person.call('GET', `${inside.path}/fields`)).body).toEqual(PERSON)
+  })
+
+  test('carries the organization’s colour and logo, served as a picture and nothing else', async () => {
+    const branded = await host.createOrganization('branded', 'Branded', 1)
+    await host.store.organizationBrands.set(branded.id, {
+      color: '#aa3366',
+      logo: { type: 'image/png', bytes: picture() },
+    })
+    const { sessionId, link } = await host.registerFor(branded.id)
+    const person = createVisitor(host.url)
+    await person.visit(link)
+    const { organization } = await person.view(sessionId)
+    expect(organization.color).toBe('#aa3366')
+    const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const logo = await fetch(`${host.url}/${organization.logo}`, { headers: { cookie } })
+    expect(logo.headers.get('content-type')).toBe('image/png')
+    expect(logo.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(new Uint8Array(await logo.arrayBuffer())).toEqual(new Uint8Array(picture()))
+    expect((await fetch(`${host.url}/${organization.logo}`)).status).toBe(404)
+  })
+})
+
+describe('wallets', () => {
+  test('of both families connect, on several chains, and can be taken out again', async () => {
+    const inside = await insider()
+    expect((await connectEvm(inside, 'mine', 1)).status).toBe(200)
+    expect((await connectEvm(inside, 'mine', 8453)).status).toBe(200)
+    expect((await connectEvm(inside, 'mine', 137)).status).toBe(200)
+    const { body } = await connectSolana(inside, solanaKey('mine'))
+    const { wallets } = body as unknown as SessionView
+    expect(wallets.map(({ chainTitle }) => chainTitle)).toEqual(['Ethereum', 'Base', 'Polygon', 'Solana'])
+    const [first] = wallets
+    const path = `${inside.path}/wallets/${first?.id}`
+    const removed = await inside.person.call<SessionView>('DELETE', path)
+    expect(removed.body.wallets).toHaveLength(3)
+    // Removed in another tab before: what was wanted is so.
+    expect((await inside.person.call('DELETE', path)).status).toBe(200)
+  })
+
+  test('with a forged, foreign or repeated proof are refused', async () => {
+    const inside = await insider()
+    const { address } = evmAccount('mine')
+    const { nonce, message } = await challenge(inside, address, 1)
+    const send = (signature: string) => inside.person.call('POST', `${inside.path}/wallets`, { nonce, signature })
+    const forged = await evmAccount('forger').signMessage({ message: String(message) })
+    expect((await send(forged)).body['reason']).toBe('proof-invalid')
+    const other = await evmAccount('mine').signMessage({ message: `${message} ` })
+    expect((await send(other)).body['reason']).toBe('proof-invalid')
+    const good = await evmAccount('mine').signMessage({ message: String(message) })
+    expect((await send(good)).status).toBe(200)
+    expect((await send(good)).body['reason']).toBe('proof-invalid')
+    // In another session of the same organization.
+    const elsewhere = await insider()
+    const again = await elsewhere.person.call('POST', `${elsewhere.path}/wallets`, { nonce, signature: good })
+    expect(again.body['reason']).toBe('proof-invalid')
+  })
+
+  test('number at most 20, also when several come at once', async () => {
+    const inside = await insider()
+    for (let number = 1; number <= 17; number++) expect((await connectEvm(inside, `many ${number}`)).status).toBe(200)
+    const late = await Promise.all([18, 19, 20, 21, 22].map((number) => connectEvm(inside, `many ${number}`)))
+    expect(late.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect(late.filter(({ body }) => body['reason'] === 'wallet-limit')).toHaveLength(2)
+    expect((await inside.person.view(inside.sessionId)).wallets).toHaveLength(20)
+  })
+
+  test('other than the one that the session is for are refused from the start', async () => {
+    const { address } = evmAccount('locked')
+    const inside = await insider({ walletAddress: address })
+    expect((await inside.person.view(inside.sessionId)).lockedWallet).toBe(address)
+    expect((await challenge(inside, evmAccount('other').address, 1))['reason']).toBe('wallet-locked')
+    expect((await connectEvm(inside, 'locked')).status).toBe(200)
+  })
+})
+
+describe('documents', () => {
+  test('of a kind that is not asked for, empty, too large or no document are refused', async () => {
+    const inside = await insider()
+    expect((await upload(inside, 'proof-of-address')).status).toBe(400)
+    expect((await upload(inside, 'diary')).status).toBe(400)
+    expect((await upload(inside, 'portrait', new Uint8Array())).status).toBe(400)
+    const large = await upload(inside, 'portrait', new Uint8Array(10 * 1024 * 1024 + 1))
+    expect([large.status, large.body['reason']]).toEqual([413, 'document-too-large'])
+    expect((await upload(inside, 'portrait', Buffer.from('MZ not a picture'))).status).toBe(415)
+    expect((await inside.person.view(inside.sessionId)).documents).toEqual([])
+  })
+
+  test('keep the name that the person’s device gave them, as text', async () => {
+    const inside = await insider()
+    const { body } = await upload(inside, 'portrait', picture(), 'image/png', '../<img src=x onerror=alert(1)>.png')
+    const [document] = (body as unknown as SessionView).documents
+    expect(document?.fileName).toBe('<img src=x onerror=alert(1)>.png')
+    expect((await upload(inside, 'portrait')).body['reason']).toBe('document-limit')
+  })
+})
+
+describe('handing in', () => {
+  test('needs everything, and then waits for whoever decides', async () => {
+    const inside = await insider()
+    expect((await submit(inside)).body['reason']).toBe('evidence-incomplete')
+    await complete(inside)
+    const { status, body } = await submit(inside)
+    expect([status, body['status']]).toEqual([200, 'submitted'])
+    // Twice, from two tabs for example.
+    expect((await submit(inside)).body['reason']).toBe('session-closed')
+    expect((await connectEvm(inside, 'late')).body['reason']).toBeDefined()
+    expect((await inside.person.call('PUT', `${inside.path}/fields`, PERSON)).body['reason']).toBe('session-closed')
+  })
+
+  test('ends the showing of what was typed in, until it is sent back', async () => {
+    const inside = await insider()
+    await complete(inside)
+    const read = () => inside.person.call('GET', `${inside.path}/fields`)
+    expect((await read()).body).toEqual(PERSON)
+    await submit(inside)
+    expect((await read()).body['reason']).toBe('session-closed')
+    await host.decide(inside.sessionId, 'retry')
+    expect((await read()).body).toEqual(PERSON)
+    await host.decide(inside.sessionId, 'rejected')
+    const after = await read()
+    expect(after.body['reason']).toBe('session-closed')
+    expect(JSON.stringify(after.body)).not.toContain(String(PERSON.fullName))
+  })
+
+  test('tells the session to share the result only where the person agreed to that', async () => {
+    for (const shares of [true, false]) {
+      const inside = await insider({}, shares)
+      await complete(inside)
+      expect((await host.find(inside.sessionId)).session.consentedAtSeconds).toBeNull()
+      await submit(inside)
+      const { session } = await host.find(inside.sessionId)
+      expect(session.consentedAtSeconds === null).toBe(!shares)
+    }
+  })
+})
+
+describe('being sent back', () => {
+  const sentBack = async (corrections?: readonly string[]) => {
+    const inside = await insider()
+    await complete(inside)
+    await submit(inside)
+    await host.decide(inside.sessionId, 'retry', {
+      publicComment: 'Blurred.',
+      ...(corrections === undefined ? {} : { corrections }),
+    })
+    return inside
+  }
+
+  test('asks only for what was named, and takes nothing less', async () => {
+    const inside = await sentBack(['identity-document', 'birthDate', 'unknown'])
+    const view = await inside.person.view(inside.sessionId)
+    expect(view).toMatchObject({
+      status: 'retry',
+      comment: 'Blurred.',
+      corrections: ['identity-document', 'birthDate'],
+      missing: ['identity-document', 'birthDate'],
+    })
+    expect((await submit(inside)).body['reason']).toBe('evidence-incomplete')
+    const before = view.documents.find(({ kind }) => kind === 'identity-document')?.id
+    const { body } = await upload(inside, 'identity-document')
+    const after = (body as unknown as SessionView).documents.filter(({ kind }) => kind === 'identity-document')
+    // What was not good enough made way.
+    expect(after.map(({ id }) => id)).not.toContain(before)
+    expect(after).toHaveLength(1)
+    expect((await submit(inside)).body['reason']).toBe('evidence-incomplete')
+    await inside.person.call('PUT', `${inside.path}/fields`, { birthDate: '1985-12-11' })
+    expect((await submit(inside)).body['status']).toBe('submitted')
+    expect(await host.store.portalProgress.findCorrections(host.organization.id, inside.sessionId)).not.toBeNull()
+    await host.decide(inside.sessionId, 'completed')
+    expect(await host.store.portalProgress.findCorrections(host.organization.id, inside.sessionId)).toBeNull()
+  })
+
+  test('for the wallets asks for a wallet', async () => {
+    const inside = await sentBack(['wallets'])
+    expect((await inside.person.view(inside.sessionId)).missing).toEqual(['wallets'])
+    await connectEvm(inside, 'better')
+    expect((await submit(inside)).body['status']).toBe('submitted')
+  })
+
+  test('for nothing in particular leaves the choice to the person', async () => {
+    const inside = await sentBack()
+    expect(await inside.person.view(inside.sessionId)).toMatchObject({ corrections: [], missing: [] })
+    expect((await submit(inside)).body['status']).toBe('submitted')
+  })
+})
+
+describe('a business', () => {
+  test('is asked for its own', async () => {
+    const level3 = await host.createOrganization('strict', 'Strict', 3)
+    const { sessionId, link } = await host.registerFor(level3.id, { type: 'business' })
+    const person = createVisitor(host.url)
+    await person.visit(link)
+    await person.agree(sessionId)
+    expect((await person.view(sessionId)).missing).toEqual([
+      ...(['wallets', 'registeredName', 'registrationNumber', 'country'] as const),
+      ...(['registration-document', 'owners'] as const),
+    ])
+    const owners = [{ name: 'Ada King', sharePercent: 60 }]
+    const put = await person.call('PUT', `sessions/${sessionId}/fields`, { ...PERSON, owners })
+    expect(put.status).toBe(200)
+    expect((await person.call('GET', `sessions/${sessionId}/fields`)).body).toEqual({ country: 'GB', owners })
+    const bad = await person.call('PUT', `sessions/${sessionId}/fields`, { owners: [{ name: 'x', sharePercent: 101 }] })
+    expect(bad.status).toBe(400)
+  })
+})
+
+describe('the stream', () => {
+  test('tells the page of every change, and ends for a browser that left', async () => {
+    const inside = await insider()
+    const cookie = [...inside.person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const abort = new AbortController()
+    const response = await fetch(`${host.url}/api/${inside.path}/events`, { headers: { cookie }, signal: abort.signal })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    const reader = response.body?.getReader()
+    const decoder = new TextDecoder()
+    let text = ''
+    const until = async (wanted: string): Promise<void> => {
+      while (!text.includes(wanted)) {
+        const { value, done } = (await reader?.read()) ?? { value: undefined, done: true }
+        if (done) throw new Error(`the stream ended before ${wanted}`)
+        text += decoder.decode(value, { stream: true })
+      }
+    }
+    await until('"status":"pending"')
+    await connectEvm(inside, 'followed')
+    await until(evmAccount('followed').address)
+    await host.decide(inside.sessionId, 'rejected')
+    await until('"status":"rejected"')
+    abort.abort()
+  })
+})

@@ -1,0 +1,144 @@
+// The verification page over a real store in a temporary folder: everything of identity, on a port of its own.
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createChainTable } from '../../../src/domain/chain.ts'
+import { newSessionId } from '../../../src/domain/identifier.ts'
+import type { Level } from '../../../src/domain/level.ts'
+import { CHECK_TYPES, type SessionState, type SessionType } from '../../../src/domain/session.ts'
+import { systemClock } from '../../../src/domain/time.ts'
+import { parseWalletAddress } from '../../../src/domain/wallet.ts'
+import { createDeadlines } from '../../../src/http/deadline.ts'
+import { createRequestIds } from '../../../src/http/request-id.ts'
+import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
+import { createPortalLink } from '../../../src/identity/portal-link.ts'
+import { createIdentity, type IdentityDependencies } from '../../../src/identity-service.ts'
+import { startPortalService } from '../../../src/portal-service.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { freePort } from '../../service/start-service.ts'
+
+export interface RegisterOptions {
+  readonly type?: SessionType
+  readonly walletAddress?: string
+  readonly originUrl?: string
+  readonly environment?: 'live' | 'test'
+}
+
+export interface Registered {
+  readonly sessionId: string
+  /** The link that the person gets. */
+  readonly link: string
+}
+
+export interface HostOptions {
+  readonly name?: string
+  readonly level?: Level
+  /** Chain name → RPC URL. */
+  readonly rpc?: Readonly<Record<string, string>>
+  readonly portalUrl?: string
+}
+
+/** Nothing of interface B is asked here: the page's own parts only. */
+const unused = (() => {
+  throw new Error('not part of these tests')
+}) as never
+
+export const startPortalHost = async (options: HostOptions = {}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-portal-'))
+  const store = await openStore({ path: join(folder, 'countersign.db'), clock: systemClock })
+  const port = freePort()
+  const ownUrl = `http://127.0.0.1:${port}`
+  const portalUrl = options.portalUrl ?? ownUrl
+  const chains = createChainTable()
+  const metrics = createMetrics({
+    chains: chains.chains.map(({ name }) => name),
+    build: { version: 'test', runtime: Bun.version, signer: 'none' },
+  })
+  const failures: unknown[] = []
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+  const identity = createIdentity({
+    ...{ store, portalUrl },
+    gate: () => unused,
+    signedGate: () => unused,
+    idempotent: unused,
+    authenticator: { authenticate: unused } as unknown as IdentityDependencies['authenticator'],
+    log: log as unknown as IdentityDependencies['log'],
+    streamsMax: 1_000,
+    streamsPerKeyMax: 1_000,
+    organizationKeys: createOrganizationKeys({
+      store: store.organizationKeys,
+      deploymentKey: createHash('sha256').update('countersign test deployment key').digest(),
+    }),
+    evidenceFolder: join(folder, 'evidence'),
+    webhookReach: 'public' as IdentityDependencies['webhookReach'],
+  })
+  const deadlines = createDeadlines({ clock: systemClock, durationMs: 25_000 })
+  const listener = await startPortalService({
+    ...{ store, identity, portalUrl, deadlines, metrics },
+    config: {
+      portalListen: { hostname: '127.0.0.1', port },
+      chains,
+      chainSettings: new Map(Object.entries(options.rpc ?? {}).map(([name, url]) => [name, { rpcUrls: [url] }])),
+    },
+    requestIds: createRequestIds(),
+    clock: systemClock,
+    report: (error) => void failures.push(error),
+  })
+
+  const createOrganization = (slug: string, name: string, level: Level) =>
+    store.organizations.create({ slug, name, level })
+  const organization = await createOrganization('acme', options.name ?? 'Acme Exchange', options.level ?? 1)
+
+  const registerFor = async (organizationId: string, settings: RegisterOptions = {}): Promise<Registered> => {
+    const link = createPortalLink(portalUrl)
+    const sessionId = newSessionId()
+    const wallet = settings.walletAddress === undefined ? null : parseWalletAddress(settings.walletAddress)
+    await identity.changes.register({
+      ...{ organizationId, sessionId },
+      environment: settings.environment ?? 'live',
+      checkType: CHECK_TYPES[settings.type ?? 'individual'],
+      tokenHash: link.tokenHash,
+      walletAddress: wallet?.address ?? null,
+      originUrl: settings.originUrl ?? null,
+      provider: settings.environment === 'test' ? 'sandbox' : 'manual',
+      actor: 'key:test',
+    })
+    return { sessionId, link: link.url }
+  }
+
+  return {
+    ...{ store, identity, organization, failures, createOrganization, registerFor, url: ownUrl },
+    register: (settings?: RegisterOptions) => registerFor(organization.id, settings),
+    find: async (sessionId: string): Promise<SessionState> => {
+      const state = await store.sessions.find(organization.id, sessionId)
+      if (state === null) throw new Error('no such session')
+      return state
+    },
+    /** As an operator decides. */
+    decide: (
+      sessionId: string,
+      to: 'completed' | 'rejected' | 'retry',
+      more: { readonly publicComment?: string; readonly corrections?: readonly string[] } = {},
+    ): Promise<SessionState> =>
+      identity.changes.changeStatus({
+        organizationId: organization.id,
+        sessionId,
+        to,
+        actor: 'operator:test',
+        ...more,
+      }),
+    stop: async (): Promise<void> => {
+      identity.close()
+      await listener.stop()
+      await identity.stop()
+      deadlines.stop()
+      metrics.stop()
+      await store.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export type PortalHost = Awaited<ReturnType<typeof startPortalHost>>

@@ -1,0 +1,72 @@
+// The verification page of the started service, reached as people reach it: a session made by the API, its link read from
+// the QR code, decisions made by command.
+import decodeQr from 'jsqr'
+import { PNG } from 'pngjs'
+import type { LevelName } from '../../../src/domain/level.ts'
+import type { SessionType } from '../../../src/domain/session.ts'
+import { freePort, runCommand, startService } from '../../service/start-service.ts'
+import type { Registered } from './portal-host.ts'
+
+const linkInPicture = (dataUri: string): string => {
+  const { data, width, height } = PNG.sync.read(Buffer.from(dataUri.slice(dataUri.indexOf(',') + 1), 'base64'))
+  const found = decodeQr(Uint8ClampedArray.from(data), width, height)
+  if (found === null) throw new Error('the QR code can not be read')
+  return found.data
+}
+
+export interface DecideOptions {
+  readonly comment?: string
+  /** Parts to be given again. */
+  readonly fix?: string
+  /** Takes back a completed session. */
+  readonly revoke?: boolean
+}
+
+export const startServiceWithPage = async (environment: Readonly<Record<string, string>> = {}) => {
+  const port = freePort()
+  const service = await startService({
+    environment: { COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${port}`, ...environment },
+  })
+
+  const run = async (...words: string[]): Promise<void> => {
+    const { code, stderr } = await runCommand(service.dataDirectory, ...words)
+    if (code !== 0) throw new Error(`countersign ${words.join(' ')}: ${stderr}`)
+  }
+
+  const ask = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${service.url}/api/v1/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${service.quickstart['IDENTITY_API_KEY']}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ask,
+    register: async (type: SessionType, body: Readonly<Record<string, string>> = {}): Promise<Registered> => {
+      const { sessionId, redirectUrl, qrCode } = await ask('POST', `register/${type}`, body)
+      const link = linkInPicture(String(qrCode))
+      if (link !== redirectUrl) throw new Error('the QR code leads elsewhere')
+      return { sessionId: String(sessionId), link }
+    },
+    setLevel: (level: LevelName) => run('org', 'level', 'demo', level),
+    setColor: (color: string) => run('org', 'brand', 'demo', '--color', color),
+    /** As an operator decides. */
+    decide: (sessionId: string, to: 'completed' | 'rejected' | 'retry', options: DecideOptions = {}): Promise<void> =>
+      run(
+        ...['session', 'decide', sessionId, to],
+        ...(options.comment === undefined ? [] : ['--comment', options.comment]),
+        ...(options.fix === undefined ? [] : ['--fix', options.fix]),
+        ...(options.revoke === true ? ['--revoke'] : []),
+      ),
+    /** SIGTERM, then the exit code. */
+    stop: service.stop,
+  }
+}
+
+export type ServiceWithPage = Awaited<ReturnType<typeof startServiceWithPage>>

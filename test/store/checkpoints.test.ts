@@ -1,0 +1,79 @@
+// Committed pages reach the database file by a thread of its own, and whoever loses that thread does the work again itself.
+import { Database as BunDatabase } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../../src/domain/time.ts'
+import { startCheckpoints } from '../../src/store/checkpoints.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite.ts'
+import { temporaryFolder } from './temporary-store.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+let path: string
+
+beforeEach(() => {
+  folder = temporaryFolder()
+  path = join(folder.path, 'test.db')
+})
+afterEach(() => folder.remove())
+
+const PAYLOAD = 'x'.repeat(2_000)
+/** Fewer pages than a commit would begin to move by itself. */
+const COMMITS = 300
+
+const fileBytes = (): number => statSync(path).size
+
+/** Polls: the thread works when it likes. */
+const until = async (condition: () => boolean): Promise<void> => {
+  const giveUpMs = performance.now() + 10_000
+  while (!condition()) {
+    if (performance.now() > giveUpMs) throw new Error('it did not happen within ten seconds')
+    await Bun.sleep(10)
+  }
+}
+
+const fill = async (checkpoints: 'by-commits' | 'own-thread') => {
+  const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints })
+  await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT')
+  for (let id = 0; id < COMMITS; id++) {
+    await database.execute('INSERT INTO items VALUES (?, ?)', [id, PAYLOAD], { survives: 'process-crash' })
+  }
+  return database
+}
+
+test('the thread moves what was committed, while the database stays open', async () => {
+  const database = await fill('own-thread')
+  try {
+    await until(() => fileBytes() > (COMMITS * PAYLOAD.length) / 2)
+    const [row] = await database.query<{ there: number }>('SELECT COUNT(*) AS there FROM items')
+    expect(row?.there).toBe(COMMITS)
+  } finally {
+    await database.close()
+  }
+})
+
+test('without it nothing is moved that early: what the test above sees is the thread’s work', async () => {
+  const database = await fill('by-commits')
+  expect(fileBytes()).toBeLessThan((COMMITS * PAYLOAD.length) / 2)
+  await database.close()
+})
+
+test('closing ends the thread and leaves one whole file', async () => {
+  await (await fill('own-thread')).close()
+  expect(existsSync(`${path}-wal`)).toBe(false)
+  const plain = new BunDatabase(path, { readonly: true })
+  expect(plain.query<{ there: number }, []>('SELECT COUNT(*) AS there FROM items').get()).toEqual({ there: COMMITS })
+  plain.close()
+})
+
+test('a thread that ends by itself is told of, once', async () => {
+  const lost = Promise.withResolvers<void>()
+  let told = 0
+  const checkpoints = startCheckpoints(join(folder.path, 'missing', 'test.db'), () => {
+    told += 1
+    lost.resolve()
+  })
+  await lost.promise
+  await checkpoints.stop()
+  expect(told).toBe(1)
+})

@@ -1,0 +1,319 @@
+// The decision index over real logs: what it finds is what a reading of the whole log would find, page after page, while the
+// log grows, after the process ends, and when its own file is lost.
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSegment } from '../../src/decisions/segment.ts'
+import { listSegments } from '../../src/decisions/segment-name.ts'
+import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
+import type { DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
+import { createDecisionIndex, type DecisionIndex } from '../../workers/decision-index.ts'
+import { decisionRecord, FIRST_MS, uuidOf, walletOf } from '../admin/support/decisions.ts'
+import { temporaryFolder } from './temporary-store.ts'
+
+const ALPHA = 'org_AAAAAAAAAAAAAAAA'
+const BETA = 'org_BBBBBBBBBBBBBBBB'
+
+let folder: ReturnType<typeof temporaryFolder>
+let index: DecisionIndex
+let nowMs: number
+
+const logOf = (): string => join(folder.path, 'decisions')
+const indexPath = (): string => join(folder.path, 'index.db')
+
+const open = (generationRows = 50): DecisionIndex =>
+  createDecisionIndex({ directory: logOf(), path: indexPath(), monotonicMs: () => nowMs, generationRows })
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  await Bun.$`mkdir -p ${logOf()}`.quiet()
+  nowMs = 0
+  index = open()
+})
+afterEach(() => {
+  index.close()
+  folder.remove()
+})
+
+/** Every call is a writer of its own, and so a segment of its own. */
+const write = (slot: string, records: readonly LogRecord[], maxBytes = 1e6): void => {
+  const writer = openSegment({ directory: logOf(), slot, maxBytes, sync: false, clock: { unixMs: () => FIRST_MS } })
+  for (const record of records) writer.append([record])
+  writer.close()
+}
+
+const takeIn = (): void => {
+  while (index.ingest()) while (index.improve());
+}
+
+/** Some hundred decisions that differ in everything that can be asked for. */
+const varied = (count: number): DecisionRecord[] =>
+  Array.from({ length: count }, (_, n) =>
+    decisionRecord(n, {
+      organization: n % 5 === 0 ? BETA : ALPHA,
+      project: `project_${n % 3}`,
+      policy: `policy_${n % 2}`,
+      chain: ['base', 'ethereum', 'solana'][n % 3] ?? '',
+      from: walletOf(n % 17),
+      compliant: n % 7 !== 0,
+      rule: n % 7 === 0 ? (n % 14 === 0 ? null : 'blocked') : n % 11 === 0 ? 'rare' : 'everyone',
+      // Several at the same moment, and some out of order.
+      at: FIRST_MS + Math.floor(n / 4) * 10 + (n % 13 === 0 ? -500 : 0),
+      ...(n % 3 === 0
+        ? {
+            shadow: { revision: `revision_${n % 2}`, compliant: n % 9 === 0 ? null : n % 7 !== 0, rule: 'everyone' },
+          }
+        : {}),
+    }),
+  )
+
+const outcomeOf = ({ shadow, compliant, rule }: DecisionRecord) =>
+  shadow === undefined
+    ? null
+    : shadow.compliant === null
+      ? 'failed'
+      : shadow.compliant === compliant && shadow.rule === rule
+        ? 'same'
+        : 'different'
+
+/** What a filter means, said a second time. */
+const wanted = (record: DecisionRecord, filter: DecisionFilter): boolean =>
+  record.organization === filter.organizationId &&
+  (filter.wallet === undefined || record.from === filter.wallet) &&
+  (filter.projectId === undefined || record.project === filter.projectId) &&
+  (filter.policyId === undefined || record.policy === filter.policyId) &&
+  (filter.verdict === undefined || record.compliant === (filter.verdict === 'compliant')) &&
+  (filter.rule === undefined || record.rule === filter.rule) &&
+  (filter.chain === undefined || record.chain === filter.chain) &&
+  (filter.shadow === undefined ||
+    (record.shadow?.revision === filter.shadow.revisionId && outcomeOf(record) === filter.shadow.outcome)) &&
+  (filter.sinceMs === undefined || record.at >= filter.sinceMs) &&
+  (filter.untilMs === undefined || record.at < filter.untilMs)
+
+/** All pages of a search. */
+const pages = (filter: DecisionFilter, limit: number): DecisionRecord[] => {
+  const found: DecisionRecord[] = []
+  let after: DecisionPosition | null = null
+  do {
+    const page = index.search(filter, after, limit)
+    expect(page.decisions.length).toBeLessThanOrEqual(limit)
+    found.push(...page.decisions.map(({ record }) => record))
+    after = page.next
+  } while (after !== null)
+  return found
+}
+
+const FILTERS: readonly Omit<DecisionFilter, 'organizationId'>[] = [
+  {},
+  { wallet: walletOf(3) },
+  { wallet: walletOf(999) },
+  { projectId: 'project_1' },
+  { projectId: 'nowhere' },
+  { policyId: 'policy_1' },
+  { verdict: 'compliant' },
+  { verdict: 'denied' },
+  { rule: 'rare' },
+  { rule: null },
+  { rule: 'unheard of' },
+  { chain: 'solana' },
+  { sinceMs: FIRST_MS + 200, untilMs: FIRST_MS + 300 },
+  { untilMs: FIRST_MS },
+  { sinceMs: FIRST_MS + 1e9 },
+  { shadow: { revisionId: 'revision_1', outcome: 'same' } },
+  { shadow: { revisionId: 'revision_0', outcome: 'different' } },
+  { shadow: { revisionId: 'revision_0', outcome: 'failed' } },
+  { wallet: walletOf(3), verdict: 'denied' },
+  { wallet: walletOf(4), projectId: 'project_1', sinceMs: FIRST_MS + 100 },
+  { projectId: 'project_0', rule: 'everyone', chain: 'base', verdict: 'compliant' },
+]
+
+describe('a search', () => {
+  test('finds what reading the whole log finds, newest first, with every filter and size of page', () => {
+    const records = varied(333)
+    // Two writers at a time, over several segments each: three generations with indexes and one without.
+    write(
+      'w00',
+      records.filter((_, n) => n % 2 === 0),
+      9_000,
+    )
+    write(
+      'w01',
+      records.filter((_, n) => n % 2 === 1),
+      9_000,
+    )
+    takeIn()
+    expect(index.status()).toMatchObject({ decisions: 333, unreadable: 0, upToDate: true })
+    for (const organizationId of [ALPHA, BETA]) {
+      for (const filter of FILTERS) {
+        const all = { organizationId, ...filter }
+        const expected = records.filter((record) => wanted(record, all))
+        expect(index.count(all)).toEqual({ count: expected.length, exact: true })
+        for (const limit of [1, 7, 500]) {
+          const found = pages(all, limit)
+          expect(found.map(({ uuid }) => uuid).sort()).toEqual(expected.map(({ uuid }) => uuid).sort())
+          expect(found.map(({ at }) => at)).toEqual(expected.map(({ at }) => at).sort((left, right) => right - left))
+        }
+      }
+    }
+  })
+
+  test('goes on from where a page ended, whatever came meanwhile', () => {
+    write('w00', varied(120))
+    takeIn()
+    const filter = { organizationId: ALPHA }
+    const before = pages(filter, 500).map(({ uuid }) => uuid)
+    const first = index.search(filter, null, 10)
+    write('w00', [decisionRecord(500, { at: FIRST_MS + 1e6 }), decisionRecord(501, { at: FIRST_MS - 1e6 })])
+    takeIn()
+    const second = index.search(filter, first.next, 10)
+    expect([...first.decisions, ...second.decisions].map(({ record }) => record.uuid)).toEqual(before.slice(0, 20))
+  })
+
+  test('that takes long stops, says so, and goes on', () => {
+    write('w00', varied(300))
+    takeIn()
+    let looks = 0
+    index.close()
+    index = createDecisionIndex({
+      ...{ directory: logOf(), path: indexPath(), generationRows: 50 },
+      // Each look at the clock is three tenths of a second later.
+      monotonicMs: () => looks++ * 300,
+    })
+    const filter = { organizationId: ALPHA, rule: 'rare' }
+    const found: string[] = []
+    let incomplete = 0
+    let after: DecisionPosition | null = null
+    do {
+      const page = index.search(filter, after, 5)
+      found.push(...page.decisions.map(({ record }) => record.uuid))
+      if (!page.complete) incomplete += 1
+      after = page.next
+    } while (after !== null)
+    expect(incomplete).toBeGreaterThan(0)
+    const expected = varied(300).filter((record) => wanted(record, filter))
+    expect(found.toSorted()).toEqual(expected.map(({ uuid }) => uuid).sort())
+    expect(index.count(filter).exact).toBe(false)
+  })
+
+  test('never shows another organization’s decision, not even one whose number is the same', () => {
+    write('w00', [decisionRecord(1), decisionRecord(2, { organization: BETA, from: walletOf(1) })])
+    takeIn()
+    expect(pages({ organizationId: BETA, wallet: walletOf(1) }, 10).map(({ uuid }) => uuid)).toEqual([uuidOf(2)])
+    // As if the numbers of two wallets clashed.
+    const file = new Database(indexPath())
+    file.run('UPDATE decisions_1 SET wallet = (SELECT wallet FROM decisions_1 ORDER BY number LIMIT 1)')
+    file.close()
+    expect(pages({ organizationId: ALPHA, wallet: walletOf(2) }, 10)).toEqual([])
+    expect(index.find(BETA, uuidOf(1))).toBeNull()
+    expect(index.find(ALPHA, uuidOf(1))).toMatchObject({ record: { uuid: uuidOf(1) }, withheld: false })
+  })
+
+  test('knows of answers that were never sent', () => {
+    write('w00', [decisionRecord(1), decisionRecord(2), { kind: 'withheld', uuid: uuidOf(1), at: FIRST_MS + 9 }])
+    takeIn()
+    const found = index.search({ organizationId: ALPHA }, null, 10).decisions
+    expect(found.map(({ record, withheld }) => [record.uuid, withheld])).toEqual([
+      [uuidOf(2), false],
+      [uuidOf(1), true],
+    ])
+    expect(index.find(ALPHA, uuidOf(1))?.withheld).toBe(true)
+    expect(index.status().decisions).toBe(2)
+  })
+})
+
+describe('the log', () => {
+  test('is taken in once, however often the process ends on the way', () => {
+    const records = varied(200)
+    write('w00', records.slice(0, 120), 9_000)
+    write('w01', records.slice(120), 9_000)
+    for (let turn = 0; turn < 12; turn++) {
+      // Ends a batch after each few lines.
+      let looks = 0
+      index.close()
+      index = createDecisionIndex({
+        ...{ directory: logOf(), path: indexPath(), generationRows: 50 },
+        monotonicMs: () => looks++ * 3,
+      })
+      index.ingest()
+      index.improve()
+    }
+    index.close()
+    index = open()
+    takeIn()
+    expect(index.status().decisions).toBe(200)
+    expect(pages({ organizationId: ALPHA }, 500).length + pages({ organizationId: BETA }, 500).length).toBe(200)
+  })
+
+  test('has lines that are none of ours: they are counted and passed over', () => {
+    write('w00', [decisionRecord(1)])
+    const [segment] = listSegments(join(logOf(), 'w00'))
+    const path = join(logOf(), 'w00', segment?.name ?? '')
+    const good = readFileSync(path, 'utf8')
+    writeFileSync(path, `${good}not json\n{"kind":"attestation"}\n[]\n`)
+    takeIn()
+    expect(index.status()).toMatchObject({ decisions: 1, unreadable: 3 })
+  })
+
+  test('may be cut by the writer that comes after a crash: what was taken in is forgotten', () => {
+    write('w00', [decisionRecord(1), decisionRecord(2)])
+    const [segment] = listSegments(join(logOf(), 'w00'))
+    const path = join(logOf(), 'w00', segment?.name ?? '')
+    const whole = readFileSync(path)
+    takeIn()
+    truncateSync(path, whole.lastIndexOf(10, whole.length - 2) + 1)
+    write('w00', [decisionRecord(3)])
+    takeIn()
+    expect(pages({ organizationId: ALPHA }, 10).map(({ uuid }) => uuid)).toEqual([uuidOf(3), uuidOf(1)])
+    expect(index.status().decisions).toBe(2)
+    expect(index.find(ALPHA, uuidOf(2))).toBeNull()
+  })
+
+  test('shows nothing for a file that was archived, and what is still there', () => {
+    write('w00', [decisionRecord(1)])
+    write('w00', [decisionRecord(2)])
+    takeIn()
+    const [first] = listSegments(join(logOf(), 'w00'))
+    rmSync(join(logOf(), 'w00', first?.name ?? ''))
+    expect(pages({ organizationId: ALPHA }, 1).map(({ uuid }) => uuid)).toEqual([uuidOf(2)])
+    expect(index.find(ALPHA, uuidOf(1))).toBeNull()
+  })
+})
+
+describe('the index’s own file', () => {
+  test('can be thrown away and built again', () => {
+    write('w00', varied(120))
+    takeIn()
+    const before = pages({ organizationId: ALPHA }, 50).map(({ uuid }) => uuid)
+    index.rebuild()
+    expect(index.status()).toEqual({ decisions: 0, unreadable: 0, newestAtMs: null, upToDate: false })
+    takeIn()
+    expect(pages({ organizationId: ALPHA }, 50).map(({ uuid }) => uuid)).toEqual(before)
+  })
+
+  for (const [what, damage] of [
+    ['is no database', () => writeFileSync(indexPath(), 'x'.repeat(20_000))],
+    ['is empty', () => writeFileSync(indexPath(), '')],
+    ['is gone', () => rmSync(indexPath())],
+    [
+      'is of another version',
+      () => {
+        const file = new Database(indexPath())
+        file.run("UPDATE meta SET value = '0' WHERE name = 'version'")
+        file.close()
+      },
+    ],
+  ] as const) {
+    test(`is made anew when it ${what}`, () => {
+      write('w00', varied(60))
+      takeIn()
+      index.close()
+      for (const suffix of ['-wal', '-shm']) rmSync(indexPath() + suffix, { force: true })
+      damage()
+      index = open()
+      takeIn()
+      expect(index.status()).toMatchObject({ decisions: 60, upToDate: true })
+      expect(existsSync(indexPath())).toBe(true)
+    })
+  }
+})

@@ -1,0 +1,62 @@
+// What is logged of failed answers: each bug, and an outage once a second.
+import { beforeEach, expect, test } from 'bun:test'
+import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+import { createFailureReport, type FailureReport } from '../../src/telemetry/failure-report.ts'
+
+type Line = readonly [level: string, message: string, fields: Readonly<Record<string, unknown>>]
+let lines: Line[]
+let nowMs: number
+let report: FailureReport
+
+beforeEach(() => {
+  lines = []
+  nowMs = 0
+  const write =
+    (level: string) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
+      void lines.push([level, message, fields])
+  report = createFailureReport({ log: { error: write('error'), warn: write('warn') }, monotonicMs: () => nowMs })
+})
+
+test('every error that is not ours is logged', () => {
+  const bug = new Error('canary')
+  report(bug, 'a')
+  report(bug, 'b')
+  expect(lines).toEqual([
+    ['error', 'a request failed', { requestId: 'a', error: bug }],
+    ['error', 'a request failed', { requestId: 'b', error: bug }],
+  ])
+})
+
+test('an outage is logged at once, then once a second with what was left out', () => {
+  const outage = new DependencyUnavailableError('the store is not available')
+  for (let request = 0; request < 1_000; request++) report(outage, `r${request}`)
+  nowMs = 999
+  report(outage, 'still')
+  expect(lines).toHaveLength(1)
+  nowMs = 1_000
+  report(outage, 'again')
+  expect(
+    lines.map(([level, , { requestId, code, detail, unlogged }]) => [level, requestId, code, detail, unlogged]),
+  ).toEqual([
+    ['warn', 'r0', 'DEPENDENCY_UNAVAILABLE', 'the store is not available', 0],
+    ['warn', 'again', 'DEPENDENCY_UNAVAILABLE', 'the store is not available', 1_000],
+  ])
+})
+
+test('one outage does not hide another', () => {
+  report(new DependencyUnavailableError('the store is not available'), 'a')
+  report(new DependencyUnavailableError('the decision log can not be written'), 'b')
+  expect(lines.map(([, , { requestId }]) => requestId)).toEqual(['a', 'b'])
+})
+
+test('however many outages there are, few are kept', () => {
+  for (let index = 0; index < 1_000; index++) report(new DependencyUnavailableError(`part ${index}`), 'a')
+  report(new DependencyUnavailableError('part 0'), 'a')
+  expect(lines).toHaveLength(1_001)
+})
+
+test('the trace of the request is named, if it has one', () => {
+  report(new Error('canary'), 'a', '4bf92f3577b34da6a3ce929d0e0e4736')
+  expect(lines[0]?.[2]).toMatchObject({ requestId: 'a', traceId: '4bf92f3577b34da6a3ce929d0e0e4736' })
+})

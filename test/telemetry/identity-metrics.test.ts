@@ -1,0 +1,59 @@
+// What was delivered, stored and erased, as a scrape shows it.
+import { afterEach, expect, test } from 'bun:test'
+import type { IdentityMetrics } from '../../src/telemetry/identity-metrics.ts'
+import { METRICS } from '../../src/telemetry/metric-table.ts'
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+
+let opened: Metrics | undefined
+afterEach(() => opened?.stop())
+
+const FULL: IdentityMetrics = {
+  deliveries: { delivered: 7, retried: 2, dead: 1 },
+  webhookQueue: { waiting: 5, overdueSeconds: 12 },
+  evidencePieces: { stored: 4, erased: 3 },
+  evidenceBytesStored: 12_345,
+  retentionRuns: { completed: 9, failed: 1 },
+}
+
+const NAMES = [
+  METRICS.webhookDeliveries,
+  METRICS.webhookWaiting,
+  METRICS.webhookOverdue,
+  METRICS.evidencePieces,
+  METRICS.evidenceBytesStored,
+  METRICS.retentionRuns,
+].map(({ name }) => name)
+
+/** The sample lines of these metrics. */
+const scrape = async (identity?: () => IdentityMetrics): Promise<string[]> => {
+  opened = createMetrics({
+    chains: [],
+    build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble' },
+    ...(identity === undefined ? {} : { identity }),
+  })
+  const lines = (await opened.expose()).split('\n')
+  return lines.filter((line) => NAMES.some((name) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)))
+}
+
+test('every count has a sample with its label', async () => {
+  expect(await scrape(() => FULL)).toEqual([
+    'countersign_webhook_deliveries_total{outcome="delivered"} 7',
+    'countersign_webhook_deliveries_total{outcome="retried"} 2',
+    'countersign_webhook_deliveries_total{outcome="dead"} 1',
+    'countersign_webhook_waiting_messages 5',
+    'countersign_webhook_queue_age_seconds 12',
+    'countersign_evidence_pieces_total{change="stored"} 4',
+    'countersign_evidence_pieces_total{change="erased"} 3',
+    'countersign_evidence_stored_bytes_total 12345',
+    'countersign_evidence_retention_runs_total{outcome="completed"} 9',
+    'countersign_evidence_retention_runs_total{outcome="failed"} 1',
+  ])
+})
+
+test('a queue that was not read yet has none, and neither has a process without identity', async () => {
+  const lines = await scrape(() => ({ ...FULL, webhookQueue: null }))
+  expect(lines).toHaveLength(8)
+  expect(lines.join()).not.toContain('waiting')
+  opened?.stop()
+  expect(await scrape()).toEqual([])
+})
