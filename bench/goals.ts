@@ -48,6 +48,8 @@ const GOALS: readonly GoalDefinition[] = [
   { name: 'stages.list-solana', label: 'a Solana address in one', unit: 'µs', bound: 'at most', limit: 0.5 },
   { name: 'stages.policy-calldata', label: 'a decoded ERC-20 transfer', unit: 'µs', bound: 'at most', limit: 6 },
   ...IDENTITY_GOALS,
+  { name: 'scale.cpu_growth', label: 'CPU growth of a full deployment', unit: '%', bound: 'at most', limit: 10 },
+  { name: 'scale.list.memory_many', label: 'memory of a list of a million', unit: 'MB', bound: 'at most', limit: 40 },
 ]
 
 /** Combines two measurements round by round; nothing when one of them is missing. */

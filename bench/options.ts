@@ -1,7 +1,7 @@
 // The bench's command line: parsed and checked once. Numbers of rounds and lengths follow from --quick.
 import { parseArgs } from 'node:util'
 
-export const PARTS = ['floor', 'naive', 'service', 'stages', 'identity'] as const
+export const PARTS = ['floor', 'naive', 'service', 'stages', 'identity', 'scale'] as const
 export type Part = (typeof PARTS)[number]
 
 /** How long and how often; milliseconds. */

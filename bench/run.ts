@@ -11,6 +11,7 @@ import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.
 import { createFloorPart } from './parts/floor.ts'
 import { measureIdentity } from './parts/identity.ts'
 import { createNaivePart } from './parts/naive.ts'
+import { measureScale } from './parts/scale.ts'
 import { createServicePart } from './parts/service.ts'
 import { measureStages } from './parts/stages.ts'
 import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
@@ -61,6 +62,7 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
   }
   if (options.deployment === null && options.parts.includes('stages')) await measureStages(context, signer)
   if (options.deployment === null && options.parts.includes('identity')) await measureIdentity(context)
+  if (options.deployment === null && options.parts.includes('scale')) await measureScale(context)
   progress.end()
   addDerived(collector, signer)
   return {

@@ -268,7 +268,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     listener = startDashboardListener({
       listen: config.dashboardListen,
       api,
-      reference: createReferencePages(),
+      reference: createReferencePages(services.documents),
       pages: createDashboardPages(await buildDashboardAssets(), origins.secure),
       requestIds: dependencies.requestIds,
       report: dependencies.report,

@@ -1,6 +1,6 @@
 // The API listener: routes, and the one place where what the router itself refuses becomes an answer of ours.
 import { Elysia } from 'elysia'
-import { type AttestationEndpoints, attestationRoutes } from './attestation/routes.ts'
+import { type AttestationEndpoints, attestationNativeRoutes, attestationRoutes } from './attestation/routes.ts'
 import type { CountersignError, ErrorCode } from './domain/errors.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
 import { toProblem } from './http/problem.ts'
@@ -15,6 +15,8 @@ import type { ListenAddress } from './settings.ts'
 
 export interface AppOptions {
   readonly listen: ListenAddress
+  /** Other processes listen there as well. */
+  readonly shared: boolean
   /** Seconds that a connection may be quiet: longer than the deadline, or a slow answer would be cut off. */
   readonly idleTimeoutSeconds: number
   readonly endpoints: AttestationEndpoints
@@ -81,14 +83,17 @@ export const startApp = (options: AppOptions): App => {
     strictPath: true,
     serve: {
       idleTimeout: options.idleTimeoutSeconds,
-      reusePort: false,
+      reusePort: options.shared,
       maxRequestBodySize: BODY_MAX_BYTES,
       // What escapes the router would otherwise be answered by a page that shows source code.
       development: false,
       error: (error) => refuse(error, requestIds(null)),
       // Bun finds the routes by the path that was sent. The rest would go to Elysia, which takes the path from the URL at a
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
-      routes: { '/*': (request) => refuse(notServed(request), requestIds(request.headers.get('x-request-id'))) },
+      routes: {
+        ...attestationNativeRoutes(options.endpoints),
+        '/*': (request) => refuse(notServed(request), requestIds(request.headers.get('x-request-id'))),
+      },
     },
   })
     .onError({ as: 'global' }, ({ code, error, request }) => {
@@ -98,7 +103,7 @@ export const startApp = (options: AppOptions): App => {
     .use(attestationRoutes(options.endpoints))
     .use(identityRoutes(options.identity))
     .use(operationsRoutes(options.operations))
-    .listen({ hostname: listen.hostname, port: listen.port, reusePort: false })
+    .listen({ hostname: listen.hostname, port: listen.port, reusePort: options.shared })
 
   const { server } = app
   if (server === null) throw new Error('the API listener did not start')

@@ -1,11 +1,14 @@
 // Flags, then COUNTERSIGN_* variables, then one optional file, resolved once into a frozen value. Anything unknown,
 // malformed or out of range stops the start with one line; a secret's value is never part of that line.
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { type ChainSettings, checkChainSettings, parseChainSettings, parseRpcUrl } from './chain-settings.ts'
 import { type ChainTable, createChainTable } from './domain/chain.ts'
 import { parseScreenerSettings, type ScreenerSettings, ScreenerSettingsError } from './facts/screener-settings.ts'
+import { type ProcessPlan, planProcesses } from './process-plan.ts'
+import { countProcessors } from './processors.ts'
 import { SETTINGS, SettingInvalidError, type SettingKey, variableOf } from './settings.ts'
 
 type Values = { readonly [Key in SettingKey]: ReturnType<(typeof SETTINGS)[Key]['parse']> }
@@ -15,7 +18,7 @@ export type SecretSource =
   | { readonly source: 'environment'; readonly name: string }
   | { readonly source: 'file'; readonly path: string }
 
-export interface Config extends Omit<Values, 'config' | 'passphrase' | 'evidenceKey'> {
+export interface Config extends ProcessPlan, Omit<Values, 'config' | 'passphrase' | 'evidenceKey' | keyof ProcessPlan> {
   /** Absolute. */
   readonly dataDir: string
   /** Where the passphrase is to be read; null: the data folder's own file. */
@@ -222,9 +225,10 @@ export const loadConfig = (input: ConfigInput): Config => {
     streamsPerKeyMax: value('streamsPerKeyMax'),
     dashboardListen: value('dashboardListen'),
     dashboardUrl: value('dashboardUrl'),
-    workers: value('workers'),
+    ...planProcesses(countProcessors(), { processes: value('processes'), workers: value('workers') }),
     deadlineMs: value('deadlineMs'),
     queueLimit: value('queueLimit'),
+    organizationWeights: value('organizationWeights'),
     hangMs: value('hangMs'),
     signer: value('signer'),
     decisionsSync: value('decisionsSync'),

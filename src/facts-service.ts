@@ -35,8 +35,8 @@ export interface Facts {
    * change feed tells of changes. Rejects when the store can't be read.
    */
   load(): Promise<void>
-  /** Keeps sources on their schedule from here on. */
-  start(): void
+  /** Watches the geography file. With `chores`: keeps sources on their schedule. */
+  start(chores: boolean): void
   /** What the change feed tells: the topic `list`; others do nothing. */
   followChange(change: Change): void
   /** Changes may have been missed. */
@@ -143,9 +143,9 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
       await geography?.refresh()
       await served.load()
     },
-    start: () => {
+    start: (chores) => {
       geography?.start()
-      refresher.start()
+      if (chores) refresher.start()
     },
     followChange: ({ topic, subjectId }) => {
       if (topic === 'list') served.changed(subjectId)

@@ -62,8 +62,8 @@ export interface Identity {
   followChange(change: Change): void
   /** Changes may have been missed. */
   resync(): void
-  /** Reads what registrations need, then sends webhooks and keeps no evidence longer than it may. */
-  start(): Promise<void>
+  /** Reads what registrations need. With `chores`: sends webhooks, and keeps no evidence longer than it may. */
+  start(chores: boolean): Promise<void>
   /** Ends the streams. */
   close(): void
   /** Waits for what `start` began. */
@@ -99,7 +99,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
   })
   const providers = createProviders({
     manual: createManualProvider(changes),
-    sandbox: createSandboxProvider(changes),
+    sandbox: createSandboxProvider(changes, store.sessions),
     outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
   })
   const evidenceParts = createEvidenceParts({
@@ -148,8 +148,9 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
       hub.refreshAll()
       deciders.refresh()
     },
-    start: async () => {
+    start: async (chores) => {
       await deciders.load()
+      if (!chores) return
       webhooks.start()
       evidenceParts.start()
     },

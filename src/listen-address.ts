@@ -18,3 +18,16 @@ export const claimListenAddress = (setting: string, { hostname, port }: ListenAd
     throw new SettingInvalidError(`--${setting} ${hostname}:${port}: ${why}; choose another`)
   }
 }
+
+export interface ListenAddresses {
+  readonly apiListen: ListenAddress
+  readonly portalListen: ListenAddress
+  readonly dashboardListen: ListenAddress
+}
+
+/** The service's three, as claimListenAddress. @throws SettingInvalidError */
+export const claimListenAddresses = (wanted: ListenAddresses): ListenAddresses => ({
+  apiListen: claimListenAddress('api-listen', wanted.apiListen),
+  portalListen: claimListenAddress('portal-listen', wanted.portalListen),
+  dashboardListen: claimListenAddress('dashboard-listen', wanted.dashboardListen),
+})

@@ -1,14 +1,18 @@
 // `bun start`: reads the settings, starts the service, prints how to use it, and stops it on a signal.
 import { bannerText } from './banner.ts'
-import { loadConfig } from './config.ts'
+import { type Config, loadConfig } from './config.ts'
 import { CountersignError } from './domain/errors.ts'
 import { PolicyInvalidError } from './policy/errors.ts'
 import { WorkersUnusableError } from './pool/supervisor.ts'
+import { systemTimers } from './pool/timers.ts'
+import { createProcessLink, type ProcessLink } from './process-link.ts'
+import { ProcessStartError } from './process-supervisor.ts'
+import { startProcesses } from './processes.ts'
 import { startService } from './service.ts'
-import { describeSettings, SettingInvalidError } from './settings.ts'
+import { describeSettings, parseListen, SettingInvalidError } from './settings.ts'
 import { SigningError } from './signing/errors.ts'
 import { StoreUnusableError } from './store/errors.ts'
-import { createLogger } from './telemetry/log.ts'
+import { createLogger, type Logger } from './telemetry/log.ts'
 
 const USAGE = `Usage: bun start [--SETTING VALUE …]
 
@@ -21,6 +25,8 @@ Other commands: bun run countersign --help
 
 /** Why the start failed, in one line for whoever started it; null for a fault of ours. */
 const explain = (error: unknown): string | null => {
+  // It has said why itself.
+  if (error instanceof ProcessStartError) return error.message
   if (error instanceof SettingInvalidError || error instanceof PolicyInvalidError) return error.message
   if (error instanceof StoreUnusableError || error instanceof WorkersUnusableError) return error.detail
   if (error instanceof CountersignError || error instanceof SigningError) return error.detail
@@ -33,11 +39,8 @@ const explain = (error: unknown): string | null => {
 /** `bun run` hands on the signal that the process group has already had. */
 const SAME_SIGNAL_MS = 1_000
 
-const start = async (): Promise<void> => {
-  const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
-  const log = createLogger({ level: config.logLevel })
-  const service = await startService(config, log)
-
+/** Stops on a signal, in good order, and ends the process. */
+const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal: string) => void) => {
   let stoppedAtMs: number | null = null
   const stop = async (signal: string): Promise<void> => {
     if (stoppedAtMs !== null) {
@@ -47,14 +50,55 @@ const start = async (): Promise<void> => {
     }
     stoppedAtMs = performance.now()
     log.info('stopping', { signal })
-    await service.stop()
+    await stopService()
     log.info('stopped')
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  return (signal) => void stop(signal)
+}
 
+const startAlone = async (config: Config): Promise<void> => {
+  const log = createLogger({ level: config.logLevel })
+  const service = await startService(config, log)
+  stopOnSignals(log, service.stop)
   process.stdout.write(bannerText(service, config))
   log.info('ready', { url: service.url, signer: service.signer, workers: config.workers })
+}
+
+const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void> => {
+  const { index, workers, ...listen } = link.assignment
+  const config = {
+    ...wanted,
+    workers,
+    apiListen: parseListen(listen.apiListen),
+    portalListen: parseListen(listen.portalListen),
+    dashboardListen: parseListen(listen.dashboardListen),
+  }
+  const log = createLogger({ level: config.logLevel }).with({ process: index })
+  const service = await startService(config, log, { index, shared: true, collectMetrics: link.collectMetrics })
+  link.answerWith(service.metrics)
+  const stop = stopOnSignals(log, service.stop)
+  link.onSupervisorLost(() => stop('the supervisor is gone'))
+  // The terminal hangs up on the whole group; what to do about it is the supervisor's to say.
+  process.on('SIGHUP', () => undefined)
+  if (index === 0) process.stdout.write(bannerText(service, config))
+  log.info('ready', { url: service.url, signer: service.signer, workers })
+  link.ready()
+}
+
+const start = async (): Promise<void> => {
+  const link = createProcessLink(process, systemTimers.after)
+  const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
+  if (link !== null) await startSupervised(link, config)
+  else if (config.processes === 1) await startAlone(config)
+  else {
+    const log = createLogger({ level: config.logLevel })
+    const supervisor = await startProcesses(config, log)
+    stopOnSignals(log, supervisor.stop)
+    process.on('SIGHUP', () => void supervisor.replaceAll())
+    log.info('all processes are ready', { processes: config.processes })
+  }
 }
 
 if (process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) {

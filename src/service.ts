@@ -36,7 +36,8 @@ import { createRequestIds } from './http/request-id.ts'
 import { createSignedGate } from './http/signed-gate.ts'
 import type { JsonObject } from './http/strict-json.ts'
 import { createIdentity, type Identity } from './identity-service.ts'
-import { claimListenAddress } from './listen-address.ts'
+import { claimListenAddresses } from './listen-address.ts'
+import { createOrganizationWeights } from './organization-weights.ts'
 import { locatePassphrase } from './passphrase.ts'
 import { type Catalog, createCatalog } from './policy/catalog.ts'
 import type { Pool } from './pool/pool.ts'
@@ -61,9 +62,26 @@ export interface Service {
   readonly quickstart: Quickstart
   /** With which the first account is made; null once there is one. */
   readonly welcome: NewLink | null
+  /** This process's own. */
+  metrics(): Promise<string>
   /** Answers what is under way, then closes everything. */
   stop(): Promise<void>
 }
+
+/** What a process is to others that serve the same deployment. */
+export interface ServicePlace {
+  /** From 0. The first serves the pages as well, and does the chores that one alone has to do. */
+  readonly index: number
+  /** Others listen on the same address, and whoever started them has claimed it and locked the data folder. */
+  readonly shared: boolean
+  /** All processes' metrics, given a way to its own. */
+  readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
+}
+
+export const ALONE: ServicePlace = { index: 0, shared: false, collectMetrics: (own) => own() }
+
+/** More workers than a process ever has, the lost ones that native code keeps included. */
+const SLOTS_PER_PROCESS = 1_000
 
 /** An RPC that takes longer than this is asked no more; the deadline of a request may be shorter. */
 const RPC_TIMEOUT_MS = 5_000
@@ -170,16 +188,15 @@ const createReadiness =
  * Starts everything.
  * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
  */
-export const startService = async (config: Config, log: Logger): Promise<Service> => {
-  const apiListen = claimListenAddress('api-listen', config.apiListen)
-  const portalListen = claimListenAddress('portal-listen', config.portalListen)
-  const dashboardListen = claimListenAddress('dashboard-listen', config.dashboardListen)
+export const startService = async (config: Config, log: Logger, place: ServicePlace = ALONE): Promise<Service> => {
+  const { apiListen, portalListen, dashboardListen } = place.shared ? config : claimListenAddresses(config)
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
-  const lock = lockFolder(folder.lock, folder.root)
+  const lock = place.shared ? null : lockFolder(folder.lock, folder.root)
+  const isFirst = place.index === 0
   const portalUrl = config.portalUrl === '' ? urlOf(portalListen) : config.portalUrl
   const dashboardUrl = config.dashboardUrl === '' ? urlOf(dashboardListen) : config.dashboardUrl
-  const closers: (() => Promise<void>)[] = [async () => lock.release()]
+  const closers: (() => Promise<void>)[] = [async () => lock?.release()]
   const closeAll = async (): Promise<void> => {
     for (const close of closers.reverse()) await close()
   }
@@ -203,17 +220,23 @@ export const startService = async (config: Config, log: Logger): Promise<Service
     const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
     const targets = withRegistries(catalog, createRegistries(config, clock, log))
     const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
+    const weights = createOrganizationWeights(store.organizations, config.organizationWeights, (error) =>
+      log.warn('the weights of organizations could not be read; they stay as they were', { error }),
+    )
+    await weights.load()
     const { pool, signer, isLogHealthy } = createSigningPool({
       config,
       folder,
       passphrase: passphrase.source,
       attesters: await readAttesters(store, folder),
+      weightOf: weights.weightOf,
+      firstSlot: place.index * SLOTS_PER_PROCESS,
       catalog,
       clock,
       log,
       onLogFailure: () => metrics.recordDecisionLogFailure(),
     })
-    const followers: Pick<Identity, 'followChange' | 'resync'>[] = []
+    const followers: Pick<Identity, 'followChange' | 'resync'>[] = [weights]
     const streams: Pick<Identity['streams'], 'size'>[] = []
     const facts = createFacts({
       ...{ config, store, pool, clock, log },
@@ -285,11 +308,11 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       evidenceFolder: folder.evidence,
       webhookReach: config.webhookReach,
     })
-    await identity.start()
+    await identity.start(isFirst)
     closers.push(identity.stop)
     followers.push(identity)
     streams.push(identity.streams)
-    facts.start()
+    facts.start(isFirst)
     closers.push(async () => identity.close())
     const collectFacts = createCollectJobFacts({
       collector: facts.collector,
@@ -297,38 +320,45 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       digestKey: await store.deployment.ensureSecret('fact_digest_key'),
       timers: systemTimers,
     })
-    const portal = await startPortalService({
-      ...{ store, identity, portalUrl, deadlines, requestIds, metrics, clock, report },
-      config: { ...config, portalListen },
-    })
-    closers.push(portal.stop)
-    const admin = await startAdmin({
-      config: { ...config, dashboardListen },
-      ...{
-        folder,
-        store,
-        pool,
-        identity,
-        organizationKeys,
-        passphrase,
-        authenticator,
-        limiter,
-        deadlines,
-        requestIds,
-        metrics,
-      },
-      ...{ clock, log, report, signer, version: VERSION },
-      factCollector: facts.collector,
-      urls: { api: urlOf(apiListen), dashboard: dashboardUrl },
-      otherStreams: identity.streams.size,
-    })
-    closers.push(admin.stop)
-    streams.push(admin.streams)
+    const portal = isFirst
+      ? await startPortalService({
+          ...{ store, identity, portalUrl, deadlines, requestIds, metrics, clock, report },
+          config: { ...config, portalListen },
+        })
+      : null
+    if (portal !== null) closers.push(portal.stop)
+    const admin = isFirst
+      ? await startAdmin({
+          config: { ...config, dashboardListen },
+          ...{
+            folder,
+            store,
+            pool,
+            identity,
+            organizationKeys,
+            passphrase,
+            authenticator,
+            limiter,
+            deadlines,
+            requestIds,
+            metrics,
+          },
+          ...{ clock, log, report, signer, version: VERSION },
+          factCollector: facts.collector,
+          urls: { api: urlOf(apiListen), dashboard: dashboardUrl },
+          otherStreams: identity.streams.size,
+        })
+      : null
+    if (admin !== null) {
+      closers.push(admin.stop)
+      streams.push(admin.streams)
+    }
     const refused = metrics.route('other', 'other')
     const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
     const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
     const app: App = startApp({
       listen: apiListen,
+      shared: place.shared,
       idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
       endpoints: {
         attestation: createEndpoint(shared, {
@@ -355,7 +385,7 @@ export const startService = async (config: Config, log: Logger): Promise<Service
         readiness: createReadiness(store, pool, feed, isLogHealthy, () => stopping),
         describe: () => ({ version: VERSION, signer, workers: pool.stats().workers }),
         requestIds,
-        metrics: async () => ({ contentType: metrics.contentType, body: await metrics.expose() }),
+        metrics: async () => ({ contentType: metrics.contentType, body: await place.collectMetrics(metrics.expose) }),
       },
       requestIds,
       recordRefusal: (status, code) => {
@@ -368,17 +398,18 @@ export const startService = async (config: Config, log: Logger): Promise<Service
       url: app.url,
       signer,
       quickstart,
-      welcome: admin.welcome,
+      welcome: admin?.welcome ?? null,
+      metrics: metrics.expose,
       stop: async () => {
         stopping = true
         // A listener never stops while a stream is open.
         identity.close()
-        admin.endStreams()
+        admin?.endStreams()
         // Balancers see `/readyz` and clients `Connection: close` before the door shuts.
         await Bun.sleep(STOP_GRACE_MS)
         // The listener first: what was accepted may still be on its way to the pool. Half a request must not hold it.
         const cut = setTimeout(() => void app.stopNow(), config.deadlineMs)
-        await Promise.all([app.stop(), portal.stop(), admin.stop()])
+        await Promise.all([app.stop(), portal?.stop(), admin?.stop()])
         clearTimeout(cut)
         await pool.drain(config.deadlineMs)
         deadlines.stop()

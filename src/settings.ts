@@ -1,6 +1,6 @@
 // Every setting, once: its flag, its variable, its default, its check and its help line. Resolution is in config.ts.
-import { cpus } from 'node:os'
 import { resolve } from 'node:path'
+import { PROCESSES_MAX } from './process-plan.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
 export class SettingInvalidError extends Error {
@@ -82,9 +82,24 @@ const parsePath = (text: string): string => {
   return text
 }
 
-const parseWorkers = (text: string): number =>
-  // One thread decodes and answers, the others evaluate and sign; more signing threads than cores only queue.
-  text === 'auto' ? Math.max(1, Math.min(cpus().length - 1, 16)) : parseInteger(1, 64)(text)
+/** Null: to be planned from the processors there are. */
+const parseCountOrAuto =
+  (maximum: number) =>
+  (text: string): number | null =>
+    text === 'auto' ? null : parseInteger(1, maximum)(text)
+
+/** `acme=4,other=1`. */
+export const parseWeights = (text: string): ReadonlyMap<string, number> => {
+  const weights = new Map<string, number>()
+  for (const part of text === '' ? [] : text.split(',')) {
+    const [, slug, weight] = /^\s*([a-z0-9][a-z0-9-]*)=([1-9][0-9]{0,3})\s*$/.exec(part) ?? []
+    if (slug === undefined || Number(weight) > 1_000 || weights.has(slug)) {
+      throw new Error('must be a list of ORG=WEIGHT with commas, each organization once, weights from 1 to 1000')
+    }
+    weights.set(slug, Number(weight))
+  }
+  return weights
+}
 
 const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition
 
@@ -145,9 +160,15 @@ export const SETTINGS = {
   }),
   workers: setting({
     name: 'workers',
-    description: 'Signing workers: auto (cores less one), or 1 to 64',
+    description: 'Signing workers of a process: auto (from the processors there are), or 1 to 64',
     defaultText: 'auto',
-    parse: parseWorkers,
+    parse: parseCountOrAuto(64),
+  }),
+  processes: setting({
+    name: 'processes',
+    description: 'Processes that share the API address (Linux): auto (one for about three processors), or 1 to 64',
+    defaultText: '1',
+    parse: parseCountOrAuto(PROCESSES_MAX),
   }),
   deadlineMs: setting({
     name: 'deadline-ms',
@@ -160,6 +181,12 @@ export const SETTINGS = {
     description: 'Requests waiting for a worker before further ones are refused with 503 (1 to 1000000)',
     defaultText: '10000',
     parse: parseInteger(1, 1_000_000),
+  }),
+  organizationWeights: setting({
+    name: 'organization-weights',
+    description: 'Parts of the workers’ time under load: acme=4,other=2; an organization that is not named has 1',
+    defaultText: '',
+    parse: parseWeights,
   }),
   hangMs: setting({
     name: 'hang-ms',

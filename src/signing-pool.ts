@@ -20,6 +20,10 @@ export interface SigningPoolDependencies {
   readonly folder: DataFolder
   readonly passphrase: PassphraseSource
   readonly attesters: readonly AttesterReference[]
+  /** An organization's part of the workers' time. */
+  readonly weightOf: (organizationId: string) => number
+  /** Number of the first worker's place in the decision log. */
+  readonly firstSlot: number
   readonly catalog: Catalog
   readonly clock: Clock
   readonly log: Logger
@@ -94,6 +98,8 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       revisionCacheSize: config.policyCacheSize,
       solanaMessagePrefix: config.solanaMessagePrefix,
     },
+    weightOf: dependencies.weightOf,
+    firstSlot: dependencies.firstSlot,
     queueLimit: config.queueLimit,
     recover: ({ slot, uuids }) => {
       const records = recoverDecisions(join(folder.decisions, slotName(slot)), uuids, { sync: config.decisionsSync })

@@ -1,5 +1,6 @@
 // `bun run test`: every test file, then one closing line, `N passed, N failed, N skipped`, that tools can read. Each
-// folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run.
+// folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run;
+// two at a time, since most of them wait more than they work. What a folder printed comes whole, when it is done.
 // Skipped tests are listed with their names, which say the missing part. Arguments replace the folders.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..')
 const FOLDER_LIMIT_MS = 240_000
+const FOLDERS_AT_ONCE = 2
 /** A busy machine must not fail a test that waits for a process to start. */
 const TEST_LIMIT_MS = 30_000
 
@@ -29,7 +31,7 @@ interface Counts {
   skipped: number
 }
 
-const readReport = (path: string): string => {
+const readText = (path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
@@ -37,38 +39,52 @@ const readReport = (path: string): string => {
   }
 }
 
-const run = async (target: string, report: string): Promise<Counts> => {
+interface FolderResult extends Counts {
+  readonly printed: string
+}
+
+const run = async (target: string, index: number): Promise<FolderResult> => {
+  const report = join(folder, `${index}.xml`)
+  // Files: what a run that was killed has started may hold a pipe open.
+  const stdout = join(folder, `${index}.out`)
+  const stderr = join(folder, `${index}.err`)
   const child = Bun.spawn(
     ['bun', 'test', `--timeout=${TEST_LIMIT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`, target],
-    { stdout: 'inherit', stderr: 'inherit', cwd: ROOT },
+    { stdin: 'ignore', stdout: Bun.file(stdout), stderr: Bun.file(stderr), cwd: ROOT },
   )
   const limit = setTimeout(() => child.kill('SIGKILL'), FOLDER_LIMIT_MS)
   const exitCode = await child.exited
   clearTimeout(limit)
-  const xml = readReport(report)
+  let printed = `${readText(stdout)}${readText(stderr)}`
+  const xml = readText(report)
   const count = (attribute: string): number =>
     Number(new RegExp(`<testsuites[^>]* ${attribute}="(\\d+)"`).exec(xml)?.[1] ?? Number.NaN)
-  for (const [, name] of xml.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<skipped/g)) {
-    process.stdout.write(`skipped: ${name}\n`)
-  }
+  for (const [, name] of xml.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<skipped/g)) printed += `skipped: ${name}\n`
   // No report: it was ended, or a file could not be loaded. That counts as one failure.
-  if (Number.isNaN(count('tests'))) return { passed: 0, failed: 1, skipped: 0 }
+  if (Number.isNaN(count('tests'))) return { passed: 0, failed: 1, skipped: 0, printed }
   const skipped = count('skipped')
   const failures = count('failures')
-  return { passed: count('tests') - failures - skipped, failed: Math.max(failures, exitCode === 0 ? 0 : 1), skipped }
+  const failed = Math.max(failures, exitCode === 0 ? 0 : 1)
+  return { passed: count('tests') - failures - skipped, failed, skipped, printed }
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 const total: Counts = { passed: 0, failed: 0, skipped: 0 }
-for (const [index, target] of targets().filter(hasTests).entries()) {
-  const startedMs = performance.now()
-  const counts = await run(target, join(folder, `${index}.xml`))
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-  process.stdout.write(`${target}: ${counts.failed === 0 ? 'done' : 'FAILED'} after ${seconds} s\n`)
-  total.passed += counts.passed
-  total.failed += counts.failed
-  total.skipped += counts.skipped
+const waiting = [...targets().filter(hasTests).entries()]
+const runLane = async (): Promise<void> => {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [index, target] = next
+    const startedMs = performance.now()
+    const counts = await run(target, index)
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+    const outcome = counts.failed === 0 ? 'done' : 'FAILED'
+    process.stdout.write(`${counts.printed}\n${target}: ${outcome} after ${seconds} s\n\n`)
+    total.passed += counts.passed
+    total.failed += counts.failed
+    total.skipped += counts.skipped
+  }
 }
+await Promise.all(Array.from({ length: FOLDERS_AT_ONCE }, runLane))
 rmSync(folder, { recursive: true, force: true })
 process.stdout.write(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
 process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)

@@ -32,7 +32,7 @@ const WALLETS = `${NUMBERS} INSERT INTO session_wallets (id, organization_id, se
 
 /** @param progress told how many wallets are there. */
 export const fillWallets = (
-  service: RunningService,
+  service: Pick<RunningService, 'dataDirectory'>,
   wallets: number,
   progress: (wallets: number) => void,
 ): Promise<void> =>

@@ -65,15 +65,17 @@ const createQueue = <T>() => {
 /** What is in flight on each connection, and the turn of the next request. */
 const createFlights = ({ connections, requests, recorder, inspect }: LoopDependencies) => {
   const dueMs = new Float64Array(connections)
+  const takenUpMs = new Float64Array(connections)
   const requestIndex = new Int32Array(connections).fill(IDLE)
   let next = 0
   let inFlight = 0
 
   return {
-    send(connection: Connection, due: number): void {
+    send(connection: Connection, due: number, takenUp: number): void {
       const index = next
       next = next + 1 === requests.length ? 0 : next + 1
       dueMs[connection.id] = due
+      takenUpMs[connection.id] = takenUp
       requestIndex[connection.id] = index
       inFlight++
       connection.send(requests[index]!)
@@ -83,13 +85,14 @@ const createFlights = ({ connections, requests, recorder, inspect }: LoopDepende
       if (index === IDLE) return
       requestIndex[connection.id] = IDLE
       inFlight--
-      if (recorder.answered(dueMs[connection.id]!, nowMs, response.status)) inspect(index, response)
+      const { id } = connection
+      if (recorder.answered(dueMs[id]!, nowMs, response.status, takenUpMs[id])) inspect(index, response)
     },
     fail(id: number, nowMs: number, kind: FailureKind): void {
       if (requestIndex[id] === IDLE) return
       requestIndex[id] = IDLE
       inFlight--
-      recorder.failed(dueMs[id]!, nowMs, kind)
+      recorder.failed(dueMs[id]!, nowMs, kind, takenUpMs[id])
     },
     count: () => inFlight,
   }
@@ -101,11 +104,11 @@ export const createClosedLoop = (dependencies: LoopDependencies): LoadLoop => {
   let stopped = false
   return {
     ready(connection, nowMs) {
-      if (!stopped) flights.send(connection, nowMs)
+      if (!stopped) flights.send(connection, nowMs, nowMs)
     },
     answered(connection, nowMs, response) {
       flights.land(connection, nowMs, response)
-      if (!stopped && !response.closing) flights.send(connection, nowMs)
+      if (!stopped && !response.closing) flights.send(connection, nowMs, nowMs)
     },
     lost(connection, nowMs, kind) {
       flights.fail(connection.id, nowMs, kind)
@@ -128,20 +131,29 @@ export interface OpenLoopDependencies extends LoopDependencies {
   readonly queueLimit: number
 }
 
-/** Requests are due by the schedule; one that finds no free connection waits its turn, and its wait counts. */
+/** A request that no connection was free for. */
+interface Waiting {
+  readonly dueMs: number
+  readonly takenUpMs: number
+}
+
+/**
+ * Requests are due by the schedule; one that finds no free connection waits its turn, and its wait counts. How late the
+ * generator itself is in taking a request up does not: the recorder is told of that apart.
+ */
 export const createOpenLoop = (dependencies: OpenLoopDependencies): LoadLoop => {
   const { schedule, recorder, queueLimit } = dependencies
   const flights = createFlights(dependencies)
   // In turn, so that every connection (and every process behind the port) gets its share.
   const idle = createQueue<Connection>()
-  const waitingDueMs = createQueue<number>()
+  const waiting = createQueue<Waiting>()
   let taken = 0
   let stopped = false
 
   const free = (connection: Connection): void => {
-    const dueMs = waitingDueMs.shift()
-    if (dueMs === undefined) idle.push(connection)
-    else flights.send(connection, dueMs)
+    const next = waiting.shift()
+    if (next === undefined) idle.push(connection)
+    else flights.send(connection, next.dueMs, next.takenUpMs)
   }
 
   return {
@@ -159,20 +171,20 @@ export const createOpenLoop = (dependencies: OpenLoopDependencies): LoadLoop => 
       for (const due = schedule.dueBy(nowMs); taken < due; taken++) {
         const dueMs = schedule.dueMs(taken)
         recorder.takenUp(dueMs, nowMs)
-        const connection = waitingDueMs.size() === 0 ? idle.shift() : undefined
-        if (connection !== undefined) flights.send(connection, dueMs)
-        else if (waitingDueMs.size() < queueLimit) waitingDueMs.push(dueMs)
+        const connection = waiting.size() === 0 ? idle.shift() : undefined
+        if (connection !== undefined) flights.send(connection, dueMs, nowMs)
+        else if (waiting.size() < queueLimit) waiting.push({ dueMs, takenUpMs: nowMs })
         else recorder.failed(dueMs, nowMs, 'not-sent')
       }
     },
     stop() {
       stopped = true
     },
-    outstanding: () => flights.count() + waitingDueMs.size(),
+    outstanding: () => flights.count() + waiting.size(),
     abandon(nowMs) {
       for (let id = 0; id < dependencies.connections; id++) flights.fail(id, nowMs, 'timeout')
-      for (let dueMs = waitingDueMs.shift(); dueMs !== undefined; dueMs = waitingDueMs.shift()) {
-        recorder.failed(dueMs, nowMs, 'timeout')
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        recorder.failed(next.dueMs, nowMs, 'timeout', next.takenUpMs)
       }
     },
   }

@@ -34,7 +34,7 @@ export type AnswerPlan =
 export type LoadShape =
   /** Each connection sends its next request when the last was answered: finds the peak, hides waiting. */
   | { readonly mode: 'closed'; readonly connections: number }
-  /** Requests are due at a fixed rate whatever the server does; latency counts from the time each was due. */
+  /** Requests are due at a fixed rate whatever the server does; a request's wait for a free connection counts. */
   | {
       readonly mode: 'open'
       readonly connections: number
@@ -102,8 +102,8 @@ export interface LoadReport {
   readonly latencyMs: LatencySummary
   /** Of other answers. */
   readonly refusalLatencyMs: LatencySummary
-  /** Open loop: how long after each request was due the generator took note of it. Part of the latency, and none of the
-   * server's doing: where it is large, something else kept the generator from the processor. */
+  /** Open loop: how long after each request was due the generator took note of it. None of the server's doing, and no
+   * part of the latency: where it is large, something else kept the generator from the processor. */
   readonly generatorDelayMs: LatencySummary | null
   readonly serverCpu: CpuTime | null
   readonly generatorCpuMicroseconds: number

@@ -9,9 +9,12 @@ export interface Recorder {
   close(nowMs: number): void
   /** Open loop: the generator took up a request that was due at `dueMs`, to send or to queue it. */
   takenUp(dueMs: number, nowMs: number): void
-  /** `dueMs` is when it was due (open loop) or sent (closed loop). True when it counts as part of the window. */
-  answered(dueMs: number, nowMs: number, status: number): boolean
-  failed(dueMs: number, nowMs: number, kind: FailureKind): void
+  /**
+   * `dueMs` is when it was due (open loop) or sent (closed loop), `fromMs` from when its latency counts: when it was taken
+   * up, which is the same unless the generator was late. True when it counts as part of the window.
+   */
+  answered(dueMs: number, nowMs: number, status: number, fromMs?: number): boolean
+  failed(dueMs: number, nowMs: number, kind: FailureKind, fromMs?: number): void
   /** Answers of any status so far, the window's and others. */
   completions(): number
   report(): RecorderReport
@@ -46,20 +49,20 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
     takenUp(dueMs, nowMs) {
       if (within(dueMs)) generatorDelay.recordMs(nowMs - dueMs)
     },
-    answered(dueMs, nowMs, status) {
+    answered(dueMs, nowMs, status, fromMs = dueMs) {
       completed++
       if (!within(countBy === 'answer' ? nowMs : dueMs)) return false
       statusCounts[status] = statusCounts[status]! + 1
-      if (status >= 200 && status < 300) latency.recordMs(nowMs - dueMs)
-      else refusals.recordMs(nowMs - dueMs)
+      if (status >= 200 && status < 300) latency.recordMs(nowMs - fromMs)
+      else refusals.recordMs(nowMs - fromMs)
       return true
     },
-    failed(dueMs, nowMs, kind) {
+    failed(dueMs, nowMs, kind, fromMs = dueMs) {
       // A closed loop's request that never was answered belongs to the window it was sent in.
       if (!within(countBy === 'answer' && kind !== 'timeout' ? nowMs : dueMs)) return
       failures[kind] = (failures[kind] ?? 0) + 1
       // Left out, the slowest requests of all would make the rest look fast.
-      if (kind === 'timeout') latency.recordMs(nowMs - dueMs)
+      if (kind === 'timeout') latency.recordMs(nowMs - fromMs)
     },
     completions: () => completed,
     report() {

@@ -4,6 +4,7 @@ import { cpuBetween, processCpuTime } from '../cpu.ts'
 import { createAnswerInspector } from './answers.ts'
 import { createConnectionPool } from './connections.ts'
 import { createClosedLoop, createOpenLoop, type LoadLoop } from './loops.ts'
+import { startMetronome } from './metronome.ts'
 import type { LoadPlan, LoadReport } from './plan.ts'
 import { createRecorder } from './recorder.ts'
 import { prepareRequests } from './requests.ts'
@@ -14,20 +15,6 @@ const DRAIN_CHECK_MS = 5
 const ownCpuMicroseconds = (): number => {
   const { user, system } = process.cpuUsage()
   return user + system
-}
-
-/** Polls without a pause: a timer's millisecond would be counted as the server's latency. */
-const startTicking = (loop: LoadLoop): (() => void) => {
-  let running = true
-  const turn = (): void => {
-    if (!running) return
-    loop.tick(performance.now())
-    setImmediate(turn)
-  }
-  turn()
-  return () => {
-    running = false
-  }
 }
 
 /** Never returns early: a timer may fire up to a millisecond before its time. */
@@ -84,7 +71,9 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
       // By the schedule and not by when this process woke up: what is due is known beforehand.
       recorder.open(opensMs)
       recorder.close(closesMs)
-      stopTicking = startTicking(loop)
+      stopTicking = startMetronome(startMs + leadMs, 1_000 / plan.shape.ratePerSecond, () =>
+        loop.tick(performance.now()),
+      )
     }
     await sleepUntil(opensMs)
     const opened = edge()

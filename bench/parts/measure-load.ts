@@ -124,7 +124,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       add('open.p99_9', `p99.9 ${at}`, 'ms', latencyMs.p99_9)
       add('open.max', `slowest ${at}`, 'ms', latencyMs.max)
       if (generatorDelayMs !== null)
-        add('open.generator_p99', 'of that, the generator’s own lateness, p99', 'ms', generatorDelayMs.p99)
+        add('open.generator_p99', 'beside that, the generator’s own lateness, p99', 'ms', generatorDelayMs.p99)
       addCpu('open.cpu', `CPU per request ${at}`, report)
       noteFindings(report)
     },

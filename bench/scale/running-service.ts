@@ -51,7 +51,7 @@ export const startService = async (processes: Processes, workers: number | 'auto
 
 /** Uses the store of a service that runs: what is written is live in it within a second. */
 export const withStore = async <Result>(
-  { dataDirectory }: RunningService,
+  { dataDirectory }: Pick<RunningService, 'dataDirectory'>,
   use: (store: Store, organizationId: string) => Promise<Result>,
 ): Promise<Result> => {
   const store = await openStore({ path: join(dataDirectory, 'countersign.db'), clock: systemClock })

@@ -18,6 +18,7 @@ import { POLICY_ROUTES } from './routes/policies.ts'
 import { POLICY_EFFECT_ROUTES } from './routes/policy-effects.ts'
 import { POLICY_LANGUAGE_ROUTES } from './routes/policy-language.ts'
 import { POLICY_TRIAL_ROUTES } from './routes/policy-trials.ts'
+import { PORTAL_SETTING_ROUTES } from './routes/portal-settings.ts'
 import { PROJECT_ROUTES } from './routes/projects.ts'
 import { REFERENCE_ROUTES } from './routes/reference.ts'
 import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
@@ -30,6 +31,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...ACCOUNT_ROUTES,
   ...SECOND_FACTOR_ROUTES,
   ...ORGANIZATION_ROUTES,
+  ...PORTAL_SETTING_ROUTES,
   ...MEMBER_ROUTES,
   ...KEY_ROUTES,
   ...PROJECT_ROUTES,

@@ -136,6 +136,8 @@ export interface Route {
   /** Null: none is read. */
   readonly body: TSchema | null
   readonly bodyMaxBytes: number | null
+  /** A body for the documentation, where the schema alone would not make a good one. */
+  readonly example: unknown
   /** Media types of a body that the route reads by itself; empty: none. */
   readonly rawBody: readonly string[]
   /** The usual answer first. */
@@ -164,6 +166,7 @@ interface Declaration<
   readonly query?: TObject<Query>
   readonly body?: Body
   readonly bodyMaxBytes?: number
+  readonly example?: Static<Body>
   readonly rawBody?: readonly string[]
   readonly status?: 200 | 201 | 202
   /** Left out: 204. */
@@ -203,6 +206,7 @@ export const declareRoutes =
     query: (declaration.query ?? null) as TObject | null,
     body: declaration.body ?? null,
     bodyMaxBytes: declaration.bodyMaxBytes ?? null,
+    example: declaration.example,
     rawBody: declaration.rawBody ?? [],
     answers: [
       declaration.answer === undefined

@@ -34,10 +34,11 @@ export const createAttest =
     const { catalog, clock } = dependencies
     const { chain, to } = request
     const { organizationId } = context
-    const target =
+    const found =
       to === null
-        ? await requireProject(catalog, organizationId, request.verificationHash ?? '')
-        : await requireBinding(catalog, organizationId, chain.name, to, request.toAsSent ?? to)
+        ? requireProject(catalog, organizationId, request.verificationHash ?? '')
+        : requireBinding(catalog, organizationId, chain.name, to, request.toAsSent ?? to)
+    const target = found instanceof Promise ? await found : found
     // A policy that reads what the caller left out can't be evaluated: an error, never a verdict (decisions §2).
     for (const field of target.requires) if (isMissing(request, field)) throw new FieldMissingError(field)
     const nowSeconds = clock.unixSeconds()

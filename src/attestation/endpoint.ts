@@ -1,7 +1,6 @@
 // The way of a request of interface A behind the gate: body, idempotency, use case, answer. One function for both
 // endpoints, so that neither forgets a step.
-import { randomUUID } from 'node:crypto'
-import type { Endpoint, Gate, GateSettings } from '../http/gate.ts'
+import type { Call, Endpoint, Gate, GateSettings } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../http/response.ts'
@@ -25,6 +24,8 @@ export interface EndpointDefinition<Decoded> {
   readonly perform: (request: Decoded, context: CallContext) => Promise<CallAnswer>
 }
 
+const IGNORE = (): void => undefined
+
 export const createEndpoint = <Decoded>(
   { gate, idempotent, metrics, withhold }: EndpointDependencies,
   { kind, route, decode, perform }: EndpointDefinition<Decoded>,
@@ -36,16 +37,19 @@ export const createEndpoint = <Decoded>(
     readKey: (headers) => headers.get('x-api-key'),
     challenge: API_KEY_CHALLENGE,
   }
-  return gate(settings, async ({ request, requestId, principal, rateLimit, deadline, confirmKey }) => {
+
+  /** With an Idempotency-Key: answered once, whatever is retried. */
+  const answerOnce = async (
+    header: string,
+    body: string,
+    decoded: Decoded,
+    { requestId, principal, rateLimit, deadline }: Call,
+  ): Promise<Response> => {
     const { organizationId, keyId, environment } = principal
     const { deadlineMs } = deadline
-    const body = await readJsonBody(request)
-    await confirmKey()
-    const decoded = decode(parseStrictJsonObject(body))
-    const header = request.headers.get('idempotency-key')
     let decided: string | null = null
     const final = await idempotent(
-      { organizationId, keyId, header, route, body, uuid: randomUUID() },
+      { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
       async (uuid, onDispatch) => {
         const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
         const answer = await perform(decoded, context)
@@ -57,5 +61,24 @@ export const createEndpoint = <Decoded>(
     // The pool answered in time and the idempotency store did not: what was signed is not sent.
     if (deadline.passed && decided !== null) withhold(decided)
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
+  }
+
+  return gate(settings, async (call) => {
+    const { request, requestId, principal, rateLimit, deadline } = call
+    const body = await readJsonBody(request)
+    const confirmed = call.confirmKey()
+    if (confirmed !== undefined) await confirmed
+    const decoded = decode(parseStrictJsonObject(body))
+    const header = request.headers.get('idempotency-key')
+    if (header !== null) return answerOnce(header, body, decoded, call)
+    const { organizationId, keyId, environment } = principal
+    const uuid = crypto.randomUUID()
+    const { deadlineMs } = deadline
+    const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch: IGNORE }
+    const answer = await perform(decoded, context)
+    metrics.recordDecision(kind, answer.chainName, answer.compliant)
+    // The pool answered in time, and this thread was held up before it could be sent.
+    if (deadline.passed) withhold(uuid)
+    return jsonResponse(answer.body, requestId, { rateLimit })
   })
 }

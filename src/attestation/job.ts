@@ -33,30 +33,42 @@ export interface CallAnswer {
   readonly lifetimeSeconds: number
 }
 
-/** @throws PolicyMissingError (spec, Errors row 1), also for what another organization owns. */
-export const requireBinding = async (
+const required = (
+  target: ResolvedTarget | null,
+  by: 'address' | 'verification hash',
+  value: string,
+): ResolvedTarget => {
+  if (target === null) throw new PolicyMissingError(by, value)
+  return target
+}
+
+/**
+ * At once when the target is known.
+ * @throws PolicyMissingError (spec, Errors row 1), also for what another organization owns; thrown or rejected alike.
+ */
+export const requireBinding = (
   catalog: Catalog,
   organizationId: string,
   chainName: string,
   address: WalletAddress,
   addressAsSent: string,
-): Promise<ResolvedTarget> => {
+): ResolvedTarget | Promise<ResolvedTarget> => {
   const found = catalog.resolveBinding(organizationId, chainName, address)
-  const target = found instanceof Promise ? await found : found
-  if (target === null) throw new PolicyMissingError('address', addressAsSent)
-  return target
+  return found instanceof Promise
+    ? found.then((target) => required(target, 'address', addressAsSent))
+    : required(found, 'address', addressAsSent)
 }
 
 /** @throws PolicyMissingError, as requireBinding. */
-export const requireProject = async (
+export const requireProject = (
   catalog: Catalog,
   organizationId: string,
   verificationHash: string,
-): Promise<ResolvedTarget> => {
+): ResolvedTarget | Promise<ResolvedTarget> => {
   const found = catalog.resolveProject(organizationId, verificationHash)
-  const target = found instanceof Promise ? await found : found
-  if (target === null) throw new PolicyMissingError('verification hash', verificationHash)
-  return target
+  return found instanceof Promise
+    ? found.then((target) => required(target, 'verification hash', verificationHash))
+    : required(found, 'verification hash', verificationHash)
 }
 
 export interface JobDependencies {

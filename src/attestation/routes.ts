@@ -14,3 +14,12 @@ export const attestationRoutes = (endpoints: AttestationEndpoints) =>
     .post('/v2/attestation', ({ request }) => endpoints.attestation(request), { parse: 'none' })
     .post(BATCH_ROUTE, ({ request }) => endpoints.batch(request), { parse: 'none' })
     .post('/v1/task', ({ request }) => endpoints.task(request), { parse: 'none' })
+
+/**
+ * The same two endpoints as routes of Bun's own server, which take precedence where both are mounted: the router makes a
+ * context for each request, of which these use nothing. Other methods on these paths are answered as on any other.
+ */
+export const attestationNativeRoutes = ({ attestation, task }: AttestationEndpoints) => ({
+  '/v2/attestation': { POST: attestation },
+  '/v1/task': { POST: task },
+})

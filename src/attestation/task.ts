@@ -21,7 +21,7 @@ export const createEvaluateTask =
   async (request, context) => {
     const { catalog, clock, expiry } = dependencies
     const { chain } = request
-    const resolve = (): Promise<ResolvedTarget> =>
+    const resolve = (): ResolvedTarget | Promise<ResolvedTarget> =>
       requireBinding(catalog, context.organizationId, chain.name, request.to, request.toAsSent)
     const nowSeconds = clock.unixSeconds()
     const { lifetimeSeconds } = await resolve()

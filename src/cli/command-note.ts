@@ -29,8 +29,14 @@ const wordOf = (verb: string, commandArguments: readonly string[]): string | und
     : words.find((word) => word === first)
 }
 
+/** `evidence retention` without days says how they are. */
+const isRetentionShown = (commandArguments: readonly string[]): boolean =>
+  commandArguments.includes('retention') &&
+  !commandArguments.some((argument) => /^--(completed|rejected|abandoned)(=|$)/.test(argument))
+
 /** Not what a failed or mistyped command was meant to do: ask once the verb has answered that it is done. */
 export const isNoted = (verb: string, commandArguments: readonly string[]): boolean =>
+  !(verb === 'evidence' && isRetentionShown(commandArguments)) &&
   !commandArguments.includes('--help') &&
   !commandArguments.includes('-h') &&
   wordOf(verb, commandArguments) !== undefined

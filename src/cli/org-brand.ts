@@ -1,22 +1,9 @@
 // `countersign org brand`: how an organization looks to people on the verification page. The picture is checked here, so
 // that nothing is ever served as one that is none.
 import { readFileSync, statSync } from 'node:fs'
-import type { BrandChange, Logo, LogoType } from '../store/organization-brands.ts'
+import { LOGO_BYTES_MAX, logoTypeOf } from '../domain/logo-type.ts'
+import type { BrandChange, Logo } from '../store/organization-brands.ts'
 import { CommandFailedError, UsageError } from './output.ts'
-
-/** Every visitor loads it. */
-const LOGO_BYTES_MAX = 262_144
-
-const startsWith = (bytes: Uint8Array, at: number, ...wanted: readonly number[]): boolean =>
-  wanted.every((byte, index) => bytes[at + index] === byte)
-
-/** By its first bytes, whatever the file is called. SVG is not taken: it can carry scripts. */
-export const logoTypeOf = (bytes: Uint8Array): LogoType | null => {
-  if (startsWith(bytes, 0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return 'image/png'
-  if (startsWith(bytes, 0, 0xff, 0xd8, 0xff)) return 'image/jpeg'
-  const riff = startsWith(bytes, 0, 0x52, 0x49, 0x46, 0x46) && startsWith(bytes, 8, 0x57, 0x45, 0x42, 0x50)
-  return riff ? 'image/webp' : null
-}
 
 const readLogo = (path: string): Logo => {
   let bytes: Uint8Array

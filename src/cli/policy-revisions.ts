@@ -89,21 +89,24 @@ export const list = async (context: PolicyStoreContext): Promise<number> => {
   return 0
 }
 
+const showRevisions = async (context: PolicyStoreContext, policy: Policy): Promise<number> => {
+  const revisions = await context.store.policies.listRevisions(context.organizationId, policy.id)
+  const rows = revisions.map(({ id, number, contentHash, createdAtSeconds }) => [
+    ...[String(number), id, new Date(createdAtSeconds * 1000).toISOString(), contentHash],
+    ...[id === policy.activeRevisionId ? 'active' : id === policy.shadowRevisionId ? 'shadow' : ''],
+  ])
+  print(context, revisions, formatTable([['NUMBER', 'REVISION', 'SAVED', 'SHA-256', ''], ...rows]))
+  return 0
+}
+
 export const show = async (context: PolicyStoreContext): Promise<number> => {
-  const { command, store, organizationId } = context
+  const { command } = context
   const policy = await requirePolicy(context, command.positionals[1])
+  // A policy that was only saved has revisions, and none is active.
+  if (command.flag('revisions')) return showRevisions(context, policy)
   const wanted = command.text('revision') ?? policy.activeRevisionId
   if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: say which with --revision`)
   const revision = await requireRevision(context, policy, wanted)
-  if (command.flag('revisions')) {
-    const revisions = await store.policies.listRevisions(organizationId, policy.id)
-    const rows = revisions.map(({ id, number, contentHash, createdAtSeconds }) => [
-      ...[String(number), id, new Date(createdAtSeconds * 1000).toISOString(), contentHash],
-      ...[id === policy.activeRevisionId ? 'active' : id === policy.shadowRevisionId ? 'shadow' : ''],
-    ])
-    print(context, revisions, formatTable([['NUMBER', 'REVISION', 'SAVED', 'SHA-256', ''], ...rows]))
-    return 0
-  }
   print(context, revision, revision.source)
   return 0
 }

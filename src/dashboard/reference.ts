@@ -1,29 +1,22 @@
-// The API reference at /docs: Scalar, drawn from the three documents, served whole from this host. Nothing is asked of
-// anyone else, and the policy of the page sees to it that nothing could be.
+// The API reference at /docs: one page an interface, made here from its document, served whole from this host. Nothing is
+// asked of anyone else, and the policy of the page sees to it that nothing could be.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants } from 'node:zlib'
+import { join } from 'node:path'
+import type { ApiDocuments } from '../admin/routes/reference.ts'
+import type { OpenApiDocument } from './reference/document.ts'
+import { type ReferencePage, renderPage } from './reference/page.ts'
 
-/** Scalar's Fastify plugin carries the same bundle as @scalar/api-reference, and is a tenth of its size. */
-const PACKAGE = '@scalar/fastify-api-reference'
-const BUNDLE = join('js', 'standalone.js')
-
-/**
- * Styles are set from the script as it runs, so they can't be named beforehand; scripts can. `unsafe-eval` is not there:
- * what needs it (running snippets) stays switched off.
- */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join('; ')
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -35,91 +28,88 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-const START = `Scalar.createApiReference('#reference', {
-  sources: [
-    { title: 'Attestation API', slug: 'attestation', url: '/admin/v1/openapi/attestation.json' },
-    { title: 'Identity API', slug: 'identity', url: '/admin/v1/openapi/identity.json' },
-    { title: 'Admin API', slug: 'admin', url: '/admin/v1/openapi.json' },
-  ],
-  withDefaultFonts: false,
-  telemetry: false,
-  hideClientButton: true,
-  hideTestRequestButton: true,
-  documentDownloadType: 'json',
-  showDeveloperTools: 'never',
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-})
-`
-
-const page = (bundle: string): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>Countersign API reference</title>
-    <link rel="icon" href="data:,">
-  </head>
-  <body>
-    <div id="reference"></div>
-    <noscript>The reference needs JavaScript. The documents themselves are at /admin/v1/openapi.json and beside it.</noscript>
-    <script src="${bundle}"></script>
-    <script src="/docs/start.js"></script>
-  </body>
-</html>
-`
-
-const compress = promisify(brotliCompress)
-/** The best quality takes ten seconds for a tenth less. */
-const BROTLI_QUALITY = 6
-
 export interface ReferencePages {
   /** Null for a path that is none of theirs. */
-  find(path: string, headers: Headers): Promise<Response | null>
+  find(path: string, headers: Headers): Response | null
 }
 
-const answer = (body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>>): Response =>
-  new Response(body, { headers: { ...HEADERS, ...headers } })
+const read = (path: string): string => readFileSync(join(import.meta.dir, path), 'utf8')
+const parse = (text: string): OpenApiDocument => JSON.parse(text) as OpenApiDocument
 
-export const createReferencePages = (): ReferencePages => {
-  // Read when it is first asked for: most starts never are.
-  let bundle: {
-    readonly path: string
-    readonly plain: Uint8Array<ArrayBuffer>
-    compressed: Promise<Uint8Array<ArrayBuffer>> | null
-  } | null = null
-  const load = () => {
-    if (bundle === null) {
-      const plain = new Uint8Array(readFileSync(join(dirname(Bun.resolveSync(PACKAGE, import.meta.dir)), BUNDLE)))
-      const hash = createHash('sha256').update(plain).digest('hex').slice(0, 16)
-      bundle = { path: `/docs/scalar-${hash}.js`, plain, compressed: null }
-    }
-    return bundle
+const pagesOf = (documents: ApiDocuments): readonly ReferencePage[] => [
+  {
+    ...{ slug: 'attestation', title: 'Attestation', source: '/admin/v1/openapi/attestation.json' },
+    document: parse(documents.attestation),
+    style: { address: '$ATTESTATION_URL', credentials: { attestationKey: '-H "x-api-key: $ATTESTATION_API_KEY"' } },
+  },
+  {
+    ...{ slug: 'identity', title: 'Identity', source: '/admin/v1/openapi/identity.json' },
+    document: parse(documents.identity),
+    style: { address: '$IDENTITY_URL', credentials: { identityKey: '-H "Authorization: Bearer $IDENTITY_API_KEY"' } },
+  },
+  {
+    ...{ slug: 'admin', title: 'Administration', source: '/admin/v1/openapi.json' },
+    document: parse(documents.admin),
+    style: {
+      address: '$ADMIN_URL',
+      credentials: {
+        cookie: '-b "countersign=$COOKIE" -H "Origin: $DASHBOARD_URL"',
+        adminKey: '-H "Authorization: Bearer $ADMIN_API_KEY"',
+      },
+      openChanges: '-H "Origin: $DASHBOARD_URL"',
+    },
+  },
+]
+
+interface File {
+  readonly type: string
+  readonly text: string
+  /** Its address changes with it. */
+  readonly immutable: boolean
+}
+
+const prepare = (documents: ApiDocuments): ReadonlyMap<string, File> => {
+  const files = new Map<string, File>()
+  const add = (name: string, extension: string, type: string, text: string): string => {
+    const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
+    const path = `/docs/${name}-${hash}.${extension}`
+    files.set(path, { type, text, immutable: true })
+    return path
   }
-  const compressBundle = async (plain: Uint8Array): Promise<Uint8Array<ArrayBuffer>> =>
-    Uint8Array.from(await compress(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }))
+  const styles = read('page/styles/tokens.css') + read('reference/reference.css')
+  const links = {
+    stylesheet: add('reference', 'css', 'text/css', styles),
+    script: add('reference', 'js', 'text/javascript', read('reference/reference.client.js')),
+  }
+  const pages = pagesOf(documents)
+  for (const page of pages) {
+    files.set(`/docs/${page.slug}`, { type: 'text/html', text: renderPage(page, pages, links), immutable: false })
+  }
+  return files
+}
 
+export const createReferencePages = (documents: ApiDocuments): ReferencePages => {
+  // Made when first asked for: most starts never are.
+  let files: ReadonlyMap<string, File> | null = null
   return {
-    find: async (path, headers) => {
-      if (path !== '/docs' && path !== '/docs/' && !path.startsWith('/docs/')) return null
-      const loaded = load()
+    find: (path, headers) => {
       if (path === '/docs' || path === '/docs/') {
-        return answer(page(loaded.path), { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
+        return new Response(null, { status: 302, headers: { ...HEADERS, location: '/docs/attestation' } })
       }
-      if (path === '/docs/start.js') {
-        return answer(START, { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-cache' })
-      }
-      if (path !== loaded.path) return null
-      const named = {
-        'content-type': 'text/javascript; charset=utf-8',
-        'cache-control': 'public, max-age=31536000, immutable',
-        vary: 'accept-encoding',
-      }
-      if (!/\bbr\b/.test(headers.get('accept-encoding') ?? '')) return answer(loaded.plain, named)
-      loaded.compressed ??= compressBundle(loaded.plain)
-      return answer(await loaded.compressed, { ...named, 'content-encoding': 'br' })
+      if (!path.startsWith('/docs/')) return null
+      files ??= prepare(documents)
+      const file = files.get(path)
+      if (file === undefined) return null
+      const isCompressed = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
+      return new Response(isCompressed ? Bun.gzipSync(Buffer.from(file.text)) : file.text, {
+        headers: {
+          ...HEADERS,
+          'content-type': `${file.type}; charset=utf-8`,
+          'cache-control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+          vary: 'accept-encoding',
+          ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+        },
+      })
     },
   }
 }

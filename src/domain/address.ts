@@ -20,15 +20,30 @@ export const SOLANA_ZERO_ADDRESS = '11111111111111111111111111111111' as SolanaA
 export const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70)
 
+/** Char code → 1 for a hex digit. A look-up costs a third of the comparisons. */
+const HEX_DIGITS = Uint8Array.from({ length: 128 }, (_, code) => (isHexDigit(code) ? 1 : 0))
 const HEX_LOOP_MAX = 66
+const decoded = new Uint8Array(4_096)
+
+/** Native decoding refuses all but hex digits, and is many times as fast. Not Buffer's: that takes U+0130 for "0". */
+const isLongHex = (text: string): boolean => {
+  const step = decoded.length * 2
+  for (let start = 2; start < text.length; start += step) {
+    try {
+      decoded.setFromHex(text.slice(start, start + step))
+    } catch {
+      return false
+    }
+  }
+  return true
+}
 
 /** `0x`, then an even number of hex digits in any case; `0x` alone is empty bytes. */
 export const isHexBytes = (text: string): boolean => {
   if (text.length < 2 || text.length % 2 !== 0) return false
   if (text.charCodeAt(0) !== 48 || text.charCodeAt(1) !== 120) return false
-  // Long data: native decoding stops at the first character that is no hex digit, and is forty times as fast.
-  if (text.length > HEX_LOOP_MAX) return Buffer.from(text.slice(2), 'hex').length * 2 === text.length - 2
-  for (let i = 2; i < text.length; i++) if (!isHexDigit(text.charCodeAt(i))) return false
+  if (text.length > HEX_LOOP_MAX) return isLongHex(text)
+  for (let i = 2; i < text.length; i++) if (HEX_DIGITS[text.charCodeAt(i)] !== 1) return false
   return true
 }
 

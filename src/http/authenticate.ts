@@ -102,7 +102,7 @@ const createEntry = (credential: ApiKeyCredential): Entry => ({
 export const createAuthenticator = ({
   findKey,
   clock,
-  cacheSize = 10_000,
+  cacheSize = 100_000,
   unknownForMs = 1_000,
 }: AuthenticatorDependencies): Authenticator => {
   const known = new LRUCache<string, Entry>({ max: cacheSize })

@@ -59,31 +59,41 @@ export const createGate =
     const { authenticator, limiter, deadlines, requestIds, monotonicMs, metrics, report, isStopping } = dependencies
     const record = metrics.route(method, route)
 
-    return async (request) => {
+    return (request) => {
       const startedMs = monotonicMs()
       const { headers } = request
       const requestId = requestIds(headers.get('x-request-id'))
       let rateLimit: RateLimitState | null = null
-      const enter = async (deadline: Deadline): Promise<Response> => {
-        const found = authenticator.authenticate(readKey(headers), scope)
-        const principal = found instanceof Promise ? await found : found
+
+      const confirmKey = (): Promise<void> | undefined => {
+        if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined
+        return Promise.resolve(authenticator.authenticate(readKey(headers), scope)).then(() => undefined)
+      }
+      const admit = (principal: Principal, deadline: Deadline): Promise<Response> => {
         rateLimit = limiter.take(principal)
-        const confirmKey = (): Promise<void> | undefined => {
-          if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined
-          return Promise.resolve(authenticator.authenticate(readKey(headers), scope)).then(() => undefined)
-        }
         return handle({ request, requestId, principal, rateLimit, deadline, confirmKey })
       }
-      try {
-        const response = await deadlines.watch(enter)
+      // No promise of its own for a key that is known, as most are.
+      const enter = (deadline: Deadline): Promise<Response> => {
+        const found = authenticator.authenticate(readKey(headers), scope)
+        return found instanceof Promise ? found.then((principal) => admit(principal, deadline)) : admit(found, deadline)
+      }
+      const answer = (response: Response): Response => {
         if (isStopping()) response.headers.set('connection', 'close')
         record(response.status, monotonicMs() - startedMs)
         return response
-      } catch (error) {
+      }
+      const refuse = (error: unknown): Response => {
         const { status, code } = toProblem(error)
         record(status, monotonicMs() - startedMs)
         metrics.recordError(code)
         return problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers })
+      }
+      try {
+        const watched = deadlines.watch(enter)
+        return watched instanceof Promise ? watched.then(answer, refuse) : Promise.resolve(answer(watched))
+      } catch (error) {
+        return Promise.resolve(refuse(error))
       }
     }
   }

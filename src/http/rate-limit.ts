@@ -76,7 +76,7 @@ const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit):
 const refusalOf = (state: RateLimitState, missing: number, { requestsPerSecond }: ApiKeyRateLimit): RateExceededError =>
   new RateExceededError(state, Math.max(1, Math.ceil((missing - ROUNDING) / requestsPerSecond)))
 
-export const createRateLimiter = ({ clock, bucketsMax = 10_000 }: RateLimiterDependencies): RateLimiter => {
+export const createRateLimiter = ({ clock, bucketsMax = 100_000 }: RateLimiterDependencies): RateLimiter => {
   const buckets = new LRUCache<string, Bucket>({ max: bucketsMax })
 
   const refill = (keyId: string, { requestsPerSecond, burst }: ApiKeyRateLimit): Bucket => {

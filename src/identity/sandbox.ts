@@ -5,6 +5,7 @@ import { SESSION_STATUSES, type Session, type SessionStatus } from '../domain/se
 import { isEvmAddress } from '../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
 import type { DecisionProvider } from './providers.ts'
+import type { SessionStore } from './types.ts'
 
 /** Names the status that a session is to get. Ignored with a live key. */
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
@@ -29,12 +30,14 @@ const ACTOR = 'provider:sandbox'
 
 export const createSandboxProvider = (
   changes: Pick<SessionChanges, 'changeStatus' | 'connectWallet' | 'recordConsent'>,
+  sessions: Pick<SessionStore, 'find'>,
 ): DecisionProvider => {
   /** The session's wallet counts as connected and the person as agreed, as a real person would have to first. */
   const prepare = async ({ organizationId, id, lockedAddress, consentedAtSeconds }: Session): Promise<void> => {
+    const state = await sessions.find(organizationId, id)
     const target = { organizationId, sessionId: id, actor: ACTOR }
     if (consentedAtSeconds === null) await changes.recordConsent({ ...target, version: 'sandbox' })
-    if (lockedAddress === null) return
+    if (lockedAddress === null || state?.wallets.some(({ address }) => address === lockedAddress) === true) return
     await changes.connectWallet({
       ...target,
       address: lockedAddress,

@@ -9,6 +9,7 @@ import { createEvaluator, type EvaluableRule } from './evaluate.ts'
 import { compileExpression } from './expression.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { createPolicyScope, type KnownSources, type PolicyScope } from './scope.ts'
+import { findSharedRules, rulesKey, type SharedRules, shareRules } from './shared-rules.ts'
 import type { CompiledPolicy, PolicyDocument, PolicyRule } from './types.ts'
 
 /** In the order in which the fields are missed: the wire's. */
@@ -52,15 +53,20 @@ const compileRules = <Source extends { rule: PolicyRule }>(
   return { rules, issues }
 }
 
+/** A policy of rules that are compiled, with its own words for them. */
 const assemble = (
   document: PolicyDocument,
-  { evaluation, requires, needs }: PolicyScope,
-  rules: readonly EvaluableRule[],
-): CompiledPolicy => ({
-  document,
+  { evaluation, expressions, requires, needs }: SharedRules,
+): CompiledPolicy => {
+  const rules = document.rules.map((rule, index) => ({ rule, evaluate: expressions[index]! }))
+  return { document, requires, needs, evaluate: createEvaluator(rules, document.default, evaluation) }
+}
+
+const rulesOf = ({ evaluation, requires, needs }: PolicyScope, rules: readonly EvaluableRule[]): SharedRules => ({
+  evaluation,
+  expressions: rules.map(({ evaluate }) => evaluate),
   requires: OPTIONAL_FIELDS.filter((field) => requires.has(field)),
   needs: needs.all(),
-  evaluate: createEvaluator(rules, document.default, evaluation),
 })
 
 /** A policy compiled from its text, and a way to place the failure of one of its tests there. */
@@ -72,11 +78,23 @@ export interface CompiledSource {
 /** @throws PolicyInvalidError with every mistake of form and of expressions, in the text's own lines and columns. */
 export const compileSource = (source: string, known: KnownSources = {}): CompiledSource => {
   const { document, calls, rules, issues, expressionIssue, testIssue } = readPolicyDocument(source)
+  // Whether rules hold also depends on what is known, so those that are checked against it are compiled anew.
+  const isShared = issues.length === 0 && known.lists === undefined && known.screeners === undefined
+  const key = isShared ? rulesKey(document) : ''
+  const same = isShared ? findSharedRules(key) : undefined
+  if (same !== undefined) {
+    const policy = assemble(document, same)
+    shareRules(key, same, policy)
+    return { policy, testIssue }
+  }
   const scope = createPolicyScope(document, calls, known)
   const compiled = compileRules<RuleReading>(rules, scope, expressionIssue)
   const found = [...issues, ...compiled.issues]
   if (found.length > 0) throw new PolicyInvalidError(source, found)
-  return { policy: assemble(document, scope, compiled.rules), testIssue }
+  const own = rulesOf(scope, compiled.rules)
+  const policy = assemble(document, own)
+  if (isShared) shareRules(key, own, policy)
+  return { policy, testIssue }
 }
 
 const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): CallTable | null => {
@@ -100,7 +118,7 @@ const compileDocument = (document: PolicyDocument): CompiledPolicy => {
   })
   issues.push(...compiled.issues)
   if (issues.length > 0) throw new PolicyInvalidError('', issues)
-  return assemble(document, scope, compiled.rules)
+  return assemble(document, rulesOf(scope, compiled.rules))
 }
 
 /**

@@ -27,7 +27,7 @@ interface Estimate {
  */
 const failureSteps = (node: SyntaxNode): number => 300 + Math.ceil(node.input.length / 4)
 /** The same for uint256, whose errors are made in advance: throwing and catching alone. */
-const CHEAP_FAILURE_STEPS = 200
+const CHEAP_FAILURE_STEPS = 50
 const CALL_STEPS = 4
 const SELECTION_STEPS = 3
 const TIME_STEPS = 20

@@ -4,7 +4,7 @@ import { type CountersignError, DependencyUnavailableError } from '../domain/err
 import type { Clock } from '../domain/time.ts'
 import type { Entry } from './entry.ts'
 import type { PoolLimits } from './limits.ts'
-import type { JobQueue } from './queue.ts'
+import type { WaitingJobs } from './queue.ts'
 import type { Timers } from './timers.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
@@ -20,7 +20,7 @@ export interface Dispatcher {
 }
 
 export interface DispatcherOptions {
-  readonly queue: JobQueue
+  readonly queue: WaitingJobs
   readonly handles: readonly WorkerHandle[]
   readonly clock: Clock
   readonly timers: Timers

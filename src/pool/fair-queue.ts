@@ -2,13 +2,18 @@
 // jobs of one as its weight, so that one that sends ten times more waits ten times longer, and nobody else does.
 // Deficit round robin of jobs that cost the same (Shreedhar and Varghese, 1995). Every operation is O(1).
 import type { Entry } from './entry.ts'
-import { createJobQueue, type JobQueue } from './queue.ts'
+import { createJobQueue, type JobQueue, type WaitingJobs } from './queue.ts'
 
-export interface FairQueue extends JobQueue {
+export interface FairQueue extends WaitingJobs {
   /** How many of an organization's jobs wait. */
   sizeOf(organizationId: string): number
   /** The part of all workers' time that a job of the organization, submitted now, would have: above 0, at most 1. */
   shareOf(organizationId: string): number
+  /**
+   * Makes room for a job of the organization when there is none: takes out the newest job of whoever has the longest
+   * queue for its weight. Null when that is the organization itself, whose own job then has to be refused.
+   */
+  displaceFor(organizationId: string): Entry | null
 }
 
 interface Lane {
@@ -98,6 +103,20 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
       if (!entry.queued) return
       laneOf(entry.target.organizationId).queue.drop(entry)
       size -= 1
+    },
+    displaceFor: (organizationId) => {
+      const own = lanes.get(organizationId)
+      const weight = own?.active ? own.weight : Math.max(1, Math.trunc(weightOf(organizationId)))
+      let longest: Lane | null = null
+      let length = ((own?.queue.size ?? 0) + 1) / weight
+      for (const lane of active) {
+        if (lane.queue.size / lane.weight <= length) continue
+        longest = lane
+        length = lane.queue.size / lane.weight
+      }
+      const entry = longest?.queue.takeTail() ?? null
+      if (entry !== null) size -= 1
+      return entry
     },
     sizeOf: (organizationId) => lanes.get(organizationId)?.queue.size ?? 0,
     shareOf: (organizationId) => {

@@ -10,10 +10,12 @@ import {
 import type { ListImage } from '../domain/list-image.ts'
 import type { PolicyRevision, Target } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
+import { refuseLate } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { createEntry, type Entry, type PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
+import { createFairQueue } from './fair-queue.ts'
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
 import { createPoolLists } from './lists.ts'
 import { createLostJobs } from './lost-jobs.ts'
@@ -25,7 +27,6 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from './protocol.ts'
-import { createJobQueue } from './queue.ts'
 import type { RecoverDecisions } from './recovery.ts'
 import { createSettlement } from './settlement.ts'
 import { createPoolStatistics, type PoolStats, predictWaitMs } from './statistics.ts'
@@ -40,7 +41,11 @@ export interface PoolOptions {
   /** Makes a thread that runs workers/attest.worker.ts. */
   readonly spawn: () => WorkerPort
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
-  /** Jobs waiting for a worker; one more is refused. */
+  /** Number of the first worker's slot; 0 unless several pools share a log. */
+  readonly firstSlot?: number
+  /** An organization's part of the workers' time, where several want more than there is: 1 unless stated. */
+  readonly weightOf?: (organizationId: string) => number
+  /** Jobs waiting for a worker; one more is refused, or one of the organization with the longest queue. */
   readonly queueLimit: number
   readonly recover: RecoverDecisions
   readonly definitions: { revision(revisionId: string): PolicyRevision | undefined }
@@ -90,7 +95,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const { clock, timers = systemTimers, onEvent = () => undefined } = options
   const limits: PoolLimits = { ...DEFAULT_POOL_LIMITS, ...options.limits }
   const statistics = createPoolStatistics()
-  const queue = createJobQueue()
+  const queue = createFairQueue(options.weightOf)
   const settlement = createSettlement({ clock, timers, queue, statistics })
   let sequence = 0
   let accepting = true
@@ -159,6 +164,7 @@ export const createPool = (options: PoolOptions): Pool => {
     spawn: options.spawn,
     settings: () => ({ ...options.settings, attesters: rotation.attesters }),
     attestersVersion: () => rotation.version,
+    firstSlot: options.firstSlot ?? 0,
     revision: (revisionId) => options.definitions.revision(revisionId),
     clock,
     timers,
@@ -216,18 +222,44 @@ export const createPool = (options: PoolOptions): Pool => {
     },
   })
 
+  const countLive = (): number => {
+    let live = 0
+    for (const { state } of handles) if (state === 'live') live += 1
+    return live
+  }
+
+  /** Makes room if it must. Null: the job is taken. */
+  const admit = (organizationId: string, leftMs: number): QueueFullError | null => {
+    if (queue.size === 0) return null
+    const late = refuseLate({
+      queued: queue.sizeOf(organizationId),
+      share: queue.shareOf(organizationId),
+      meanServiceMs: statistics.meanServiceMs,
+      workers: countLive(),
+      leftMs,
+    })
+    if (late !== null) return late
+    if (queue.size < options.queueLimit) return null
+    const displaced = queue.displaceFor(organizationId)
+    if (displaced === null) return new QueueFullError()
+    statistics.refused += 1
+    settlement.fail(displaced, new QueueFullError())
+    return null
+  }
+
   return {
     start: () => supervisor.start(options.workers),
     submit: (job, target) => {
       if (!accepting) return Promise.reject(shuttingDown())
-      if (queue.size >= options.queueLimit) {
-        statistics.refused += 1
-        return Promise.reject(new QueueFullError())
-      }
       const nowMs = clock.monotonicMs()
       if (job.deadlineMs <= nowMs) {
         statistics.expired += 1
         return Promise.reject(new DeadlineExceededError())
+      }
+      const refusal = admit(target.organizationId, job.deadlineMs - nowMs)
+      if (refusal !== null) {
+        statistics.refused += 1
+        return Promise.reject(refusal)
       }
       sequence = (sequence + 1) & SEQUENCE_MASK
       const { entry, promise } = createEntry(job, target, sequence, nowMs)

@@ -10,9 +10,14 @@ export interface JobQueue {
   pushHead(entry: Entry): void
   /** The oldest job that is not settled, taken out. */
   shift(): Entry | null
+  /** The newest job that is not settled, taken out. */
+  takeTail(): Entry | null
   /** A queued entry was settled: count it out. */
   drop(entry: Entry): void
 }
+
+/** What those need who only hand jobs out or settle them. */
+export type WaitingJobs = Omit<JobQueue, 'takeTail'>
 
 export const createJobQueue = (): JobQueue => {
   let slots: (Entry | null)[] = new Array(64).fill(null)
@@ -61,6 +66,20 @@ export const createJobQueue = (): JobQueue => {
     shift: () => {
       while (used > 0) {
         const entry = takeHead()
+        if (entry?.queued) {
+          entry.queued = false
+          size -= 1
+          return entry
+        }
+      }
+      return null
+    },
+    takeTail: () => {
+      while (used > 0) {
+        const index = (head + used - 1) & mask
+        const entry = slots[index]
+        slots[index] = null
+        used -= 1
         if (entry?.queued) {
           entry.queued = false
           size -= 1

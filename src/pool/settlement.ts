@@ -4,7 +4,7 @@ import { type CountersignError, DeadlineExceededError } from '../domain/errors.t
 import type { Clock } from '../domain/time.ts'
 import { createDeadlineList } from './deadlines.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
-import type { JobQueue } from './queue.ts'
+import type { WaitingJobs } from './queue.ts'
 import type { PoolStatistics } from './statistics.ts'
 import type { Timers } from './timers.ts'
 
@@ -27,7 +27,7 @@ export interface Settlement {
 export interface SettlementOptions {
   readonly clock: Clock
   readonly timers: Timers
-  readonly queue: JobQueue
+  readonly queue: WaitingJobs
   readonly statistics: PoolStatistics
 }
 

@@ -27,13 +27,14 @@ export interface Slots {
 
 const nothing = (): void => undefined
 
-export const createSlots = (): Slots => {
+/** @param firstNumber of this process: those of others that share the log begin elsewhere. */
+export const createSlots = (firstNumber: number): Slots => {
   const all = new Set<Slot>()
   const taken = new Set<number>()
   let generation = 0
 
   const add = (): Slot => {
-    let number = 0
+    let number = firstNumber
     while (taken.has(number)) number += 1
     taken.add(number)
     const slot: Slot = { number, handle: null, retiring: false, failures: 0, cancelTimer: nothing }

@@ -26,6 +26,8 @@ export interface SupervisorOptions {
   /** Read at each start, since the attester keys change. */
   readonly settings: () => Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   readonly attestersVersion: () => number
+  /** Number of the first slot. */
+  readonly firstSlot: number
   readonly revision: (revisionId: string) => PolicyRevision | undefined
   readonly clock: Clock
   readonly timers: Timers
@@ -76,7 +78,7 @@ interface FirstStart {
 export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const { clock, timers, limits, onEvent } = options
   const handles: WorkerHandle[] = []
-  const slots = createSlots()
+  const slots = createSlots(options.firstSlot)
   const restarts: Record<LossCause, number> = { crash: 0, hang: 0, start: 0 }
   const reaper = createThreadReaper(timers, limits.terminateGraceMs)
   const closers: (() => void)[] = []

@@ -15,6 +15,7 @@ import type { ChallengeAnswer, EntryAnswer } from './contract.ts'
 import { LinkUnknownError, WalletForeignError } from './errors.ts'
 import type { PortalGate, PortalRoute } from './gate.ts'
 import { readObject, textOf } from './json.ts'
+import type { TakeChange } from './session-limit.ts'
 import { contractChainTitles } from './session-view.ts'
 import type { LinkSession, PortalParts } from './types.ts'
 import { decodeWalletOnChain } from './wallet-input.ts'
@@ -33,7 +34,7 @@ export type Entry =
   | ({ readonly kind: 'entered' } & Entered)
   | ({ readonly kind: 'elsewhere'; readonly linkHash: Uint8Array } & LinkSession)
 
-export const createEntry = (parts: PortalParts) => {
+export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
   const { links, sessions, organizations, cookies, verifyProof, portalUrl, clock } = parts
   const portalHost = new URL(portalUrl).host
   const contractChains = contractChainTitles(parts)
@@ -70,6 +71,7 @@ export const createEntry = (parts: PortalParts) => {
 
   const challenge = async (token: string, wallet: WalletOnChain): Promise<ChallengeAnswer> => {
     const { linkHash, organizationId, sessionId } = await requireLink(token)
+    takeChange(sessionId)
     const organization = await organizations.find(organizationId)
     const { address, chainId } = wallet
     const nonce = randomBase62(NONCE_LENGTH)
@@ -101,6 +103,7 @@ export const createEntry = (parts: PortalParts) => {
   /** @throws LinkUnknownError, ProofInvalidError, WalletForeignError */
   const proceed = async (token: string, nonce: string, signature: string): Promise<Entered> => {
     const { linkHash, organizationId, sessionId } = await requireLink(token)
+    takeChange(sessionId)
     const asked = await links.findChallenge(linkHash, nonce)
     const kind = asked === null ? null : await verifyProof({ ...asked, signature })
     if (asked === null || kind === null) throw new ProofInvalidError()

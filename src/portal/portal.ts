@@ -7,6 +7,7 @@ import { createEntry } from './entry.ts'
 import { evidenceRoutes } from './evidence-routes.ts'
 import { createPortalGate } from './gate.ts'
 import { type PortalListener, startPortalListener } from './listener.ts'
+import { createSessionLimit } from './session-limit.ts'
 import { createSessionTools, sessionRoutes } from './session-routes.ts'
 import { streamRoutes } from './stream-route.ts'
 import type { PortalParts } from './types.ts'
@@ -32,8 +33,9 @@ export const startPortal = async (options: PortalOptions): Promise<PortalListene
     ...{ deadlines, uploadDeadlines, requestIds, metrics, report, origin },
     monotonicMs: clock.monotonicMs,
   })
-  const entry = createEntry(parts)
-  const tools = createSessionTools(parts)
+  const takeChange = createSessionLimit(clock)
+  const entry = createEntry(parts, takeChange)
+  const tools = createSessionTools(parts, takeChange)
   return startPortalListener({
     ...{ listen, entry, requestIds, portalUrl, report },
     assets: await buildPortalAssets(portalUrl),

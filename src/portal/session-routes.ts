@@ -16,6 +16,7 @@ import {
 import type { PortalCall, PortalGate, PortalRoute } from './gate.ts'
 import { booleanOf, readObject, textOf } from './json.ts'
 import { createSessionAccess } from './session-access.ts'
+import type { TakeChange } from './session-limit.ts'
 import { createSessionViews } from './session-view.ts'
 import type { PortalParts } from './types.ts'
 
@@ -24,7 +25,7 @@ const HANDOVER_SECONDS = 600
 const HANDOVER_QR_PIXELS = 320
 const LOGO_MAX_AGE_SECONDS = 86_400
 
-export const createSessionTools = (parts: PortalParts) => {
+export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) => {
   const access = createSessionAccess(parts)
   const view = createSessionViews(parts)
   const { progress, sessions } = parts
@@ -36,9 +37,16 @@ export const createSessionTools = (parts: PortalParts) => {
     return jsonResponse(JSON.stringify(await view(state)), requestId)
   }
 
-  /** The session, of which something is to be changed. @throws BrowserUnknownError, SessionClosedError */
-  const openForChange = async ({ request, parameters }: PortalCall) => {
+  /** The session, for whatever is more than a look. @throws BrowserUnknownError, RateExceededError */
+  const openForWork = async ({ request, parameters }: PortalCall) => {
     const opened = await access.open(request, parameters[0] ?? '')
+    takeChange(opened.state.session.id)
+    return opened
+  }
+
+  /** The session, of which something is to be changed. @throws also SessionClosedError */
+  const openForChange = async (call: PortalCall) => {
+    const opened = await openForWork(call)
     const { status } = opened.state.session
     if (!isSessionOpen(status)) throw new SessionClosedError(status)
     return opened
@@ -54,14 +62,14 @@ export const createSessionTools = (parts: PortalParts) => {
     return { ...opened, agreement }
   }
 
-  return { access, view, answer, openForChange, openAgreed }
+  return { access, view, answer, openForWork, openForChange, openAgreed }
 }
 
 export type SessionTools = ReturnType<typeof createSessionTools>
 
 export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
   const { progress, links, brands, changes, providers, portalUrl, qrCodeOf, clock } = parts
-  const { access, view, answer, openForChange, openAgreed } = tools
+  const { access, view, answer, openForWork, openForChange, openAgreed } = tools
 
   return [
     gate({ method: 'GET', path: '/api/sessions/*' }, async ({ request, requestId, parameters }) => {
@@ -117,7 +125,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     }),
 
     gate({ method: 'POST', path: '/api/sessions/*/handover' }, async (call) => {
-      const { state } = await access.open(call.request, call.parameters[0] ?? '')
+      const { state } = await openForWork(call)
       const link = createPortalLink(portalUrl)
       const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
       const session = { organizationId: state.session.organizationId, sessionId: state.session.id }

@@ -5,8 +5,8 @@ import { SignerUnusableError, SigningError } from './errors.ts'
 import { createFfiBackend } from './secp256k1-ffi.ts'
 import type { Secp256k1Backend } from './types.ts'
 
-/** ABI versions, newest first: 0.7, 0.6, 0.3 to 0.5, 0.2, and the unreleased ones before. */
-const ABI_VERSIONS = [6, 5, 2, 1, 0]
+/** ABI versions, newest first: 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and the unreleased ones before. */
+const ABI_VERSIONS = [7, 6, 5, 2, 1, 0]
 
 /** Where the library may be, newest version first. Absolute paths only: see FfiBackendOptions. */
 export const systemLibraryPaths = (platform: string, architecture: string): readonly string[] => {

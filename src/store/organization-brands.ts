@@ -1,9 +1,8 @@
 // How an organization looks to people: a colour and a logo. Both are shown on the verification page.
 import { createHash } from 'node:crypto'
+import type { LogoType } from '../domain/logo-type.ts'
 import { recordChange } from './changes.ts'
 import type { TableScope } from './table-scope.ts'
-
-export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp'
 
 export interface Logo {
   readonly type: LogoType

@@ -63,6 +63,21 @@ export const createSessionHistory = (scope: TableScope) => ({
   listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
     readEvents(scope.statements, organizationId, sessionId),
 
+  /** Unix seconds at which the sessions of one page were last handed in, by id; without those that never were. */
+  findSubmittedTimes: async (
+    organizationId: string,
+    sessionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> => {
+    if (sessionIds.length === 0) return new Map()
+    const rows = await scope.statements.query<{ readonly session_id: string; readonly at: number }>(
+      `SELECT session_id, MAX(created_at_seconds) AS at FROM session_events
+       WHERE organization_id = ? AND session_id IN (${sessionIds.map(() => '?').join(', ')})
+         AND kind = 'status' AND status = 'submitted' GROUP BY session_id`,
+      [organizationId, ...sessionIds],
+    )
+    return new Map(rows.map(({ session_id: id, at }) => [id, at]))
+  },
+
   /** The session after each change beyond a sequence, oldest first; empty when there is none, or no such session. */
   findSince: async (
     organizationId: string,

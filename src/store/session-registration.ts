@@ -46,6 +46,21 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS} FROM (
       AND id IN (SELECT session_id FROM session_wallets WHERE address = ? AND environment = ? AND organization_id = ?)
   ) AS candidates ORDER BY (completed_at_seconds IS NULL), id DESC LIMIT 1`
 
+/** The newest one that was rejected, made for the wallet or with it among others: by the wallet, not by the status. */
+export const NEWEST_REJECTED = `SELECT MAX(CASE WHEN status = 'rejected' THEN id END) AS id FROM (
+    SELECT id, status FROM sessions
+    WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
+    UNION ALL
+    SELECT sessions.id, sessions.status FROM session_wallets
+    JOIN sessions ON sessions.organization_id = session_wallets.organization_id
+      AND sessions.id = session_wallets.session_id
+    WHERE session_wallets.address = ? AND session_wallets.environment = ? AND session_wallets.organization_id = ?
+      AND sessions.check_type = ?
+  ) AS seen`
+
+/** Above every level: no completed session is at it. */
+const NO_LEVEL = 99
+
 const INSERT = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
     locked_address, origin_url, retry_count, sequence, created_at_seconds, updated_at_seconds)
   VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, 0, 1, ?, ?) ON CONFLICT DO NOTHING`
@@ -61,11 +76,24 @@ const readLevel = async (transaction: Transaction, organizationId: string): Prom
 const findReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   const { organizationId, environment, checkType, walletAddress } = input
   if (walletAddress === null) return null
-  const [row] = await transaction.query<SessionRow>(REUSABLE, [
-    ...[organizationId, environment, checkType, walletAddress, level],
-    ...[organizationId, environment, checkType, level, walletAddress, environment, organizationId],
+  const find = async (atLevel: number): Promise<SessionRow | undefined> => {
+    const [row] = await transaction.query<SessionRow>(REUSABLE, [
+      ...[organizationId, environment, checkType, walletAddress, atLevel],
+      ...[organizationId, environment, checkType, atLevel, walletAddress, environment, organizationId],
+    ])
+    return row
+  }
+  const row = await find(level)
+  if (row === undefined) return null
+  if (row.status !== 'completed') return toSession(row)
+  const [rejected] = await transaction.query<{ id: string | null }>(NEWEST_REJECTED, [
+    ...[organizationId, environment, checkType, walletAddress],
+    ...[walletAddress, environment, organizationId, checkType],
   ])
-  return row === undefined ? null : toSession(row)
+  // A rejection since then is the last word: that session verifies nothing any more, and the person has to try anew.
+  if (row.id > (rejected?.id ?? '')) return toSession(row)
+  const open = await find(NO_LEVEL)
+  return open === undefined ? null : toSession(open)
 }
 
 const create = async (

@@ -91,7 +91,41 @@ const insertWallet = async (
   )
 }
 
+/** As it was checked when the wallet was connected. */
+export interface WalletProof {
+  readonly walletId: string
+  readonly kind: ProofKind
+  readonly message: string
+  readonly signature: string
+  readonly provedAtSeconds: number
+}
+
+interface ProofRow {
+  readonly wallet_id: string
+  readonly kind: ProofKind
+  readonly message: string
+  readonly signature: string
+  readonly proved_at_seconds: number
+}
+
 export const createSessionWalletTable = (scope: TableScope) => ({
+  /** By the wallet's id. */
+  listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {
+    const rows = await scope.statements.query<ProofRow>(
+      `SELECT wallet_proofs.wallet_id, wallet_proofs.kind, wallet_proofs.message, wallet_proofs.signature,
+         wallet_proofs.proved_at_seconds FROM session_wallets
+         JOIN wallet_proofs ON wallet_proofs.wallet_id = session_wallets.id
+       WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ?`,
+      [organizationId, sessionId],
+    )
+    return new Map(
+      rows.map(({ wallet_id: walletId, kind, message, signature, proved_at_seconds: provedAtSeconds }) => [
+        walletId,
+        { walletId, kind, message, signature, provedAtSeconds },
+      ]),
+    )
+  },
+
   /**
    * Stores a wallet whose proof was checked; one that is connected already stays as it is. The state afterwards, or null
    * when the organization has no such session.

@@ -50,9 +50,14 @@ export const createSessionTable = (scope: TableScope) => ({
     return rows.map(toSession)
   },
 
-  /** Newest first, page by page; `assignedTo` null: nobody's. */
+  /** Newest first unless `oldestFirst`, page by page; `assignedTo` null: nobody's. */
   page: (
-    filter: Omit<SessionFilter, 'limit'> & { readonly organizationId: string; readonly assignedTo?: string | null },
+    filter: Omit<SessionFilter, 'limit'> & {
+      readonly organizationId: string
+      readonly assignedTo?: string | null
+      readonly createdBeforeSeconds?: number
+      readonly oldestFirst?: boolean
+    },
     page: PageRequest,
   ): Promise<Page<Session>> => {
     const where = ['organization_id = ?']
@@ -60,6 +65,10 @@ export const createSessionTable = (scope: TableScope) => ({
     addFilter(where, parameters, 'status', filter.status)
     addFilter(where, parameters, 'check_type', filter.checkType)
     addFilter(where, parameters, 'environment', filter.environment)
+    if (filter.createdBeforeSeconds !== undefined) {
+      where.push('created_at_seconds < ?')
+      parameters.push(filter.createdBeforeSeconds)
+    }
     if (filter.assignedTo !== undefined) {
       const assigned = `SELECT session_id FROM session_assignments WHERE organization_id = ? AND user_id `
       where.push(filter.assignedTo === null ? `id NOT IN (${assigned} IS NOT NULL)` : `id IN (${assigned} = ?)`)
@@ -67,7 +76,13 @@ export const createSessionTable = (scope: TableScope) => ({
     }
     return queryPage<SessionRow, Session>(
       scope.statements,
-      { select: `SELECT ${SESSION_COLUMNS} FROM sessions`, where, parameters, order: ['id'], descending: true },
+      {
+        select: `SELECT ${SESSION_COLUMNS} FROM sessions`,
+        where,
+        parameters,
+        order: ['id'],
+        descending: filter.oldestFirst !== true,
+      },
       page,
       toSession,
     )

@@ -32,7 +32,7 @@ const FIRST_RETRY_MS = 2
 const LONGEST_RETRY_MS = 50
 /** Pages in the log after which a commit moves them itself: SQLite's own default, and with a thread that does it before. */
 const CHECKPOINT_PAGES = 1_000
-const CHECKPOINT_PAGES_BESIDE_THREAD = 65_536
+const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 

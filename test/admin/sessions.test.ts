@@ -87,6 +87,21 @@ describe('a decision', () => {
   })
 })
 
+describe('the queue', () => {
+  test('comes oldest first where asked, says since when each waits, and leaves out what is newer than a time', async () => {
+    const [one, two] = [await submitted(), await submitted()]
+    const queue = async (query: string) =>
+      (await call('GET', `?${query}`, { cookie: ada.cookie })).body['data'] as { id: string; submitted_at: string }[]
+    expect((await queue('order=oldest')).map(({ id }) => id)).toEqual([one, two])
+    expect((await queue('order=newest')).map(({ id }) => id)).toEqual([two, one])
+    const [first] = await queue('order=oldest&limit=1')
+    expect(first?.submitted_at).toBeString()
+    expect(await queue('created_before=2001-01-01')).toEqual([])
+    expect(await queue('created_before=2101-01-01')).toHaveLength(2)
+    expect((await call('GET', '?created_before=today', { cookie: ada.cookie })).status).toBe(400)
+  })
+})
+
 describe('an assignment', () => {
   test('goes to one of two who reach for it', async () => {
     const id = await submitted()

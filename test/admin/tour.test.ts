@@ -114,6 +114,23 @@ describe('a tour of the admin API', () => {
     expect(await call<object>(200, 'PATCH', '/organizations/tour', { body: { level: 'standard' } })).toMatchObject({
       level: 'standard',
     })
+    expect(await call<object>(200, 'GET', '/organizations/tour/brand')).toEqual({ color: null, logo_version: null })
+    await call(404, 'GET', '/organizations/tour/brand/logo')
+    const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
+    expect(
+      await call<object>(200, 'PATCH', '/organizations/tour/brand', {
+        body: { color: '#123abc', logo: png.toString('base64') },
+      }),
+    ).toMatchObject({ color: '#123abc', logo_version: expect.any(String) })
+    const logo = await harness.request('GET', '/organizations/tour/brand/logo', { cookie: root })
+    expect([logo.headers.get('content-type'), Buffer.from(await logo.arrayBuffer())]).toEqual(['image/png', png])
+    const script = Buffer.from('<svg onload="alert(1)">').toString('base64')
+    await call(400, 'PATCH', '/organizations/tour/brand', { body: { logo: script } })
+    await call(400, 'PATCH', '/organizations/tour/brand', { body: { color: 'red' } })
+    await call(200, 'GET', '/organizations/tour/evidence-retention')
+    expect(
+      await call<object>(200, 'PATCH', '/organizations/tour/evidence-retention', { body: { rejected_days: 10 } }),
+    ).toEqual({ completed_days: 1_826, rejected_days: 10, abandoned_days: 30 })
     const added = await call<{ member: { user_id: string }; invitation: { url: string } }>(
       201,
       'POST',

@@ -231,6 +231,17 @@ describe('wrong value', () => {
     for (const data of ['', ' ', '0', 'abcd', '0xabc', '0xzz', '0x 1', '0X00', '0x0\u0661', `0x${'0'.repeat(100)}g0`]) {
       expect(refusal({ ...onChain, data })).toEqual(invalid('data', RULES['data']!))
     }
+    // Long data is decoded natively: one character that is no hex digit anywhere, and U+0130, which Buffer takes for "0".
+    for (const length of [68, 8_192, 8_194, 20_000]) {
+      for (const at of [0, 1, length - 1]) {
+        for (const wrong of ['g', '\u0130', ' ', '\u0000', '"']) {
+          const digits = 'a'.repeat(length)
+          const data = `0x${digits.slice(0, at)}${wrong}${digits.slice(at + 1)}`
+          expect(refusal({ ...onChain, data })).toEqual(invalid('data', RULES['data']!))
+        }
+      }
+      expect(decode({ ...onChain, data: `0x${'aF'.repeat(length / 2)}` }).data).toHaveLength(2 + length)
+    }
     for (const data of [`0x${'ab'.repeat(65_537)}`, `0x${'z'.repeat(200_000)}`]) {
       expect(refusal({ ...onChain, data })).toEqual(invalid('data', 'must be at most 65536 bytes'))
     }

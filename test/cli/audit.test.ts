@@ -113,6 +113,8 @@ describe('what a command leaves', () => {
     expect(isNoted('keys', ['--org', 'demo', 'revoke', 'abc'])).toBe(true)
     for (const words of [['list'], ['revoke', '--help'], [], ['constructor']])
       expect(isNoted('keys', words)).toBe(false)
+    expect(isNoted('evidence', ['retention', '--org', 'demo'])).toBe(false)
+    expect(isNoted('evidence', ['retention', '--completed=30'])).toBe(true)
     expect(isNoted('doctor', ['create'])).toBe(false)
     expect(isNoted('constructor', ['create'])).toBe(false)
   })

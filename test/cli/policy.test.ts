@@ -180,6 +180,16 @@ describe('revisions', () => {
     expect((await run('list', '--org', 'nobody')).code).toBe(1)
   })
 
+  test('are listed also when none of them is active yet', async () => {
+    const draft = await applied(5, '--draft')
+    const { code, value } = await runJson('show', draft.policy, '--revisions')
+    expect(code).toBe(0)
+    expect(value).toMatchObject([{ id: draft.revision, number: 1 }])
+    expect((await run('show', draft.policy)).stderr).toBe(
+      `${draft.policy} has no active revision: say which with --revision\n`,
+    )
+  })
+
   test('that do not pass are not saved', async () => {
     for (const text of [BROKEN, FAILING]) expect((await run('apply', file('p.yaml', text))).code).toBe(1)
     expect(await temporary.store.policies.list(organizationId)).toEqual([])

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
 
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 let dashboard: Dashboard
 
 if (CHROMIUM !== null) {

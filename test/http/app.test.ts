@@ -19,6 +19,7 @@ const endpoints = <Endpoints extends object>(): Endpoints =>
 beforeAll(() => {
   app = startApp({
     listen: { hostname: '127.0.0.1', port: 0 },
+    shared: false,
     idleTimeoutSeconds: 30,
     endpoints: endpoints<AppOptions['endpoints']>(),
     identity: endpoints<AppOptions['identity']>(),

@@ -1,7 +1,7 @@
 // Look-ups that every request makes go by an index that leads to a few rows, however many sessions there are: a plan that
 // walks an organization's sessions is a mistake that small test data would never show.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { REUSABLE } from '../../src/store/session-registration.ts'
+import { NEWEST_REJECTED, REUSABLE } from '../../src/store/session-registration.ts'
 import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/wallet-standings.ts'
 import { openIdentity, type TestIdentity } from './support.ts'
 
@@ -23,6 +23,7 @@ const planOf = async (sql: string): Promise<string[]> => {
 describe('the plan', () => {
   test.each([
     ['of the reuse rule', REUSABLE],
+    ['of a rejection since', NEWEST_REJECTED],
     ['of a wallet’s sessions', STANDING_SESSIONS],
     ['of a person’s wallets', PERSON_WALLETS],
   ])('%s reads no table by its organization alone, and none as a whole', async (_name, sql) => {

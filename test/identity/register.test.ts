@@ -55,6 +55,42 @@ describe('a wallet of which the caller has a session', () => {
     expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(first.session.id)
   })
 
+  test('that is completed, and another that was rejected since: a new one is made, and reused then', async () => {
+    const first = await identity.register(ours, { wallet: WALLET })
+    await move(first.session.id, 'completed')
+    await identity.store.organizations.setLevel(ours, 2)
+    const second = await identity.register(ours, { wallet: WALLET })
+    await move(second.session.id, 'rejected')
+    await identity.store.organizations.setLevel(ours, 1)
+    const third = await identity.register(ours, { wallet: WALLET })
+    expect(third.created).toBe(true)
+    expect(await identity.register(ours, { wallet: WALLET })).toMatchObject({
+      ...{ created: false, session: { id: third.session.id, status: 'pending' } },
+    })
+    // Completed, it is the newest word again.
+    await move(third.session.id, 'completed')
+    expect(await identity.register(ours, { wallet: WALLET })).toMatchObject({
+      ...{ created: false, session: { id: third.session.id, status: 'completed' } },
+    })
+  })
+
+  test('that is completed, and one for any wallet that it was in and that was rejected since: a new one is made', async () => {
+    const first = await identity.register(ours, { wallet: WALLET })
+    await move(first.session.id, 'completed')
+    const { session } = await identity.register(ours)
+    await identity.connect(ours, session.id, WALLET)
+    await move(session.id, 'rejected')
+    expect((await identity.register(ours, { wallet: WALLET })).created).toBe(true)
+    // Rejected elsewhere, it says nothing here.
+    const elsewhere = await identity.register(theirs, { wallet: evmWallet(2) })
+    const mine = await identity.register(ours, { wallet: evmWallet(2) })
+    await move(mine.session.id, 'completed')
+    await identity.changes.changeStatus({
+      ...{ organizationId: theirs, sessionId: elsewhere.session.id, to: 'rejected', actor: 'test' },
+    })
+    expect((await identity.register(ours, { wallet: evmWallet(2) })).created).toBe(false)
+  })
+
   test('that is open: it is reused at the organization’s level of today', async () => {
     const first = await identity.register(ours, { wallet: WALLET })
     await identity.store.organizations.setLevel(ours, 3)

@@ -115,7 +115,10 @@ export const openIdentity = async () => {
     ...{ store, changes, standings, states, changed, createOrganization, register, connect, complete },
     clock: temporary.clock,
     path: temporary.path,
-    providers: createProviders({ manual: createManualProvider(changes), sandbox: createSandboxProvider(changes) }),
+    providers: createProviders({
+      manual: createManualProvider(changes),
+      sandbox: createSandboxProvider(changes, store.sessions),
+    }),
     remove: temporary.remove,
   }
 }

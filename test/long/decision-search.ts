@@ -134,7 +134,9 @@ const build = async (search: DecisionSearch, path: string): Promise<void> => {
   const startedMs = performance.now()
   let saidMs = startedMs
   for (;;) {
-    const status = await search.ask({ operation: 'status' })
+    // On a machine that is busy with other work it may not get its turn for long: it has the last word on every core.
+    const status = await search.ask({ operation: 'status' }).catch(() => null)
+    if (status === null) continue
     if (status.decisions === decisions && status.upToDate) break
     if (performance.now() - saidMs > PROGRESS_MS) {
       saidMs = performance.now()
@@ -147,7 +149,7 @@ const build = async (search: DecisionSearch, path: string): Promise<void> => {
   print(`index: all taken in after ${seconds(tookMs)}, ${rate}/s, at nice ${niceOf(path)}`)
   // What is left are indexes over the complete generations; the file grows until the last one is there.
   let size = indexBytes(path)
-  for (let still = 0; still < 5; ) {
+  for (let still = 0; still < 8; ) {
     await Bun.sleep(2_000)
     const now = indexBytes(path)
     still = now === size ? still + 1 : 0

@@ -13,10 +13,10 @@ test('what both define has one answer', () => {
       seen[`${outcome}`]++
       expect(theirs(expression, request)).toBe(outcome)
     }),
-    { numRuns: 1_500 },
+    { numRuns: 1_000 },
   )
-  expect(Math.min(seen.true, seen.false, seen.error)).toBeGreaterThan(100)
-}, 60_000)
+  expect(Math.min(seen.true, seen.false, seen.error)).toBeGreaterThan(60)
+}, 300_000)
 
 test('and what we do differently is known', () => {
   const request = { ...fc.sample(requests, 1)[0]!, chainId: 1 }

@@ -1,6 +1,7 @@
 // The warm-up evaluates whole, and ends in time on a machine that is slow.
 import { expect, test } from 'bun:test'
-import { warmUpPolicies } from '../../src/policy/warm-up.ts'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { WARM_UP_FACTS, WARM_UP_HEAD, warmUpPolicies } from '../../src/policy/warm-up.ts'
 
 test('every rule is evaluated: nothing in it fails', () => {
   let asked = 0
@@ -20,4 +21,15 @@ test('it stops at its limit', () => {
     return nowMs
   }, 40)
   expect(asked).toBeLessThan(7)
+})
+
+test('its call is decoded, arrays and tuples too: else nothing of the decoder would be warm', () => {
+  const conditions = [
+    'call.function == "many" && call.args.accounts.size() == 20 && call.args.text.size() == 512',
+    'call.args.matrix.size() == 8 && call.args.matrix[7].size() == 20',
+    'call.args.orders.size() == 3 && call.args.orders[2].delta == 3',
+  ]
+  const rules = JSON.stringify(conditions.map((require, index) => ({ id: `r${index}`, require })))
+  const policy = compilePolicy(`${WARM_UP_HEAD}default: allow\nrules: ${rules}`)
+  expect(policy.evaluate(WARM_UP_FACTS)).toEqual({ compliant: true, ruleId: null })
 })

@@ -62,6 +62,32 @@ describe('turns', () => {
   })
 })
 
+describe('a full queue', () => {
+  test('makes room at the expense of the longest, newest first', () => {
+    const queue = createFairQueue()
+    const flood = [1, 2, 3, 4].map((number) => entryOf('a', number))
+    for (const entry of flood) queue.pushTail(entry)
+    expect(queue.displaceFor('a')).toBeNull()
+    expect(queue.displaceFor('b')).toBe(flood[3] as Entry)
+    queue.pushTail(entryOf('b', 5))
+    expect(queue.displaceFor('b')).toBe(flood[2] as Entry)
+    queue.pushTail(entryOf('b', 6))
+    // Two of each: one more of either would be the longest.
+    expect(queue.displaceFor('a')).toBeNull()
+    expect(queue.displaceFor('b')).toBeNull()
+    expect(queue.size).toBe(4)
+    expect(taken(queue, 5)).toBe('abab-')
+  })
+
+  test('leaves more room to more weight', () => {
+    const queue = createFairQueue((organizationId) => (organizationId === 'a' ? 3 : 1))
+    for (let number = 0; number < 6; number++) queue.pushTail(entryOf('a', number))
+    queue.pushTail(entryOf('b', 10))
+    expect(queue.displaceFor('b')).toBeNull()
+    expect(queue.displaceFor('c')?.target.organizationId).toBe('a')
+  })
+})
+
 test('whatever happens: order within an organization, nothing lost, nothing twice, and over any stretch fair', () => {
   const organization = fc.constantFrom('a', 'b', 'c')
   const step = fc.oneof(

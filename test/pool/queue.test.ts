@@ -6,12 +6,15 @@ import { jobOf, targetOf } from './support/jobs.ts'
 
 const entryOf = (number: number): Entry => createEntry(jobOf(number), targetOf(), number, 0).entry
 
-type Step = 'push' | 'push-head' | 'shift' | 'drop-first' | 'drop-middle'
+type Step = 'push' | 'push-head' | 'shift' | 'take-tail' | 'drop-first' | 'drop-middle'
 
 test('behaves as a list from which settled jobs vanish, whatever the order of operations', () => {
-  const steps = fc.array(fc.constantFrom<Step>('push', 'push', 'push-head', 'shift', 'drop-first', 'drop-middle'), {
-    maxLength: 400,
-  })
+  const steps = fc.array(
+    fc.constantFrom<Step>('push', 'push', 'push-head', 'shift', 'take-tail', 'drop-first', 'drop-middle'),
+    {
+      maxLength: 400,
+    },
+  )
   fc.assert(
     fc.property(steps, (operations) => {
       const queue = createJobQueue()
@@ -27,6 +30,8 @@ test('behaves as a list from which settled jobs vanish, whatever the order of op
           model.unshift(entry)
         } else if (operation === 'shift') {
           expect(queue.shift()).toBe(model.shift() ?? null)
+        } else if (operation === 'take-tail') {
+          expect(queue.takeTail()).toBe(model.pop() ?? null)
         } else {
           const [entry] = model.splice(operation === 'drop-first' ? 0 : Math.floor(model.length / 2), 1)
           if (entry !== undefined) queue.drop(entry)

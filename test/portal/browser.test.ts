@@ -2,6 +2,7 @@
 // session, every outcome, and what goes wrong on the way.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { SessionView } from '../../src/portal/contract.ts'
 import { evmWallet } from '../identity/support.ts'
 import { seriousFindings } from '../support/browser/axe.ts'
 import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser, type Watched } from '../support/browser/chromium.ts'
@@ -407,7 +408,7 @@ describeInBrowser(
     test(
       'waits while it is offline, and goes on by itself',
       async () => {
-        const { page, watched } = await begin()
+        const { page, watched, sessionId } = await begin()
         await agree(page)
         await connectWallet(page, 'MetaMask', 1)
         await goOn(page)
@@ -427,6 +428,19 @@ describeInBrowser(
         await page.getByText('Please wait until everything has been sent').waitFor()
         await watched.context.setOffline(false)
         await page.getByRole('button', { name: 'Remove me.png' }).waitFor()
+        // It arrived, and only the answer was lost: it is not there twice.
+        const path = '**/documents/identity-document'
+        await page.route(path, async (route) => {
+          await route.fetch()
+          await route.abort()
+        })
+        await page.locator('input[data-kind="identity-document"]').setInputFiles(picture)
+        await page.getByText('Interrupted. It goes on when you are back online.').waitFor()
+        await page.unroute(path)
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByRole('button', { name: 'Remove passport.png' }).waitFor()
+        const view = (await (await page.request.get(`${host.url}/api/sessions/${sessionId}`)).json()) as SessionView
+        expect(view.documents.map(({ kind }) => kind).toSorted()).toEqual(['identity-document', 'portrait'])
         // The browser says itself that there was no connection.
         watched.complaints.splice(0)
       },
@@ -622,6 +636,9 @@ describeInBrowser(
         const app = await openBrowser({ ...PHONE, locale: 'de-AT' })
         await app.page.goto(handover)
         await heading(app.page, 'Verbinden Sie Ihre Wallets')
+        // It begins in the middle, perhaps with someone who was sent it: who asks is said there, too.
+        await app.page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').waitFor()
+        expect(await page.getByText('Hat Ihnen jemand anderes diesen Link geschickt?').count()).toBe(0)
         expect((await host.find(sessionId)).session.status).toBe('pending')
         // And English for whoever likes that better.
         await page.getByLabel('Sprache').selectOption('en')

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import type { SessionView } from '../../src/portal/contract.ts'
+import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { type PortalHost, type RegisterOptions, startPortalHost } from './support/portal-host.ts'
-import { createVisitor, type Visitor } from './support/visitor.ts'
+import { type Answer, createVisitor, tokenOf, type Visitor } from './support/visitor.ts'
 import { evmAccount, type SolanaKey, solanaKey } from './support/wallets.ts'
 
 let host: PortalHost
@@ -24,13 +25,14 @@ interface Insider {
   readonly person: Visitor
   readonly sessionId: string
   readonly path: string
+  readonly link: string
 }
 
 const enter = async (settings: RegisterOptions = {}): Promise<Insider> => {
   const { sessionId, link } = await host.register(settings)
   const person = createVisitor(host.url)
   await person.visit(link)
-  return { person, sessionId, path: `sessions/${sessionId}` }
+  return { person, sessionId, link, path: `sessions/${sessionId}` }
 }
 
 const insider = async (settings: RegisterOptions = {}, shares = true): Promise<Insider> => {
@@ -224,6 +226,30 @@ describe('documents', () => {
     const [document] = (body as unknown as SessionView).documents
     expect(document?.fileName).toBe('<img src=x onerror=alert(1)>.png')
     expect((await upload(inside, 'portrait')).body['reason']).toBe('document-limit')
+  })
+})
+
+describe('an eager visitor', () => {
+  test('is slowed down, and nobody else', async () => {
+    const inside = await insider()
+    const untilRefused = async (ask: () => Promise<Answer>): Promise<Answer> => {
+      let answer = await ask()
+      // Some come back while it is asked.
+      for (let count = 0; answer.status !== 429 && count < SESSION_CHANGES.burst * 2; count++) answer = await ask()
+      return answer
+    }
+    const proof = { nonce: 'none', signature: '0x00' }
+    const refused = await untilRefused(() => inside.person.call('POST', `${inside.path}/wallets`, proof))
+    expect([refused.status, refused.body['reason']]).toEqual([429, 'rate-exceeded'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    // The way in by a wallet's proof counts for the same session.
+    const second = createVisitor(host.url)
+    const token = tokenOf(inside.link)
+    expect((await untilRefused(() => second.call('POST', 'continue', { token, ...proof }))).status).toBe(429)
+    // Looking is free, and other sessions have their own.
+    expect((await inside.person.view(inside.sessionId)).status).toBe('pending')
+    const other = await insider()
+    expect((await connectEvm(other, 'calm')).status).toBe(200)
   })
 })
 

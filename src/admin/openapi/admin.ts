@@ -78,7 +78,13 @@ const describe = (route: Route): DescribedOperation => ({
     : [],
   bodies:
     route.body !== null
-      ? { 'application/json': { schema: route.body, required: !isOptional(route.body) } }
+      ? {
+          'application/json': {
+            schema: route.body,
+            required: !isOptional(route.body),
+            ...(route.example === undefined ? {} : { examples: { example: route.example } }),
+          },
+        }
       : Object.fromEntries(route.rawBody.map((type) => [type, { schema: Type.String(), required: true }])),
   answers: route.answers,
   problems: problemsOf(route),

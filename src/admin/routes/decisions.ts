@@ -48,6 +48,7 @@ export const DECISION_ROUTES = [
       data: Type.Array(DECISION),
       next_cursor: nullable(Type.String()),
       complete: Type.Boolean({ description: 'False: the search stopped to stay quick and goes on with the next page' }),
+      up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be found yet' }),
     }),
     errors: [503],
     handle: async ({ services, organization, query }) => {
@@ -59,10 +60,12 @@ export const DECISION_ROUTES = [
         after: from === null ? null : { atMs: Number(from[0]), number: Number(from[1]) },
         limit,
       })
+      const { upToDate } = await services.decisions.ask({ operation: 'status' })
       return {
         data: found.decisions.map(({ record, withheld }) => showDecision(record, withheld)),
         next_cursor: found.next === null ? null : encodeCursor([found.next.atMs, found.next.number]),
         complete: found.complete,
+        up_to_date: upToDate,
       }
     },
   }),

@@ -152,6 +152,7 @@ const listRoutes = (
         ),
         remove: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })),
       }),
+      example: { add: [{ address: '0x1111111111111111111111111111111111111111', memo: 'known' }] },
       answer: closed({ list: LIST, changed: Type.Integer() }),
       errors: [409],
       handle: async ({ params, body, ...call }) => {

@@ -195,6 +195,10 @@ export const POLICY_TRIAL_ROUTES = [
         ),
       ),
     }),
+    example: {
+      source: 'name: Small amounts\nrules:\n  - id: small\n    allow: tx.value < ether(1)\n',
+      request: { chain: 'base', from: '0x1111111111111111111111111111111111111111', msg_value: '500' },
+    },
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: SIMULATION,
     handle: async ({ services, organization, body, deadline }) => {

@@ -1,127 +1,22 @@
-// Reviewing identity sessions: the queue, one session with its evidence and history, who looks at it, and the decision.
-// Two reviewers can't overwrite each other: each says which state they saw.
-import { LEVELS, type LevelName, levelName } from '../../domain/level.ts'
-import {
-  CHECK_TYPES,
-  COMMENT_MAX,
-  SESSION_STATUSES,
-  SESSION_TYPES,
-  type Session,
-  type SessionEvent,
-  type SessionState,
-} from '../../domain/session.ts'
-import type { SessionAssignment } from '../../store/session-assignments.ts'
-import type { Tables } from '../../store/store.ts'
+// Reviewing identity sessions: the queue, one session with its history, who looks at it, and the decision. Two reviewers
+// can't overwrite each other: each says which state they saw.
+import { CHECK_TYPES, COMMENT_MAX } from '../../domain/session.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, nullable, oneOf, PAGE_QUERY, pageOf, Type } from '../schema.ts'
+import { detailOf, ENVIRONMENT, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
 import { BASE, operator, requireSession } from '../sessions.ts'
+import { timeOf } from '../time.ts'
 
 const route = declareRoutes('Sessions')
 
-const STATUS = oneOf(SESSION_STATUSES)
-const TYPE = oneOf(['individual', 'business'])
-const ENVIRONMENT = oneOf(['live', 'test'])
-const LEVEL = oneOf(Object.keys(LEVELS) as LevelName[])
-
-const SESSION_FIELDS = {
-  id: Type.String(),
-  type: TYPE,
-  status: STATUS,
-  environment: ENVIRONMENT,
-  level: LEVEL,
-  provider: Type.String({ description: 'Who decides' }),
-  wallet_address: Type.Union([Type.String(), Type.Null()], { description: 'The only wallet that may connect' }),
-  origin_url: nullable(Type.String()),
-  user_id: nullable(Type.String()),
-  retry_count: Type.Integer(),
-  public_comment: nullable(Type.String()),
-  sequence: Type.Integer({ description: 'Rises with every change; a decision names the one it saw' }),
-  assigned_to: Type.Union([Type.String(), Type.Null()], { description: 'Account of the reviewer' }),
-  assignment_version: Type.Integer({ description: 'Rises with every assignment; an assignment names the one it saw' }),
-  created_at: time(),
-  completed_at: nullable(time()),
-}
-const SESSION = named('Session', closed(SESSION_FIELDS))
-
-const SESSION_DETAIL = named(
-  'SessionDetail',
-  closed({
-    ...SESSION_FIELDS,
-    wallets: Type.Array(
-      closed({ id: Type.String(), chain: Type.String(), address: Type.String(), connected_at: time() }),
-    ),
-    events: Type.Array(
-      closed({
-        sequence: Type.Integer(),
-        kind: Type.String(),
-        status: STATUS,
-        actor: Type.String(),
-        public_comment: nullable(Type.String()),
-        private_comment: nullable(Type.String()),
-        at: time(),
-      }),
-    ),
-  }),
-)
-
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
-
-const showSession = (session: Session, assignment: SessionAssignment | undefined) => ({
-  id: session.id,
-  type: SESSION_TYPES[session.checkType],
-  status: session.status,
-  environment: session.environment,
-  level: levelName(session.level),
-  provider: session.provider,
-  wallet_address: session.lockedAddress,
-  origin_url: session.originUrl,
-  user_id: session.userId,
-  retry_count: session.retryCount,
-  public_comment: session.publicComment,
-  sequence: session.sequence,
-  assigned_to: assignment?.userId ?? null,
-  assignment_version: assignment?.version ?? 0,
-  created_at: timeText(session.createdAtSeconds),
-  completed_at: timeOrNull(session.completedAtSeconds),
-})
-
-const showDetail = (
-  { session, wallets }: SessionState,
-  events: readonly SessionEvent[],
-  assignment: SessionAssignment,
-) => ({
-  ...showSession(session, assignment),
-  wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
-    ...{ id, chain },
-    address: addressText,
-    connected_at: timeText(connectedAtSeconds),
-  })),
-  events: events.map((event) => ({
-    sequence: event.sequence,
-    kind: event.kind,
-    status: event.status,
-    actor: event.actor,
-    public_comment: event.publicComment,
-    private_comment: event.privateComment,
-    at: timeText(event.createdAtSeconds),
-  })),
-})
-
-const detailOf = async (tables: Pick<Tables, 'sessions' | 'sessionAssignments'>, state: SessionState) => {
-  const { organizationId, id } = state.session
-  return showDetail(
-    state,
-    await tables.sessions.listEvents(organizationId, id),
-    await tables.sessionAssignments.find(organizationId, id),
-  )
-}
 
 export const SESSION_ROUTES = [
   route('listSessions', 'GET', BASE, {
     access: REVIEWER,
-    summary: 'Sessions, newest first',
+    summary: 'Sessions',
     description: '`status=submitted` is the queue. `assigned_to`: an account, or `nobody`.',
     query: Type.Object({
       ...PAGE_QUERY,
@@ -129,10 +24,12 @@ export const SESSION_ROUTES = [
       type: Type.Optional(TYPE),
       environment: Type.Optional(ENVIRONMENT),
       assigned_to: Type.Optional(Type.String({ maxLength: 100 })),
+      created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
+      order: Type.Optional(oneOf(['newest', 'oldest'], 'Which comes first; `newest` unless stated')),
     }),
     answer: pageOf(SESSION),
     handle: async ({ services, organization, query }) => {
-      const { status, type, environment, assigned_to: assignedTo } = query
+      const { status, type, environment, assigned_to: assignedTo, created_before: before, order } = query
       const page = await services.store.sessions.page(
         {
           organizationId: organization.id,
@@ -140,14 +37,15 @@ export const SESSION_ROUTES = [
           ...(type === undefined ? {} : { checkType: CHECK_TYPES[type] }),
           ...(environment === undefined ? {} : { environment }),
           ...(assignedTo === undefined ? {} : { assignedTo: assignedTo === 'nobody' ? null : assignedTo }),
+          ...(before === undefined ? {} : { createdBeforeSeconds: timeOf('created_before', before) / 1000 }),
+          oldestFirst: order === 'oldest',
         },
         pageRequest(query, ['string']),
       )
-      const assignments = await services.store.sessionAssignments.findMany(
-        organization.id,
-        page.items.map(({ id }) => id),
-      )
-      return pageAnswer(page, (session) => showSession(session, assignments.get(session.id)))
+      const ids = page.items.map(({ id }) => id)
+      const assignments = await services.store.sessionAssignments.findMany(organization.id, ids)
+      const submitted = await services.store.sessions.findSubmittedTimes(organization.id, ids)
+      return pageAnswer(page, (session) => showSession(session, assignments.get(session.id), submitted.get(session.id)))
     },
   }),
   route('readSession', 'GET', `${BASE}/{session}`, {

@@ -1,54 +1,16 @@
 // The page: a link is brought, a session is followed through its steps, or it is said why there is nothing to follow.
 import { Component, type ComponentChildren } from 'preact'
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
-import type { EntryAnswer, SessionView } from '../contract.ts'
-import { basePath, enter, portalUrl, RefusedError, type SessionCalls, sessionCalls } from './api.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { EntryAnswer } from '../contract.ts'
+import { basePath, enter, portalUrl, RefusedError, sessionCalls } from './api.ts'
+import { rememberBegun } from './begun.ts'
 import { useMessages } from './language.ts'
-import { Consent } from './screens/consent.tsx'
-import { Details } from './screens/details.tsx'
-import { Documents } from './screens/documents.tsx'
 import { Elsewhere } from './screens/elsewhere.tsx'
-import { Outcome } from './screens/outcome.tsx'
 import { Problem } from './screens/problem.tsx'
-import { Review } from './screens/review.tsx'
-import type { StepProps } from './screens/step-props.ts'
-import { Wallets } from './screens/wallets.tsx'
-import { Welcome } from './screens/welcome.tsx'
 import { useOnline, useSession } from './session.ts'
-import { allowedStep, countedSteps, currentStep, STEPS, type Step, stepAfter, stepBefore } from './steps.ts'
+import { Stepped } from './stepped.tsx'
 import { applyBrand } from './theme.ts'
 import { Frame } from './ui/frame.tsx'
-
-const SCREENS: Readonly<Record<Step, (props: StepProps) => ComponentChildren>> = {
-  welcome: Welcome,
-  consent: Consent,
-  wallets: Wallets,
-  details: Details,
-  documents: Documents,
-  review: Review,
-}
-
-const stepInAddress = (): string => location.hash.slice(1)
-
-/** The step that the address names, and ways to change it that the browser's own back button knows. */
-const useStepInAddress = () => {
-  const [step, setStep] = useState(stepInAddress)
-  useEffect(() => {
-    const follow = (): void => setStep(stepInAddress())
-    window.addEventListener('popstate', follow)
-    return () => window.removeEventListener('popstate', follow)
-  }, [])
-  const go = useCallback((next: string): void => {
-    if (stepInAddress() !== next) history.pushState(null, '', next === '' ? location.pathname : `#${next}`)
-    setStep(next)
-  }, [])
-  /** What was named is over: going back in the browser does not lead there any more. */
-  const clear = useCallback((): void => {
-    if (stepInAddress() !== '') history.replaceState(null, '', location.pathname)
-    setStep('')
-  }, [])
-  return { step, go, clear }
-}
 
 const NotFound = () => {
   const { problems } = useMessages()
@@ -62,51 +24,6 @@ const Loading = () => {
       <span class="spinner" aria-hidden="true" />
       <span class="sr-only">{common.loading}</span>
     </div>
-  )
-}
-
-interface SteppedProps {
-  readonly view: SessionView
-  readonly calls: SessionCalls
-  readonly apply: (view: SessionView) => void
-  readonly refresh: () => void
-  readonly online: boolean
-}
-
-const Stepped = ({ view, calls, apply, refresh, online }: SteppedProps) => {
-  const { step: wanted, go, clear } = useStepInAddress()
-  const [announcement, setAnnouncement] = useState('')
-  const { status, organization } = view
-  // Someone who was sent back first sees why; the address then names where they mend it.
-  const acting = status === 'pending' || (status === 'retry' && STEPS.some((step) => step === wanted))
-  const step = acting ? (wanted === '' ? currentStep(view) : allowedStep(view, wanted)) : null
-
-  const open = status === 'pending' || status === 'retry'
-  useEffect(() => {
-    if (!open) clear()
-  }, [open, clear])
-
-  const next = (newest = view): void => {
-    if (step !== null) go(stepAfter(newest, step))
-  }
-  const before = step === null ? null : stepBefore(view, step)
-  const back = before !== null ? () => go(before) : status === 'retry' && step !== null ? () => go('') : null
-  const steps = countedSteps(view)
-  const Current = step === null ? null : SCREENS[step]
-  return (
-    <Frame
-      organization={organization}
-      progress={status === 'rejected' || (status === 'retry' && step === null) ? null : { steps, current: step, go }}
-      test={view.test}
-      online={online}
-      announcement={announcement}
-    >
-      {Current === null || step === null ? (
-        <Outcome key={`${status}-${view.sequence}`} view={view} onRetry={() => go(currentStep(view))} />
-      ) : (
-        <Current key={step} {...{ view, calls, apply, refresh, go, next, back }} announce={setAnnouncement} />
-      )}
-    </Frame>
   )
 }
 
@@ -162,7 +79,17 @@ const Link = ({ token, onEntered }: { readonly token: string; readonly onEntered
           reload
         />
       )}
-      {state.kind === 'elsewhere' && <Elsewhere token={token} {...state} onEntered={onEntered} />}
+      {state.kind === 'elsewhere' && (
+        <Elsewhere
+          token={token}
+          {...state}
+          onEntered={(sessionId) => {
+            // Has signed for it.
+            rememberBegun(sessionId)
+            onEntered(sessionId)
+          }}
+        />
+      )}
     </Frame>
   )
 }

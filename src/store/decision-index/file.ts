@@ -7,10 +7,11 @@ import { existsSync, rmSync } from 'node:fs'
 const VERSION = '3'
 
 /**
- * Decisions of one generation. Small enough that one without indexes is read whole in some twenty milliseconds, so that
- * the newest can do without: writing stays sequential, which is what makes it fast.
+ * Decisions of one generation. Small enough that one without indexes is read whole in some milliseconds, so that the
+ * newest can do without: writing stays sequential, which is what makes it fast. And small enough that giving it an index,
+ * for which searches wait, is soon done also where other work leaves this process little of the CPU.
  */
-export const GENERATION_ROWS = 500_000
+export const GENERATION_ROWS = 200_000
 
 /**
  * What else may be asked for stands in every index as well, so that a row which does not match costs no look at the table:

@@ -16,10 +16,15 @@ export interface Dashboard extends Pick<DashboardHost, 'service' | 'admin' | 'we
   visit(path: string, options?: BrowserContextOptions): Promise<Page>
   /** The same with the first admin signed in. */
   enter(path: string, options?: BrowserContextOptions): Promise<Page>
+  /** The admin API as the first admin's page calls it: every organization is theirs. */
+  asAdmin(method: string, path: string, body?: unknown): Promise<unknown>
   /** Closes what was opened, and expects that nothing was asked of other hosts and nothing complained about. */
   settle(): Promise<void>
   stop(): Promise<void>
 }
+
+/** How the page finds that nobody is signed in, or that a password was wrong. */
+const SIGNED_OUT = /Failed to load resource: the server responded with a status of 401/
 
 /** `name=value` of the cookie of the account that the first-admin link makes. */
 const makeFirstAdmin = async (url: string, welcome: string): Promise<{ name: string; value: string }> => {
@@ -58,6 +63,19 @@ export const startDashboard = async (options: { readonly firstAdmin?: boolean } 
   }
   return {
     ...{ url, welcome, service: host.service, admin: host.admin },
+    asAdmin: async (method, path, body) => {
+      const response = await fetch(`${url}/admin/v1${path}`, {
+        method,
+        headers: {
+          ...{ origin: url, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+          ...(cookie === null ? {} : { cookie: `${cookie.name}=${cookie.value}` }),
+        },
+        ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
+      })
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+      return text === '' ? undefined : JSON.parse(text)
+    },
     visit: async (path, settings = {}) => {
       const { page } = await open(settings)
       await page.goto(url + path)
@@ -74,7 +92,7 @@ export const startDashboard = async (options: { readonly firstAdmin?: boolean } 
     settle: async () => {
       const all = await close()
       expect(all.flatMap(({ foreign }) => foreign)).toEqual([])
-      expect(all.flatMap(({ complaints }) => complaints)).toEqual([])
+      expect(all.flatMap(({ complaints }) => complaints).filter((text) => !SIGNED_OUT.test(text))).toEqual([])
     },
     stop: async () => {
       await close()
@@ -84,12 +102,12 @@ export const startDashboard = async (options: { readonly firstAdmin?: boolean } 
   }
 }
 
-/** Nothing serious from axe, in light and in dark. */
+/** Nothing serious from axe, in light and in dark, which differ in colours alone. */
 export const accessible = async (page: Page): Promise<void> => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    expect(await seriousFindings(page)).toEqual([])
-  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  expect(await seriousFindings(page)).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await seriousFindings(page, ['color-contrast'])).toEqual([])
 }
 
 /** No part of the page is wider than the window of a phone; the window is as it was afterwards. */

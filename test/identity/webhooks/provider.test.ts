@@ -95,7 +95,7 @@ describe('an organization with an outside decider', () => {
     const { store, changes, createOrganization } = parts
     const deciders = createDeciders({ endpoints: store.webhookEndpoints, onError: (error) => reported.push(error) })
     const providers = createProviders({
-      ...{ manual: createManualProvider(changes), sandbox: createSandboxProvider(changes) },
+      ...{ manual: createManualProvider(changes), sandbox: createSandboxProvider(changes, store.sessions) },
       outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
     })
     const other = await createOrganization('other')

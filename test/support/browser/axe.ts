@@ -11,13 +11,16 @@ interface Finding {
   readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
 }
 
-/** What axe calls serious or critical, in one line each. */
-export const seriousFindings = async (page: Page): Promise<readonly string[]> => {
+/**
+ * What axe calls serious or critical, in one line each.
+ * @param only the rules to try; all unless given
+ */
+export const seriousFindings = async (page: Page, only: readonly string[] = []): Promise<readonly string[]> => {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SOURCE)
-  const findings = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Finding[] }> } }
-    return (await axe.run()).violations
-  })
+  const findings = await page.evaluate(async (rules) => {
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Finding[] }> } }
+    return (await axe.run(rules.length === 0 ? {} : { runOnly: rules })).violations
+  }, only)
   return findings
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${String(target)} ${failureSummary}`))

@@ -6,11 +6,11 @@ import { useForm } from '../data/use-form.ts'
 import { useSession } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { Dialog, FormDialog } from '../ui/dialog.tsx'
+import { FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
-import { Secret } from '../ui/secret.tsx'
+import { SecretDialog } from '../ui/secret.tsx'
 import { say } from '../ui/toast.tsx'
 
 const QrCode = lazy(async () => (await import('./qr-code.tsx')).QrCode)
@@ -49,15 +49,13 @@ const SwitchOn = ({ onClose }: DialogProps) => {
   })
   if (state.kind === 'codes') {
     return (
-      <Dialog title="Your recovery codes">
-        <p class="confirm-text">Each is good once, in place of a code, when the app is not at hand.</p>
-        <Secret label="Recovery codes" text={state.codes.join('\n')} />
-        <div class="form-actions">
-          <Button kind="primary" onClick={onClose}>
-            I have kept them
-          </Button>
-        </div>
-      </Dialog>
+      <SecretDialog
+        title="Your recovery codes"
+        lead="Each is good once, in place of a code, when the app is not at hand."
+        label="Recovery codes"
+        text={state.codes.join('\n')}
+        onClose={onClose}
+      />
     )
   }
   if (state.kind === 'scan') {

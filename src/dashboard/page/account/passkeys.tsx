@@ -9,8 +9,8 @@ import { makePasskey, passkeysPossible } from '../entry/passkey.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Card, Loading } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Card } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
@@ -65,7 +65,8 @@ const RemovePasskey = ({ passkey, onClose, onDone }: DialogProps & { readonly pa
 export const Passkeys = () => {
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Passkey | null>(null)
-  const { value, error, reload } = useQuery((signal) => call('GET /me/passkeys', { signal }), [])
+  const query = useQuery((signal) => call('GET /me/passkeys', { signal }), [])
+  const { reload } = query
   const possible = passkeysPossible()
   return (
     <Card
@@ -80,37 +81,35 @@ export const Passkeys = () => {
         )
       }
     >
-      {value === null ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <Problem error={error} retry={reload} />
-        )
-      ) : value.data.length === 0 ? (
-        <p class="card-note soft">
-          {possible
-            ? 'None yet.'
-            : 'Not at this address: open the dashboard by a name, over https or as localhost, in a current browser.'}
-        </p>
-      ) : (
-        <Table<Passkey>
-          caption="Your passkeys"
-          rows={value.data}
-          rowKey={({ id }) => id}
-          columns={[
-            { label: 'Name', cell: ({ name }) => <strong>{name}</strong> },
-            { label: 'Last used', narrow: true, cell: ({ last_used_at: at }) => <Time at={at} /> },
-            {
-              label: '',
-              align: 'end',
-              narrow: true,
-              cell: (passkey) => (
-                <IconButton icon="trash" label={`Remove ${passkey.name}`} onClick={() => setRemoving(passkey)} />
-              ),
-            },
-          ]}
-        />
-      )}
+      <Loaded query={query}>
+        {(value) =>
+          value.data.length === 0 ? (
+            <p class="card-note soft">
+              {possible
+                ? 'None yet.'
+                : 'Not at this address: open the dashboard by a name, over https or as localhost, in a current browser.'}
+            </p>
+          ) : (
+            <Table<Passkey>
+              caption="Your passkeys"
+              rows={value.data}
+              rowKey={({ id }) => id}
+              columns={[
+                { label: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+                { label: 'Last used', narrow: true, cell: ({ last_used_at: at }) => <Time at={at} /> },
+                {
+                  label: '',
+                  align: 'end',
+                  narrow: true,
+                  cell: (passkey) => (
+                    <IconButton icon="trash" label={`Remove ${passkey.name}`} onClick={() => setRemoving(passkey)} />
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
       {adding && <AddPasskey onClose={() => setAdding(false)} onDone={reload} />}
       {removing !== null && <RemovePasskey passkey={removing} onClose={() => setRemoving(null)} onDone={reload} />}
     </Card>

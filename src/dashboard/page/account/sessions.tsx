@@ -4,37 +4,17 @@ import type { UserSession } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
-import { Badge, Card, Loading } from '../ui/parts.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Badge, Card } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-
-const BROWSERS: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/Edg\//, 'Edge'],
-  [/OPR\//, 'Opera'],
-  [/Firefox\//, 'Firefox'],
-  [/Chrome\//, 'Chrome'],
-  [/Safari\//, 'Safari'],
-]
-const SYSTEMS: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/Android/, 'Android'],
-  [/iPhone|iPad/, 'iOS'],
-  [/Windows/, 'Windows'],
-  [/Mac OS X/, 'macOS'],
-  [/Linux/, 'Linux'],
-]
-
-/** As its owner would call it; the whole text where it is none that is known. */
-export const browserName = (userAgent: string): string => {
-  const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
-  const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]
-  if (browser === undefined) return userAgent === '' ? 'Unknown' : userAgent
-  return system === undefined ? browser : `${browser} on ${system}`
-}
+import { browserName } from './browser-name.ts'
 
 export const Sessions = () => {
-  const { value, error, reload } = useQuery((signal) => call('GET /me/sessions', { signal }), [])
+  const query = useQuery((signal) => call('GET /me/sessions', { signal }), [])
+  const { value, reload } = query
   const endOne = useAction(async (session: UserSession) => {
     await call('DELETE /me/sessions/{session}', { params: { session: session.id } })
     say('Session ended')
@@ -60,43 +40,39 @@ export const Sessions = () => {
       }
     >
       <Problem error={endOne.failure ?? endOthers.failure} />
-      {value === null ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <Problem error={error} retry={reload} />
-        )
-      ) : (
-        <Table<UserSession>
-          caption="Your sessions"
-          rows={value.data}
-          rowKey={({ id }) => id}
-          columns={[
-            {
-              label: 'Browser',
-              cell: ({ user_agent: agent, current }) => (
-                <>
-                  <span title={agent}>{browserName(agent)}</span> {current && <Badge tone="good">This one</Badge>}
-                </>
-              ),
-            },
-            { label: 'From', cell: ({ address }) => <code>{address}</code> },
-            { label: 'Begun', cell: ({ created_at: at }) => <Time at={at} /> },
-            { label: 'Last seen', cell: ({ last_seen_at: at }) => <Time at={at} /> },
-            {
-              label: '',
-              align: 'end',
-              narrow: true,
-              cell: (session) =>
-                !session.current && (
-                  <Button small busy={endOne.busy} onClick={() => endOne.run(session)}>
-                    End it
-                  </Button>
+      <Loaded query={query}>
+        {(value) => (
+          <Table<UserSession>
+            caption="Your sessions"
+            rows={value.data}
+            rowKey={({ id }) => id}
+            columns={[
+              {
+                label: 'Browser',
+                cell: ({ user_agent: agent, current }) => (
+                  <>
+                    <span title={agent}>{browserName(agent)}</span> {current && <Badge tone="good">This one</Badge>}
+                  </>
                 ),
-            },
-          ]}
-        />
-      )}
+              },
+              { label: 'From', cell: ({ address }) => <code>{address}</code> },
+              { label: 'Begun', cell: ({ created_at: at }) => <Time at={at} /> },
+              { label: 'Last seen', cell: ({ last_seen_at: at }) => <Time at={at} /> },
+              {
+                label: '',
+                align: 'end',
+                narrow: true,
+                cell: (session) =>
+                  !session.current && (
+                    <Button small busy={endOne.busy} onClick={() => endOne.run(session)}>
+                      End it
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
     </Card>
   )
 }

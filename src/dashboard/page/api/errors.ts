@@ -54,7 +54,8 @@ const sentence = (text: string): string => {
 export const fieldProblemOf = (error: unknown): FieldProblem | null => {
   if (!(error instanceof ApiError)) return null
   const invalid = INVALID.exec(error.detail)
-  if (invalid !== null) return { field: invalid[1] ?? '', text: sentence(invalid[2] ?? '') }
+  // `the request …` and `the query …` are about no field.
+  if (invalid !== null && invalid[1] !== 'the') return { field: invalid[1] ?? '', text: sentence(invalid[2] ?? '') }
   const missing = MISSING.exec(error.detail)
   return missing === null ? null : { field: missing[1] ?? '', text: 'This is needed.' }
 }

@@ -122,6 +122,13 @@ export interface Binding {
   readonly created_at: string
 }
 
+export interface Brand {
+  /** `#rrggbb`; null: the page’s own */
+  readonly color: string | null
+  /** Changes when the logo does; null: none */
+  readonly logo_version: string | null
+}
+
 export interface ChainFinding {
   readonly chain: string
   readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
@@ -239,6 +246,13 @@ export interface EvidenceDocument {
   readonly bytes: number
   readonly file_name: string
   readonly created_at: string
+}
+
+export interface EvidenceRetention {
+  readonly completed_days: number
+  readonly rejected_days: number
+  /** After the last step in a session that was never handed in */
+  readonly abandoned_days: number
 }
 
 export interface Job {
@@ -517,6 +531,8 @@ export interface Session {
   /** Rises with every assignment; an assignment names the one it saw */
   readonly assignment_version: number
   readonly created_at: string
+  /** When it was last handed in */
+  readonly submitted_at: string | null
   readonly completed_at: string | null
 }
 
@@ -541,12 +557,21 @@ export interface SessionDetail {
   /** Rises with every assignment; an assignment names the one it saw */
   readonly assignment_version: number
   readonly created_at: string
+  /** When it was last handed in */
+  readonly submitted_at: string | null
   readonly completed_at: string | null
   readonly wallets: readonly {
     readonly id: string
     readonly chain: string
     readonly address: string
     readonly connected_at: string
+    /** What was signed to connect it, as it was checked then */
+    readonly proof: {
+      readonly kind: 'eip191' | 'erc1271' | 'siws' | 'sandbox'
+      readonly message: string
+      readonly signature: string
+      readonly proved_at: string
+    } | null
   }[]
   readonly events: readonly {
     readonly sequence: number
@@ -919,6 +944,45 @@ export interface Operations {
       readonly second_person: boolean
     }
     answer: OrganizationSettings | Approval
+  }
+  'GET /organizations/{organization}/brand': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: Brand
+  }
+  'PATCH /organizations/{organization}/brand': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly color?: string | null | undefined
+      /** PNG, JPEG or WebP of at most 256 KiB, as base64; null: none */
+      readonly logo?: string | null | undefined
+    }
+    answer: Brand
+  }
+  'GET /organizations/{organization}/brand/logo': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: Response
+  }
+  'GET /organizations/{organization}/evidence-retention': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: EvidenceRetention
+  }
+  'PATCH /organizations/{organization}/evidence-retention': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly completed_days?: number | undefined
+      readonly rejected_days?: number | undefined
+      /** After the last step in a session that was never handed in */
+      readonly abandoned_days?: number | undefined
+    }
+    answer: EvidenceRetention
   }
   'GET /organizations/{organization}/members': {
     params: { readonly organization: string }
@@ -1593,6 +1657,8 @@ export interface Operations {
       readonly type?: 'individual' | 'business' | undefined
       readonly environment?: 'live' | 'test' | undefined
       readonly assigned_to?: string | undefined
+      readonly created_before?: string | undefined
+      readonly order?: 'newest' | 'oldest' | undefined
     }
     body: undefined
     answer: {
@@ -1782,6 +1848,8 @@ export interface Operations {
       readonly next_cursor: string | null
       /** False: the search stopped to stay quick and goes on with the next page */
       readonly complete: boolean
+      /** False: decisions of the last moments may not be found yet */
+      readonly up_to_date: boolean
     }
   }
   'GET /organizations/{organization}/decisions/count': {

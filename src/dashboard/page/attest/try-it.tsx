@@ -10,29 +10,10 @@ import { CodeBlock } from '../ui/copy.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { curlFor, KEY_PLACE } from './curl.ts'
 
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
-const KEY_PLACE = '$ATTESTATION_API_KEY'
-
-interface CurlOptions {
-  readonly apiUrl: string
-  readonly apiKey: string | null
-  readonly verificationHash: string
-  readonly chain: string
-  readonly wallet: string
-}
-
-/** For a POSIX shell. What people typed is JSON first, and then quoted for the shell. */
-export const curlFor = ({ apiUrl, apiKey, verificationHash, chain, wallet }: CurlOptions): string => {
-  const body = JSON.stringify({ from: wallet, chain, verification_hash: verificationHash }).replaceAll("'", "'\\''")
-  return [
-    `curl -s ${apiUrl}/v2/attestation \\`,
-    `  -H "x-api-key: ${apiKey ?? KEY_PLACE}" \\`,
-    `  -H 'content-type: application/json' \\`,
-    `  -d '${body}'`,
-  ].join('\n')
-}
 
 /** Where the attestation API answers: its document knows. */
 const readApiUrl = async (signal: AbortSignal): Promise<string> => {

@@ -12,9 +12,9 @@ import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { RadioField } from '../ui/field.tsx'
+import { Loaded } from '../ui/loaded.tsx'
 import { RowMenu } from '../ui/menu.tsx'
-import { Badge, Card, Empty, Loading, Page } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
+import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ChainChecks } from './chain-checks.tsx'
@@ -103,7 +103,8 @@ type Deed = { readonly kind: 'add' } | { readonly kind: 'retire'; readonly attes
 
 export const Attesters = () => {
   const [deed, setDeed] = useState<Deed | null>(null)
-  const { value, error, reload } = useQuery((signal) => call('GET /attesters', { signal }), [])
+  const query = useQuery((signal) => call('GET /attesters', { signal }), [])
+  const { reload } = query
   const add = (): void => setDeed({ kind: 'add' })
   useShortcut('c', 'Make an attester key', add)
   return (
@@ -117,58 +118,56 @@ export const Attesters = () => {
       }
     >
       <Card flush>
-        {value === null ? (
-          error === null ? (
-            <Loading />
-          ) : (
-            <Problem error={error} retry={reload} />
-          )
-        ) : value.data.length === 0 ? (
-          <Empty icon="signature" title="No attester keys">
-            <p>Without one, nothing can be signed.</p>
-          </Empty>
-        ) : (
-          <Table<Attester>
-            caption="Attesters"
-            rows={value.data}
-            rowKey={({ id }) => id}
-            dimmed={({ status }) => status === 'retired'}
-            columns={[
-              { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
-              { label: 'For', cell: ({ kind }) => KINDS[kind].label },
-              { label: 'Status', narrow: true, cell: ({ status }) => STATUS[status] },
-              { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-              {
-                label: '',
-                align: 'end',
-                narrow: true,
-                cell: (attester) =>
-                  attester.status !== 'retired' && (
-                    <RowMenu
-                      label={`Actions for ${attester.address}`}
-                      items={[
-                        ...(attester.status === 'active'
-                          ? [
-                              {
-                                label: 'Retire…',
-                                icon: 'clock' as const,
-                                onSelect: () => setDeed({ kind: 'retire', attester, final: false }),
-                              },
-                            ]
-                          : []),
-                        {
-                          label: 'Retire for good…',
-                          icon: 'trash',
-                          danger: true,
-                          onSelect: () => setDeed({ kind: 'retire', attester, final: true }),
-                        },
-                      ]}
-                    />
-                  ),
-              },
-            ]}
-          />
-        )}
+        <Loaded query={query}>
+          {(value) =>
+            value.data.length === 0 ? (
+              <Empty icon="signature" title="No attester keys">
+                <p>Without one, nothing can be signed.</p>
+              </Empty>
+            ) : (
+              <Table<Attester>
+                caption="Attesters"
+                rows={value.data}
+                rowKey={({ id }) => id}
+                dimmed={({ status }) => status === 'retired'}
+                columns={[
+                  { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
+                  { label: 'For', cell: ({ kind }) => KINDS[kind].label },
+                  { label: 'Status', narrow: true, cell: ({ status }) => STATUS[status] },
+                  { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+                  {
+                    label: '',
+                    align: 'end',
+                    narrow: true,
+                    cell: (attester) =>
+                      attester.status !== 'retired' && (
+                        <RowMenu
+                          label={`Actions for ${attester.address}`}
+                          items={[
+                            ...(attester.status === 'active'
+                              ? [
+                                  {
+                                    label: 'Retire…',
+                                    icon: 'clock' as const,
+                                    onSelect: () => setDeed({ kind: 'retire', attester, final: false }),
+                                  },
+                                ]
+                              : []),
+                            {
+                              label: 'Retire for good…',
+                              icon: 'trash',
+                              danger: true,
+                              onSelect: () => setDeed({ kind: 'retire', attester, final: true }),
+                            },
+                          ]}
+                        />
+                      ),
+                  },
+                ]}
+              />
+            )
+          }
+        </Loaded>
       </Card>
       <ChainChecks />
       <SecondPerson />

@@ -3,10 +3,9 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useForm } from '../data/use-form.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog, FormDialog } from '../ui/dialog.tsx'
+import { FormDialog } from '../ui/dialog.tsx'
 import { CheckField, RadioField, SelectField, TextField } from '../ui/field.tsx'
-import { Secret } from '../ui/secret.tsx'
+import { SecretDialog } from '../ui/secret.tsx'
 
 type Kind = 'attestation' | 'identity' | 'admin'
 type Limit = 'default' | 'none' | 'own'
@@ -85,16 +84,7 @@ export const IssueKey = ({ onClose, onIssued, only }: IssueKeyProps) => {
   })
   const { values, set } = form
   if (issued !== null) {
-    return (
-      <Dialog title="The key is issued">
-        <Secret label="The key" text={issued} />
-        <div class="form-actions">
-          <Button kind="primary" onClick={onClose}>
-            I have copied it
-          </Button>
-        </div>
-      </Dialog>
-    )
+    return <SecretDialog title="The key is issued" label="The key" text={issued} onClose={onClose} />
   }
   return (
     <FormDialog title="Issue a key" form={form} submitLabel="Issue the key" onClose={onClose}>

@@ -5,10 +5,9 @@ import type { ApiKey } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { ConfirmDialog, Dialog, FormDialog } from '../ui/dialog.tsx'
+import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
-import { Secret } from '../ui/secret.tsx'
+import { SecretDialog } from '../ui/secret.tsx'
 import { say } from '../ui/toast.tsx'
 
 interface KeyDialogProps {
@@ -40,16 +39,7 @@ export const RegenerateKey = ({ apiKey, onClose, onDone }: KeyDialogProps) => {
     },
   })
   if (made !== null) {
-    return (
-      <Dialog title="The new key">
-        <Secret label="The new key" text={made} />
-        <div class="form-actions">
-          <Button kind="primary" onClick={onClose}>
-            I have copied it
-          </Button>
-        </div>
-      </Dialog>
-    )
+    return <SecretDialog title="The new key" label="The new key" text={made} onClose={onClose} />
   }
   return (
     <FormDialog title={`Regenerate ${apiKey.name}`} form={form} submitLabel="Make the new key" onClose={onClose}>

@@ -10,8 +10,8 @@ import { useShortcut } from '../shell/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { Badge, Card, Empty, Loading, Page } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { type ListOwner, listKey } from './list-key.ts'
@@ -68,7 +68,7 @@ interface ListTableProps {
 
 const ListsOf = ({ owner, title, lead, mayChange, href }: ListTableProps) => {
   const [creating, setCreating] = useState(false)
-  const { value, error, reload } = useQuery(
+  const query = useQuery(
     (signal) => call(listKey(owner, 'GET', ''), { params: { organization: owner ?? '' }, signal }),
     [owner],
   )
@@ -88,53 +88,56 @@ const ListsOf = ({ owner, title, lead, mayChange, href }: ListTableProps) => {
       }
     >
       <Card flush>
-        {value === null ? (
-          error === null ? (
-            <Loading />
-          ) : (
-            <Problem error={error} retry={reload} />
-          )
-        ) : value.data.length === 0 ? (
-          <Empty
-            icon="list"
-            title="No lists yet"
-            actions={mayChange && <Button onClick={() => setCreating(true)}>Make the first list</Button>}
-          >
-            <p>
-              A policy looks an address up in a list by its name. Fill one by hand, from a file, or from a source that
-              is read again every day, such as the US Treasury’s sanctions list.
-            </p>
-          </Empty>
-        ) : (
-          <Table<AddressList>
-            caption={title}
-            rows={value.data}
-            rowKey={({ name, shared }) => `${name} ${shared}`}
-            href={href}
-            columns={[
-              {
-                label: 'Name',
-                cell: ({ name, shared }) => (
-                  <>
-                    <code>{name}</code> {shared && owner !== null && <Badge tone="info">Shared</Badge>}
-                  </>
-                ),
-              },
-              { label: 'Description', cell: ({ description }) => description },
-              { label: 'Addresses', align: 'end', narrow: true, cell: ({ entries }) => entries.toLocaleString('en') },
-              {
-                label: 'Kept by',
-                narrow: true,
-                cell: ({ kept_by: by }) => (by === 'source' ? <Badge>Source</Badge> : 'People'),
-              },
-              {
-                label: 'Changed',
-                narrow: true,
-                cell: ({ updated_at: updated, confirmed_at: confirmed }) => <Time at={confirmed ?? updated} />,
-              },
-            ]}
-          />
-        )}
+        <Loaded query={query}>
+          {(value) =>
+            value.data.length === 0 ? (
+              <Empty
+                icon="list"
+                title="No lists yet"
+                actions={mayChange && <Button onClick={() => setCreating(true)}>Make the first list</Button>}
+              >
+                <p>
+                  A policy looks an address up in a list by its name. Fill one by hand, from a file, or from a source
+                  that is read again every day, such as the US Treasury’s sanctions list.
+                </p>
+              </Empty>
+            ) : (
+              <Table<AddressList>
+                caption={title}
+                rows={value.data}
+                rowKey={({ name, shared }) => `${name} ${shared}`}
+                href={href}
+                columns={[
+                  {
+                    label: 'Name',
+                    cell: ({ name, shared }) => (
+                      <>
+                        <code>{name}</code> {shared && owner !== null && <Badge tone="info">Shared</Badge>}
+                      </>
+                    ),
+                  },
+                  { label: 'Description', cell: ({ description }) => description },
+                  {
+                    label: 'Addresses',
+                    align: 'end',
+                    narrow: true,
+                    cell: ({ entries }) => entries.toLocaleString('en'),
+                  },
+                  {
+                    label: 'Kept by',
+                    narrow: true,
+                    cell: ({ kept_by: by }) => (by === 'source' ? <Badge>Source</Badge> : 'People'),
+                  },
+                  {
+                    label: 'Changed',
+                    narrow: true,
+                    cell: ({ updated_at: updated, confirmed_at: confirmed }) => <Time at={confirmed ?? updated} />,
+                  },
+                ]}
+              />
+            )
+          }
+        </Loaded>
       </Card>
       {creating && (
         <CreateList

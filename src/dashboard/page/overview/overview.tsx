@@ -6,8 +6,8 @@ import { PAGES } from '../pages.ts'
 import { useSession, useWorkplace, type Workplace } from '../shell/session.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Card, Loading, Page } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Card, Page } from '../ui/parts.tsx'
 
 interface Step {
   readonly done: boolean
@@ -89,39 +89,39 @@ export const Overview = () => {
   const workplace = useWorkplace()
   const { account } = useSession()
   const { organization } = workplace
-  const { value, error, reload } = useQuery((signal) => read(workplace, signal), [organization.id])
+  const query = useQuery((signal) => read(workplace, signal), [organization.id])
+  const { value } = query
   const project = value?.projects[0]
   return (
     <Page title={organization.name} lead="What is set up, and what comes next.">
-      {value === null ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <Problem error={error} retry={reload} />
-        )
-      ) : (
-        <>
-          <Card title="First steps">
-            <Steps
-              steps={[
-                ...value.steps,
-                {
-                  done: account.has_totp || value.hasPasskey,
-                  title: 'A second factor for your account',
-                  text: 'A passkey or one-time codes, so that a stolen password is not enough.',
-                  href: '/account',
-                  label: 'Account',
-                },
-              ]}
-            />
-          </Card>
-          {project !== undefined && (
-            <Card title={`Try ${project.name}`} text="The answer is a signed attestation, or a denial with its reason.">
-              <TryIt verificationHash={project.verification_hash} />
+      <Loaded query={query}>
+        {(value) => (
+          <>
+            <Card title="First steps">
+              <Steps
+                steps={[
+                  ...value.steps,
+                  {
+                    done: account.has_totp || value.hasPasskey,
+                    title: 'A second factor for your account',
+                    text: 'A passkey or one-time codes, so that a stolen password is not enough.',
+                    href: '/account',
+                    label: 'Account',
+                  },
+                ]}
+              />
             </Card>
-          )}
-        </>
-      )}
+            {project !== undefined && (
+              <Card
+                title={`Try ${project.name}`}
+                text="The answer is a signed attestation, or a denial with its reason."
+              >
+                <TryIt verificationHash={project.verification_hash} />
+              </Card>
+            )}
+          </>
+        )}
+      </Loaded>
     </Page>
   )
 }

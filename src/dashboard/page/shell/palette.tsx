@@ -1,6 +1,7 @@
 // Finds a page, an organization or an action by a few letters of its name.
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../ui/icons.tsx'
+import { matchScore } from './match.ts'
 
 export interface Command {
   readonly id: string
@@ -12,21 +13,6 @@ export interface Command {
 }
 
 const SHOWN_MAX = 30
-
-/** All letters in their order; those that begin a word come first. Null: no match. */
-export const matchScore = (label: string, wanted: string): number | null => {
-  const text = label.toLowerCase()
-  const at = text.indexOf(wanted)
-  if (at === 0) return 0
-  if (at > 0) return text[at - 1] === ' ' ? 1 : 2
-  let from = 0
-  for (const letter of wanted) {
-    const found = text.indexOf(letter, from)
-    if (found === -1) return null
-    from = found + 1
-  }
-  return 3
-}
 
 export const findCommands = (commands: readonly Command[], text: string): readonly Command[] => {
   const wanted = text.trim().toLowerCase()

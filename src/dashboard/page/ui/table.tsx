@@ -44,9 +44,7 @@ export const Table = <Row,>({ caption, columns, rows, rowKey, href, dimmed }: Ta
         <tr key={rowKey(row)} class={dimmed?.(row) === true ? 'row-dimmed' : undefined}>
           {columns.map(({ label, cell, align, narrow }, index) => (
             <td key={label === '' ? index : label} data-label={label} class={cellClass(align, narrow)}>
-              <div class="cell">
-                <CellContent href={index === 0 ? (href?.(row) ?? null) : null}>{cell(row)}</CellContent>
-              </div>
+              <div class="cell">{linked(index === 0 ? (href?.(row) ?? null) : null, cell(row))}</div>
             </td>
           ))}
         </tr>
@@ -55,12 +53,12 @@ export const Table = <Row,>({ caption, columns, rows, rowKey, href, dimmed }: Ta
   </table>
 )
 
-const CellContent = ({ href, children }: { readonly href: string | null; readonly children: ComponentChildren }) =>
+const linked = (href: string | null, content: ComponentChildren): ComponentChildren =>
   href === null ? (
-    <>{children}</>
+    content
   ) : (
     <a class="row-link" data-row href={href}>
-      {children}
+      {content}
     </a>
   )
 

@@ -1,27 +1,6 @@
 // Points in time: how long ago for reading, the full one for whoever points at it or needs it.
 import { useEffect, useState } from 'preact/hooks'
-
-const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
-  ['year', 31_557_600],
-  ['month', 2_629_800],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-]
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
-const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
-
-/** `3 min. ago`, `in 2 days`, `now`. */
-export const relativeTime = (at: string, nowMs: number): string => {
-  const seconds = Math.round((Date.parse(at) - nowMs) / 1000)
-  for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit)
-  }
-  return Math.abs(seconds) < 10 ? 'now' : relative.format(seconds, 'second')
-}
-
-/** In the browser's own zone. */
-export const absoluteTime = (at: string): string => absolute.format(new Date(at))
+import { absoluteTime, relativeTime } from './relative-time.ts'
 
 const TICK_MS = 30_000
 

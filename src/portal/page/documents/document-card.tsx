@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DocumentKind, DocumentReceipt } from '../../../identity/evidence-types.ts'
 import type { SessionView } from '../../contract.ts'
 import type { SessionCalls } from '../api.ts'
-import { formatBytes } from '../format.ts'
 import { useMessages } from '../language.ts'
 import { problemText } from '../problem-text.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -11,9 +10,10 @@ import { lazy } from '../ui/lazy.tsx'
 import { Button, Notice } from '../ui/parts.tsx'
 import { isPhone } from '../wallets/apps.ts'
 import type { CameraProps } from './camera.tsx'
+import { PendingRow, ReceiptRow } from './document-rows.tsx'
 import { Illustration } from './illustration.tsx'
-import { dropPreview, previewOf } from './previews.ts'
-import { type PendingUpload, useUploads } from './use-uploads.ts'
+import { dropPreview } from './previews.ts'
+import { useUploads } from './use-uploads.ts'
 
 const Camera = lazy<CameraProps>(async () => (await import('./camera.tsx')).Camera)
 
@@ -30,80 +30,6 @@ interface DocumentCardProps {
 const MEGABYTE = 1024 * 1024
 
 const hasCamera = (): boolean => isSecureContext && navigator.mediaDevices?.getUserMedia !== undefined
-
-interface ReceiptRowProps {
-  readonly receipt: DocumentReceipt
-  readonly onRemove: () => void
-}
-
-const ReceiptRow = ({ receipt, onRemove }: ReceiptRowProps) => {
-  const { documents, locale } = useMessages()
-  const preview = previewOf(receipt.id)
-  return (
-    <li class="receipt">
-      {preview === null ? (
-        <span class="tile tile-good">
-          <Icon name={receipt.mediaType === 'application/pdf' ? 'document' : 'check'} size={20} />
-        </span>
-      ) : (
-        <img class="thumb" src={preview} alt="" width={48} height={48} />
-      )}
-      <span class="receipt-text">
-        <bdi class="file-name">{receipt.fileName}</bdi>
-        <small class="muted">
-          {documents.given}, {formatBytes(receipt.byteLength, locale)}
-        </small>
-      </span>
-      <button type="button" class="icon-button" aria-label={documents.removeLabel(receipt.fileName)} onClick={onRemove}>
-        <Icon name="trash" size={20} />
-      </button>
-    </li>
-  )
-}
-
-interface PendingRowProps {
-  readonly upload: PendingUpload
-  readonly onAgain: () => void
-  readonly onStop: () => void
-  readonly problem: string
-}
-
-const PendingRow = ({ upload, onAgain, onStop, problem }: PendingRowProps) => {
-  const { documents, common } = useMessages()
-  const { phase, percent, name } = upload
-  const text = {
-    preparing: documents.preparing,
-    sending: documents.uploading(percent),
-    checking: documents.checking,
-    paused: documents.paused,
-    failed: problem,
-  }[phase]
-  const waiting = phase === 'paused' || phase === 'failed'
-  return (
-    <li class={`receipt pending${phase === 'failed' ? ' receipt-failed' : ''}`}>
-      <span class={`tile ${waiting ? 'tile-warn' : 'tile-plain'}`}>
-        {waiting ? <Icon name={phase === 'paused' ? 'offline' : 'alert'} size={20} /> : <span class="spinner" />}
-      </span>
-      <span class="receipt-text">
-        <bdi class="file-name">{name}</bdi>
-        <small class={phase === 'failed' ? 'error' : 'muted'} role={waiting ? 'alert' : undefined}>
-          {text}
-        </small>
-        {!waiting && <progress max={100} value={phase === 'preparing' ? 0 : percent} aria-label={name} />}
-      </span>
-      <span class="receipt-actions">
-        {waiting && (
-          <Button kind="quiet" onClick={onAgain}>
-            {common.tryAgain}
-          </Button>
-        )}
-        <Button kind="quiet" onClick={onStop}>
-          {waiting ? common.remove : documents.stopUpload}
-        </Button>
-      </span>
-    </li>
-  )
-}
 
 export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: DocumentCardProps) => {
   const messages = useMessages()

@@ -1,6 +1,6 @@
 // Documents on their way: prepared, sent one after another, and tried again by themselves when the connection is back.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { DocumentKind } from '../../../identity/evidence-types.ts'
+import type { DocumentKind, DocumentReceipt } from '../../../identity/evidence-types.ts'
 import type { SessionView } from '../../contract.ts'
 import { NetworkError, type SessionCalls } from '../api.ts'
 import { keepPreview } from './previews.ts'
@@ -22,6 +22,8 @@ interface Job {
   readonly name: string
   readonly file: Blob
   upload: Upload | null
+  /** Documents that were there when it was first sent; null: not sent yet. */
+  before: ReadonlySet<string> | null
   /** The connection was lost: goes on by itself when it is back. */
   paused: boolean
 }
@@ -48,6 +50,8 @@ export const useUploads = (
 ) => {
   const [pending, setPending] = useState<readonly PendingUpload[]>([])
   const jobs = useRef(new Map<number, Job>())
+  /** Documents that are known to be those of a job. */
+  const claimed = useRef(new Set<string>())
   const latest = useRef({ known, onReceived })
   latest.current = { known, onReceived }
 
@@ -68,17 +72,34 @@ export const useUploads = (
       const file = await prepare(job.file)
       if (!jobs.current.has(id)) return
       update(id, { phase: 'sending' })
-      const before = latest.current.known()
-      job.upload = uploadDocument(calls, kind, file, job.name, (part) =>
-        update(id, { phase: part < 1 ? 'sending' : 'checking', percent: Math.round(part * 100) }),
-      )
-      try {
-        const view = await job.upload.done
-        for (const document of view.documents) {
-          if (document.kind === kind && !before.has(document.id)) keepPreview(document.id, file)
+      const arrivedOf = ({ documents }: SessionView, { before }: Job): DocumentReceipt | undefined =>
+        documents.find(
+          (found) => found.kind === kind && before?.has(found.id) === false && !claimed.current.has(found.id),
+        )
+      const receive = (view: SessionView): void => {
+        const arrived = arrivedOf(view, job)
+        if (arrived !== undefined) {
+          claimed.current.add(arrived.id)
+          keepPreview(arrived.id, file)
         }
         drop(id)
         latest.current.onReceived(view, job.name)
+      }
+      try {
+        if (job.before !== null) {
+          // Perhaps only the answer was lost: nothing is there twice.
+          const view = await calls.view()
+          if (!jobs.current.has(id)) return
+          if (arrivedOf(view, job)?.fileName === job.name) {
+            receive(view)
+            return
+          }
+        }
+        job.before ??= latest.current.known()
+        job.upload = uploadDocument(calls, kind, file, job.name, (part) =>
+          update(id, { phase: part < 1 ? 'sending' : 'checking', percent: Math.round(part * 100) }),
+        )
+        receive(await job.upload.done)
       } catch (error) {
         job.upload = null
         if (error instanceof UploadStoppedError) return
@@ -117,7 +138,7 @@ export const useUploads = (
 
   const add = (file: Blob, name: string): void => {
     lastId += 1
-    const job: Job = { id: lastId, name, file, upload: null, paused: false }
+    const job: Job = { id: lastId, name, file, upload: null, before: null, paused: false }
     jobs.current.set(job.id, job)
     setPending((now) => [...now, { id: job.id, name, phase: 'preparing', percent: 0, error: null }])
     queue(job)

@@ -18,6 +18,7 @@ export const Welcome = ({ view, next }: StepProps) => {
     <Screen
       title={welcome.title[checkType](organization.name)}
       lead={welcome.why[checkType](organization.name)}
+      pinned={false}
       actions={
         <StepActions back={null} onNext={() => next()}>
           {welcome.start}

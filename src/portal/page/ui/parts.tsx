@@ -66,10 +66,12 @@ interface ScreenProps {
   readonly children?: ComponentChildren
   /** The way on and back, always in the same place. */
   readonly actions?: ComponentChildren
+  /** They stay in sight however long the screen is. False where it has to be read to its end. */
+  readonly pinned?: boolean
 }
 
 /** One screen: its heading takes the focus when it appears, so that screen readers begin there. */
-export const Screen = ({ title, lead, emblem, children, actions }: ScreenProps) => {
+export const Screen = ({ title, lead, emblem, children, actions, pinned = true }: ScreenProps) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
@@ -86,7 +88,7 @@ export const Screen = ({ title, lead, emblem, children, actions }: ScreenProps) 
       </h1>
       {lead !== undefined && <p class="lead">{lead}</p>}
       {children}
-      {actions !== undefined && <div class="actions">{actions}</div>}
+      {actions !== undefined && <div class={`actions${pinned ? ' actions-pinned' : ''}`}>{actions}</div>}
     </div>
   )
 }

@@ -1,0 +1,20 @@
+// Sleeps from one beat to the next and counts them in shared memory. A thread of its own, since waiting for less than a
+// millisecond blocks the thread that waits.
+import { BEATS, type MetronomePlan, STOPPED } from './metronome.ts'
+
+declare const self: Worker
+
+self.onmessage = ({ data }: MessageEvent<MetronomePlan>) => {
+  const { shared, startEpochMs, intervalMs } = data
+  const words = new Int32Array(shared)
+  for (let beat = 0; Atomics.load(words, STOPPED) === 0; ) {
+    const elapsedMs = performance.timeOrigin + performance.now() - startEpochMs
+    // After a pause, beats that were missed are one: whoever listens catches up by the time.
+    beat = Math.max(beat + 1, Math.floor(elapsedMs / intervalMs) + 1)
+    const leftMs = beat * intervalMs - elapsedMs
+    if (leftMs > 0 && Atomics.wait(words, STOPPED, 0, leftMs) !== 'timed-out') break
+    Atomics.add(words, BEATS, 1)
+    Atomics.notify(words, BEATS)
+  }
+  process.exit(0)
+}

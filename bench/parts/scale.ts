@@ -1,0 +1,136 @@
+// Does a full deployment cost more per attestation than an empty one? Two services side by side: one as the first start
+// makes it, one with 10,000 policies and contracts, 100,000 keys and a deny list of a million addresses, each request with
+// another key for another contract. The policies differ in their names alone, as policies made from one template do: those
+// share what is compiled. And what a list of a million takes in memory, with one worker and with several. Measured after
+// the rounds of the other parts, since filling takes longer than any of them.
+import { createAddressSetBuilder } from '../../src/domain/address-set.ts'
+import type { BodyPlan, LoadPlan } from '../load/plan.ts'
+import type { Unit } from '../result.ts'
+import { addKeys, addPolicies, CHAIN, fillDenyList } from '../scale/fill.ts'
+import { type RunningService, residentMegabytes, startService, waitForList } from '../scale/running-service.ts'
+import type { BenchContext } from './context.ts'
+import { findingsOf } from './measure-load.ts'
+
+const POLICIES = 10_000
+const KEYS = 100_000
+const ENTRIES = 1_000_000
+/** Different requests, each with another key and contract. */
+const REQUESTS = 10_000
+const WORKERS_MANY = 4
+/** For garbage of the start, or of loading, to go. */
+const SETTLE_MS = 3_000
+/** A policy is read and compiled when it is first asked for, and a thread's code is only fast after some times. */
+const WARM_TIMES = 4
+
+type Add = (name: string, label: string, unit: Unit, value: number) => void
+
+const setMegabytes = (width: 20 | 32): number => {
+  const builder = width === 20 ? createAddressSetBuilder(ENTRIES, 0) : createAddressSetBuilder(0, ENTRIES)
+  const key = new Uint8Array(width)
+  for (let index = 0; index < ENTRIES; index++) {
+    new DataView(key.buffer).setUint32(0, index * 4_294)
+    builder.append(width, key)
+  }
+  return builder.finish().byteLength / 1_000_000
+}
+
+/** What a list of a million adds to a service's memory, megabytes. */
+const measureMemory = async ({ processes }: BenchContext, workers: number): Promise<number> => {
+  const service = await startService(processes, workers)
+  await Bun.sleep(SETTLE_MS)
+  const before = residentMegabytes(service)
+  await fillDenyList(service, ENTRIES)
+  await waitForList(service, ENTRIES)
+  await Bun.sleep(SETTLE_MS)
+  const added = residentMegabytes(service) - before
+  await service.managed.stop()
+  return added
+}
+
+const planOf = (
+  { options }: BenchContext,
+  service: RunningService,
+  name: string,
+  bodies: BodyPlan,
+  durationMs: number,
+): LoadPlan => ({
+  name: `scale ${name}`,
+  url: `${service.url}/v2/attestation`,
+  headers: { 'x-api-key': service.key },
+  bodies,
+  answers: { kind: 'attestation', attester: service.attester, sampleEvery: 5_000 },
+  shape: { mode: 'closed', connections: options.connections },
+  ...{ warmupMs: 300, durationMs, drainMs: 2_000, observePid: service.managed.pid },
+})
+
+/** Microseconds of the service's CPU per attestation. */
+const measureCpu = async ({ client, collector }: BenchContext, plan: LoadPlan): Promise<number> => {
+  const report = await client.run(plan)
+  for (const finding of findingsOf(report)) collector.find(finding)
+  if (report.serverCpu === null) throw new Error("the service's CPU time can't be read here")
+  return report.serverCpu.total / report.completed
+}
+
+/** Until every request has been answered a few times. */
+const warm = async ({ client }: BenchContext, plan: LoadPlan): Promise<void> => {
+  for (let completed = 0; completed < WARM_TIMES * REQUESTS; ) completed += (await client.run(plan)).completed
+}
+
+interface Compared {
+  readonly service: RunningService
+  readonly bodies: BodyPlan
+}
+
+const fillBoth = async ({ processes, progress }: BenchContext): Promise<{ empty: Compared; full: Compared }> => {
+  const empty = await startService(processes, 'auto')
+  const full = await startService(processes, 'auto')
+  progress.step(`scale ${POLICIES} policies are saved`)
+  const [contract = ''] = await addPolicies(empty, 1)
+  const contracts = await addPolicies(full, POLICIES)
+  progress.step(`scale ${KEYS} keys are issued`)
+  const keys = await addKeys(full, KEYS)
+  progress.step(`scale ${ENTRIES} addresses are listed`)
+  await fillDenyList(full, ENTRIES)
+  await waitForList(full, ENTRIES)
+  const common = { seed: 'scale', wallets: REQUESTS, chain: CHAIN }
+  return {
+    empty: { service: empty, bodies: { ...common, target: { to: contract } } },
+    full: { service: full, bodies: { ...common, target: { contracts }, keys: keys.slice(0, REQUESTS) } },
+  }
+}
+
+const compareCpu = async (context: BenchContext, add: Add): Promise<void> => {
+  const { durations } = context.options
+  const { empty, full } = await fillBoth(context)
+  const plan = ({ service, bodies }: Compared, name: string, durationMs: number): LoadPlan =>
+    planOf(context, service, name, bodies, durationMs)
+  context.progress.step('scale both services warm up')
+  await warm(context, plan(empty, 'empty', durations.firstWarmupMs))
+  await warm(context, plan(full, 'full', durations.firstWarmupMs))
+  add('empty.resident', 'memory of the empty service', 'MB', residentMegabytes(empty.service))
+  add('full.resident', 'memory of the full service', 'MB', residentMegabytes(full.service))
+  for (let round = 1; round <= durations.rounds; round++) {
+    context.progress.step(`scale round ${round} of ${durations.rounds}`)
+    const emptyCpu = await measureCpu(context, plan(empty, 'empty', durations.closedMs))
+    const fullCpu = await measureCpu(context, plan(full, 'full', durations.closedMs))
+    add('empty.cpu', 'CPU per attestation, empty', 'µs', emptyCpu)
+    add('full.cpu', 'CPU per attestation, full', 'µs', fullCpu)
+    add('cpu_growth', 'growth of the CPU per attestation', '%', (fullCpu / emptyCpu - 1) * 100)
+  }
+  await Promise.all([empty.service.managed.stop(), full.service.managed.stop()])
+}
+
+/** Adds measurements named `scale.…`. @throws Error when a service can't be started, filled or reached. */
+export const measureScale = async (context: BenchContext): Promise<void> => {
+  const { progress, collector } = context
+  const add: Add = (name, label, unit, value) =>
+    collector.add({ ...{ label, unit }, name: `scale.${name}`, better: 'lower' }, value)
+  add('list.evm_size', 'a million EVM addresses in shared memory', 'MB', setMegabytes(20))
+  add('list.solana_size', 'a million Solana addresses in shared memory', 'MB', setMegabytes(32))
+  progress.step('scale memory with one worker')
+  add('list.memory_1', 'what a list of a million adds to the process, 1 worker', 'MB', await measureMemory(context, 1))
+  progress.step(`scale memory with ${WORKERS_MANY} workers`)
+  const many = await measureMemory(context, WORKERS_MANY)
+  add('list.memory_many', `the same, ${WORKERS_MANY} workers`, 'MB', many)
+  await compareCpu(context, add)
+}

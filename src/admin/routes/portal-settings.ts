@@ -1,0 +1,141 @@
+// How an organization looks to people on the verification page, and how long it keeps what they hand in.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { LOGO_BYTES_MAX, logoTypeOf } from '../../domain/logo-type.ts'
+import { RETENTION_DAYS_MAX, type Retention } from '../../store/evidence-retention.ts'
+import type { Brand, Logo } from '../../store/organization-brands.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, named, nullable, partial, Type } from '../schema.ts'
+
+const route = declareRoutes('Organizations')
+
+const BASE = '/organizations/{organization}'
+/** Base64 of the largest logo, and as much again for the rest of the body. */
+const LOGO_TEXT_MAX = Math.ceil(LOGO_BYTES_MAX / 3) * 4
+
+const BRAND = named(
+  'Brand',
+  closed({
+    color: Type.Union([Type.String(), Type.Null()], { description: '`#rrggbb`; null: the page’s own' }),
+    logo_version: Type.Union([Type.String(), Type.Null()], { description: 'Changes when the logo does; null: none' }),
+  }),
+)
+
+const DAYS = Type.Integer({ minimum: 0, maximum: RETENTION_DAYS_MAX })
+const RETENTION_FIELDS = {
+  completed_days: DAYS,
+  rejected_days: DAYS,
+  abandoned_days: Type.Integer({
+    ...{ minimum: 0, maximum: RETENTION_DAYS_MAX },
+    description: 'After the last step in a session that was never handed in',
+  }),
+}
+const RETENTION = named('EvidenceRetention', closed(RETENTION_FIELDS))
+
+const showBrand = ({ color, logoVersion }: Brand) => ({ color, logo_version: logoVersion })
+
+const showRetention = ({ completedDays, rejectedDays, abandonedDays }: Retention) => ({
+  completed_days: completedDays,
+  rejected_days: rejectedDays,
+  abandoned_days: abandonedDays,
+})
+
+/** What is served as a picture is one. */
+const decodeLogo = (text: string): Logo => {
+  const bytes = new Uint8Array(Buffer.from(text, 'base64'))
+  const type = logoTypeOf(bytes)
+  if (type === null || bytes.length > LOGO_BYTES_MAX) {
+    throw new FieldInvalidError('logo', 'must be a PNG, JPEG or WebP picture of at most 256 KiB, as base64')
+  }
+  return { type, bytes }
+}
+
+export const PORTAL_SETTING_ROUTES = [
+  route('readBrand', 'GET', `${BASE}/brand`, {
+    access: VIEWER,
+    summary: 'How the organization looks on the verification page',
+    answer: BRAND,
+    handle: async ({ services, organization }) =>
+      showBrand(await services.store.organizationBrands.find(organization.id)),
+  }),
+  route('readLogo', 'GET', `${BASE}/brand/logo`, {
+    access: VIEWER,
+    summary: 'Its logo',
+    streams: true,
+    answer: Type.String(),
+    contentType: 'image/png',
+    others: [
+      { status: 200, description: 'Where it is one', schema: Type.String(), contentType: 'image/jpeg' },
+      { status: 200, description: 'Where it is one', schema: Type.String(), contentType: 'image/webp' },
+    ],
+    handle: async ({ services, organization, requestId }) => {
+      const logo = await services.store.organizationBrands.findLogo(organization.id)
+      if (logo === null) throw new SubjectUnknownError('logo')
+      return new Response(new Uint8Array(logo.bytes), {
+        headers: {
+          'content-type': logo.type,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+          'x-request-id': requestId,
+        },
+      })
+    },
+  }),
+  route('changeBrand', 'PATCH', `${BASE}/brand`, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Change the colour or the logo',
+    body: partial({
+      color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),
+      logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX }), Type.Null()], {
+        description: 'PNG, JPEG or WebP of at most 256 KiB, as base64; null: none',
+      }),
+    }),
+    bodyMaxBytes: LOGO_TEXT_MAX + 1_024,
+    example: { color: '#1d5b52' },
+    answer: BRAND,
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        const before = await tables.organizationBrands.find(organization.id)
+        const after = await tables.organizationBrands.set(organization.id, {
+          ...(body.color === undefined ? {} : { color: body.color }),
+          ...(body.logo === undefined ? {} : { logo: body.logo === null ? null : decodeLogo(body.logo) }),
+        })
+        note({
+          action: 'organization.brand',
+          subject: organization.id,
+          detail: { color: [before.color, after.color], logo: [before.logoVersion, after.logoVersion] },
+        })
+        return showBrand(after)
+      }),
+  }),
+  route('readRetention', 'GET', `${BASE}/evidence-retention`, {
+    access: VIEWER,
+    summary: 'For how many days evidence stays, by what became of its session',
+    answer: RETENTION,
+    handle: async ({ services, organization }) =>
+      showRetention(await services.store.evidenceRetention.find(organization.id)),
+  }),
+  route('changeRetention', 'PATCH', `${BASE}/evidence-retention`, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Change for how long evidence stays',
+    description: 'What is past the new time is erased within an hour, for good.',
+    body: partial(RETENTION_FIELDS),
+    answer: RETENTION,
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        const before = await tables.evidenceRetention.find(organization.id)
+        const after: Retention = {
+          completedDays: body.completed_days ?? before.completedDays,
+          rejectedDays: body.rejected_days ?? before.rejectedDays,
+          abandonedDays: body.abandoned_days ?? before.abandonedDays,
+        }
+        await tables.evidenceRetention.set(organization.id, after)
+        note({
+          action: 'organization.retention',
+          subject: organization.id,
+          detail: { before: showRetention(before), after: showRetention(after) },
+        })
+        return showRetention(after)
+      }),
+  }),
+]

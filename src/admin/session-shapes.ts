@@ -1,0 +1,152 @@
+// A session as the API shows it: in a list, and alone with its wallets, their proofs and its history.
+import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
+import {
+  SESSION_STATUSES,
+  SESSION_TYPES,
+  type Session,
+  type SessionEvent,
+  type SessionState,
+} from '../domain/session.ts'
+import type { SessionAssignment } from '../store/session-assignments.ts'
+import type { WalletProof } from '../store/session-wallets.ts'
+import type { Tables } from '../store/store.ts'
+import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from './schema.ts'
+
+export const STATUS = oneOf(SESSION_STATUSES)
+export const TYPE = oneOf(['individual', 'business'])
+export const ENVIRONMENT = oneOf(['live', 'test'])
+const LEVEL = oneOf(Object.keys(LEVELS) as LevelName[])
+
+const SESSION_FIELDS = {
+  id: Type.String(),
+  type: TYPE,
+  status: STATUS,
+  environment: ENVIRONMENT,
+  level: LEVEL,
+  provider: Type.String({ description: 'Who decides' }),
+  wallet_address: Type.Union([Type.String(), Type.Null()], { description: 'The only wallet that may connect' }),
+  origin_url: nullable(Type.String()),
+  user_id: nullable(Type.String()),
+  retry_count: Type.Integer(),
+  public_comment: nullable(Type.String()),
+  sequence: Type.Integer({ description: 'Rises with every change; a decision names the one it saw' }),
+  assigned_to: Type.Union([Type.String(), Type.Null()], { description: 'Account of the reviewer' }),
+  assignment_version: Type.Integer({ description: 'Rises with every assignment; an assignment names the one it saw' }),
+  created_at: time(),
+  submitted_at: Type.Union([time(), Type.Null()], { description: 'When it was last handed in' }),
+  completed_at: nullable(time()),
+}
+export const SESSION = named('Session', closed(SESSION_FIELDS))
+
+export const SESSION_DETAIL = named(
+  'SessionDetail',
+  closed({
+    ...SESSION_FIELDS,
+    wallets: Type.Array(
+      closed({
+        id: Type.String(),
+        chain: Type.String(),
+        address: Type.String(),
+        connected_at: time(),
+        proof: Type.Union(
+          [
+            closed({
+              kind: oneOf(['eip191', 'erc1271', 'siws', 'sandbox']),
+              message: Type.String(),
+              signature: Type.String(),
+              proved_at: time(),
+            }),
+            Type.Null(),
+          ],
+          { description: 'What was signed to connect it, as it was checked then' },
+        ),
+      }),
+    ),
+    events: Type.Array(
+      closed({
+        sequence: Type.Integer(),
+        kind: Type.String(),
+        status: STATUS,
+        actor: Type.String(),
+        public_comment: nullable(Type.String()),
+        private_comment: nullable(Type.String()),
+        at: time(),
+      }),
+    ),
+  }),
+)
+
+export const showSession = (
+  session: Session,
+  assignment: SessionAssignment | undefined,
+  submittedAtSeconds: number | undefined,
+) => ({
+  id: session.id,
+  type: SESSION_TYPES[session.checkType],
+  status: session.status,
+  environment: session.environment,
+  level: levelName(session.level),
+  provider: session.provider,
+  wallet_address: session.lockedAddress,
+  origin_url: session.originUrl,
+  user_id: session.userId,
+  retry_count: session.retryCount,
+  public_comment: session.publicComment,
+  sequence: session.sequence,
+  assigned_to: assignment?.userId ?? null,
+  assignment_version: assignment?.version ?? 0,
+  created_at: timeText(session.createdAtSeconds),
+  submitted_at: timeOrNull(submittedAtSeconds ?? null),
+  completed_at: timeOrNull(session.completedAtSeconds),
+})
+
+const showProof = (proof: WalletProof | undefined) =>
+  proof === undefined
+    ? null
+    : {
+        kind: proof.kind,
+        message: proof.message,
+        signature: proof.signature,
+        proved_at: timeText(proof.provedAtSeconds),
+      }
+
+const showDetail = (
+  { session, wallets }: SessionState,
+  events: readonly SessionEvent[],
+  assignment: SessionAssignment,
+  proofs: ReadonlyMap<string, WalletProof>,
+) => ({
+  ...showSession(
+    session,
+    assignment,
+    events.findLast(({ kind, status }) => kind === 'status' && status === 'submitted')?.createdAtSeconds,
+  ),
+  wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
+    ...{ id, chain },
+    address: addressText,
+    connected_at: timeText(connectedAtSeconds),
+    proof: showProof(proofs.get(id)),
+  })),
+  events: events.map((event) => ({
+    sequence: event.sequence,
+    kind: event.kind,
+    status: event.status,
+    actor: event.actor,
+    public_comment: event.publicComment,
+    private_comment: event.privateComment,
+    at: timeText(event.createdAtSeconds),
+  })),
+})
+
+export const detailOf = async (
+  tables: Pick<Tables, 'sessions' | 'sessionAssignments' | 'sessionWallets'>,
+  state: SessionState,
+) => {
+  const { organizationId, id } = state.session
+  return showDetail(
+    state,
+    await tables.sessions.listEvents(organizationId, id),
+    await tables.sessionAssignments.find(organizationId, id),
+    await tables.sessionWallets.listProofs(organizationId, id),
+  )
+}

@@ -1,0 +1,24 @@
+// The details of a change in one line: what was given, and where a value changed, before and after.
+
+const SHOWN_MAX = 4
+const TEXT_MAX = 40
+
+const textOf = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text
+}
+
+/** Before and after, as the audit log has them: a list of exactly two. */
+const isChange = (value: unknown): value is readonly [unknown, unknown] => Array.isArray(value) && value.length === 2
+
+/** What stayed as it was is left out. */
+export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
+  const parts = Object.entries(detail).flatMap(([name, value]) => {
+    if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return []
+    const label = name.replaceAll('_', ' ')
+    if (!isChange(value)) return [`${label}: ${textOf(value)}`]
+    const [before, after] = value
+    return JSON.stringify(before) === JSON.stringify(after) ? [] : [`${label}: ${textOf(before)} → ${textOf(after)}`]
+  })
+  return parts.length > SHOWN_MAX ? `${parts.slice(0, SHOWN_MAX).join(', ')} …` : parts.join(', ')
+}

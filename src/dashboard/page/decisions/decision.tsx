@@ -1,0 +1,216 @@
+// One decision in full: the verdict and the rule behind it, what it was decided on, what was signed, and where it stands in
+// the log.
+import type { ComponentChildren } from 'preact'
+import { type AnswerOf, call } from '../api/client.ts'
+import { ApiError } from '../api/errors.ts'
+import { useQuery } from '../data/use-query.ts'
+import type { PageProps } from '../pages.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { CodeBlock, Copyable, CopyButton } from '../ui/copy.tsx'
+import { Card, Empty, Facts, Loading, Page } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { Proof } from './proof.tsx'
+import { isUuid, searchOf } from './search.ts'
+import { preciseTime, RuleOf, Verdict } from './words.tsx'
+
+type Answer = AnswerOf<'GET /organizations/{organization}/decisions/{uuid}'>
+type Items = readonly (readonly [name: string, value: ComponentChildren])[]
+
+const isoOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
+
+const Outcome = ({ answer: { decision } }: { readonly answer: Answer }) => {
+  const { path, params } = useWorkplace()
+  const project = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/projects/{project}', {
+        params: { ...params, project: decision.project_id },
+        signal,
+      }),
+    [params.organization, decision.project_id],
+  )
+  const denied = decision.verdict === 'denied'
+  const items: Items = [
+    ['Decided by', <RuleOf key="rule" rule={decision.rule} />],
+    ...(decision.code === null ? [] : [['Code', <code key="code">{decision.code}</code>] as const]),
+    ...(decision.message === null ? [] : [['Message', decision.message] as const]),
+    [
+      'Policy',
+      // Its name as it was then.
+      <a key="policy" href={path(`/policies/${decision.policy_id}`)}>
+        {decision.policy_name}
+      </a>,
+    ],
+    ['Revision', <Copyable key="revision" text={decision.revision_id} label="revision" />],
+    [
+      'Project',
+      <a key="project" href={path(`/projects/${decision.project_id}`)}>
+        {project.value?.name ?? decision.project_id}
+      </a>,
+    ],
+    ['Verification hash', <Copyable key="hash" text={decision.verification_hash} label="verification hash" />],
+    ['API key', <code key="key">{decision.key_id}</code>],
+    ['Request', <code key="request">{decision.request_id}</code>],
+  ]
+  return (
+    <Card title={denied ? 'Denied' : 'Compliant'} text={`Decided on ${preciseTime(decision.at)}`}>
+      {decision.withheld && (
+        <Notice tone="warn" title="The answer was never sent">
+          <p>It was decided after the deadline: the caller got a timeout, and no signature left the service.</p>
+        </Notice>
+      )}
+      <Facts items={items} />
+      {decision.shadow !== null && (
+        <Notice title="The shadow revision">
+          <p>
+            <code>{decision.shadow.revision_id}</code>{' '}
+            {decision.shadow.verdict === null ? (
+              'could not be evaluated'
+            ) : (
+              <>
+                would have said <strong>{decision.shadow.verdict}</strong>
+              </>
+            )}
+            , by <RuleOf rule={decision.shadow.rule} />.
+          </p>
+        </Notice>
+      )}
+    </Card>
+  )
+}
+
+const Request = ({ answer: { decision, basis } }: { readonly answer: Answer }) => {
+  const { path } = useWorkplace()
+  const data = basis.data
+  return (
+    <Card title="Decided on">
+      <Facts
+        items={[
+          [
+            'Wallet',
+            <span key="from">
+              <Copyable text={decision.from} label="wallet" />{' '}
+              <a href={path('/decisions') + searchOf({ wallet: decision.from })}>all of its decisions</a>
+            </span>,
+          ],
+          ['Chain', decision.chain],
+          ['To', <Copyable key="to" text={decision.to} label="address" />],
+          ['Value', <code key="value">{decision.value}</code>],
+          [
+            'Call data',
+            decision.data_size === 0 ? (
+              <span class="faint">none</span>
+            ) : (
+              `${decision.data_size.toLocaleString('en')} bytes`
+            ),
+          ],
+          ...(decision.data_size === 0
+            ? []
+            : ([
+                ['SHA-256 of it', <Copyable key="sha" text={decision.data_sha256} label="hash of the data" short />],
+              ] as const)),
+          ...(basis.requested_at === null
+            ? []
+            : ([['Time for the rules', <Time key="time" at={basis.requested_at} full />]] as const)),
+        ]}
+      />
+      {data !== null && data !== '0x' && (
+        <details class="proof">
+          <summary>Call data</summary>
+          <CodeBlock label="the data" code={data} />
+        </details>
+      )}
+      <h3>Facts beyond the request</h3>
+      {basis.facts === null ? (
+        <p class="soft">The policy asked for none.</p>
+      ) : (
+        <>
+          <CodeBlock label="the facts" code={JSON.stringify(basis.facts, null, 2)} />
+          <p class="faint">What is personal is kept as a keyed hash only.</p>
+        </>
+      )}
+    </Card>
+  )
+}
+
+const Signatures = ({ answer: { decision } }: { readonly answer: Answer }) => (
+  <Card title="Signed">
+    {decision.signatures.length === 0 ? (
+      <p class="soft">Nothing: a denial carries no signature.</p>
+    ) : (
+      <>
+        <Facts items={[['Expires', <Time key="expires" at={isoOf(decision.expiration)} full />]]} />
+        {decision.signatures.map((signature, index) => (
+          <Facts
+            key={signature}
+            items={[
+              ['Attester', <Copyable key="attester" text={decision.attesters[index] ?? ''} label="attester" />],
+              ['Signature', <Copyable key="signature" text={signature} label="signature" />],
+            ]}
+          />
+        ))}
+      </>
+    )}
+  </Card>
+)
+
+export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
+  const { params, path } = useWorkplace()
+  const decision = useQuery(
+    (signal) => call('GET /organizations/{organization}/decisions/{uuid}', { params: { ...params, uuid }, signal }),
+    [params.organization, uuid],
+  )
+  const crumbs = [{ label: 'Decisions', href: path('/decisions') }]
+  const { value, error } = decision
+  if (value === null) {
+    const unknown = error instanceof ApiError && error.status === 404
+    return (
+      <Page title="Decision" crumbs={crumbs}>
+        {unknown ? (
+          <Empty
+            icon="search"
+            title="There is no such decision"
+            actions={
+              <Button icon="turn" busy={decision.loading} onClick={decision.reload}>
+                Look again
+              </Button>
+            }
+          >
+            <p>
+              {isUuid(uuid)
+                ? 'Nothing in the log of this organization has this uuid. One of the last moments may not be found yet.'
+                : 'This is no uuid.'}
+            </p>
+          </Empty>
+        ) : error === null ? (
+          <Loading />
+        ) : (
+          <Problem error={error} retry={decision.reload} />
+        )}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      wide
+      title={value.decision.kind === 'task' ? 'Task' : 'Attestation'}
+      crumbs={crumbs}
+      badge={<Verdict decision={value.decision} />}
+      lead={<Copyable text={value.decision.uuid} label="uuid" />}
+      actions={
+        <span class="copy-json">
+          <span class="soft">As JSON</span>{' '}
+          <CopyButton text={JSON.stringify(value, null, 2)} label="the decision as JSON" words />
+        </span>
+      }
+    >
+      <div class="columns">
+        <Outcome answer={value} />
+        <Request answer={value} />
+      </div>
+      <Signatures answer={value} />
+      <Proof proof={value.proof} />
+    </Page>
+  )
+}

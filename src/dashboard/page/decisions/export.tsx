@@ -1,0 +1,80 @@
+// The export as it goes on: how far it is, and the file once it is whole.
+import { useWorkplace } from '../shell/session.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Card } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { dropExport, type ExportJob, type ExportRequest, startExport, useExport } from './export-job.ts'
+import { countWord } from './words.tsx'
+
+const bytesWord = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+
+export const ExportMenu = ({ query }: { readonly query: ExportRequest['query'] }) => {
+  const { organization } = useWorkplace()
+  return (
+    <Menu
+      face="Export"
+      faceClass="button button-secondary"
+      side="end"
+      items={[
+        {
+          label: 'As CSV',
+          icon: 'download',
+          onSelect: () => startExport({ organization, query, format: 'csv' }),
+        },
+        {
+          label: 'As newline-delimited JSON',
+          icon: 'download',
+          onSelect: () => startExport({ organization, query, format: 'ndjson' }),
+        },
+      ]}
+    />
+  )
+}
+
+const progressOf = ({ rows, bytes, total, exact }: ExportJob): string => {
+  const of = total === 0 ? '' : ` of ${exact ? '' : 'over '}${countWord(total)}`
+  return `${countWord(rows)}${of} decisions, ${bytesWord(bytes)}`
+}
+
+export const ExportProgress = () => {
+  const job = useExport()
+  if (job === null) return null
+  const { state, format, rows, total, exact, url, fileName } = job
+  const name = format === 'csv' ? 'CSV' : 'newline-delimited JSON'
+  return (
+    <Card
+      title={state === 'done' ? `Export is ready` : state === 'failed' ? 'Export failed' : `Exporting as ${name}`}
+      actions={
+        <>
+          {url !== null && (
+            <ButtonLink kind="primary" small icon="download" href={url} download={fileName}>
+              Save the file
+            </ButtonLink>
+          )}
+          <Button small onClick={dropExport}>
+            {state === 'running' ? 'Cancel' : 'Discard'}
+          </Button>
+        </>
+      }
+    >
+      {state === 'failed' ? (
+        <Problem error={job.error} />
+      ) : (
+        <div class="export">
+          {state === 'running' && (
+            <progress
+              aria-label="Exported"
+              {...(total > 0 && exact ? { max: total, value: Math.min(rows, total) } : {})}
+            />
+          )}
+          <p class="soft" role="status">
+            {progressOf(job)}
+            {state === 'running' && ' · goes on while you look at other pages, but not after a reload'}
+          </p>
+        </div>
+      )}
+    </Card>
+  )
+}

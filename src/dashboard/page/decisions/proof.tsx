@@ -1,0 +1,130 @@
+// A decision's place in the log: a chain of lines in which each carries the SHA-256 of the one before. The service says how
+// the line hangs in it, the browser hashes the line once more, and a command does the same with the file itself.
+import { useEffect, useState } from 'preact/hooks'
+import type { DecisionProof } from '../api/types.ts'
+import { CodeBlock, Copyable } from '../ui/copy.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Card, Facts } from '../ui/parts.tsx'
+import { Notice } from '../ui/problem.tsx'
+
+type Check = 'right' | 'wrong' | 'impossible' | null
+
+/** Of the line as it was sent. Browsers hash only over https and on localhost. */
+const useOwnCheck = ({ line, hash }: DecisionProof): Check => {
+  const [check, setCheck] = useState<Check>(null)
+  useEffect(() => {
+    let gone = false
+    const run = async (): Promise<Check> => {
+      if (!window.isSecureContext) return 'impossible'
+      const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(line))
+      const own = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+      return own === hash ? 'right' : 'wrong'
+    }
+    run().then(
+      (found) => {
+        if (!gone) setCheck(found)
+      },
+      () => {
+        if (!gone) setCheck('impossible')
+      },
+    )
+    return () => {
+      gone = true
+    }
+  }, [line, hash])
+  return check
+}
+
+interface LinkProps {
+  readonly title: string
+  readonly hash: string | null
+  readonly current?: boolean
+  readonly text: string
+  /** Null: there is nothing to compare yet. */
+  readonly holds: boolean | null
+}
+
+const ChainLink = ({ title, hash, current = false, text, holds }: LinkProps) => (
+  <li class={`link${current ? ' link-current' : ''}`}>
+    <span class={`link-mark link-${holds === null ? 'open' : holds ? 'holds' : 'broken'}`}>
+      {holds !== null && <Icon name={holds ? 'check' : 'cross'} size={14} />}
+    </span>
+    <div>
+      <p>
+        <strong>{title}</strong> <span class="soft">{text}</span>
+      </p>
+      {hash !== null && <Copyable text={hash} label={`hash of ${title.toLowerCase()}`} />}
+    </div>
+  </li>
+)
+
+const CHECK_TEXT: Readonly<Record<NonNullable<Check>, string>> = {
+  right: 'this browser hashed it and comes to the same',
+  wrong: 'this browser comes to another hash',
+  impossible: 'as the service hashed it; a browser can check it over https only',
+}
+
+export const Proof = ({ proof }: { readonly proof: DecisionProof }) => {
+  const check = useOwnCheck(proof)
+  const { slot, segment, offset, length, hash, previous_hash, previous_matches, next_matches } = proof
+  const broken = !previous_matches || next_matches === false || check === 'wrong'
+  return (
+    <Card title="Place in the log" text="Nobody can change a line without breaking the chain after it.">
+      {broken && (
+        <Notice tone="bad" title="The chain is broken here" urgent>
+          <p>
+            What this page shows is not what was written when it was decided, or a line beside it was changed. Verify
+            the whole log, and compare it with a backup.
+          </p>
+        </Notice>
+      )}
+      <ol class="chain">
+        <ChainLink
+          title="Line before"
+          hash={previous_hash}
+          holds={previous_matches}
+          text={previous_matches ? 'has the hash that this line carries' : 'has another hash than this line carries'}
+        />
+        <ChainLink
+          current
+          title="This line"
+          hash={hash}
+          holds={check === null ? null : check !== 'wrong'}
+          text={check === null ? '' : CHECK_TEXT[check]}
+        />
+        <ChainLink
+          title="Line after"
+          hash={null}
+          holds={next_matches}
+          text={
+            next_matches === null
+              ? 'is not written yet: this is the newest of its file'
+              : next_matches
+                ? 'carries the hash of this line'
+                : 'carries another hash'
+          }
+        />
+      </ol>
+      <Facts
+        items={[
+          ['File', <Copyable key="file" text={`decisions/${slot}/${segment}`} label="file" />],
+          ['Bytes', `${offset.toLocaleString('en')} to ${(offset + length).toLocaleString('en')}`],
+        ]}
+      />
+      <details class="proof">
+        <summary>Check it with the file itself, in the data folder</summary>
+        <CodeBlock
+          label="the command"
+          code={`tail -c +${offset + 1} 'decisions/${slot}/${segment}' | head -c ${length} | sha256sum`}
+        />
+        <p class="soft">
+          It prints the hash of this line. <code>countersign decisions verify</code> checks every line of the log.
+        </p>
+      </details>
+      <details class="proof">
+        <summary>The line as it is in the file</summary>
+        <CodeBlock label="the line" code={proof.line} />
+      </details>
+    </Card>
+  )
+}

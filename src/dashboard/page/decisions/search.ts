@@ -1,0 +1,70 @@
+// What decisions are searched for: in the address of the page, so that a search can be sent to a colleague, and as the API
+// is asked for it.
+import { useContext } from 'preact/hooks'
+import type { QueryOf } from '../api/client.ts'
+import { navigate, PlaceContext } from '../router.ts'
+
+const FILTER_NAMES = ['wallet', 'verdict', 'project', 'policy', 'rule', 'chain', 'last', 'since', 'until'] as const
+export type FilterName = (typeof FILTER_NAMES)[number]
+export type DecisionFilters = Readonly<Record<FilterName, string>>
+type SearchQuery = QueryOf<'GET /organizations/{organization}/decisions/count'>
+
+export interface SearchInAddress {
+  readonly filters: DecisionFilters
+  /** Something narrows the search. */
+  readonly narrowed: boolean
+  readonly change: (changes: Partial<DecisionFilters>) => void
+  readonly clear: () => void
+}
+
+export const filtersOf = (search: string): DecisionFilters => {
+  const parameters = new URLSearchParams(search)
+  const entries = FILTER_NAMES.map((name) => [name, parameters.get(name) ?? ''] as const)
+  return Object.fromEntries(entries) as unknown as DecisionFilters
+}
+
+export const searchOf = (filters: Partial<DecisionFilters>): string => {
+  const parameters = new URLSearchParams()
+  for (const name of FILTER_NAMES) if ((filters[name] ?? '') !== '') parameters.set(name, filters[name] ?? '')
+  return parameters.size === 0 ? '' : `?${parameters}`
+}
+
+export const useSearch = (): SearchInAddress => {
+  const { path, search } = useContext(PlaceContext)
+  const filters = filtersOf(search)
+  const go = (next: Partial<DecisionFilters>): void => navigate(path + searchOf(next), { replace: true })
+  return {
+    filters,
+    narrowed: searchOf(filters) !== '',
+    change: (changes) => go({ ...filters, ...changes }),
+    clear: () => go({}),
+  }
+}
+
+const MINUTE_MS = 60_000
+
+/** `2027-01-31T12:00` of a field, which is in the browser's own zone, in UTC; undefined for anything else. */
+const utcOf = (local: string): string | undefined => {
+  const milliseconds = local === '' ? Number.NaN : Date.parse(local)
+  return Number.isNaN(milliseconds) ? undefined : new Date(milliseconds).toISOString()
+}
+
+/** As the API is asked; `last` is minutes before now. */
+export const queryOf = (filters: DecisionFilters, nowMs: number): SearchQuery => {
+  const { wallet, verdict, project, policy, rule, chain, last, since, until } = filters
+  const minutes = Number(last)
+  const given = (text: string): string | undefined => (text === '' ? undefined : text)
+  return {
+    wallet: given(wallet),
+    verdict: verdict === 'compliant' || verdict === 'denied' ? verdict : undefined,
+    project_id: given(project),
+    policy_id: given(policy),
+    rule: given(rule),
+    chain: given(chain),
+    since: minutes > 0 ? new Date(nowMs - minutes * MINUTE_MS).toISOString() : utcOf(since),
+    until: minutes > 0 ? undefined : utcOf(until),
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const isUuid = (text: string): boolean => UUID.test(text)

@@ -1,0 +1,26 @@
+// Small parts of both pages: a verdict, a point in time to the millisecond, the rule that decided.
+import type { Decision } from '../api/types.ts'
+import { Badge } from '../ui/parts.tsx'
+
+const precise = new Intl.DateTimeFormat('en-GB', {
+  ...{ year: 'numeric', month: 'short', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  fractionalSecondDigits: 3,
+})
+
+/** In the browser's own zone. */
+export const preciseTime = (at: string): string => precise.format(new Date(at))
+
+export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdict' | 'withheld'> }) => (
+  <>
+    <Badge tone={decision.verdict === 'compliant' ? 'good' : 'bad'}>
+      {decision.verdict === 'compliant' ? 'Compliant' : 'Denied'}
+    </Badge>{' '}
+    {decision.withheld && <Badge tone="warn">Not sent</Badge>}
+  </>
+)
+
+/** A rule's id is the policy author's text. */
+export const RuleOf = ({ rule }: { readonly rule: string | null }) =>
+  rule === null ? <span class="soft">the policy’s default</span> : <code>{rule}</code>
+
+export const countWord = (count: number): string => count.toLocaleString('en')

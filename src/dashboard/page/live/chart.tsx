@@ -1,0 +1,187 @@
+// One chart: its lines, a legend with the values under the crosshair (or now), the same by arrow keys and read out, and as
+// a table for whoever does not see it.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { LivePoint } from '../api/types.ts'
+import { formatClock, formatNumber } from './format.ts'
+import { followTheme, type Palette, readPalette } from './palette.ts'
+import { createPlot, type Plot } from './plot.ts'
+import type { ChartSpec, Line } from './series.ts'
+import type { LiveWindow } from './windows.ts'
+
+const TABLE_ROWS = 15
+const PAGE_STEP = 60
+
+interface ChartProps {
+  readonly spec: ChartSpec
+  readonly points: readonly LivePoint[]
+  readonly window: LiveWindow
+  /** Beside the title. */
+  readonly children?: preact.ComponentChildren
+}
+
+const withUnit = (value: number | null, unit: string): string => {
+  if (value === null) return 'none'
+  return unit === '' || unit.startsWith('/') ? `${formatNumber(value)}${unit}` : `${formatNumber(value)} ${unit}`
+}
+
+/** The last value that there is: a second without an answer does not blank the legend. */
+const current = (values: readonly (number | null)[], index: number | null): number | null =>
+  index === null ? (values.findLast((value) => value !== null) ?? null) : (values[index] ?? null)
+
+export const Chart = ({ spec, points, window, children }: ChartProps) => {
+  const { title, text, unit } = spec
+  const drawn = useMemo(() => spec.lines(points), [spec, points])
+  const key = drawn.map(({ label, colour }) => `${label} ${colour}`).join()
+  const [index, setIndex] = useState<number | null>(null)
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<Plot | null>(null)
+  const latest = useRef({ points, window, drawn })
+  latest.current = { points, window, drawn }
+
+  useEffect(() => {
+    const element = place.current
+    if (element === null) return
+    let palette: Palette = readPalette()
+    const made = createPlot({
+      element,
+      lines: latest.current.drawn,
+      palette: () => palette,
+      range: () => {
+        const end = (latest.current.points.at(-1)?.at ?? Date.now()) / 1000
+        return [end - latest.current.window.seconds, end]
+      },
+      onCursor: setIndex,
+    })
+    plot.current = made
+    const stop = followTheme(() => {
+      palette = readPalette()
+      made.redraw()
+    })
+    return () => {
+      stop()
+      made.destroy()
+      plot.current = null
+    }
+  }, [key])
+
+  useEffect(() => {
+    plot.current?.update(
+      points.map(({ at }) => at / 1000),
+      drawn,
+    )
+  }, [points, drawn, key])
+
+  const last = points.length - 1
+  // While the window moves on, the crosshair may stand where no point is any more.
+  const shown = index === null || index > last ? null : index
+  const at = points[shown ?? last]?.at
+  const spoken = `${at === undefined ? '' : `${formatClock(at)}: `}${drawn
+    .map(({ label, values }) => `${label} ${withUnit(current(values, shown), unit)}`)
+    .join(', ')}`
+
+  const move = (event: KeyboardEvent): void => {
+    const from = shown ?? last
+    const to: Readonly<Record<string, number | null>> = {
+      ArrowLeft: Math.max(0, from - 1),
+      ArrowDown: Math.max(0, from - 1),
+      ArrowRight: Math.min(last, from + 1),
+      ArrowUp: Math.min(last, from + 1),
+      PageDown: Math.max(0, from - PAGE_STEP),
+      PageUp: Math.min(last, from + PAGE_STEP),
+      Home: 0,
+      End: last,
+      Escape: null,
+    }
+    const next = to[event.key]
+    if (next === undefined) return
+    event.preventDefault()
+    plot.current?.point(next)
+  }
+
+  return (
+    <section class="card chart" aria-label={title}>
+      <header class="chart-head">
+        <div>
+          <h2>{title}</h2>
+          <p class="chart-text">{text}</p>
+        </div>
+        {children}
+      </header>
+      <ul class="legend" aria-hidden="true">
+        {drawn.map((line) => (
+          <li key={line.label}>
+            <span class={`legend-mark legend-mark-${line.colour}`} />
+            {line.label}
+            <span class="legend-value">{withUnit(current(line.values, shown), unit)}</span>
+          </li>
+        ))}
+        <li class="legend-time">{shown === null || at === undefined ? 'now' : formatClock(at)}</li>
+      </ul>
+      <div
+        ref={place}
+        class="plot"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${title}, in time`}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(last, 0)}
+        aria-valuenow={Math.max(shown ?? last, 0)}
+        aria-valuetext={spoken}
+        onKeyDown={move}
+        onBlur={() => plot.current?.point(null)}
+      />
+      <ChartTable spec={spec} points={points} lines={drawn} />
+    </section>
+  )
+}
+
+interface ChartTableProps {
+  readonly spec: ChartSpec
+  readonly points: readonly LivePoint[]
+  readonly lines: readonly Line[]
+}
+
+/** Evenly chosen points, newest first. */
+const chosen = (count: number): readonly number[] => {
+  const rows = Math.min(TABLE_ROWS, count)
+  return Array.from({ length: rows }, (_row, row) => count - 1 - Math.floor((row * count) / rows))
+}
+
+const ChartTable = ({ spec: { title, unit }, points, lines }: ChartTableProps) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <details class="chart-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        As a table<span class="sr-only">: {title}</span>
+      </summary>
+      {open && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        <div class="chart-table-scroll" tabIndex={0}>
+          <table class="small-table">
+            <caption class="sr-only">{title}</caption>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {lines.map(({ label }) => (
+                  <th key={label} scope="col">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {chosen(points.length).map((row) => (
+                <tr key={points[row]?.at}>
+                  <th scope="row">{formatClock(points[row]?.at ?? 0)}</th>
+                  {lines.map(({ label, values }) => (
+                    <td key={label}>{withUnit(values[row] ?? null, unit)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  )
+}

@@ -1,0 +1,85 @@
+// What the service does now and did lately, and the one thing to turn: its workers. Costs the service the same at one
+// decision a second as at thirty thousand.
+import { useEffect, useState } from 'preact/hooks'
+import { useSearchParam } from '../router.ts'
+import { Badge, Loading, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Chart } from './chart.tsx'
+import { LoadCommand } from './load-command.tsx'
+import { Segments } from './segments.tsx'
+import { CHARTS, type ChartSpec, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from './series.ts'
+import { Tiles } from './tiles.tsx'
+import { useLive } from './use-live.ts'
+import { QUARTER, WINDOWS, windowOf } from './windows.ts'
+import { Workers } from './workers.tsx'
+
+const DECISIONS = { id: 'decisions', title: 'Decisions', unit: '/s' } as const
+const BY_VERDICT: ChartSpec = {
+  ...DECISIONS,
+  text: 'Attestations and tasks that were decided, per second.',
+  lines: DECISIONS_BY_VERDICT,
+}
+const BY_CHAIN: ChartSpec = { ...BY_VERDICT, lines: DECISIONS_BY_CHAIN }
+
+const STATES = {
+  connecting: <Badge>Connecting</Badge>,
+  open: <Badge tone="good">Live</Badge>,
+  lost: <Badge tone="warn">Not reached</Badge>,
+} as const
+
+export const LivePage = () => {
+  const [named, setNamed] = useSearchParam('window')
+  const window = windowOf(named)
+  const live = useLive(window)
+  const [split, setSplit] = useState<'verdict' | 'chain'>('verdict')
+  const { points } = live
+  const quiet = points?.every(({ decisions }) => decisions.compliant + decisions.denied === 0) ?? false
+  // Once shown it stays until it is hidden: nothing jumps when the first decisions come.
+  const [teaching, setTeaching] = useState<'unknown' | 'yes' | 'no'>('unknown')
+  useEffect(() => {
+    if (points !== null && teaching === 'unknown') setTeaching(quiet ? 'yes' : 'no')
+  }, [points, quiet, teaching])
+  return (
+    <Page
+      wide
+      title="Live"
+      badge={STATES[live.state]}
+      lead="Every organization of this deployment together, second by second."
+      actions={
+        <Segments
+          label="Shown"
+          choices={WINDOWS.map(({ id, label }) => ({ value: id, label }))}
+          value={window.id}
+          onValue={(id) => setNamed(id === QUARTER.id ? '' : id)}
+        />
+      }
+    >
+      <Tiles point={live.newest} />
+      <Workers newest={live.newest} />
+      <Problem error={live.error} retry={live.retry} />
+      {points === null ? (
+        live.error === null && <Loading />
+      ) : (
+        <>
+          {teaching === 'yes' && <LoadCommand quiet={quiet} onHide={() => setTeaching('no')} />}
+          <div class="charts">
+            <Chart spec={split === 'verdict' ? BY_VERDICT : BY_CHAIN} points={points} window={window}>
+              <Segments
+                label="Decisions by"
+                choices={[
+                  { value: 'verdict', label: 'Verdict' },
+                  { value: 'chain', label: 'Chain' },
+                ]}
+                value={split}
+                onValue={(value) => setSplit(value as typeof split)}
+              />
+            </Chart>
+            {CHARTS.map((spec) => (
+              <Chart key={spec.id} spec={spec} points={points} window={window} />
+            ))}
+          </div>
+        </>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,68 @@
+// Where no decision was made yet: a command that asks for many, ready to be copied.
+
+import { call } from '../api/client.ts'
+import { curlFor } from '../attest/curl.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useSession } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { CodeBlock } from '../ui/copy.tsx'
+import { Card } from '../ui/parts.tsx'
+
+const REQUESTS = 5_000
+const AT_A_TIME = 50
+const WALLET = '0x1111111111111111111111111111111111111111'
+
+/** curl asks once for each number of a range; what follows `#` is not sent. */
+const loadCommand = (apiUrl: string, verificationHash: string, chain: string): string =>
+  curlFor({ apiUrl, apiKey: null, verificationHash, chain, wallet: WALLET })
+    .replace('curl -s ', `curl -s -Z --parallel-max ${AT_A_TIME} `)
+    .replace(`${apiUrl}/v2/attestation \\`, `'${apiUrl}/v2/attestation#[1-${REQUESTS}]' -o /dev/null \\`)
+
+interface LoadCommandProps {
+  /** Nothing has come yet. */
+  readonly quiet: boolean
+  readonly onHide: () => void
+}
+
+export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
+  const { organization } = useSession()
+  const { value } = useQuery(
+    async (signal) => {
+      const document = await call('GET /openapi/{document}', { params: { document: 'attestation.json' }, signal })
+      const [server] = (document['servers'] ?? []) as readonly { readonly url?: string }[]
+      const { chains } = await call('GET /deployment', { signal })
+      const projects =
+        organization === null
+          ? []
+          : (
+              await call('GET /organizations/{organization}/projects', {
+                ...{ params: { organization: organization.id }, query: { limit: 1 }, signal },
+              })
+            ).data
+      return { apiUrl: server?.url ?? '', chains, project: projects[0] }
+    },
+    [organization?.id],
+  )
+  const chain =
+    value?.chains.find(({ name }) => name === 'base') ?? value?.chains.find(({ family }) => family === 'evm')
+  return (
+    <Card
+      title={quiet ? 'No decisions yet' : 'Decisions arrive'}
+      actions={
+        <Button kind="quiet" small onClick={onHide}>
+          Hide
+        </Button>
+      }
+      text={`The charts move by themselves as soon as there are some. This command asks for ${REQUESTS.toLocaleString('en')}, ${AT_A_TIME} at a time; an attestation key goes into ATTESTATION_API_KEY.`}
+    >
+      {value?.project === undefined ? (
+        <p class="soft">Make a project first: the command names the one that decides.</p>
+      ) : (
+        <CodeBlock
+          label="the command"
+          code={loadCommand(value.apiUrl, value.project.verification_hash, chain?.name ?? '')}
+        />
+      )}
+    </Card>
+  )
+}

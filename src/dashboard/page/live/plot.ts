@@ -1,0 +1,116 @@
+// uPlot as the live page uses it: lines over a window of time that ends now, one crosshair over all charts. The library
+// draws; legend, table and keyboard are the page's own.
+import UPlot from 'uplot'
+import { formatMinute, formatTick } from './format.ts'
+import type { Palette } from './palette.ts'
+import type { Line } from './series.ts'
+
+export const PLOT_HEIGHT = 168
+const AXIS_WIDTH = 46
+const FONT = '11px system-ui, sans-serif'
+/** Above the highest value, so that its line is not cut. */
+const HEADROOM = 1.08
+/** Of the window: a point that is further away is another one. */
+const NEAR = 0.02
+const NOWHERE = { left: -10, top: -10 } as const
+
+export interface PlotOptions {
+  readonly element: HTMLElement
+  readonly lines: readonly Line[]
+  /** Read each time something is drawn. */
+  readonly palette: () => Palette
+  /** Seconds: how far back, and the end of what is shown. */
+  readonly range: () => readonly [from: number, to: number]
+  /** The point under the crosshair; null when it is nowhere. */
+  readonly onCursor: (index: number | null) => void
+}
+
+export interface Plot {
+  /** @param times Unix seconds, one for each value */
+  update(times: readonly number[], lines: readonly Line[]): void
+  /** Puts the crosshair on a point, on all charts. */
+  point(index: number | null): void
+  redraw(): void
+  destroy(): void
+}
+
+export const createPlot = (options: PlotOptions): Plot => {
+  const { element, lines, palette, range, onCursor } = options
+  const axis = (): Pick<UPlot.Axis, 'stroke' | 'grid' | 'ticks' | 'font'> => ({
+    stroke: () => palette().text,
+    grid: { stroke: () => palette().grid, width: 1 },
+    ticks: { show: false },
+    font: FONT,
+  })
+  /** Where nothing was measured, the nearest point is not what is under the crosshair. */
+  const pointAt = ({ cursor, data, posToVal }: UPlot): number | null => {
+    const time = data[0][cursor.idx ?? -1]
+    if (time === undefined || cursor.left === undefined || cursor.left < 0) return null
+    const [from, to] = range()
+    return Math.abs(posToVal(cursor.left, 'x') - time) > (to - from) * NEAR ? null : (cursor.idx ?? null)
+  }
+  const plot = new UPlot(
+    {
+      width: Math.max(element.clientWidth, 100),
+      height: PLOT_HEIGHT,
+      legend: { show: false },
+      padding: [8, 18, 0, 0],
+      cursor: {
+        y: false,
+        drag: { x: false, y: false },
+        points: { size: 7 },
+        sync: { key: 'live' },
+        focus: { prox: -1 },
+      },
+      scales: {
+        x: { time: true, range: () => [...range()] as UPlot.Range.MinMax },
+        y: { range: (_plot, _low, high) => [0, high > 0 ? high * HEADROOM : 1] },
+      },
+      axes: [
+        {
+          ...axis(),
+          ...{ size: 26, space: 64 },
+          values: (_plot, ticks) => ticks.map((seconds) => formatMinute(seconds * 1000)),
+        },
+        { ...axis(), size: AXIS_WIDTH, space: 34, values: (_plot, ticks) => ticks.map(formatTick) },
+      ],
+      series: [
+        {},
+        ...lines.map(
+          ({ label, colour }): UPlot.Series => ({
+            label,
+            stroke: () => palette().lines[colour],
+            width: 1.6,
+            spanGaps: false,
+            points: { show: false },
+          }),
+        ),
+      ],
+      hooks: { setCursor: [(drawn) => onCursor(pointAt(drawn))] },
+    },
+    [[], ...lines.map(() => [])],
+    element,
+  )
+  // Without axes and labels a screen reader has nothing of a canvas: the slider around it and the table speak for it.
+  plot.root.setAttribute('aria-hidden', 'true')
+  const sizes = new ResizeObserver(() =>
+    plot.setSize({ width: Math.max(element.clientWidth, 100), height: PLOT_HEIGHT }),
+  )
+  sizes.observe(element)
+  return {
+    update: (times, updated) => {
+      plot.setData([[...times], ...updated.map(({ values }) => [...values])] as UPlot.AlignedData)
+    },
+    point: (index) => {
+      const time = index === null ? undefined : plot.data[0][index]
+      const at = time === undefined ? NOWHERE : { left: plot.valToPos(time, 'x'), top: PLOT_HEIGHT / 3 }
+      // The third parameter, which the types do not know, tells the other charts.
+      ;(plot.setCursor as (at: { left: number; top: number }, fire: boolean, publish: boolean) => void)(at, true, true)
+    },
+    redraw: () => plot.redraw(false),
+    destroy: () => {
+      sizes.disconnect()
+      plot.destroy()
+    },
+  }
+}

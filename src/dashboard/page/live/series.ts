@@ -1,0 +1,156 @@
+// What each chart shows of the points: its lines by name and colour. A point without a figure (no answer in that second, so
+// no latency) is a gap and not a zero.
+import type { LivePoint } from '../api/types.ts'
+
+/** One of the colours of the style sheet. */
+export type Colour = 1 | 2 | 3 | 4 | 5
+
+export interface Line {
+  readonly label: string
+  readonly colour: Colour
+  /** One for each point; null is a gap. */
+  readonly values: readonly (number | null)[]
+}
+
+export interface ChartSpec {
+  readonly id: string
+  readonly title: string
+  /** What it means and when it should worry. */
+  readonly text: string
+  /** Of the values, after the number. */
+  readonly unit: string
+  readonly lines: (points: readonly LivePoint[]) => readonly Line[]
+}
+
+type Read = (point: LivePoint) => number | null
+const line =
+  (label: string, colour: Colour, read: Read) =>
+  (points: readonly LivePoint[]): Line => ({
+    ...{ label, colour },
+    values: points.map(read),
+  })
+const lines =
+  (...all: readonly ((points: readonly LivePoint[]) => Line)[]) =>
+  (points: readonly LivePoint[]): readonly Line[] =>
+    all.map((each) => each(points))
+
+const NAMED_MAX = 4
+const OTHERS = 'others'
+
+/** The most frequent by name, and the sum of the rest: a chart with twenty lines says nothing. */
+const byName =
+  (read: (point: LivePoint) => Readonly<Record<string, number>>, none: string) =>
+  (points: readonly LivePoint[]): readonly Line[] => {
+    const totals = new Map<string, number>()
+    const each = points.map(read)
+    for (const counts of each)
+      for (const [name, count] of Object.entries(counts)) totals.set(name, (totals.get(name) ?? 0) + count)
+    const names = [...totals.entries()].sort(([, left], [, right]) => right - left).map(([name]) => name)
+    if (names.length === 0) return [{ label: none, colour: 1, values: points.map(() => 0) }]
+    // Sorted by name, so that a line keeps its colour when another overtakes it.
+    const named = names.slice(0, NAMED_MAX).sort()
+    const rest = new Set(names.slice(NAMED_MAX))
+    const found = named.map(
+      (label, index): Line => ({
+        label,
+        colour: (index + 1) as Colour,
+        values: each.map((counts) => counts[label] ?? 0),
+      }),
+    )
+    if (rest.size === 0) return found
+    const others = each.map((counts) =>
+      Object.entries(counts).reduce((sum, [name, count]) => (rest.has(name) ? sum + count : sum), 0),
+    )
+    return [...found, { label: OTHERS, colour: 5, values: others }]
+  }
+
+export const DECISIONS_BY_VERDICT = lines(
+  line('compliant', 1, ({ decisions }) => decisions.compliant),
+  line('denied', 2, ({ decisions }) => decisions.denied),
+)
+
+export const DECISIONS_BY_CHAIN = byName(
+  ({ decisions_by_chain: chains }) =>
+    Object.fromEntries(Object.entries(chains).map(([name, { compliant, denied }]) => [name, compliant + denied])),
+  'any chain',
+)
+
+export const CHARTS: readonly ChartSpec[] = [
+  {
+    id: 'latency',
+    title: 'Latency',
+    text: 'Of answers to the attestation API, from the request to its answer.',
+    unit: 'ms',
+    lines: lines(
+      line('p50', 1, ({ latency_ms: latency }) => latency?.p50 ?? null),
+      line('p90', 3, ({ latency_ms: latency }) => latency?.p90 ?? null),
+      line('p99', 2, ({ latency_ms: latency }) => latency?.p99 ?? null),
+      line('p99.9', 4, ({ latency_ms: latency }) => latency?.p999 ?? null),
+    ),
+  },
+  {
+    id: 'queue',
+    title: 'Queue wait and run time',
+    text: 'A wait longer than the run: more workers would help, if there are cores for them.',
+    unit: 'ms',
+    lines: lines(
+      line('wait p50', 1, ({ queue_wait_ms: wait }) => wait?.p50 ?? null),
+      line('wait p99', 2, ({ queue_wait_ms: wait }) => wait?.p99 ?? null),
+      line('run p50', 3, ({ run_ms: run }) => run?.p50 ?? null),
+      line('run p99', 4, ({ run_ms: run }) => run?.p99 ?? null),
+    ),
+  },
+  {
+    id: 'workers',
+    title: 'Workers',
+    text: 'Busy at the end of each interval, and how many their work would have kept fully busy.',
+    unit: '',
+    lines: lines(
+      line('live', 1, ({ workers }) => workers.live),
+      line('busy', 2, ({ workers }) => workers.busy),
+      line('worth of work', 3, ({ workers }) => workers.utilization * workers.live),
+    ),
+  },
+  {
+    id: 'cpu',
+    title: 'CPU per decision',
+    text: 'All CPU time of the service over its decisions. Few decisions share the cost of an idle service.',
+    unit: 'µs',
+    lines: lines(line('per decision', 1, ({ cpu }) => cpu.per_decision_us)),
+  },
+  {
+    id: 'cores',
+    title: 'CPU cores in use',
+    text: 'Of the whole service. At the number of the machine’s cores nothing gets faster.',
+    unit: '',
+    lines: lines(line('cores', 1, ({ cpu }) => cpu.cores)),
+  },
+  {
+    id: 'event-loop',
+    title: 'Event-loop lag',
+    text: 'How late the main thread comes to what is due. Answers wait at least as long.',
+    unit: 'ms',
+    lines: lines(
+      line('p50', 1, ({ event_loop_ms: loop }) => loop?.p50 ?? null),
+      line('p99', 2, ({ event_loop_ms: loop }) => loop?.p99 ?? null),
+      line('worst', 4, ({ event_loop_ms: loop }) => loop?.max ?? null),
+    ),
+  },
+  {
+    id: 'errors',
+    title: 'Errors by code',
+    text: 'Answers with an error, per second. Denials are none.',
+    unit: '/s',
+    lines: byName(({ errors }) => errors, 'any code'),
+  },
+  {
+    id: 'open',
+    title: 'Open streams and requests',
+    text: 'Event streams of browsers and backends, and requests under way.',
+    unit: '',
+    lines: lines(
+      line('streams', 1, ({ streams }) => streams),
+      line('requests', 2, ({ active_requests: requests }) => requests),
+    ),
+  },
+]

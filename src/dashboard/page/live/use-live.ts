@@ -1,0 +1,99 @@
+// The figures of the live page: what the service kept, and each new second as it comes. One event a second, however many
+// decisions the service makes.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { addressFor, call } from '../api/client.ts'
+import type { LivePoint } from '../api/types.ts'
+import { useReadAgain } from '../data/use-query.ts'
+import type { LiveWindow } from './windows.ts'
+
+export interface Live {
+  /** Oldest first, of the window; null until they were read. */
+  readonly points: readonly LivePoint[] | null
+  /** The last second; null before there was one. */
+  readonly newest: LivePoint | null
+  /** `lost`: the stream broke off and is being opened again. */
+  readonly state: 'connecting' | 'open' | 'lost'
+  readonly error: unknown
+  readonly retry: () => void
+}
+
+const REOPEN_MS = 3_000
+/** A window of minutes is read again this often: the newest minute is in it by then. */
+const REREAD_MS = 60_000
+
+const within = (points: readonly LivePoint[], { seconds }: LiveWindow): readonly LivePoint[] => {
+  const last = points.at(-1)
+  if (last === undefined) return points
+  const from = last.at - seconds * 1000
+  const first = points.findIndex(({ at }) => at >= from)
+  return first <= 0 ? points : points.slice(first)
+}
+
+/** The last second is repeated to whoever begins to watch. */
+const append = (points: readonly LivePoint[], point: LivePoint): readonly LivePoint[] => {
+  const last = points.at(-1)
+  return last !== undefined && last.at >= point.at ? points : [...points, point]
+}
+
+export const useLive = (window: LiveWindow): Live => {
+  const [points, setPoints] = useState<readonly LivePoint[] | null>(null)
+  const [newest, setNewest] = useState<LivePoint | null>(null)
+  const [state, setState] = useState<Live['state']>('connecting')
+  const [error, setError] = useState<unknown>(null)
+  const [turn, setTurn] = useState(0)
+  const retry = useRef(() => setTurn((now) => now + 1)).current
+  useReadAgain(retry)
+
+  useEffect(() => {
+    const controller = new AbortController()
+    const read = async (): Promise<void> => {
+      try {
+        const answer = await call('GET /live', { query: { window: window.read }, signal: controller.signal })
+        setPoints((before) => {
+          const newer =
+            window.read === '15m' ? (before ?? []).filter(({ at }) => at > (answer.points.at(-1)?.at ?? 0)) : []
+          return within([...answer.points, ...newer], window)
+        })
+        setError(null)
+      } catch (failure) {
+        if (!controller.signal.aborted) setError(failure)
+      }
+    }
+    setPoints(null)
+    void read()
+    const timer = window.read === '24h' ? setInterval(() => void read(), REREAD_MS) : null
+    return () => {
+      controller.abort()
+      if (timer !== null) clearInterval(timer)
+    }
+  }, [window.id, turn])
+
+  useEffect(() => {
+    let source: EventSource | null = null
+    let timer: ReturnType<typeof setTimeout> | null = null
+    const open = (): void => {
+      source = new EventSource(addressFor('GET /live/stream'))
+      source.onopen = () => setState('open')
+      source.onmessage = ({ data }: MessageEvent<string>) => {
+        const point = JSON.parse(data) as LivePoint | null
+        if (point === null) return
+        setNewest(point)
+        if (window.read === '15m')
+          setPoints((before) => (before === null ? null : within(append(before, point), window)))
+      }
+      source.onerror = () => {
+        setState('lost')
+        // It tries again by itself, unless it was refused: then whether someone is signed in has to be asked.
+        if (source?.readyState !== EventSource.CLOSED) return
+        timer = setTimeout(retry, REOPEN_MS)
+      }
+    }
+    open()
+    return () => {
+      source?.close()
+      if (timer !== null) clearTimeout(timer)
+    }
+  }, [window.id, turn])
+
+  return { points, newest, state, error, retry }
+}

@@ -1,0 +1,31 @@
+// How far back the charts go. The service keeps a quarter of an hour by the second and a day by the minute; what is between
+// is a part of the day.
+export interface LiveWindow {
+  readonly id: string
+  readonly label: string
+  readonly seconds: number
+  /** What is asked of the API. */
+  readonly read: '15m' | '24h'
+  /** In words, for sentences. */
+  readonly words: string
+}
+
+export const QUARTER: LiveWindow = {
+  id: '15m',
+  label: '15 min',
+  seconds: 900,
+  read: '15m',
+  words: 'the last 15 minutes',
+}
+
+/** The shortest is for watching what a change does. */
+export const WINDOWS: readonly LiveWindow[] = [
+  { id: '2m', label: '2 min', seconds: 120, read: '15m', words: 'the last 2 minutes' },
+  QUARTER,
+  { id: '1h', label: '1 h', seconds: 3_600, read: '24h', words: 'the last hour' },
+  { id: '6h', label: '6 h', seconds: 21_600, read: '24h', words: 'the last 6 hours' },
+  { id: '24h', label: '24 h', seconds: 86_400, read: '24h', words: 'the last 24 hours' },
+]
+
+/** The first for a name that there is none of. */
+export const windowOf = (id: string): LiveWindow => WINDOWS.find((one) => one.id === id) ?? QUARTER

@@ -1,0 +1,216 @@
+// Who works in the organization, and as what. Nobody is sent anything: a new member’s link is shown once, and whoever adds
+// them passes it on.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Member, OneTimeLink } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { useForm } from '../data/use-form.ts'
+import { usePages } from '../data/use-pages.ts'
+import { useSession, useWorkplace } from '../shell/session.ts'
+import { useShortcut } from '../shell/shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
+import { RadioField, TextField } from '../ui/field.tsx'
+import { RowMenu } from '../ui/menu.tsx'
+import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
+import { PagedTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+import { LinkDialog } from './link-dialog.tsx'
+
+type Role = Member['role']
+
+const ROLES: readonly { readonly value: Role; readonly label: string; readonly hint: string }[] = [
+  { value: 'organization-admin', label: 'Admin', hint: 'Everything in this organization: policies, keys, members.' },
+  { value: 'reviewer', label: 'Reviewer', hint: 'Decides identity sessions, and sees everything else.' },
+  { value: 'viewer', label: 'Viewer', hint: 'Sees everything but evidence of people, and changes nothing.' },
+]
+const ROLE_LABELS = new Map(ROLES.map(({ value, label }) => [value, label]))
+
+interface DialogProps {
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+const RoleField = ({ value, onRole }: { readonly value: Role; readonly onRole: (role: Role) => void }) => (
+  <RadioField legend="Role" name="role" value={value} onValue={(chosen) => onRole(chosen as Role)} choices={ROLES} />
+)
+
+const AddMember = ({ onClose, onDone, onLink }: DialogProps & { readonly onLink: (link: OneTimeLink) => void }) => {
+  const { params } = useWorkplace()
+  const form = useForm({
+    initial: { email: '', name: '', role: 'viewer' as Role },
+    check: ({ email, name }) => ({
+      ...(email.includes('@') ? {} : { email: 'Enter an email address.' }),
+      ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
+    }),
+    submit: async ({ email, name, role }): Promise<void> => {
+      const { invitation } = await call('POST /organizations/{organization}/members', {
+        params,
+        body: { email: email.trim(), name: name.trim(), role },
+      })
+      onDone()
+      onClose()
+      if (invitation === null) say('Member added')
+      else onLink(invitation)
+    },
+  })
+  return (
+    <FormDialog title="Add a member" form={form} submitLabel="Add the member" onClose={onClose}>
+      <TextField {...form.text('email')} label="Email" type="email" input={{ autofocus: true }} />
+      <TextField {...form.text('name')} label="Name" input={{ maxLength: 100 }} />
+      <RoleField value={form.values.role} onRole={(role) => form.set('role', role)} />
+    </FormDialog>
+  )
+}
+
+const ChangeRole = ({ member, onClose, onDone }: DialogProps & { readonly member: Member }) => {
+  const { params } = useWorkplace()
+  const { refresh } = useSession()
+  const form = useForm({
+    initial: { role: member.role },
+    submit: async ({ role }): Promise<void> => {
+      await call('PATCH /organizations/{organization}/members/{user}', {
+        params: { ...params, user: member.user_id },
+        body: { role },
+      })
+      say('Role changed')
+      onDone()
+      onClose()
+      await refresh()
+    },
+  })
+  return (
+    <FormDialog title={`Role of ${member.name}`} form={form} submitLabel="Change the role" onClose={onClose}>
+      <RoleField value={form.values.role} onRole={(role) => form.set('role', role)} />
+    </FormDialog>
+  )
+}
+
+const RemoveMember = ({ member, onClose, onDone }: DialogProps & { readonly member: Member }) => {
+  const { params } = useWorkplace()
+  const { refresh } = useSession()
+  const action = useAction(async () => {
+    await call('DELETE /organizations/{organization}/members/{user}', { params: { ...params, user: member.user_id } })
+    say('Member removed')
+    onDone()
+    onClose()
+    await refresh()
+  })
+  return (
+    <ConfirmDialog title={`Remove ${member.name}?`} confirmLabel="Remove the member" action={action} onClose={onClose}>
+      <p>With the next request they have no part in this organization any more. Their account stays.</p>
+    </ConfirmDialog>
+  )
+}
+
+type Deed = { readonly kind: 'add' } | { readonly kind: 'role' | 'remove'; readonly member: Member }
+
+export const Members = () => {
+  const { params, may } = useWorkplace()
+  const { account } = useSession()
+  const mayChange = may('organization-admin')
+  const [deed, setDeed] = useState<Deed | null>(null)
+  const [link, setLink] = useState<OneTimeLink | null>(null)
+  const pages = usePages(
+    (cursor, signal) => call('GET /organizations/{organization}/members', { params, query: { cursor }, signal }),
+    [params.organization],
+  )
+  const inviteAgain = useAction(async ({ user_id: user }: Member) =>
+    setLink(
+      await call('POST /organizations/{organization}/members/{user}/invitation', { params: { ...params, user } }),
+    ),
+  )
+  const add = (): void => setDeed({ kind: 'add' })
+  const close = (): void => setDeed(null)
+  useShortcut('c', 'Add a member', () => {
+    if (mayChange) add()
+  })
+  return (
+    <Page
+      title="Members"
+      lead="Who works in this organization. Deployment admins may do everything here without being members."
+      actions={
+        mayChange && (
+          <Button kind="primary" icon="plus" onClick={add}>
+            Add a member
+          </Button>
+        )
+      }
+    >
+      <Card flush>
+        <PagedTable<Member>
+          caption="Members"
+          pages={pages}
+          rowKey={({ user_id: id }) => id}
+          dimmed={({ disabled }) => disabled}
+          columns={[
+            {
+              label: 'Name',
+              cell: ({ name, email, user_id: id }) => (
+                <span class="cell-stack">
+                  <strong>
+                    {name} {account.id === `user:${id}` && <Badge>You</Badge>}
+                  </strong>
+                  <span class="faint">{email}</span>
+                </span>
+              ),
+            },
+            { label: 'Role', cell: ({ role }) => ROLE_LABELS.get(role) },
+            {
+              label: 'Status',
+              narrow: true,
+              cell: ({ invited, disabled }) => {
+                if (disabled) return <Badge tone="bad">Disabled</Badge>
+                return invited ? <Badge tone="warn">Invited</Badge> : <Badge tone="good">Active</Badge>
+              },
+            },
+            { label: 'Added', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+            {
+              label: '',
+              align: 'end',
+              narrow: true,
+              cell: (member) =>
+                mayChange && (
+                  <RowMenu
+                    label={`Actions for ${member.name}`}
+                    items={[
+                      { label: 'Change the role…', icon: 'person', onSelect: () => setDeed({ kind: 'role', member }) },
+                      ...(member.invited
+                        ? [
+                            {
+                              label: 'Make another link',
+                              icon: 'link' as const,
+                              onSelect: () => inviteAgain.run(member),
+                            },
+                          ]
+                        : []),
+                      {
+                        label: 'Remove…',
+                        icon: 'trash',
+                        danger: true,
+                        onSelect: () => setDeed({ kind: 'remove', member }),
+                      },
+                    ]}
+                  />
+                ),
+            },
+          ]}
+          empty={
+            <Empty
+              icon="people"
+              title="No members yet"
+              actions={mayChange && <Button onClick={add}>Add the first</Button>}
+            >
+              <p>Add colleagues with the least that they need: reviewers decide people’s sessions, viewers look.</p>
+            </Empty>
+          }
+        />
+      </Card>
+      {deed?.kind === 'add' && <AddMember onClose={close} onDone={pages.reload} onLink={setLink} />}
+      {deed?.kind === 'role' && <ChangeRole member={deed.member} onClose={close} onDone={pages.reload} />}
+      {deed?.kind === 'remove' && <RemoveMember member={deed.member} onClose={close} onDone={pages.reload} />}
+      {link !== null && <LinkDialog title="Pass this link on" link={link} onClose={() => setLink(null)} />}
+    </Page>
+  )
+}

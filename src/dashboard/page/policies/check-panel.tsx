@@ -1,0 +1,146 @@
+// Beside the editor: what is wrong and where, what the document says once nothing is, and its own tests.
+import { call } from '../api/client.ts'
+import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Icon } from '../ui/icons.tsx'
+import { Badge, Card, Loading } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { type Check, isGood } from './use-check.ts'
+
+const KIND_TONES = { allow: 'good', deny: 'bad', require: 'info' } as const
+
+interface Place {
+  readonly onPlace: (line: number, column: number) => void
+}
+
+const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyIssue[] }) => (
+  <ol class="issues">
+    {issues.map(({ line, column, message, pointer }) => (
+      <li key={`${line} ${column} ${message}`}>
+        <button type="button" class="issue" onClick={() => onPlace(line, column)}>
+          <span class="issue-place">
+            Line {line}, column {column}
+            {pointer !== '' && <code class="faint"> {pointer}</code>}
+          </span>
+          <span>{message}</span>
+        </button>
+      </li>
+    ))}
+  </ol>
+)
+
+const NEED_WORDS: Readonly<Record<string, string>> = {
+  geography: 'geography of the client’s address',
+  identity: 'identity of the wallet',
+  velocity: 'recent decisions of the wallet',
+}
+
+const needText = (need: Readonly<Record<string, unknown>>): string => {
+  const kind = String(need['kind'])
+  const name = need['list'] ?? need['screener'] ?? need['read'] ?? need['name']
+  return NEED_WORDS[kind] ?? (name === undefined ? kind : `${kind} ${String(name)}`)
+}
+
+const FIELD_WORDS: Readonly<Record<string, string>> = {
+  data: 'data (call data)',
+  msg_value: 'msg_value',
+  user_ip: 'user_ip (the client’s address)',
+}
+
+const Summary = ({ policy }: { readonly policy: CheckedPolicy }) => (
+  <>
+    <ol class="rules">
+      {policy.rules.map(({ id, kind, code }) => (
+        <li key={id}>
+          <Badge tone={KIND_TONES[kind]}>{kind}</Badge>
+          <span class="rule-name">{id}</span>
+          {code !== null && <code class="faint">{code}</code>}
+        </li>
+      ))}
+      <li>
+        <Badge tone={policy.default === 'allow' ? 'good' : 'bad'}>{policy.default}</Badge>
+        <span class="rule-name soft">otherwise</span>
+      </li>
+    </ol>
+    {policy.requires.length > 0 && (
+      <p class="soft">Callers have to send {policy.requires.map((field) => FIELD_WORDS[field] ?? field).join(', ')}.</p>
+    )}
+    {policy.needs.length > 0 && <p class="soft">Asks for {[...new Set(policy.needs.map(needText))].join(', ')}.</p>}
+  </>
+)
+
+const Tests = ({ source, count }: { readonly source: string; readonly count: number }) => {
+  const { params } = useWorkplace()
+  const { value, error, loading, reload } = useQuery(
+    (signal) => call('POST /organizations/{organization}/policies/test', { params, body: { source }, signal }),
+    [source],
+  )
+  if (count === 0 && (value?.results.length ?? 0) === 0) {
+    return (
+      <Card title="Its own tests">
+        <p class="soft">
+          None. Requests under <code>tests:</code>, with the verdict that each should get, are checked before every
+          save: a change that breaks one can’t be saved.
+        </p>
+      </Card>
+    )
+  }
+  return (
+    <Card
+      title="Its own tests"
+      actions={
+        value !== null && (
+          <Badge tone={value.failed === 0 ? 'good' : 'bad'}>
+            {value.failed === 0 ? `${value.passed} pass` : `${value.failed} of ${value.results.length} fail`}
+          </Badge>
+        )
+      }
+    >
+      {value === null ? error === null && <Loading /> : null}
+      <Problem error={error} retry={reload} />
+      {value !== null && (
+        <ol class="tests" aria-busy={loading}>
+          {value.results.map(({ name, failure }) => (
+            <li key={name} class={failure === null ? 'test-passed' : 'test-failed'}>
+              <Icon name={failure === null ? 'check' : 'cross'} size={15} />
+              <span>
+                <span class="sr-only">{failure === null ? 'Passes: ' : 'Fails: '}</span>
+                {name}
+                {failure !== null && <span class="test-failure">{failure}</span>}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Card>
+  )
+}
+
+const stateOf = (check: Check) => {
+  if (check.pending) return <Badge>Checking</Badge>
+  if (check.error !== null) return <Badge tone="warn">Not checked</Badge>
+  const { length } = check.issues
+  if (length > 0) return <Badge tone="bad">{length === 1 ? '1 problem' : `${length} problems`}</Badge>
+  return check.source === '' ? <Badge>Empty</Badge> : <Badge tone="good">No problems</Badge>
+}
+
+/** The tests of a document that does not hold its own promises can still be run: only they are wrong. */
+const onlyTestsFail = (issues: readonly PolicyIssue[]): boolean =>
+  issues.length > 0 && issues.every(({ pointer }) => pointer.startsWith('/tests/'))
+
+export const CheckPanel = ({ check, onPlace }: Place & { readonly check: Check }) => {
+  const { source, issues, policy, error } = check
+  return (
+    <div class="check-panel">
+      <Card title="Check" actions={<span role="status">{stateOf(check)}</span>}>
+        <Problem error={error} />
+        {issues.length > 0 && <Issues issues={issues} onPlace={onPlace} />}
+        {issues.length === 0 && policy !== null && <Summary policy={policy} />}
+      </Card>
+      {source !== null && policy !== null && (isGood(check) || onlyTestsFail(issues)) && (
+        <Tests source={source} count={policy.tests} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,126 @@
+// A new policy, from a template or from nothing. It is saved as revision 1; making it live is the next step.
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useAction } from '../data/use-action.ts'
+import { useQuery } from '../data/use-query.ts'
+import { navigate } from '../router.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/dialog.tsx'
+import { Card, Loading, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { say } from '../ui/toast.tsx'
+import { PolicyEditor } from './policy-editor.tsx'
+import { isGood, useCheck } from './use-check.ts'
+
+const BLANK = {
+  name: 'blank',
+  title: 'Blank',
+  description: 'One rule to begin with.',
+  source: `name: New policy
+description: What it is for, in a sentence.
+default: deny
+rules:
+  - id: known-wallet
+    allow: wallet.address == address("0x52908400098527886E0F7030069857D2E4169EE7")
+tests:
+  - name: the known wallet may
+    request: { from: "0x52908400098527886E0F7030069857D2E4169EE7" }
+    verdict: allow
+    rule: known-wallet
+`,
+} as const
+
+export const NewPolicy = () => {
+  const { params, path } = useWorkplace()
+  const templates = useQuery((signal) => call('GET /policy-templates', { signal }), [])
+  const [chosen, setChosen] = useState('')
+  const [source, setSource] = useState('')
+  const [generation, setGeneration] = useState(0)
+  const [asked, setAsked] = useState<string | null>(null)
+  const check = useCheck(source)
+  const choices = [BLANK, ...(templates.value?.data ?? [])]
+  const of = (name: string) => choices.find((choice) => choice.name === name)
+
+  useEffect(() => {
+    if (chosen !== '') return
+    setChosen(BLANK.name)
+    setSource(BLANK.source)
+    setGeneration((now) => now + 1)
+  }, [chosen])
+
+  const take = (name: string): void => {
+    setChosen(name)
+    setSource(of(name)?.source ?? '')
+    setGeneration((now) => now + 1)
+    setAsked(null)
+  }
+  const choose = (name: string): void => {
+    const untouched = source === (of(chosen)?.source ?? '')
+    if (untouched) take(name)
+    else setAsked(name)
+  }
+  const make = useAction(async () => {
+    const { policy } = await call('POST /organizations/{organization}/policies', { params, body: { source } })
+    say('Policy made')
+    navigate(path(`/policies/${policy.id}`))
+  })
+  const save = (): void => {
+    if (isGood(check)) make.run()
+  }
+  return (
+    <Page
+      wide
+      title="Write a policy"
+      crumbs={[{ label: 'Policies', href: path('/policies') }]}
+      lead="Choose what is nearest to what you need, and change it. The service checks it while you type."
+      actions={
+        <Button kind="primary" busy={make.busy} disabled={!isGood(check)} onClick={save}>
+          Make the policy
+        </Button>
+      }
+    >
+      <Problem error={make.failure} />
+      <Card title="Begin with">
+        {templates.value === null && templates.error === null && <Loading />}
+        <Problem error={templates.error} retry={templates.reload} />
+        <fieldset class="templates">
+          <legend class="sr-only">Template</legend>
+          {choices.map(({ name, title, description }) => (
+            <label key={name} class="radio">
+              <input
+                type="radio"
+                name="template"
+                value={name}
+                checked={name === chosen}
+                onChange={() => choose(name)}
+              />
+              <span>
+                <span class="radio-label">{title}</span>
+                <span class="field-hint template-text">{description}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      </Card>
+      <PolicyEditor
+        value={source}
+        generation={generation}
+        onValue={setSource}
+        check={check}
+        readOnly={false}
+        onSave={save}
+      />
+      {asked !== null && (
+        <ConfirmDialog
+          title="Replace what you wrote?"
+          confirmLabel="Replace it"
+          action={{ busy: false, failure: null, run: () => take(asked) }}
+          onClose={() => setAsked(null)}
+        >
+          <p>The template “{of(asked)?.title}” takes the place of the text in the editor.</p>
+        </ConfirmDialog>
+      )}
+    </Page>
+  )
+}

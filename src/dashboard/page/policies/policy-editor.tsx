@@ -1,0 +1,47 @@
+// The editor with what is beside it, for a new policy and for the next revision of one.
+import { useRef } from 'preact/hooks'
+import { Loading } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { CheckPanel } from './check-panel.tsx'
+import { Editor, type EditorHandle } from './editor/editor.tsx'
+import { useWords } from './editor/use-words.ts'
+import type { Check } from './use-check.ts'
+
+interface PolicyEditorProps {
+  readonly value: string
+  /** See the editor. */
+  readonly generation: number
+  readonly onValue: (value: string) => void
+  readonly check: Check
+  readonly readOnly: boolean
+  readonly onSave: () => void
+}
+
+export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSave }: PolicyEditorProps) => {
+  const words = useWords()
+  const handle = useRef<EditorHandle | null>(null)
+  return (
+    <div class="policy-editor">
+      <div class="card editor-card">
+        {words.value === null ? (
+          words.error === null ? (
+            <Loading />
+          ) : (
+            <Problem error={words.error} retry={words.reload} />
+          )
+        ) : (
+          <Editor
+            label="Policy document"
+            {...{ value, generation, onValue, readOnly, onSave, handle }}
+            issues={check.issues}
+            words={words.value}
+          />
+        )}
+        <p class="editor-foot">
+          Ctrl+Space offers facts and keys, F8 goes to the next problem, Ctrl+S saves. Tab leaves the editor.
+        </p>
+      </div>
+      <CheckPanel check={check} onPlace={(line, column) => handle.current?.goTo(line, column)} />
+    </div>
+  )
+}

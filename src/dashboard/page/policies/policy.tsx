@@ -1,0 +1,209 @@
+// One policy: its document, trials, history, shadow and replay; and the two things that make it count: saving a revision,
+// and making one live.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Policy, Revision } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import type { PageProps } from '../pages.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { useShortcut } from '../shell/shortcuts.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Badge, Loading, Page } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { Tabs, useTab } from '../ui/tabs.tsx'
+import { say } from '../ui/toast.tsx'
+import { MakeLive } from './make-live.tsx'
+import { PolicyEditor } from './policy-editor.tsx'
+import { Replay } from './replay.tsx'
+import { Revisions } from './revisions.tsx'
+import { Shadow } from './shadow.tsx'
+import { Trial } from './trial.tsx'
+import { isGood, useCheck } from './use-check.ts'
+import { useDraft } from './use-draft.ts'
+import { type PolicyData, revisionName, usePolicy } from './use-policy.ts'
+
+const TABS = [
+  { id: 'document', label: 'Document' },
+  { id: 'trial', label: 'Try it' },
+  { id: 'revisions', label: 'Revisions' },
+  { id: 'shadow', label: 'Shadow' },
+  { id: 'replay', label: 'Replay' },
+] as const
+
+const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly revisions: readonly Revision[] }) => (
+  <>
+    {policy.active_revision_id === null ? (
+      <Badge tone="warn">Not live</Badge>
+    ) : (
+      <Badge tone="good">Live: {revisionName(revisions, policy.active_revision_id)}</Badge>
+    )}{' '}
+    {policy.shadow_revision_id !== null && (
+      <Badge tone="info">Shadow: {revisionName(revisions, policy.shadow_revision_id)}</Badge>
+    )}
+  </>
+)
+
+const Waiting = ({ data }: { readonly data: PolicyData }) => {
+  const { path } = useWorkplace()
+  return (
+    <>
+      {data.waiting.map(({ id, detail }) => (
+        <Notice
+          key={id}
+          tone="info"
+          title={`Revision ${String(detail['number'])} waits for a second person`}
+          actions={
+            <ButtonLink small href={path('/approvals')}>
+              {'To the approvals'}
+            </ButtonLink>
+          }
+        >
+          <p>It is made live as soon as someone other than who asked approves it.</p>
+        </Notice>
+      ))}
+    </>
+  )
+}
+
+export const PolicyPage = ({ params: { policy: id = '' } }: PageProps) => {
+  const { path } = useWorkplace()
+  const data = usePolicy(id)
+  const { policy, revisions } = data
+  const crumbs = [{ label: 'Policies', href: path('/policies') }]
+  if (policy.value === null || revisions.items === null) {
+    const error = policy.error ?? revisions.error
+    return (
+      <Page title="Policy" crumbs={crumbs}>
+        {error === null ? <Loading /> : <Problem error={error} retry={data.reload} />}
+      </Page>
+    )
+  }
+  return <Workbench key={id} policy={policy.value} revisions={revisions.items} data={data} crumbs={crumbs} />
+}
+
+interface WorkbenchProps {
+  readonly policy: Policy
+  readonly revisions: readonly Revision[]
+  readonly data: PolicyData
+  readonly crumbs: readonly { readonly label: string; readonly href: string }[]
+}
+
+const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
+  const { params, may } = useWorkplace()
+  const mayChange = may('organization-admin')
+  const [tab, setTab] = useTab(TABS)
+  const [goingLive, setGoingLive] = useState<Revision | null>(null)
+  const newest = revisions[0]
+  const draft = useDraft(policy.id, newest?.id ?? null)
+  const check = useCheck(draft.text)
+  const path = { ...params, policy: policy.id }
+
+  const save = useAction(async () => {
+    const revision = await call('POST /organizations/{organization}/policies/{policy}/revisions', {
+      ...{ params: path, body: { source: draft.text } },
+    })
+    draft.saved(revision)
+    say(`Saved as revision ${revision.number}`)
+    data.reload()
+  })
+  const shadow = useAction(async (revision: Revision) => {
+    await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
+      ...{ params: path, body: { revision_id: revision.id, version: policy.version } },
+    })
+    say(`Revision ${revision.number} runs in shadow`)
+    data.reload()
+    setTab('shadow')
+  })
+  const maySave = mayChange && draft.changed && isGood(check)
+  const saveNow = (): void => {
+    if (maySave) save.run()
+  }
+  useShortcut('e', 'Edit the document', () => setTab('document'))
+  useShortcut('t', 'Try it on a request', () => setTab('trial'))
+
+  const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
+  const isAhead =
+    newest !== undefined && newest.id !== policy.active_revision_id && (active?.number ?? 0) < newest.number
+  const isAsked = data.waiting.some(({ detail }) => detail['revision_id'] === newest?.id)
+  return (
+    <Page
+      wide
+      title={policy.name}
+      crumbs={crumbs}
+      badge={<StateBadges policy={policy} revisions={revisions} />}
+      actions={
+        mayChange && (
+          <>
+            {tab === 'document' && (
+              <Button
+                kind={draft.changed ? 'primary' : 'secondary'}
+                busy={save.busy}
+                disabled={!maySave}
+                onClick={saveNow}
+              >
+                Save as revision {policy.revisions + 1}
+              </Button>
+            )}
+            {newest !== undefined && isAhead && !isAsked && (
+              <Button kind={draft.changed ? 'secondary' : 'primary'} icon="check" onClick={() => setGoingLive(newest)}>
+                Make revision {newest.number} live
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      <Problem error={save.failure ?? shadow.failure ?? draft.error} />
+      <Waiting data={data} />
+      <Tabs label="Parts of the policy" tabs={TABS} current={tab} onChange={setTab} />
+      {tab === 'document' && (
+        <>
+          <p class="editor-state" role="status">
+            {draft.base === null
+              ? 'Reading the document'
+              : `${draft.changed ? 'Changed since' : 'As in'} revision ${draft.base.number}`}
+            {draft.base !== null && draft.changed && (
+              <Button kind="quiet" small onClick={draft.undo}>
+                Undo all changes
+              </Button>
+            )}
+          </p>
+          {draft.base !== null && (
+            <PolicyEditor
+              value={draft.text}
+              generation={draft.generation}
+              onValue={draft.write}
+              check={check}
+              readOnly={!mayChange}
+              onSave={saveNow}
+            />
+          )}
+        </>
+      )}
+      {tab === 'trial' && <Trial policy={policy} revisions={revisions} draft={draft} checked={check.policy} />}
+      {tab === 'revisions' && (
+        <Revisions
+          policy={policy}
+          data={data}
+          onMakeLive={setGoingLive}
+          onShadow={(revision) => shadow.run(revision)}
+          onEdit={(revision) => {
+            draft.open(revision.id)
+            setTab('document')
+          }}
+        />
+      )}
+      {tab === 'shadow' && <Shadow policy={policy} revisions={revisions} onChanged={data.reload} />}
+      {tab === 'replay' && <Replay policy={policy} revisions={revisions} draft={draft} />}
+      {goingLive !== null && (
+        <MakeLive
+          policy={policy}
+          revision={goingLive}
+          active={active}
+          onClose={() => setGoingLive(null)}
+          onDone={data.reload}
+        />
+      )}
+    </Page>
+  )
+}

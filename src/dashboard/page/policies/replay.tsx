@@ -1,0 +1,129 @@
+// A document over the decisions that were made: what it would have changed. A job of the service; its progress is shown
+// here, and its result stays under the same address.
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Job, Policy, Revision } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useSearchParam } from '../router.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { SelectField } from '../ui/field.tsx'
+import { Badge, Card, Loading } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { ReplayResult } from './replay-result.tsx'
+import { SubjectField, subjectOf } from './subject-field.tsx'
+import type { Draft } from './use-draft.ts'
+
+const POLL_MS = 500
+const HOUR_MS = 3_600_000
+const PERIODS = [
+  { value: '1', label: 'The last hour' },
+  { value: '24', label: 'The last day' },
+  { value: '168', label: 'The last 7 days' },
+  { value: '720', label: 'The last 30 days' },
+  { value: '8760', label: 'The last year' },
+] as const
+
+const STATES = {
+  queued: <Badge>Waiting for its turn</Badge>,
+  running: <Badge tone="info">Running</Badge>,
+  done: <Badge tone="good">Done</Badge>,
+  failed: <Badge tone="bad">Failed</Badge>,
+  cancelled: <Badge>Stopped</Badge>,
+} as const
+
+const isOpen = ({ state }: Job): boolean => state === 'queued' || state === 'running'
+
+const JobCard = ({ id }: { readonly id: string }) => {
+  const { params, may } = useWorkplace()
+  const path = { ...params, job: id }
+  const job = useQuery(
+    (signal) => call('GET /organizations/{organization}/jobs/{job}', { params: path, signal }),
+    [params.organization, id],
+  )
+  const { value, reload, set } = job
+  useEffect(() => {
+    if (value === null || !isOpen(value)) return
+    const timer = setTimeout(reload, POLL_MS)
+    return () => clearTimeout(timer)
+  }, [value, reload])
+  const stop = useAction(async () => {
+    set(await call('POST /organizations/{organization}/jobs/{job}/cancel', { params: path, body: {} }))
+  })
+  if (value === null) return job.error === null ? <Loading /> : <Problem error={job.error} retry={reload} />
+  const { done, total } = value.progress
+  const percent = total === 0 ? 0 : Math.floor((100 * done) / total)
+  return (
+    <Card
+      title={<>Replay {STATES[value.state]}</>}
+      actions={
+        isOpen(value) &&
+        may('organization-admin') && (
+          <Button small busy={stop.busy} onClick={() => stop.run()}>
+            Stop it
+          </Button>
+        )
+      }
+    >
+      <Problem error={job.error ?? stop.failure} />
+      {isOpen(value) && (
+        <div class="progress">
+          <progress max={100} value={percent} aria-label="Progress of the replay" />
+          <span class="soft">{total === 0 ? 'reading the log' : `${percent}% of the log`}</span>
+        </div>
+      )}
+      {value.failure !== null && (
+        <Notice tone="bad" title="It did not end well">
+          <p>{value.failure}</p>
+        </Notice>
+      )}
+      {value.result !== null && <ReplayResult result={value.result} />}
+    </Card>
+  )
+}
+
+interface ReplayProps {
+  readonly policy: Policy
+  readonly revisions: readonly Revision[]
+  readonly draft: Draft
+}
+
+export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
+  const { params, may } = useWorkplace()
+  const [subject, setSubject] = useState('')
+  const [hours, setHours] = useState('168')
+  const [job, setJob] = useSearchParam('job')
+  const start = useAction(async () => {
+    const { id } = await call('POST /organizations/{organization}/policies/{policy}/replay', {
+      params: { ...params, policy: policy.id },
+      body: {
+        ...subjectOf(subject, draft, revisions),
+        since: new Date(Date.now() - Number(hours) * HOUR_MS).toISOString(),
+      },
+    })
+    setJob(id)
+  })
+  return (
+    <>
+      <Card
+        title="Replay"
+        text="Runs a document over the recorded decisions of this policy, in the background and at the lowest priority, and says what it would have changed. Nothing is decided anew."
+      >
+        {may('organization-admin') ? (
+          <div class="filters">
+            <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
+            <SelectField label="Over" value={hours} onValue={setHours} choices={PERIODS} />
+            <Button kind="primary" icon="play" busy={start.busy} onClick={() => start.run()}>
+              Start the replay
+            </Button>
+          </div>
+        ) : (
+          <p class="soft">An organization admin starts replays; a result can be shown to anyone by its address.</p>
+        )}
+        <Problem error={start.failure} />
+      </Card>
+      {job !== '' && <JobCard key={job} id={job} />}
+    </>
+  )
+}

@@ -1,0 +1,196 @@
+// A revision beside the one that decides: it is evaluated on every request, recorded and never answered. What it would have
+// decided otherwise, and on which decisions.
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Decision, Policy, Revision } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { usePages } from '../data/use-pages.ts'
+import { useQuery } from '../data/use-query.ts'
+import { Segments } from '../live/segments.tsx'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable, shorten } from '../ui/copy.tsx'
+import { SelectField } from '../ui/field.tsx'
+import { Card, Empty, Loading } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { PagedTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+
+const REREAD_MS = 5_000
+
+const verdictWords = (verdict: 'compliant' | 'denied' | null, rule: string | null): string =>
+  verdict === null ? `no verdict (${rule})` : `${verdict}, ${rule ?? 'default'}`
+
+interface ShadowProps {
+  readonly policy: Policy
+  readonly revisions: readonly Revision[]
+  readonly onChanged: () => void
+}
+
+const Results = ({ policy }: { readonly policy: Policy }) => {
+  const { params } = useWorkplace()
+  const [outcome, setOutcome] = useState<'different' | 'failed'>('different')
+  const path = { ...params, policy: policy.id }
+  const results = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/policies/{policy}/shadow-results', { params: path, query: {}, signal }),
+    [policy.id, policy.shadow_revision_id],
+  )
+  const decisions = usePages<Decision>(
+    (cursor, signal) =>
+      call('GET /organizations/{organization}/decisions', {
+        params,
+        query: {
+          ...{ policy_id: policy.id, shadow: outcome, limit: 20, cursor },
+          shadow_revision_id: policy.shadow_revision_id ?? undefined,
+        },
+        signal,
+      }),
+    [policy.id, policy.shadow_revision_id, outcome],
+  )
+  const { value, reload } = results
+  useEffect(() => {
+    const timer = setInterval(reload, REREAD_MS)
+    return () => clearInterval(timer)
+  }, [reload])
+  // What is counted anew is also listed anew.
+  const counted = `${value?.different} ${value?.failed}`
+  const reloadDecisions = decisions.reload
+  useEffect(() => reloadDecisions(), [counted, reloadDecisions])
+
+  if (value === null) return results.error === null ? <Loading /> : <Problem error={results.error} retry={reload} />
+  const total = value.same + value.different + value.failed
+  const share = (count: number): string => (total === 0 ? '–' : `${((100 * count) / total).toFixed(1)}%`)
+  const more = value.exact ? '' : '+'
+  return (
+    <>
+      <dl class="tiles" aria-label="Since it runs in shadow">
+        {(
+          [
+            ['The same', value.same],
+            ['Another verdict or rule', value.different],
+            ['No verdict', value.failed],
+          ] as const
+        ).map(([label, count]) => (
+          <div key={label} class="tile">
+            <dt>{label}</dt>
+            <dd>
+              <span class="tile-value">
+                {count.toLocaleString('en')}
+                {more}
+              </span>
+              <span class="tile-more">{share(count)}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Card
+        flush
+        title="Decisions that would be others"
+        actions={
+          <Segments
+            label="Shown"
+            choices={[
+              { value: 'different', label: 'Different' },
+              { value: 'failed', label: 'No verdict' },
+            ]}
+            value={outcome}
+            onValue={(chosen) => setOutcome(chosen as typeof outcome)}
+          />
+        }
+      >
+        <PagedTable<Decision>
+          caption="Decisions that would be others"
+          pages={decisions}
+          rowKey={({ uuid }) => uuid}
+          columns={[
+            { label: 'When', narrow: true, cell: ({ at }) => <Time at={at} /> },
+            { label: 'Wallet', cell: ({ from }) => <Copyable text={from} label="wallet" short /> },
+            { label: 'Decided', cell: ({ verdict, rule }) => verdictWords(verdict, rule) },
+            {
+              label: 'In shadow',
+              cell: ({ shadow }) => (shadow === null ? '' : verdictWords(shadow.verdict, shadow.rule)),
+            },
+            { label: 'Decision', cell: ({ uuid }) => <code title={uuid}>{shorten(uuid)}</code> },
+          ]}
+          empty={
+            <Empty icon="check" title={total === 0 ? 'No decisions yet' : 'None'}>
+              <p>
+                {total === 0
+                  ? 'Every request that a project with this policy makes is counted here from now on.'
+                  : 'Nothing that was decided since would have gone this way.'}
+              </p>
+            </Empty>
+          }
+        />
+      </Card>
+    </>
+  )
+}
+
+export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
+  const { params, may } = useWorkplace()
+  const [chosen, setChosen] = useState('')
+  const others = revisions.filter(({ id }) => id !== policy.active_revision_id)
+  const running = revisions.find(({ id }) => id === policy.shadow_revision_id)
+  const change = useAction(async (revisionId: string | null) => {
+    await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
+      ...{ params: { ...params, policy: policy.id }, body: { revision_id: revisionId, version: policy.version } },
+    })
+    say(revisionId === null ? 'Shadow ended' : 'Runs in shadow')
+    onChanged()
+  })
+  const mayChange = may('organization-admin')
+  if (policy.shadow_revision_id !== null) {
+    return (
+      <>
+        <Card
+          title={`${running === undefined ? 'An older revision' : `Revision ${running.number}`} runs in shadow`}
+          text="Evaluated on every request beside the live one. Its verdicts are recorded, and never answered."
+          actions={
+            mayChange && (
+              <Button busy={change.busy} onClick={() => change.run(null)}>
+                End it
+              </Button>
+            )
+          }
+        >
+          <Problem error={change.failure} />
+        </Card>
+        <Results policy={policy} />
+      </>
+    )
+  }
+  return (
+    <Card
+      title="Nothing runs in shadow"
+      text="A revision in shadow is evaluated on every real request beside the live one, so that you see what it would change before it does. It costs each request a second evaluation."
+    >
+      {policy.active_revision_id === null ? (
+        <p class="soft">Make a revision live first: a shadow needs one to be compared with.</p>
+      ) : others.length === 0 ? (
+        <p class="soft">Save another revision first: the live one has nothing to be compared with.</p>
+      ) : (
+        mayChange && (
+          <div class="filters">
+            <SelectField
+              label="Revision"
+              value={chosen === '' ? (others[0]?.id ?? '') : chosen}
+              onValue={setChosen}
+              choices={others.map(({ id, number }) => ({ value: id, label: `Revision ${number}` }))}
+            />
+            <Button
+              kind="primary"
+              busy={change.busy}
+              onClick={() => change.run(chosen === '' ? (others[0]?.id ?? null) : chosen)}
+            >
+              Run it in shadow
+            </Button>
+          </div>
+        )
+      )}
+      <Problem error={change.failure} />
+    </Card>
+  )
+}

@@ -1,0 +1,46 @@
+// Which document a trial is of: what stands in the editor, or a revision.
+import type { Revision } from '../api/types.ts'
+import { SelectField } from '../ui/field.tsx'
+import type { Draft } from './use-draft.ts'
+
+const EDITOR = 'editor'
+
+export interface Subject {
+  readonly source?: string
+  readonly revision_id?: string
+}
+
+interface SubjectFieldProps {
+  readonly value: string
+  readonly onValue: (value: string) => void
+  readonly revisions: readonly Revision[]
+  readonly draft: Draft
+  /** Leaves a revision out: the live one is no news. */
+  readonly without?: string | null
+}
+
+const labelOf = ({ number, active, shadow }: Revision): string =>
+  `Revision ${number}${active ? ' (live)' : shadow ? ' (shadow)' : ''}`
+
+/** What is tried where nobody chose: what is being written, or else the newest revision. */
+const chosenOf = (value: string, { changed }: Draft, revisions: readonly Revision[]): string => {
+  if (value !== '') return value
+  return changed ? EDITOR : (revisions[0]?.id ?? EDITOR)
+}
+
+export const subjectOf = (value: string, draft: Draft, revisions: readonly Revision[]): Subject => {
+  const chosen = chosenOf(value, draft, revisions)
+  return chosen === EDITOR ? { source: draft.text } : { revision_id: chosen }
+}
+
+export const SubjectField = ({ value, onValue, revisions, draft }: SubjectFieldProps) => (
+  <SelectField
+    label="Document"
+    value={chosenOf(value, draft, revisions)}
+    onValue={onValue}
+    choices={[
+      { value: EDITOR, label: draft.changed ? 'As it stands in the editor (not saved)' : 'As it stands in the editor' },
+      ...revisions.map((revision) => ({ value: revision.id, label: labelOf(revision) })),
+    ]}
+  />
+)

@@ -1,0 +1,90 @@
+// What a trial came to: the answer, each rule, and what was known beyond the request.
+import type { Simulation } from '../api/types.ts'
+import { CodeBlock } from '../ui/copy.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Badge, Card } from '../ui/parts.tsx'
+import { Notice } from '../ui/problem.tsx'
+import { Table } from '../ui/table.tsx'
+
+type Rule = Simulation['rules'][number]
+
+const RULE_WORDS: Readonly<Record<string, string>> = {
+  'list:deny': 'the organization’s deny list',
+  'list:allow': 'the organization’s allow list',
+}
+
+const ruleWords = (rule: string | null): string =>
+  rule === null ? 'no rule: the default holds' : (RULE_WORDS[rule] ?? `rule ${rule}`)
+
+const Verdict = ({ result }: { readonly result: Simulation }) => {
+  const { verdict, rule, code, message, failure } = result
+  if (verdict === null) {
+    return (
+      <Notice tone="warn" title="No verdict">
+        <p>{failure}: such a request is answered with 503, and nothing is signed.</p>
+      </Notice>
+    )
+  }
+  return (
+    <Notice tone={verdict === 'compliant' ? 'good' : 'bad'} title={verdict === 'compliant' ? 'Compliant' : 'Denied'}>
+      <p>
+        By {ruleWords(rule)}
+        {code !== null && (
+          <>
+            , with the code <code>{code}</code>
+          </>
+        )}
+        .
+      </p>
+      {message !== null && <p>“{message}”</p>}
+    </Notice>
+  )
+}
+
+const valueWords = ({ value, failure }: Rule) => {
+  if (failure !== null) return <span class="rule-failure">{failure}</span>
+  return value === null ? 'fails' : <code>{String(value)}</code>
+}
+
+const outcomeOf = ({ decisive, reached, kind, failure }: Rule) => {
+  if (!reached) return <span class="faint">{decisive ? 'would decide, but one before it did' : 'not reached'}</span>
+  if (failure !== null) return <Badge tone="warn">No verdict</Badge>
+  if (!decisive) return <span class="soft">goes on</span>
+  return kind === 'allow' ? <Badge tone="good">Decides: compliant</Badge> : <Badge tone="bad">Decides: denied</Badge>
+}
+
+export const TrialResult = ({ result }: { readonly result: Simulation }) => (
+  <div class="trial-result">
+    <Verdict result={result} />
+    {result.missing.length > 0 && (
+      <Notice tone="warn" title="A caller would have been refused">
+        <p>
+          A rule reads {result.missing.join(', ')}, which was left out: for real, the answer is 400 until it is sent.
+        </p>
+      </Notice>
+    )}
+    <Card title="Rules, in their order" flush>
+      <Table<Rule>
+        caption="Rules"
+        rows={result.rules}
+        rowKey={({ id }) => id}
+        dimmed={({ reached }) => !reached}
+        columns={[
+          { label: 'Rule', cell: ({ id }) => <strong>{id}</strong> },
+          { label: 'Kind', narrow: true, cell: ({ kind }) => kind },
+          { label: 'Is', cell: valueWords },
+          { label: 'So it', cell: outcomeOf },
+        ]}
+      />
+    </Card>
+    <Card title="What was known beyond the request">
+      {Object.values(result.facts).every((fact) => JSON.stringify(fact) === '{}') ? (
+        <p class="soft">
+          <Icon name="check" size={15} /> Nothing else was needed.
+        </p>
+      ) : (
+        <CodeBlock label="the facts" code={JSON.stringify(result.facts, null, 2)} />
+      )}
+    </Card>
+  </div>
+)

@@ -1,0 +1,183 @@
+// A document tried on one request, typed in or recorded: what each rule says, what was known, and what the answer would be.
+// Nothing is decided, signed or recorded.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { CheckedPolicy, Decision, Policy, Revision, Simulation } from '../api/types.ts'
+import { useForm } from '../data/use-form.ts'
+import { useQuery } from '../data/use-query.ts'
+import { Segments } from '../live/segments.tsx'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { shorten } from '../ui/copy.tsx'
+import { SelectField, TextArea, TextField } from '../ui/field.tsx'
+import { Card, Empty } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { absoluteTime } from '../ui/relative-time.ts'
+import { SubjectField, subjectOf } from './subject-field.tsx'
+import { exampleFacts, parseFacts } from './trial-facts.ts'
+import { TrialResult } from './trial-result.tsx'
+import type { Draft } from './use-draft.ts'
+
+const RECENT = 30
+const EVM_WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+const INITIAL = {
+  ...{ chain: '', from: EVM_WALLET, to: '', data: '', msg_value: '', user_ip: '', time: '' },
+  ...{ decision: '', facts: '' },
+}
+type Values = typeof INITIAL
+
+/** Without what was left empty: a field that is not sent is one that the caller did not send. */
+const filled = (fields: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, value.trim()]])),
+  )
+
+const decisionLabel = ({ at, verdict, rule, chain, from }: Decision): string =>
+  `${absoluteTime(at)}: ${verdict} by ${rule ?? 'default'}, ${chain}, ${shorten(from)}`
+
+interface TrialProps {
+  readonly policy: Policy
+  readonly revisions: readonly Revision[]
+  readonly draft: Draft
+  /** Of what stands in the editor. */
+  readonly checked: CheckedPolicy | null
+}
+
+export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
+  const { params } = useWorkplace()
+  const [subject, setSubject] = useState('')
+  const [kind, setKind] = useState<'request' | 'decision'>('request')
+  const [result, setResult] = useState<Simulation | null>(null)
+  const chains = useQuery((signal) => call('GET /deployment', { signal }), [])
+  const recent = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/decisions', {
+        ...{ params, query: { policy_id: policy.id, limit: RECENT }, signal },
+      }),
+    [params.organization, policy.id],
+  )
+  const names = chains.value?.chains.map(({ name }) => name) ?? []
+  const chain = names.includes('base') ? 'base' : (names[0] ?? '')
+
+  const form = useForm<Values>({
+    initial: INITIAL,
+    check: ({ facts, decision, from }) => ({
+      ...(parseFacts(facts) === null ? { facts: 'This is not a JSON object.' } : {}),
+      ...(kind === 'decision' && decision.trim() === '' ? { decision: 'Choose a decision, or give its uuid.' } : {}),
+      ...(kind === 'request' && from.trim() === '' ? { from: 'The wallet that asks.' } : {}),
+    }),
+    fieldNames: {
+      'request.from': 'from',
+      'request.to': 'to',
+      'request.data': 'data',
+      'request.msg_value': 'msg_value',
+      'request.time': 'time',
+    },
+    submit: async ({ decision, facts, ...fields }): Promise<void> => {
+      const { user_ip } = fields
+      const request = kind === 'request' ? { chain, ...filled(fields) } : filled({ user_ip })
+      setResult(
+        await call('POST /organizations/{organization}/policies/simulate', {
+          params,
+          body: {
+            ...subjectOf(subject, draft, revisions),
+            ...(kind === 'decision' ? { decision: decision.trim() } : {}),
+            ...(Object.keys(request).length === 0 ? {} : { request }),
+            ...parseFacts(facts),
+          },
+        }),
+      )
+    },
+  })
+  const recorded = recent.value?.data ?? []
+  const example = checked === null ? '' : exampleFacts(checked)
+
+  return (
+    <div class="trial">
+      <Card title="Try it" text="Decides nothing, signs nothing, is not recorded.">
+        <form {...form.attributes} class="form">
+          <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
+          <Segments
+            label="Tried on"
+            choices={[
+              { value: 'request', label: 'A request' },
+              { value: 'decision', label: 'A recorded decision' },
+            ]}
+            value={kind}
+            onValue={(value) => setKind(value as typeof kind)}
+          />
+          {kind === 'request' ? (
+            <>
+              <div class="form-row">
+                <SelectField
+                  label="Chain"
+                  value={form.values.chain === '' ? chain : form.values.chain}
+                  onValue={(value) => form.set('chain', value)}
+                  choices={names.map((name) => ({ value: name, label: name }))}
+                />
+                <TextField {...form.text('msg_value')} label="Value" optional hint="Wei or lamports." mono />
+              </div>
+              <TextField {...form.text('from')} label="Wallet" mono />
+              <TextField {...form.text('to')} label="Contract or program" optional mono />
+              <TextField {...form.text('data')} label="Call data" optional mono hint="0x and hex digits." />
+              <div class="form-row">
+                <TextField {...form.text('user_ip')} label="Client’s address" optional mono />
+                <TextField {...form.text('time')} label="Time" optional mono hint="ISO 8601; now unless given." />
+              </div>
+            </>
+          ) : (
+            <>
+              {recorded.length > 0 && (
+                <SelectField
+                  label="Recent decisions"
+                  value={recorded.some(({ uuid }) => uuid === form.values.decision) ? form.values.decision : ''}
+                  onValue={(value) => form.set('decision', value)}
+                  choices={[
+                    { value: '', label: 'Choose one' },
+                    ...recorded.map((decision) => ({ value: decision.uuid, label: decisionLabel(decision) })),
+                  ]}
+                />
+              )}
+              <TextField
+                {...form.text('decision')}
+                label="Its uuid"
+                mono
+                hint="With the request and the facts that were recorded. The client’s address and the identity are not: give them below where a rule reads them."
+              />
+              <TextField {...form.text('user_ip')} label="Client’s address" optional mono />
+            </>
+          )}
+          <TextArea
+            {...form.text('facts')}
+            label="What sources answer"
+            optional
+            mono
+            rows={form.values.facts === '' ? 2 : 9}
+            hint="JSON. What is left out is asked of the sources and lists as they are now."
+          />
+          <div class="form-actions">
+            <Button kind="primary" icon="play" submit busy={form.busy}>
+              Try it
+            </Button>
+            {example !== '' && (
+              <Button onClick={() => form.set('facts', example)}>Fill in what this policy asks for</Button>
+            )}
+          </div>
+          <Problem error={form.failure} />
+        </form>
+      </Card>
+      <div aria-live="polite">
+        {result === null ? (
+          <Card>
+            <Empty icon="scale" title="Every rule, one by one">
+              <p>What each rule says of this request, which one decides, and what it knew.</p>
+            </Empty>
+          </Card>
+        ) : (
+          <TrialResult result={result} />
+        )}
+      </div>
+    </div>
+  )
+}

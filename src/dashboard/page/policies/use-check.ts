@@ -1,0 +1,53 @@
+// Checks a document while it is typed: a moment after the last key, and never two at a time.
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
+import { useWorkplace } from '../shell/session.ts'
+
+const QUIET_MS = 300
+const NO_ISSUES: readonly PolicyIssue[] = []
+
+export interface Check {
+  /** The text that was checked; null before the first. */
+  readonly source: string | null
+  readonly issues: readonly PolicyIssue[]
+  /** What a document without mistakes says; of the last that had none. */
+  readonly policy: CheckedPolicy | null
+  /** The text has changed since. */
+  readonly pending: boolean
+  readonly error: unknown
+}
+
+export const useCheck = (source: string): Check => {
+  const { params } = useWorkplace()
+  const [check, setCheck] = useState<Omit<Check, 'pending'>>({
+    ...{ source: null, issues: NO_ISSUES, policy: null, error: null },
+  })
+  useEffect(() => {
+    if (source.trim() === '') {
+      setCheck({ source, issues: NO_ISSUES, policy: null, error: null })
+      return
+    }
+    const controller = new AbortController()
+    const ask = async (): Promise<void> => {
+      try {
+        const { issues, policy } = await call('POST /organizations/{organization}/policies/check', {
+          ...{ params, body: { source }, signal: controller.signal },
+        })
+        setCheck((before) => ({ source, issues, policy: policy ?? before.policy, error: null }))
+      } catch (error) {
+        if (!controller.signal.aborted) setCheck((before) => ({ ...before, error }))
+      }
+    }
+    const timer = setTimeout(() => void ask(), QUIET_MS)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [source, params.organization])
+  return { ...check, pending: check.source !== source && check.error === null }
+}
+
+/** It was checked as it stands, and can be saved. */
+export const isGood = ({ pending, issues, source, error }: Check): boolean =>
+  !pending && error === null && source !== null && source.trim() !== '' && issues.length === 0

@@ -1,0 +1,81 @@
+// What is being written on a policy: kept while one looks at other pages, asked about before the window closes.
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Revision, RevisionWithSource } from '../api/types.ts'
+import { useWorkplace } from '../shell/session.ts'
+
+interface Kept {
+  readonly base: RevisionWithSource
+  readonly text: string
+}
+
+/** By policy; as long as the window is open. */
+const kept = new Map<string, Kept>()
+
+export interface Draft {
+  /** The revision that it began with; null until it was read. */
+  readonly base: RevisionWithSource | null
+  readonly text: string
+  /** Rises when `text` is another document, and not what was typed. */
+  readonly generation: number
+  readonly changed: boolean
+  readonly error: unknown
+  readonly write: (text: string) => void
+  /** Begins anew with a revision. */
+  readonly open: (revisionId: string) => void
+  /** As the revision is that it began with. */
+  readonly undo: () => void
+  /** The text was saved as this revision. */
+  readonly saved: (revision: Revision) => void
+}
+
+/** @param newest what it begins with, unless something was being written; null while it is not known */
+export const useDraft = (policyId: string, newest: string | null): Draft => {
+  const { params } = useWorkplace()
+  const [state, setState] = useState<Kept | null>(kept.get(policyId) ?? null)
+  const [generation, setGeneration] = useState(0)
+  const [error, setError] = useState<unknown>(null)
+
+  const set = (next: Kept): void => {
+    if (next.text === next.base.source) kept.delete(policyId)
+    else kept.set(policyId, next)
+    setState(next)
+    setError(null)
+  }
+  const replace = (next: Kept): void => {
+    set(next)
+    setGeneration((now) => now + 1)
+  }
+  const open = (revisionId: string): void => {
+    call('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
+      params: { ...params, policy: policyId, revision: revisionId },
+    }).then((base) => replace({ base, text: base.source }), setError)
+  }
+  const changed = state !== null && state.text !== state.base.source
+
+  useEffect(() => {
+    if (newest !== null && state === null) open(newest)
+  }, [newest, state === null])
+
+  useEffect(() => {
+    if (!changed) return
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [changed])
+
+  return {
+    base: state?.base ?? null,
+    text: state?.text ?? '',
+    ...{ changed, error, open, generation },
+    undo: () => {
+      if (state !== null) replace({ base: state.base, text: state.base.source })
+    },
+    write: (text) => {
+      if (state !== null) set({ ...state, text })
+    },
+    saved: (revision) => {
+      if (state !== null) set({ base: { ...revision, source: state.text }, text: state.text })
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// One policy with what belongs to it: its revisions, and changes of it that wait for a second person.
+import { call } from '../api/client.ts'
+import type { Approval, Policy, Revision } from '../api/types.ts'
+import { type Pages, usePages } from '../data/use-pages.ts'
+import { type Query, useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+
+export interface PolicyData {
+  readonly policy: Query<Policy>
+  /** Newest first. */
+  readonly revisions: Pages<Revision>
+  readonly waiting: readonly Approval[]
+  /** After a change of which revision is live or in shadow. */
+  readonly reload: () => void
+}
+
+export const usePolicy = (id: string): PolicyData => {
+  const { params } = useWorkplace()
+  const path = { ...params, policy: id }
+  const policy = useQuery(
+    (signal) => call('GET /organizations/{organization}/policies/{policy}', { params: path, signal }),
+    [params.organization, id],
+  )
+  const revisions = usePages(
+    (cursor, signal) =>
+      call('GET /organizations/{organization}/policies/{policy}/revisions', {
+        ...{ params: path, query: { limit: 50, cursor }, signal },
+      }),
+    [params.organization, id],
+  )
+  const approvals = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/approvals', {
+        ...{ params, query: { state: 'pending' as const, limit: 100 }, signal },
+      }),
+    [params.organization],
+  )
+  return {
+    policy,
+    revisions,
+    waiting: (approvals.value?.data ?? []).filter(({ subject }) => subject === id),
+    reload: () => {
+      policy.reload()
+      revisions.reload()
+      approvals.reload()
+    },
+  }
+}
+
+/** `revision 3`; the id where it is not among those that were read. */
+export const revisionName = (revisions: readonly Revision[] | null, id: string | null): string => {
+  const number = revisions?.find((revision) => revision.id === id)?.number
+  return number === undefined ? 'an older revision' : `revision ${number}`
+}

@@ -1,0 +1,190 @@
+// The decision on what was handed in: chosen with one key, given its words, and confirmed. Nothing is sent before that.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { BodyOf } from '../api/client.ts'
+import type { SessionDetail } from '../api/types.ts'
+import type { Action } from '../data/use-action.ts'
+import { useShortcut } from '../shell/shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { CheckField, SelectField, TextArea } from '../ui/field.tsx'
+import { Key } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { REJECT_REASONS, RETRY_REASONS, type Reason } from './reasons.ts'
+import { partWord } from './words.ts'
+
+type DecideBody = BodyOf<'POST /organizations/{organization}/sessions/{session}/decide'>
+export type Verdict = DecideBody['status']
+export type Decided = Omit<DecideBody, 'sequence'>
+
+interface DecisionProps {
+  readonly session: SessionDetail
+  /** What the person can be asked to do again. */
+  readonly parts: readonly string[]
+  readonly action: Action<[Decided]>
+}
+
+const COMMENT_MAX = 1_000
+
+const WORDS: Readonly<Record<Verdict, { readonly confirm: string; readonly text: string }>> = {
+  completed: { confirm: 'Approve now', text: 'The wallets count as verified at once.' },
+  retry: { confirm: 'Send back now', text: 'The person may change what is ticked, and hand it in again.' },
+  rejected: { confirm: 'Reject now', text: 'This is final: the session can not be opened again.' },
+}
+
+/** One line, as the API takes it; null for nothing. */
+const commentOf = (text: string): string | null => {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line === '' ? null : line
+}
+
+/** Adds a reason to what is written already. */
+const added = (comment: string, { text }: Reason): string =>
+  comment.includes(text) ? comment : [comment.trim(), text].filter(Boolean).join(' ')
+
+export const Decision = ({ session, parts, action }: DecisionProps) => {
+  const [verdict, setVerdict] = useState<Verdict | null>(null)
+  const [publicComment, setPublicComment] = useState('')
+  const [privateComment, setPrivateComment] = useState('')
+  const [ticked, setTicked] = useState<readonly string[]>([])
+  const form = useRef<HTMLFormElement>(null)
+
+  const choose = (next: Verdict | null): void => {
+    setVerdict(next)
+    action.clear()
+  }
+  // Where the hands go on: to the words, or to the button where none are needed. At once: keys pressed quickly must land there.
+  useLayoutEffect(() => {
+    const place = verdict === 'completed' ? '[type=submit]' : 'select, [type=submit]'
+    if (verdict !== null) form.current?.querySelector<HTMLElement>(place)?.focus()
+  }, [verdict])
+  useShortcut('a', 'Approve', () => choose('completed'))
+  useShortcut('r', 'Send back', () => choose('retry'))
+  useShortcut('x', 'Reject', () => choose('rejected'))
+
+  const tick = (part: string, on: boolean): void =>
+    setTicked((before) => (on ? [...before.filter((one) => one !== part), part] : before.filter((one) => one !== part)))
+  const offered = (verdict === 'rejected' ? REJECT_REASONS : RETRY_REASONS).filter(
+    (reason) => reason.parts.length === 0 || reason.parts.some((part) => parts.includes(part)),
+  )
+  const sent = ticked.filter((part) => parts.includes(part))
+  const tooLong = [publicComment, privateComment].some((text) => (commentOf(text) ?? '').length > COMMENT_MAX)
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    if (verdict === null || tooLong) return
+    action.run({
+      status: verdict,
+      private_comment: commentOf(privateComment),
+      // A comment that nobody is shown would only mislead whoever wrote it.
+      ...(verdict === 'completed' ? {} : { public_comment: commentOf(publicComment) }),
+      ...(verdict === 'retry' && sent.length > 0 ? { corrections: [...sent] } : {}),
+    })
+  }
+
+  return (
+    <div class="decision">
+      <fieldset class="verdicts" aria-label="Decision">
+        <VerdictButton verdict="completed" label="Approve" keys="a" chosen={verdict} onChoose={choose} />
+        <VerdictButton verdict="retry" label="Send back" keys="r" chosen={verdict} onChoose={choose} />
+        <VerdictButton verdict="rejected" label="Reject" keys="x" chosen={verdict} onChoose={choose} />
+      </fieldset>
+      {verdict !== null && (
+        <form
+          ref={form}
+          class="form"
+          noValidate
+          onSubmit={submit}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') choose(null)
+            else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+          }}
+        >
+          {verdict !== 'completed' && (
+            <SelectField
+              label="Reason"
+              hint="Added to the comment, where you can change it."
+              value=""
+              onValue={(label) => {
+                const reason = offered.find((one) => one.label === label)
+                if (reason === undefined) return
+                setPublicComment((before) => added(before, reason))
+                for (const part of reason.parts) if (verdict === 'retry') tick(part, true)
+              }}
+              choices={[{ value: '', label: 'Choose…' }, ...offered.map(({ label }) => ({ value: label, label }))]}
+            />
+          )}
+          {verdict === 'retry' && (
+            <fieldset class="parts">
+              <legend>To be done again</legend>
+              {parts.map((part) => (
+                <CheckField
+                  key={part}
+                  label={partWord(part)}
+                  checked={ticked.includes(part)}
+                  onChecked={(on) => tick(part, on)}
+                />
+              ))}
+              {sent.length === 0 && <p class="field-hint">Nothing ticked: the person may change everything.</p>}
+            </fieldset>
+          )}
+          {verdict !== 'completed' && (
+            <TextArea
+              label="To the person"
+              optional
+              rows={4}
+              value={publicComment}
+              onValue={setPublicComment}
+              error={(commentOf(publicComment) ?? '').length > COMMENT_MAX ? 'At most 1,000 characters.' : undefined}
+            />
+          )}
+          <TextArea
+            label="For colleagues"
+            optional
+            rows={2}
+            value={privateComment}
+            onValue={setPrivateComment}
+            error={(commentOf(privateComment) ?? '').length > COMMENT_MAX ? 'At most 1,000 characters.' : undefined}
+          />
+          <Problem error={action.failure} />
+          {verdict === 'rejected' ? (
+            <Notice tone="warn">
+              <p>{WORDS.rejected.text}</p>
+            </Notice>
+          ) : (
+            <p class="soft">{WORDS[verdict].text}</p>
+          )}
+          <div class="form-actions">
+            <Button kind={verdict === 'rejected' ? 'danger' : 'primary'} submit busy={action.busy}>
+              {WORDS[verdict].confirm}
+            </Button>
+            <Button kind="quiet" onClick={() => choose(null)}>
+              Cancel
+            </Button>
+          </div>
+          {session.wallets.length === 0 && verdict === 'completed' && (
+            <Notice tone="warn">
+              <p>No wallet is connected: approving verifies nobody’s wallet.</p>
+            </Notice>
+          )}
+        </form>
+      )}
+    </div>
+  )
+}
+
+interface VerdictButtonProps {
+  readonly verdict: Verdict
+  readonly label: string
+  readonly keys: string
+  readonly chosen: Verdict | null
+  readonly onChoose: (verdict: Verdict | null) => void
+}
+
+const VerdictButton = ({ verdict, label, keys, chosen, onChoose }: VerdictButtonProps) => (
+  <button
+    type="button"
+    class={`verdict verdict-${verdict}`}
+    aria-pressed={chosen === verdict}
+    onClick={() => onChoose(chosen === verdict ? null : verdict)}
+  >
+    {label} <Key>{keys}</Key>
+  </button>
+)

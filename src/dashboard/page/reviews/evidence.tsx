@@ -1,0 +1,198 @@
+// What was handed in: what was typed beside the documents it should agree with, two of them at a time. Every reading is in
+// the audit log, so nothing is read before it is meant to be.
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { type AnswerOf, call } from '../api/client.ts'
+import type { EvidenceDocument, SessionDetail } from '../api/types.ts'
+import { type Query, useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Card, Empty, Facts, Loading } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { absoluteTime } from '../ui/relative-time.ts'
+import { isPicture } from './use-picture.ts'
+import { Viewer } from './viewer.tsx'
+import { inOrder, partWord } from './words.ts'
+
+type Fields = AnswerOf<'POST /organizations/{organization}/sessions/{session}/evidence/fields'>
+
+const YEAR_MS = 31_557_600_000
+const regionNames = new Intl.DisplayNames('en', { type: 'region' })
+
+const countryWord = (code: string): string => {
+  try {
+    return `${regionNames.of(code) ?? code} (${code})`
+  } catch {
+    // Not a region: shown as it is.
+    return code
+  }
+}
+const ageOf = (birthDate: string): string => {
+  const years = Math.floor((Date.now() - Date.parse(birthDate)) / YEAR_MS)
+  return Number.isNaN(years) ? birthDate : `${birthDate} (${years} years)`
+}
+
+const itemsOf = (fields: Fields): readonly (readonly [string, ComponentChildren])[] => {
+  const given: readonly (readonly [string, string | null])[] = [
+    ['Full name', fields.full_name],
+    ['Date of birth', fields.birth_date === null ? null : ageOf(fields.birth_date)],
+    ['Registered name', fields.registered_name],
+    ['Registration number', fields.registration_number],
+    ['Country', fields.country === null ? null : countryWord(fields.country)],
+  ]
+  return [
+    ...given.filter((item): item is readonly [string, string] => item[1] !== null),
+    ...(fields.owners.length === 0
+      ? []
+      : [
+          [
+            'Owners',
+            <ul key="owners">
+              {fields.owners.map(({ name, share_percent: share }, index) => (
+                <li key={index}>
+                  {name} <span class="faint">{share} %</span>
+                </li>
+              ))}
+            </ul>,
+          ] as const,
+        ]),
+  ]
+}
+
+/** As a reviewer would lay them out: the document beside the portrait, pictures before files. */
+const layOut = (documents: readonly EvidenceDocument[]): readonly string[] => {
+  const ordered = inOrder(documents.map(({ kind }) => kind)).flatMap((kind) => {
+    const same = documents.filter((document) => document.kind === kind)
+    return [
+      ...same.filter(({ media_type: type }) => isPicture(type)),
+      ...same.filter(({ media_type: type }) => !isPicture(type)),
+    ]
+  })
+  const [first] = ordered
+  const second = ordered.find(({ kind }) => kind !== first?.kind) ?? ordered[1]
+  return [first?.id, second?.id].filter((id) => id !== undefined)
+}
+
+const Pane = (props: {
+  readonly sessionId: string
+  readonly documents: readonly EvidenceDocument[]
+  readonly initial: string
+  readonly label: string
+}) => {
+  const { sessionId, documents, initial, label } = props
+  const [shown, setShown] = useState(initial)
+  const document = documents.find(({ id }) => id === shown) ?? documents[0]
+  if (document === undefined) return null
+  const numbered = (one: EvidenceDocument): string => {
+    const same = documents.filter(({ kind }) => kind === one.kind)
+    return same.length === 1 ? partWord(one.kind) : `${partWord(one.kind)} ${same.indexOf(one) + 1}`
+  }
+  return (
+    <div class="pane">
+      <header class="pane-head">
+        {documents.length > 1 ? (
+          <select aria-label={label} value={document.id} onChange={(event) => setShown(event.currentTarget.value)}>
+            {documents.map((one) => (
+              <option key={one.id} value={one.id}>
+                {numbered(one)}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <h3>{partWord(document.kind)}</h3>
+        )}
+        <span class="faint pane-file" title={`${document.file_name}, ${absoluteTime(document.created_at)}`}>
+          {document.file_name}
+        </span>
+      </header>
+      <Viewer key={document.id} sessionId={sessionId} document={document} />
+    </div>
+  )
+}
+
+export type EvidenceList = AnswerOf<'GET /organizations/{organization}/sessions/{session}/evidence'>
+
+interface EvidenceProps {
+  readonly session: SessionDetail
+  /** What there is; reading it shows nothing of what was typed. */
+  readonly list: Query<EvidenceList>
+}
+
+const EvidenceShown = ({ session, list }: EvidenceProps) => {
+  const { params } = useWorkplace()
+  const path = { ...params, session: session.id }
+  const hasFields = (list.value?.fields.length ?? 0) > 0
+  const fields = useQuery(
+    async (signal) =>
+      hasFields
+        ? await call('POST /organizations/{organization}/sessions/{session}/evidence/fields', { params: path, signal })
+        : null,
+    [path, hasFields],
+  )
+  if (list.value === null) {
+    return list.error === null ? <Loading /> : <Problem error={list.error} retry={list.reload} />
+  }
+  const { documents, missing } = list.value
+  const erased = session.events.findLast(({ kind }) => kind === 'evidence-erased')
+  if (documents.length === 0 && !hasFields) {
+    return erased === undefined ? (
+      <Empty icon="project" title="Nothing was handed in">
+        <p>
+          {session.environment === 'test'
+            ? 'The sandbox moved this test session along: nobody typed or uploaded anything.'
+            : 'The person has not given anything yet.'}
+        </p>
+      </Empty>
+    ) : (
+      <Notice title="The evidence was erased">
+        <p>
+          Its keys were destroyed on {absoluteTime(erased.at)}. The decision and the history stay. Until it is handed in
+          again, the session can not be completed.
+        </p>
+      </Notice>
+    )
+  }
+  const initial = layOut(documents)
+  return (
+    <div class="evidence">
+      {missing.length > 0 && (
+        <Notice tone="warn" title="Not all that the level asks for is there">
+          <p>Missing: {missing.map(partWord).join(', ')}.</p>
+        </Notice>
+      )}
+      <Problem error={fields.error} retry={fields.reload} />
+      {fields.value !== null && <Facts items={itemsOf(fields.value)} />}
+      {initial.length > 0 && (
+        <div class="panes">
+          {initial.map((id, index) => (
+            <Pane
+              key={id}
+              sessionId={session.id}
+              documents={documents}
+              initial={id}
+              label={index === 0 ? 'Document on the left' : 'Document on the right'}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Open at once where it is to be decided; elsewhere only when asked for. */
+export const Evidence = ({ session, list }: EvidenceProps) => {
+  const [open, setOpen] = useState(session.status === 'submitted')
+  return (
+    <Card title="Evidence" text={open ? undefined : 'Every look at it is in the audit log.'}>
+      {open ? (
+        <EvidenceShown session={session} list={list} />
+      ) : (
+        <div>
+          <Button icon="search" onClick={() => setOpen(true)}>
+            Show the evidence
+          </Button>
+        </div>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,45 @@
+// Where no session was ever made: how the first one comes about, as a command to copy.
+import { call } from '../api/client.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { ButtonLink } from '../ui/button.tsx'
+import { CodeBlock } from '../ui/copy.tsx'
+import { Empty } from '../ui/parts.tsx'
+
+/** Where the identity API answers: its document knows. */
+const readApiUrl = async (signal: AbortSignal): Promise<string> => {
+  const document = await call('GET /openapi/{document}', { params: { document: 'identity.json' }, signal })
+  const [server] = (document['servers'] ?? []) as readonly { readonly url?: string }[]
+  return server?.url ?? ''
+}
+
+export const FirstSession = () => {
+  const { path, may } = useWorkplace()
+  const url = useQuery(readApiUrl, [])
+  return (
+    <>
+      <Empty
+        icon="review"
+        title="No one has been asked to verify yet"
+        actions={may('organization-admin') && <ButtonLink href={path('/keys')}>Issue an identity key</ButtonLink>}
+      >
+        <p>
+          Your backend makes a session with the identity API and sends its link to a person, who connects wallets and
+          hands in what your level asks for. What is handed in waits here for your decision, and your backend is told of
+          it at once.
+        </p>
+      </Empty>
+      <div class="card-note">
+        <CodeBlock
+          label="the command"
+          code={[
+            `curl -s ${url.value ?? ''}/api/v1/register/individual \\`,
+            `  -H "Authorization: Bearer $IDENTITY_API_KEY" \\`,
+            `  -H 'content-type: application/json' \\`,
+            `  -d '{}'`,
+          ].join('\n')}
+        />
+      </div>
+    </>
+  )
+}

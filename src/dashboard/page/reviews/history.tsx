@@ -1,0 +1,60 @@
+// Everything that happened to a session, the latest first, with what was said to whom.
+import type { SessionDetail } from '../api/types.ts'
+import { Card } from '../ui/parts.tsx'
+import { Time } from '../ui/time.tsx'
+import { actorWord, eventWord, type SessionEvent } from './words.ts'
+
+const Comments = ({ event }: { readonly event: Gathered }) => {
+  // Beside a change of the status, it is what changed: nobody wrote it.
+  if (event.kind !== 'status') {
+    if (event.details.length === 0) return null
+    return <p class="faint">{event.kind === 'consented' ? `Text ${event.details[0]}` : event.details.join(', ')}</p>
+  }
+  return (
+    <>
+      {event.public_comment !== null && (
+        <p class="comment">
+          <span class="faint">To the person</span> {event.public_comment}
+        </p>
+      )}
+      {event.private_comment !== null && (
+        <p class="comment comment-private">
+          <span class="faint">For colleagues</span> {event.private_comment}
+        </p>
+      )}
+    </>
+  )
+}
+
+interface Gathered extends SessionEvent {
+  readonly details: readonly string[]
+}
+
+/** What a person types and uploads in one go is one line. */
+const gather = (events: readonly SessionEvent[]): readonly Gathered[] => {
+  const gathered: Gathered[] = []
+  for (const event of [...events].reverse()) {
+    const details = event.private_comment === null ? [] : [event.private_comment]
+    const last = gathered.at(-1)
+    if (last?.kind === 'evidence-changed' && event.kind === last.kind && event.actor === last.actor) {
+      gathered[gathered.length - 1] = { ...last, details: [...new Set([...details, ...last.details])] }
+    } else gathered.push({ ...event, details })
+  }
+  return gathered
+}
+
+export const History = ({ session }: { readonly session: SessionDetail }) => (
+  <Card title="History">
+    <ol class="history">
+      {gather(session.events).map((event) => (
+        <li key={event.sequence} class={`event event-${event.kind === 'status' ? event.status : 'other'}`}>
+          <p class="event-line">
+            <strong>{eventWord(event)}</strong> <span class="soft">by {actorWord(event.actor)}</span>{' '}
+            <Time at={event.at} />
+          </p>
+          <Comments event={event} />
+        </li>
+      ))}
+    </ol>
+  </Card>
+)

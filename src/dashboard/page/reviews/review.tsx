@@ -1,0 +1,303 @@
+// One session: what was handed in, the wallets, what happened so far, and the decision. Two reviewers can't overwrite each
+// other: a decision names the state that was seen, and where that has moved on, the page says so and shows it.
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { ApiError } from '../api/errors.ts'
+import type { SessionDetail } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { type Query, useQuery } from '../data/use-query.ts'
+import type { PageProps } from '../pages.ts'
+import { navigate } from '../router.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { useShortcut } from '../shell/shortcuts.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { RowMenu } from '../ui/menu.tsx'
+import { Badge, Card, Facts, Loading, Page } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+import { Assignment } from './assignment.tsx'
+import { type Decided, Decision, type Verdict } from './decision.tsx'
+import { Evidence, type EvidenceList } from './evidence.tsx'
+import { History } from './history.tsx'
+import { useOwnId, useReviewers } from './members.ts'
+import { useWay, type Way } from './queue.ts'
+import { Erase, Revoke } from './undo.tsx'
+import { useInterval } from './use-interval.ts'
+import { Wallets } from './wallets.tsx'
+import { actorWord, ageWord, eventWord, inOrder, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
+
+const LOOK_AGAIN_MS = 10_000
+
+const DONE_WORDS: Readonly<Record<Verdict, string>> = {
+  completed: 'Approved',
+  retry: 'Sent back',
+  rejected: 'Rejected',
+}
+
+/** What someone else did to it in the meantime. */
+const movedText = (before: SessionDetail, now: SessionDetail): string => {
+  const last = now.events.findLast(({ sequence }) => sequence > before.sequence)
+  if (last !== undefined) return `${eventWord(last)} by ${actorWord(last.actor)} while you looked at it.`
+  return now.assigned_to === null
+    ? 'It was given back to the queue while you looked at it.'
+    : 'Someone took it or gave it away while you looked at it.'
+}
+
+/** An answer that was overtaken by one's own change is older, and is none. */
+const hasMoved = (before: SessionDetail, now: SessionDetail): boolean =>
+  now.sequence > before.sequence || now.assignment_version > before.assignment_version
+
+export const Review = ({ params: { session: id = '' } }: PageProps) => {
+  const { params, path } = useWorkplace()
+  const way = useWay(id)
+  const back = `${path('/reviews')}${way.search}`
+  const session = useQuery(
+    (signal) =>
+      call('GET /organizations/{organization}/sessions/{session}', { params: { ...params, session: id }, signal }),
+    [params.organization, id],
+  )
+  const go = (to: { readonly id: string } | null): void => {
+    if (to !== null) navigate(`${path(`/reviews/${to.id}`)}${way.search}`)
+  }
+  useShortcut('j', 'Next session', () => go(way.next))
+  useShortcut('k', 'Previous session', () => go(way.previous))
+  useShortcut('u', 'Back to the queue', () => navigate(back))
+  const crumbs = [{ label: 'Reviews', href: back }]
+  if (session.value === null) {
+    return (
+      <Page title="Session" crumbs={crumbs}>
+        {session.error === null ? <Loading /> : <Problem error={session.error} retry={session.reload} />}
+      </Page>
+    )
+  }
+  return <OneSession session={session.value} query={session} way={way} back={back} go={go} />
+}
+
+interface OneSessionProps {
+  readonly session: SessionDetail
+  readonly query: Query<SessionDetail>
+  readonly way: Way
+  readonly back: string
+  readonly go: (to: { readonly id: string } | null) => void
+}
+
+const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
+  const { params, may } = useWorkplace()
+  const [moved, setMoved] = useState<string | null>(null)
+  const [dialog, setDialog] = useState<'revoke' | 'erase' | null>(null)
+  const ownId = useOwnId()
+  const path = { ...params, session: session.id }
+  const read = (): Promise<SessionDetail> =>
+    call('GET /organizations/{organization}/sessions/{session}', { params: path })
+  const list = useQuery(
+    (signal) => call('GET /organizations/{organization}/sessions/{session}/evidence', { params: path, signal }),
+    [path],
+  )
+  // By the time that an answer is there, it may be another state that is shown than when it was asked for.
+  const latest = useRef(session)
+  latest.current = session
+  const take = (now: SessionDetail): boolean => {
+    if (!hasMoved(latest.current, now)) return false
+    query.set(now)
+    setMoved(movedText(latest.current, now))
+    list.reload()
+    return true
+  }
+  const look = useAction(async () => {
+    take(await read())
+  })
+  const decide = useAction(async (decided: Decided) => {
+    try {
+      const answer = await call('POST /organizations/{organization}/sessions/{session}/decide', {
+        params: path,
+        body: { ...decided, sequence: session.sequence },
+      })
+      say(DONE_WORDS[decided.status])
+      latest.current = answer
+      query.set(answer)
+      setMoved(null)
+      // It is decided, whether or not the queue can be read.
+      const next = await way.findNext(ownId).catch(() => 'stay' as const)
+      if (next === 'stay') return
+      if (next === null) navigate(back)
+      else go(next)
+    } catch (error) {
+      // Refused since it is no longer as it was shown: that is said at the top, and what it is now is shown.
+      if (error instanceof ApiError && error.status === 409 && take(await read())) return
+      throw error
+    }
+  })
+  useInterval(LOOK_AGAIN_MS, () => {
+    if (!decide.busy && dialog === null) look.run()
+  })
+
+  const { type, environment, status } = session
+  return (
+    <Page
+      wide
+      title={TYPE_WORDS[type]}
+      crumbs={[{ label: 'Reviews', href: back }]}
+      badge={
+        <>
+          <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge>{' '}
+          {environment === 'test' && <Badge tone="info">Test</Badge>}
+        </>
+      }
+      lead={<Copyable text={session.id} label="session id" />}
+      actions={
+        <div class="review-way">
+          <span class="faint">
+            {way.position === null ? '' : `${way.position} of ${way.length}${way.more ? '+' : ''}`}
+          </span>
+          <IconButton
+            icon="back"
+            label="Previous (k)"
+            disabled={way.previous === null}
+            onClick={() => go(way.previous)}
+          />
+          <IconButton icon="forward" label="Next (j)" disabled={way.next === null} onClick={() => go(way.next)} />
+          {may('organization-admin') && (
+            <RowMenu
+              label="More actions"
+              items={[
+                ...(status === 'completed'
+                  ? [
+                      {
+                        label: 'Revoke…',
+                        icon: 'turn' as const,
+                        danger: true,
+                        onSelect: () => setDialog('revoke' as const),
+                      },
+                    ]
+                  : []),
+                { label: 'Erase the evidence…', icon: 'trash', danger: true, onSelect: () => setDialog('erase') },
+              ]}
+            />
+          )}
+        </div>
+      }
+    >
+      {moved !== null && (
+        <Notice
+          tone="warn"
+          urgent
+          title="This session has changed"
+          actions={
+            <>
+              <Button small onClick={() => setMoved(null)}>
+                Go on with how it is now
+              </Button>
+              {way.next !== null && (
+                <Button small kind="quiet" onClick={() => go(way.next)}>
+                  Next session
+                </Button>
+              )}
+            </>
+          }
+        >
+          <p>{moved} What you see is how it is now. Nothing that you wrote was sent.</p>
+        </Notice>
+      )}
+      <div class="review">
+        <div class="review-main">
+          <Evidence session={session} list={list} />
+          <Wallets session={session} />
+          <History session={session} />
+        </div>
+        <aside class="review-side" aria-label="Decision">
+          <Side session={session} list={list.value} decide={decide} query={query} onMoved={look.run} />
+        </aside>
+      </div>
+      {dialog === 'revoke' && <Revoke session={session} onClose={() => setDialog(null)} onDone={query.set} />}
+      {dialog === 'erase' && (
+        <Erase
+          session={session}
+          onClose={() => setDialog(null)}
+          onDone={() => {
+            query.reload()
+            list.reload()
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+const partsOf = (list: EvidenceList | null): readonly string[] =>
+  inOrder([
+    ...(list?.fields ?? []),
+    ...(list?.documents ?? []).map(({ kind }) => kind),
+    ...(list?.missing ?? []),
+    'wallets',
+  ])
+
+interface SideProps {
+  readonly session: SessionDetail
+  readonly list: EvidenceList | null
+  readonly decide: Parameters<typeof Decision>[0]['action']
+  readonly query: Query<SessionDetail>
+  readonly onMoved: () => void
+}
+
+const Side = ({ session, list, decide, query, onMoved }: SideProps) => {
+  const ownId = useOwnId()
+  const { nameOf } = useReviewers()
+  const [anyway, setAnyway] = useState(false)
+  const { status, assigned_to: assigned } = session
+  const open = status !== 'completed' && status !== 'rejected'
+  const elsewhere = assigned !== null && assigned !== ownId
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ['Level', session.level],
+    ...(session.retry_count > 0 ? [['Sent back', `${session.retry_count} times`] as const] : []),
+    ['Made', <Time key="made" at={session.created_at} />],
+    ...(session.submitted_at === null ? [] : [['Handed in', <Time key="in" at={session.submitted_at} />] as const]),
+    ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),
+    ...(session.user_id === null
+      ? []
+      : [['User id', <Copyable key="user" text={session.user_id} label="user id" short />] as const]),
+    ['Decides', session.provider === 'manual' ? 'a reviewer' : session.provider],
+  ]
+  return (
+    <>
+      {open && (
+        <Card>
+          <Assignment session={session} onChanged={query.set} onMoved={onMoved} />
+          {elsewhere ? (
+            <Notice title={`${nameOf(assigned)} reviews it`}>
+              <p>Two people do not decide the same session. Take it over if it is yours to decide.</p>
+            </Notice>
+          ) : status === 'submitted' || anyway ? (
+            <>
+              {status === 'submitted' && session.submitted_at !== null && (
+                <p class="soft">Waits for {ageWord(session.submitted_at, Date.now())}.</p>
+              )}
+              <Decision session={session} parts={partsOf(list)} action={decide} />
+            </>
+          ) : (
+            <>
+              <p class="soft">
+                {status === 'retry' ? 'It was sent back' : 'It is'} with the person, who has not handed it in yet.
+              </p>
+              <div>
+                <Button small onClick={() => setAnyway(true)}>
+                  Decide anyway
+                </Button>
+              </div>
+            </>
+          )}
+        </Card>
+      )}
+      <Card title="Session">
+        <Facts items={facts} />
+        {session.public_comment !== null && (
+          <p class="comment">
+            <span class="faint">To the person</span> {session.public_comment}
+          </p>
+        )}
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,211 @@
+// The queue: who waits for a decision, the longest first, and everyone who was ever asked to verify behind a filter.
+import { useContext } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Session } from '../api/types.ts'
+import { usePages } from '../data/use-pages.ts'
+import { navigate, PlaceContext, useSearchParam } from '../router.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { useShortcut } from '../shell/shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { shorten } from '../ui/copy.tsx'
+import { type Choice, SelectField } from '../ui/field.tsx'
+import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
+import { type Column, PagedTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { FirstSession } from './first-session.tsx'
+import { type Reviewers, useOwnId, useReviewers } from './members.ts'
+import { filtersOf, queryOf, searchOf } from './queue.ts'
+import { useInterval } from './use-interval.ts'
+import { ageTone, ageWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
+
+const PAGE_SESSIONS = 50
+const LOOK_AGAIN_MS = 15_000
+
+const STATUS_CHOICES: readonly Choice[] = [
+  { value: '', label: STATUS_WORDS.submitted },
+  { value: 'retry', label: STATUS_WORDS.retry },
+  { value: 'pending', label: STATUS_WORDS.pending },
+  { value: 'completed', label: STATUS_WORDS.completed },
+  { value: 'rejected', label: STATUS_WORDS.rejected },
+  { value: 'all', label: 'All' },
+]
+const TYPE_CHOICES: readonly Choice[] = [
+  { value: '', label: 'All' },
+  { value: 'individual', label: 'People' },
+  { value: 'business', label: 'Businesses' },
+]
+const ENVIRONMENT_CHOICES: readonly Choice[] = [
+  { value: '', label: 'Live and test' },
+  { value: 'live', label: 'Live' },
+  { value: 'test', label: 'Test' },
+]
+const AGE_CHOICES: readonly Choice[] = [
+  { value: '', label: 'At any time' },
+  { value: '1', label: 'Over 1 hour ago' },
+  { value: '24', label: 'Over 1 day ago' },
+  { value: '72', label: 'Over 3 days ago' },
+  { value: '168', label: 'Over 1 week ago' },
+]
+
+const Filter = ({ name, label, choices }: { name: string; label: string; choices: readonly Choice[] }) => {
+  const [value, change] = useSearchParam(name)
+  return <SelectField label={label} value={value} onValue={change} choices={choices} />
+}
+
+/** How long it has waited where it waits, and else since when it is as it is. */
+const Age = ({ session }: { readonly session: Session }) => {
+  const since = session.submitted_at ?? session.created_at
+  if (session.status === 'submitted') {
+    const nowMs = Date.now()
+    return (
+      <Badge tone={ageTone(since, nowMs)}>
+        <time dateTime={since} title={since}>
+          {ageWord(since, nowMs)}
+        </time>
+      </Badge>
+    )
+  }
+  return <Time at={session.completed_at ?? since} />
+}
+
+const columnsFor = (reviewers: Reviewers, waits: boolean): readonly Column<Session>[] => [
+  {
+    label: 'Session',
+    cell: ({ id, type, environment }) => (
+      <>
+        {TYPE_WORDS[type]} <code class="faint">{shorten(id)}</code>{' '}
+        {environment === 'test' && <Badge tone="info">Test</Badge>}
+      </>
+    ),
+  },
+  { label: waits ? 'Waits for' : 'Since', narrow: true, cell: (session) => <Age session={session} /> },
+  {
+    label: 'Status',
+    narrow: true,
+    cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge>,
+  },
+  { label: 'Level', narrow: true, cell: ({ level }) => level },
+  {
+    label: 'Tries',
+    narrow: true,
+    align: 'end',
+    cell: ({ retry_count: retries }) => retries + 1,
+  },
+  {
+    label: 'Reviewer',
+    cell: ({ assigned_to: id }) =>
+      id === null ? <span class="faint">nobody</span> : <span>{reviewers.nameOf(id)}</span>,
+  },
+  { label: 'Made', narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+]
+
+export const Reviews = () => {
+  const { params, path } = useWorkplace()
+  const ownId = useOwnId()
+  const { search } = useContext(PlaceContext)
+  const reviewers = useReviewers()
+  const filters = filtersOf(search)
+  const waits = filters.status === ''
+  const pages = usePages(
+    (cursor, signal) =>
+      call('GET /organizations/{organization}/sessions', {
+        params,
+        signal,
+        query: { ...queryOf(filters, ownId), cursor, limit: PAGE_SESSIONS },
+      }),
+    [params.organization, filters],
+  )
+  const { items } = pages
+  // Only while nothing further was asked for: reading anew would take it away.
+  useInterval(LOOK_AGAIN_MS, () => {
+    if (items !== null && items.length <= PAGE_SESSIONS) pages.reload()
+  })
+  const [first] = items ?? []
+  const hrefOf = ({ id }: Session): string => `${path(`/reviews/${id}`)}${searchOf(filters)}`
+  const begin = (): void => {
+    if (first !== undefined) navigate(hrefOf(first))
+  }
+  useShortcut('s', 'Begin with the first', begin)
+  const filtered = Object.values(filters).some((value) => value !== '')
+
+  return (
+    <Page
+      title="Reviews"
+      lead="People and businesses who handed in what you asked for. Whoever waits longest comes first."
+      actions={
+        waits &&
+        first !== undefined && (
+          <Button kind="primary" icon="play" onClick={begin}>
+            Begin with the first
+          </Button>
+        )
+      }
+    >
+      <search class="filters" aria-label="Filters">
+        <Filter name="status" label="Status" choices={STATUS_CHOICES} />
+        <Filter name="type" label="Who" choices={TYPE_CHOICES} />
+        <Filter name="environment" label="Environment" choices={ENVIRONMENT_CHOICES} />
+        <Filter
+          name="assigned"
+          label="Reviewer"
+          choices={[
+            { value: '', label: 'Anyone' },
+            { value: 'nobody', label: 'Nobody yet' },
+            { value: 'me', label: 'You' },
+            ...reviewers.all.filter(({ id }) => id !== ownId).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+        />
+        <Filter name="age" label="Made" choices={AGE_CHOICES} />
+      </search>
+      <Card flush>
+        <PagedTable
+          caption="Sessions"
+          columns={columnsFor(reviewers, waits)}
+          pages={pages}
+          rowKey={({ id }) => id}
+          href={hrefOf}
+          dimmed={({ status }) =>
+            !waits && filters.status === 'all' && (status === 'rejected' || status === 'completed')
+          }
+          empty={
+            filters.status === 'all' &&
+            Object.entries(filters).every(([name, value]) => name === 'status' || value === '') ? (
+              <FirstSession />
+            ) : filtered ? (
+              <Empty
+                icon="search"
+                title="Nothing matches these filters"
+                actions={<Button onClick={() => navigate(path('/reviews'), { replace: true })}>Show the queue</Button>}
+              >
+                <p>No session is as the filters above ask for.</p>
+              </Empty>
+            ) : (
+              <NothingWaits />
+            )
+          }
+        />
+      </Card>
+    </Page>
+  )
+}
+
+/** Done, or never begun: what was made at all decides which of the two is said. */
+const NothingWaits = () => {
+  const { params, path } = useWorkplace()
+  const pages = usePages(
+    (cursor, signal) =>
+      call('GET /organizations/{organization}/sessions', { params, signal, query: { cursor, limit: 1 } }),
+    [params.organization],
+  )
+  if (pages.items === null) return null
+  if (pages.items.length === 0) return <FirstSession />
+  return (
+    <Empty
+      icon="check"
+      title="Nobody waits"
+      actions={<Button onClick={() => navigate(`${path('/reviews')}?status=all`)}>Show all sessions</Button>}
+    >
+      <p>Everything that was handed in is decided. What comes in shows here by itself.</p>
+    </Empty>
+  )
+}

@@ -1,0 +1,54 @@
+// The wallets that the person connected, and what they signed to prove that each is theirs.
+import type { SessionDetail } from '../api/types.ts'
+import { CodeBlock, Copyable } from '../ui/copy.tsx'
+import { Badge, Card } from '../ui/parts.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Wallet = SessionDetail['wallets'][number]
+
+const PROOF_WORDS: Readonly<Record<NonNullable<Wallet['proof']>['kind'], string>> = {
+  eip191: 'Signed by its key (EIP-191)',
+  erc1271: 'Accepted by its contract (ERC-1271)',
+  siws: 'Signed by its key (Solana)',
+  sandbox: 'Not proved: connected by the sandbox',
+}
+
+const ProofOf = ({ wallet: { proof } }: { readonly wallet: Wallet }) =>
+  proof === null ? (
+    <span class="faint">No proof is kept</span>
+  ) : proof.kind === 'sandbox' ? (
+    <span class="soft">{PROOF_WORDS.sandbox}</span>
+  ) : (
+    <details class="proof">
+      <summary>{PROOF_WORDS[proof.kind]}</summary>
+      <CodeBlock label="the message" code={proof.message} />
+      <p class="proof-signature">
+        <span class="faint">Signature</span> <Copyable text={proof.signature} label="signature" />
+      </p>
+    </details>
+  )
+
+export const Wallets = ({ session }: { readonly session: SessionDetail }) => (
+  <Card title="Wallets">
+    {session.wallets.length === 0 ? (
+      <p class="soft">None is connected.</p>
+    ) : (
+      <ul class="wallet-list">
+        {session.wallets.map((wallet) => (
+          <li key={wallet.id}>
+            <p class="wallet-line">
+              <Badge>{wallet.chain}</Badge> <Copyable text={wallet.address} label="address" />
+              <span class="faint">
+                connected <Time at={wallet.connected_at} />
+              </span>
+            </p>
+            <ProofOf wallet={wallet} />
+          </li>
+        ))}
+      </ul>
+    )}
+    {session.wallet_address !== null && (
+      <p class="soft">The session is for one wallet alone; no other can be connected.</p>
+    )}
+  </Card>
+)

@@ -1,0 +1,95 @@
+// What sessions are called on these pages: statuses, parts of the evidence, events, and who caused them.
+import type { Session, SessionDetail } from '../api/types.ts'
+import type { Tone } from '../ui/problem.tsx'
+
+export type SessionStatus = Session['status']
+export type SessionEvent = SessionDetail['events'][number]
+
+export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
+  pending: 'With the person',
+  submitted: 'To review',
+  completed: 'Completed',
+  rejected: 'Rejected',
+  retry: 'Sent back',
+}
+
+export const STATUS_TONES: Readonly<Record<SessionStatus, Tone | 'plain'>> = {
+  pending: 'plain',
+  submitted: 'info',
+  completed: 'good',
+  rejected: 'bad',
+  retry: 'warn',
+}
+
+export const TYPE_WORDS: Readonly<Record<Session['type'], string>> = { individual: 'Person', business: 'Business' }
+
+/** By the names of the API: evidence fields, document kinds, `wallets`. */
+const PART_WORDS: Readonly<Record<string, string>> = {
+  wallets: 'Wallets',
+  fullName: 'Full name',
+  birthDate: 'Date of birth',
+  country: 'Country',
+  registeredName: 'Registered name',
+  registrationNumber: 'Registration number',
+  owners: 'Owners',
+  'identity-document': 'Identity document',
+  portrait: 'Portrait',
+  'proof-of-address': 'Proof of address',
+  'registration-document': 'Registration document',
+}
+
+/** As a reviewer goes through them. */
+export const inOrder = (parts: Iterable<string>): readonly string[] => {
+  const names = Object.keys(PART_WORDS)
+  // What is not known yet comes last, `wallets` with it.
+  const place = (part: string): number =>
+    part === 'wallets' || !names.includes(part) ? names.length : names.indexOf(part)
+  return [...new Set(parts)].sort((left, right) => place(left) - place(right))
+}
+
+/** The name itself where it is a new one. */
+export const partWord = (part: string): string => PART_WORDS[part] ?? part
+
+const EVENT_WORDS: Readonly<Record<string, string>> = {
+  created: 'Session made',
+  'wallet-connected': 'Wallet connected',
+  'wallet-removed': 'Wallet removed',
+  'origin-changed': 'Way back changed',
+  'level-changed': 'Level changed',
+  consented: 'Agreed to share the result',
+  'evidence-changed': 'Evidence given',
+  'evidence-erased': 'Evidence erased',
+}
+
+export const eventWord = ({ kind, status }: SessionEvent): string =>
+  kind === 'status' ? STATUS_WORDS[status] : (EVENT_WORDS[kind] ?? kind)
+
+/** `operator:Ada Byron` → `Ada Byron`. */
+export const actorWord = (actor: string): string => {
+  const colon = actor.indexOf(':')
+  const name = actor.slice(colon + 1)
+  if (colon === -1) return actor === 'person' ? 'the person' : actor
+  const kind = actor.slice(0, colon)
+  // An operator may be a program.
+  if (kind === 'operator') return name.startsWith('key:') ? actorWord(name) : name
+  if (kind === 'key') return `API key ${name}`
+  return kind === 'provider' ? `provider ${name}` : actor
+}
+
+/** `2 d 4 h`, `35 min`: how long something has waited, in at most two units. */
+export const ageWord = (since: string, nowMs: number): string => {
+  const minutes = Math.max(0, Math.floor((nowMs - Date.parse(since)) / 60_000))
+  const hours = Math.floor(minutes / 60)
+  const days = Math.floor(hours / 24)
+  if (days > 0) return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`
+  if (hours > 0) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return minutes === 0 ? 'under 1 min' : `${minutes} min`
+}
+
+const HOUR_MS = 3_600_000
+
+/** People wait: from a day on it shows. */
+export const ageTone = (since: string, nowMs: number): Tone | 'plain' => {
+  const hours = (nowMs - Date.parse(since)) / HOUR_MS
+  return hours >= 72 ? 'bad' : hours >= 24 ? 'warn' : 'plain'
+}

@@ -1,0 +1,23 @@
+// Points in time as people say them.
+
+const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** `3 min. ago`, `in 2 days`, `now`. */
+export const relativeTime = (at: string, nowMs: number): string => {
+  const seconds = Math.round((Date.parse(at) - nowMs) / 1000)
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit)
+  }
+  return Math.abs(seconds) < 10 ? 'now' : relative.format(seconds, 'second')
+}
+
+/** In the browser's own zone. */
+export const absoluteTime = (at: string): string => absolute.format(new Date(at))

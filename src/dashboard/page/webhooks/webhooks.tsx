@@ -1,0 +1,120 @@
+// Where the organization’s own systems are told of identity sessions: endpoints, their secrets, and what was delivered.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { WebhookEndpoint } from '../api/types.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { useShortcut } from '../shell/shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { RowMenu } from '../ui/menu.tsx'
+import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
+import { Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { AddEndpoint, RemoveEndpoint, RotateSecret } from './endpoint-dialogs.tsx'
+import { Messages } from './messages.tsx'
+
+type Deed = { readonly kind: 'add' } | { readonly kind: 'rotate' | 'remove'; readonly endpoint: WebhookEndpoint }
+
+export const Webhooks = () => {
+  const { params, may } = useWorkplace()
+  const mayChange = may('organization-admin')
+  const [deed, setDeed] = useState<Deed | null>(null)
+  const query = useQuery(
+    (signal) => call('GET /organizations/{organization}/webhooks', { params, signal }),
+    [params.organization],
+  )
+  const { value, reload } = query
+  const add = (): void => setDeed({ kind: 'add' })
+  const close = (): void => setDeed(null)
+  useShortcut('c', 'Add an endpoint', () => {
+    if (mayChange) add()
+  })
+  return (
+    <Page
+      title="Webhooks"
+      lead="Your own systems are told when an identity session changes. Messages are signed, tried again for days, and listed below."
+      actions={
+        mayChange && (
+          <Button kind="primary" icon="plus" onClick={add}>
+            Add an endpoint
+          </Button>
+        )
+      }
+    >
+      <Card flush title="Endpoints">
+        <Loaded query={query}>
+          {(value) =>
+            value.data.length === 0 ? (
+              <Empty
+                icon="webhook"
+                title="Nobody is told yet"
+                actions={mayChange && <Button onClick={add}>Add the first</Button>}
+              >
+                <p>
+                  Add your backend’s address, keep the secret it gets, and check each message’s signature with it.
+                  Without one, ask for a session’s status, or follow its event stream.
+                </p>
+              </Empty>
+            ) : (
+              <Table<WebhookEndpoint>
+                caption="Endpoints"
+                rows={value.data}
+                rowKey={({ id }) => id}
+                columns={[
+                  { label: 'URL', cell: ({ url }) => <code>{url}</code> },
+                  { label: 'For', cell: ({ purpose }) => (purpose === 'events' ? 'Events' : 'Decisions') },
+                  {
+                    label: 'Sessions',
+                    narrow: true,
+                    cell: ({ environment }) =>
+                      environment === 'test' ? <Badge tone="info">Test</Badge> : <Badge tone="good">Live</Badge>,
+                  },
+                  {
+                    label: 'Secret',
+                    cell: ({ old_secret_until: until }) =>
+                      until === null ? (
+                        'One'
+                      ) : (
+                        <>
+                          Two, until <Time at={until} />
+                        </>
+                      ),
+                  },
+                  {
+                    label: '',
+                    align: 'end',
+                    narrow: true,
+                    cell: (endpoint) =>
+                      mayChange && (
+                        <RowMenu
+                          label={`Actions for ${endpoint.url}`}
+                          items={[
+                            {
+                              label: 'New secret…',
+                              icon: 'turn',
+                              onSelect: () => setDeed({ kind: 'rotate', endpoint }),
+                            },
+                            {
+                              label: 'Remove…',
+                              icon: 'trash',
+                              danger: true,
+                              onSelect: () => setDeed({ kind: 'remove', endpoint }),
+                            },
+                          ]}
+                        />
+                      ),
+                  },
+                ]}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+      {value !== null && <Messages endpoints={value.data} mayChange={mayChange} />}
+      {deed?.kind === 'add' && <AddEndpoint onClose={close} onDone={reload} />}
+      {deed?.kind === 'rotate' && <RotateSecret endpoint={deed.endpoint} onClose={close} onDone={reload} />}
+      {deed?.kind === 'remove' && <RemoveEndpoint endpoint={deed.endpoint} onClose={close} onDone={reload} />}
+    </Page>
+  )
+}

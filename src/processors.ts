@@ -1,0 +1,43 @@
+// How many processors this process may use: what the machine has, less what affinity and a container's quota take away.
+// A container's quota is not in the count of processors, and threads beyond it are throttled together.
+// Source: cgroups(7); https://docs.kernel.org/admin-guide/cgroup-v2.html, "cpu.max".
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+const readText = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // No such file: not Linux, the other version of cgroups, or no controller there.
+    return null
+  }
+}
+
+/** Of `cpu.max`: `quota period` in microseconds, or `max period`. Null without a limit. */
+export const parseQuota = (text: string | null): number | null => {
+  const match = /^(\d+) (\d+)\s*$/.exec(text ?? '')
+  const quota = Number(match?.[1])
+  const period = Number(match?.[2])
+  return match === null || !(quota > 0 && period > 0) ? null : quota / period
+}
+
+const quotaOf = (read: (path: string) => string | null): number | null => {
+  const own = /^0::(\/.*)$/m.exec(read('/proc/self/cgroup') ?? '')?.[1] ?? '/'
+  // Every group above limits as well.
+  const parts = own.split('/').filter((part) => part !== '')
+  const paths = parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
+  const quotas = ['', ...paths]
+    .map((path) => parseQuota(read(`/sys/fs/cgroup${path}/cpu.max`)))
+    .filter((quota): quota is number => quota !== null)
+  const quota1 = read('/sys/fs/cgroup/cpu/cpu.cfs_quota_us')?.trim()
+  const period1 = read('/sys/fs/cgroup/cpu/cpu.cfs_period_us')?.trim()
+  const quotaVersion1 = parseQuota(`${quota1} ${period1}`)
+  if (quotaVersion1 !== null) quotas.push(quotaVersion1)
+  return quotas.length === 0 ? null : Math.min(...quotas)
+}
+
+/** At least 1; half a processor counts as one. */
+export const countProcessors = (
+  read: (path: string) => string | null = readText,
+  available: () => number = availableParallelism,
+): number => Math.max(1, Math.min(available(), Math.ceil(quotaOf(read) ?? Number.POSITIVE_INFINITY)))

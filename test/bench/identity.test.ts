@@ -1,0 +1,94 @@
+// What the identity bench rests on: wallets that the database makes are those that are asked for, and streams are read right.
+import { afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { filledWallet, fillWallets } from '../../bench/identity/fill.ts'
+import { requestBytes } from '../../bench/identity/request-load.ts'
+import { createStreamSet } from '../../bench/identity/streams.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { parseWalletAddress } from '../../src/domain/wallet.ts'
+import { openStore } from '../../src/store/store.ts'
+
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+test('every wallet that is asked for is stored as verified, and no two are alike', async () => {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-bench-test-'))
+  folders.push(dataDirectory)
+  const store = await openStore({ path: join(dataDirectory, 'countersign.db'), clock: systemClock })
+  try {
+    const { id: organizationId } = await store.organizations.create({ slug: 'demo', name: 'demo', level: 1 })
+    const told: number[] = []
+    await fillWallets({ dataDirectory }, 41_000, (wallets) => void told.push(wallets))
+    expect(told).toEqual([40_000, 41_000])
+    const query = { organizationId, environment: 'live', level: 1 } as const
+    for (const number of [0, 1, 2, 12_345, 40_999]) {
+      const address = parseWalletAddress(filledWallet(number))?.address
+      const sessions = await store.walletStandings.loadSessions(query, address!)
+      expect(sessions).toMatchObject([{ status: 'completed', own: true, connected: true, checkType: 'kyc' }])
+      const wallets = await store.walletStandings.loadPersonWallets(query, sessions[0]?.personId ?? '')
+      expect(wallets.map((wallet) => wallet.address).sort()).toEqual(
+        [filledWallet(number - (number % 2)), filledWallet(number - (number % 2) + 1)].sort(),
+      )
+    }
+  } finally {
+    await store.close()
+  }
+}, 30_000)
+
+test('a request is whole, with a length where it needs one', () => {
+  const url = new URL('http://127.0.0.1:1')
+  const plan = { path: '/a?b=c', headers: { 'x-one': '1' } }
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
+  expect(text(requestBytes(url, { ...plan, method: 'GET', body: null }))).toBe(
+    'GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:1\r\nx-one: 1\r\n\r\n',
+  )
+  expect(text(requestBytes(url, { ...plan, method: 'POST', body: null }))).toEndWith('Content-Length: 0\r\n\r\n')
+  expect(text(requestBytes(url, { ...plan, method: 'POST', body: '{"é":1}' }))).toEndWith(
+    'Content-Length: 8\r\n\r\n{"é":1}',
+  )
+  expect(() => requestBytes(url, { ...plan, method: 'GET', body: null, headers: { a: 'b\r\nc: d' } })).toThrow(
+    RangeError,
+  )
+})
+
+test('streams tell of each status after the first, and of those that were lost', async () => {
+  let send: (text: string) => void = () => undefined
+  let end: () => void = () => undefined
+  const server = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 0 },
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => {
+            const frame = (text: string): void => controller.enqueue(Buffer.from(text))
+            frame('id: 1\ndata: {"status":"pending"}\n\n')
+            send = frame
+            end = () => controller.close()
+          },
+        }),
+        { headers: { 'content-type': 'text/event-stream' } },
+      ),
+  })
+  const arrived: string[] = []
+  const heard = Promise.withResolvers<void>()
+  const streams = createStreamSet({ url: server.url.origin, key: 'k' }, (index, status) => {
+    arrived.push(`${index} ${status}`)
+    heard.resolve()
+  })
+  await streams.open([{ wallet: '0x', sessionId: 's' }])
+  send(': keep-alive\n\n')
+  send('id: 2\ndata: {"status":"completed"}\n\n')
+  await heard.promise
+  expect(arrived).toEqual(['0 completed'])
+  expect(streams.lost()).toBe(0)
+  end()
+  await server.stop(true)
+  const giveUpMs = performance.now() + 5_000
+  while (streams.lost() === 0 && performance.now() < giveUpMs) await new Promise((resolve) => setImmediate(resolve))
+  expect(streams.lost()).toBe(1)
+  streams.close()
+})

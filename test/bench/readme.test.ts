@@ -1,0 +1,76 @@
+// The README's speed section: made of a result, refused for one that is not fit to be quoted, put where its markers are.
+import { describe, expect, test } from 'bun:test'
+import { SECTION_BEGIN, SECTION_END, speedSection, withSpeedSection } from '../../bench/readme.ts'
+import { type BenchResult, RESULT_SCHEMA, ResultInvalidError } from '../../bench/result.ts'
+
+const result: BenchResult = {
+  schema: RESULT_SCHEMA,
+  startedAt: '2030-01-02T03:04:05.000Z',
+  machine: {
+    cpu: 'A | processor',
+    cores: 4,
+    memoryBytes: 1,
+    system: 'linux 6.1',
+    architecture: 'x64',
+    loadAverage: 0,
+  },
+  runtime: { name: 'bun', version: '1.4.4', revision: 'abc' },
+  commit: { id: '0123456789abcdef', modified: false },
+  settings: { connections: 64, signer: 'libsecp256k1', quick: false },
+  measurements: [
+    {
+      name: 'service.closed.throughput',
+      label: 'throughput | closed loop',
+      unit: '/s',
+      better: 'higher',
+      rounds: [20_000, 22_000, 21_000],
+      median: 21_000,
+    },
+    { name: 'stages.key', label: 'key', unit: 'µs', better: 'lower', rounds: [1], median: 1 },
+  ],
+  goals: [
+    { name: 'x', label: 'ratio', unit: 'ratio', bound: 'at most', limit: 1.5, value: 1.4, reached: true },
+    { name: 'y', label: 'other', unit: 'ms', bound: 'at most', limit: 5, value: 6, reached: false },
+  ],
+  findings: [],
+}
+
+describe('the speed section', () => {
+  test('says what was measured, where and on what', () => {
+    const section = speedSection(result)
+    expect(section.startsWith(SECTION_BEGIN)).toBe(true)
+    expect(section.endsWith(SECTION_END)).toBe(true)
+    expect(section).toContain('2030-01-02')
+    expect(section).toContain('commit 0123456789ab,')
+    expect(section).toContain('| throughput \\| closed loop | 21,000/s | 20,000/s to 22,000/s |')
+    expect(section).toContain('| ratio | 1.40× | at most 1.50× | yes |')
+    expect(section).toContain('| other | 6.00 ms | at most 5.00 ms | no |')
+    // Stages alone are no table of their own: they are shares of the service's CPU, which was not measured here.
+    expect(section).not.toContain('| key |')
+  })
+
+  test('is not made of a doubtful result', () => {
+    const doubtful: readonly Partial<BenchResult>[] = [
+      { findings: ['service: 3 answers with status 503'] },
+      { settings: { quick: true } },
+      { commit: { id: '0123456789abcdef', modified: true } },
+    ]
+    for (const change of doubtful) expect(() => speedSection({ ...result, ...change })).toThrow(ResultInvalidError)
+  })
+})
+
+describe('in the README', () => {
+  test('takes the place of the one before, and nothing else', () => {
+    const readme = `# One\n\n${SECTION_BEGIN}\nold\n${SECTION_END}\n\n# Two\n`
+    const section = speedSection(result)
+    const once = withSpeedSection(readme, section)
+    expect(once).toBe(`# One\n\n${section}\n\n# Two\n`)
+    expect(withSpeedSection(once, section)).toBe(once)
+  })
+
+  test('needs its place', () => {
+    for (const readme of ['', SECTION_BEGIN, SECTION_END, `${SECTION_BEGIN}${SECTION_BEGIN}${SECTION_END}`]) {
+      expect(() => withSpeedSection(readme, 'x')).toThrow(ResultInvalidError)
+    }
+  })
+})

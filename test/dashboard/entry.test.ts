@@ -1,0 +1,187 @@
+// Coming in and going out: the first-admin link, passwords, one-time codes, passkeys, a session that ends under one's hands.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
+import { decodeBase32 } from '../admin/support/base32.ts'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { ADMIN_EMAIL, accessible, type Dashboard, fitsPhone, PASSWORD, startDashboard } from './support/dashboard.ts'
+
+const TIMEOUT_MS = 60_000
+
+let dashboard: Dashboard
+
+if (CHROMIUM !== null) {
+  beforeAll(async () => {
+    dashboard = await startDashboard({ firstAdmin: false })
+  }, TIMEOUT_MS)
+  afterAll(() => dashboard.stop())
+  afterEach(() => dashboard.settle())
+}
+
+const heading = (page: Page, name: string): Promise<void> => page.getByRole('heading', { level: 1, name }).waitFor()
+
+const enterPassword = async (page: Page, password = PASSWORD): Promise<void> => {
+  await page.getByLabel('Email').fill(ADMIN_EMAIL)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+const signOut = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: /^Your account/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await heading(page, 'Sign in')
+}
+
+/** Signed in with nothing but the password. */
+const enter = async (): Promise<Page> => {
+  const page = await dashboard.visit('/')
+  await enterPassword(page)
+  await heading(page, 'Demo')
+  return page
+}
+
+/** As an authenticator app shows it, some steps of half a minute away from now. */
+const codeOf = (secret: string, stepsAhead: number): string =>
+  hotp(decodeBase32(secret), totpStep(Date.now() / 1000) + stepsAhead)
+
+describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
+  test(
+    'by the link that the first start printed, once',
+    async () => {
+      const link = dashboard.welcome.slice(dashboard.url.length)
+      const page = await dashboard.visit(link)
+      await heading(page, 'Make the first account')
+      await accessible(page)
+      await fitsPhone(page)
+      await page.getByRole('button', { name: 'Make the account' }).click()
+      await page.getByText('Enter your name.').waitFor()
+      await page.getByLabel('Your name').fill('Ada Byron')
+      await page.getByLabel('Email').fill(ADMIN_EMAIL)
+      await page.getByLabel('Password', { exact: true }).fill('short')
+      await page.getByRole('button', { name: 'Make the account' }).click()
+      await page.getByText('At least 12 characters.', { exact: true }).waitFor()
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+      await page.getByRole('button', { name: 'Make the account' }).click()
+      await heading(page, 'Demo')
+      // The link’s secret is in no address that the browser keeps.
+      expect(page.url()).toBe(`${dashboard.url}/o/demo`)
+      const again = await dashboard.visit(link)
+      await heading(again, 'This link does not work')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'with a password, and out again in every tab',
+    async () => {
+      const page = await dashboard.visit('/o/demo/keys')
+      await heading(page, 'Sign in')
+      await fitsPhone(page)
+      await enterPassword(page, 'not the right password')
+      await page.getByText('The email address or the password is wrong.').waitFor()
+      await accessible(page)
+      await enterPassword(page)
+      // Where one wanted to go, not where everybody begins.
+      await heading(page, 'API keys')
+      const tab = await page.context().newPage()
+      await tab.goto(`${dashboard.url}/account`)
+      await heading(tab, 'Account and security')
+      await signOut(page)
+      await heading(tab, 'Sign in')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'again where a session ended, without losing what was typed',
+    async () => {
+      const page = await enter()
+      await page.goto(`${dashboard.url}/o/demo/keys`)
+      await page.getByRole('button', { name: 'Issue a key' }).click()
+      await page.getByLabel('Name').fill('typed before the end')
+      await page.context().clearCookies()
+      await page.getByRole('button', { name: 'Issue the key' }).click()
+      await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+      await accessible(page)
+      await page.getByLabel('Password').fill(PASSWORD)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.getByRole('heading', { name: 'Your session has ended' }).waitFor({ state: 'detached' })
+      expect(await page.getByLabel('Name').inputValue()).toBe('typed before the end')
+      await page.getByRole('button', { name: 'Issue the key' }).click()
+      await page.getByText('Shown this once').waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'with a passkey, which is both factors at once',
+    async () => {
+      const page = await enter()
+      const debug = await page.context().newCDPSession(page)
+      await debug.send('WebAuthn.enable')
+      await debug.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+          ...{ isUserVerified: true, automaticPresenceSimulation: true },
+        },
+      })
+      await page.goto(`${dashboard.url}/account`)
+      await page.getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByLabel('Name').last().fill('laptop')
+      await page.getByRole('button', { name: 'Make it' }).click()
+      await page.getByRole('cell', { name: 'laptop', exact: true }).waitFor()
+      await accessible(page)
+      await signOut(page)
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+      await heading(page, 'Demo')
+      await page.goto(`${dashboard.url}/account`)
+      await page.getByRole('button', { name: 'Remove laptop' }).click()
+      await page.getByRole('button', { name: 'Remove the passkey' }).click()
+      await page.getByText('None yet.').waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'with a one-time code, or a recovery code when the app is not at hand',
+    async () => {
+      const page = await enter()
+      await page.goto(`${dashboard.url}/account`)
+      await page.getByRole('button', { name: 'Switch on' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Your password').fill('wrong password here')
+      await dialog.getByRole('button', { name: 'Continue' }).click()
+      await dialog.getByText('The email address or the password is wrong.').waitFor()
+      await dialog.getByLabel('Your password').fill(PASSWORD)
+      await dialog.getByRole('button', { name: 'Continue' }).click()
+      await dialog.getByRole('img', { name: 'Secret for your authenticator app' }).waitFor()
+      await accessible(page)
+      const secret = (await dialog.locator('.copyable code').textContent()) ?? ''
+      await dialog.getByLabel('The code that the app shows now').fill(codeOf(secret, -1))
+      await dialog.getByRole('button', { name: 'Switch them on' }).click()
+      const codes = (await page.getByRole('textbox', { name: 'Recovery codes' }).inputValue()).split('\n')
+      expect(codes).toHaveLength(10)
+      await accessible(page)
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      await page.getByText('10 recovery codes are left.').waitFor()
+
+      await signOut(page)
+      await enterPassword(page)
+      await page.getByLabel('Code').fill('000000')
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await page.getByText('The code is wrong or was used before.').waitFor()
+      await page.getByLabel('Code').fill(codeOf(secret, 0))
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await heading(page, 'Demo')
+
+      await signOut(page)
+      await enterPassword(page)
+      await page.getByLabel('Code').fill(codes[0] ?? '')
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await heading(page, 'Demo')
+      await page.goto(`${dashboard.url}/account`)
+      await page.getByText('9 recovery codes are left.').waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})

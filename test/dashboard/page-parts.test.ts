@@ -1,0 +1,138 @@
+// What the pages compute by themselves: addresses, times, problems, commands.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { browserName } from '../../src/dashboard/page/account/browser-name.ts'
+import { ApiError, fieldProblemOf, NetworkError, problemText } from '../../src/dashboard/page/api/errors.ts'
+import { curlFor } from '../../src/dashboard/page/attest/curl.ts'
+import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
+import { parseEntries } from '../../src/dashboard/page/lists/parse-entries.ts'
+import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
+import { PAGES } from '../../src/dashboard/page/pages.ts'
+import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
+import { matchScore } from '../../src/dashboard/page/shell/match.ts'
+import { isAllowed, type Role } from '../../src/dashboard/page/shell/session.ts'
+import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
+import { FieldInvalidError, FieldMissingError } from '../../src/domain/errors.ts'
+
+describe('addresses', () => {
+  test('a path of a pattern is matched by that pattern, whatever stands in it', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 30 }), (name) => {
+        const path = pathFor('/o/{organization}/lists/{list}', { organization: 'acme', list: name })
+        // A browser resolves these before anything sees them.
+        fc.pre(name !== '.' && name !== '..')
+        expect(matchPath('/o/{organization}/lists/{list}', path)).toEqual({ organization: 'acme', list: name })
+      }),
+    )
+  })
+
+  test('what is no path of a pattern is not matched', () => {
+    for (const path of ['/o/acme', '/o//lists/x', '/o/acme/keys/x', '/o/acme/lists/x/y', '/o/acme/lists/%ff']) {
+      expect(matchPath('/o/{organization}/lists/{list}', path)).toBeNull()
+    }
+    expect(matchPath('/o/{organization}', '/o/acme/')).toEqual({ organization: 'acme' })
+  })
+
+  test('no two pages have the same address or the same key', () => {
+    const paths = PAGES.map(({ path }) => path.replaceAll(/\{[^}]+\}/g, '{}'))
+    expect(new Set(paths).size).toBe(paths.length)
+    const keys = PAGES.flatMap(({ navigation }) => (navigation === undefined ? [] : [navigation.key]))
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+})
+
+describe('problems', () => {
+  const refused = (error: FieldInvalidError | FieldMissingError): ApiError =>
+    new ApiError(400, error.code, error.detail, 'request-1')
+
+  test('that the server finds in a field are shown at that field', () => {
+    expect(fieldProblemOf(refused(new FieldInvalidError('name', 'must not be empty')))).toEqual({
+      field: 'name',
+      text: 'Must not be empty.',
+    })
+    expect(fieldProblemOf(refused(new FieldInvalidError('rate_limit.burst', 'must be a whole number')))?.field).toBe(
+      'rate_limit.burst',
+    )
+    expect(fieldProblemOf(refused(new FieldInvalidError('add[0].address', 'is malformed')))?.field).toBe(
+      'add[0].address',
+    )
+    expect(fieldProblemOf(refused(new FieldMissingError('email')))).toEqual({ field: 'email', text: 'This is needed.' })
+    expect(fieldProblemOf(refused(new FieldInvalidError('the request', 'is not as it should be')))).toBeNull()
+    expect(fieldProblemOf(new NetworkError('not reached'))).toBeNull()
+  })
+
+  test('say what is known and name the request in the log', () => {
+    expect(problemText(new ApiError(500, 'INTERNAL', 'an internal error occurred', 'abc')).requestId).toBe('abc')
+    expect(problemText(new ApiError(429, 'RATE_LIMITED', 'too many', 'abc', 7)).text).toContain('7 s')
+    expect(problemText(new NetworkError('not reached')).requestId).toBeNull()
+  })
+})
+
+test('a role includes the ones below it, and nobody has one where they are no member', () => {
+  const organization = { id: 'org_1', slug: 'acme', name: 'Acme', level: 'basic', created_at: '' } as const
+  const account = (role: Role | null, deployment_admin = false) => ({
+    ...({ kind: 'person', id: 'user:1', name: 'A', email: 'a@example.org', deployment_admin } as const),
+    memberships: role === null ? [] : [{ organization_id: 'org_1', role }],
+    ...{ has_totp: false, recovery_codes_left: 0, passkeys_possible: true },
+  })
+  expect(isAllowed('viewer', account('reviewer'), organization)).toBe(true)
+  expect(isAllowed('organization-admin', account('reviewer'), organization)).toBe(false)
+  expect(isAllowed('viewer', account(null), organization)).toBe(false)
+  expect(isAllowed('organization-admin', account(null, true), organization)).toBe(true)
+  expect(isAllowed('deployment', account('organization-admin'), organization)).toBe(false)
+})
+
+test('the command survives the shell whatever was typed', async () => {
+  const wallet = `0x'; echo "hit" $(echo hit) \`echo hit\` \\ '`
+  const command = curlFor({
+    ...{ apiUrl: 'http://127.0.0.1:1', apiKey: null, verificationHash: 'x-1', chain: 'base', wallet },
+  })
+  // What curl would be given.
+  const printed =
+    await Bun.$`sh -c ${`curl() { for each in "$@"; do last=$each; done; printf %s "$last"; }\n${command}`}`.text()
+  expect(JSON.parse(printed)).toEqual({ from: wallet, chain: 'base', verification_hash: 'x-1' })
+})
+
+test('the details of a change are what was given, and what is different', () => {
+  expect(describeDetail({ name: ['Old', 'New'], level: ['basic', 'basic'], removed: [], note: null })).toBe(
+    'name: Old → New',
+  )
+  expect(describeDetail({ overlap_seconds: 60 })).toBe('overlap seconds: 60')
+})
+
+test('entries of a list are read as they were written', () => {
+  expect(parseEntries('address,memo\n0x1,plain\n0x2,"with ""quotes"", and comma"\n0x3,\n', 10)).toEqual([
+    { address: '0x1', memo: 'plain' },
+    { address: '0x2', memo: 'with "quotes", and comma' },
+    { address: '0x3', memo: '' },
+  ])
+  expect(parseEntries('address,memo\n0x1,a\n0x2,b\n', 1)).toHaveLength(1)
+})
+
+test('names become short names', () => {
+  expect(slugOf('Acme Exchange GmbH & Co.')).toBe('acme-exchange-gmbh-co')
+  expect(slugOf('  Çelik—Ödeme ')).toBe('celik-odeme')
+})
+
+test('letters find what begins with them before what merely has them', () => {
+  expect(matchScore('Audit log', 'aud')).toBe(0)
+  expect(matchScore('Shared lists', 'lis')).toBe(1)
+  expect(matchScore('Shared lists', 'hare')).toBe(2)
+  expect(matchScore('Shared lists', 'sl')).toBe(3)
+  expect(matchScore('Shared lists', 'zz')).toBeNull()
+})
+
+test('times are told as people tell them', () => {
+  const nowMs = Date.parse('2027-01-31T12:00:00Z')
+  expect(relativeTime('2027-01-31T11:59:55Z', nowMs)).toBe('now')
+  expect(relativeTime('2027-01-31T11:57:00Z', nowMs)).toBe('3 min. ago')
+  expect(relativeTime('2027-02-02T12:00:00Z', nowMs)).toBe('in 2 days')
+})
+
+test('browsers are called by their names', () => {
+  expect(
+    browserName('Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36'),
+  ).toBe('Chrome on Linux')
+  expect(browserName('curl/8.0')).toBe('curl/8.0')
+  expect(browserName('')).toBe('Unknown')
+})

@@ -1,0 +1,148 @@
+// Every page there is: nothing serious from axe in light and dark, nothing wider than a phone, and names that try to be
+// markup stay names.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { PAGES } from '../../src/dashboard/page/pages.ts'
+import { pathFor } from '../../src/dashboard/page/router.ts'
+import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+
+const TIMEOUT_MS = 60_000
+const HOSTILE = `"'><img src=x onerror="window.hit=1"><script>window.hit=1</script>\${7*7}{{7*7}}`
+
+let dashboard: Dashboard
+/** Of addresses: what stands for `{…}`. */
+const params: Record<string, string> = { organization: 'hostile', list: 'hostile' }
+
+/** An organization in which everything that has a name has a hostile one. */
+const seed = async (): Promise<void> => {
+  const { admin } = dashboard
+  const base = '/organizations/hostile'
+  await admin('POST', '/organizations', { slug: 'hostile', name: HOSTILE })
+  await dashboard.asAdmin('POST', `${base}/lists`, { name: 'hostile', description: HOSTILE })
+  await dashboard.asAdmin('POST', `${base}/lists`, { name: 'partners' })
+  const policy = (await dashboard.asAdmin('POST', `${base}/policies`, { source: DEMO_POLICY })) as {
+    policy: { id: string }
+  }
+  const policyId = policy.policy.id
+  const project = (await dashboard.asAdmin('POST', `${base}/projects`, { name: HOSTILE, policy_id: policyId })) as {
+    id: string
+  }
+  params['project'] = project.id
+  params['policy'] = policyId
+  const address = '0x52908400098527886E0F7030069857D2E4169EE7'
+  await dashboard.asAdmin('POST', `${base}/bindings`, { project_id: project.id, chain: 'base', address })
+  await dashboard.asAdmin('POST', `${base}/lists/hostile/entries`, { add: [{ address, memo: HOSTILE }] })
+  await dashboard.asAdmin('POST', `${base}/keys`, { name: HOSTILE, kind: 'identity' })
+  await dashboard.asAdmin('POST', `${base}/members`, { email: 'eve@example.org', name: HOSTILE, role: 'viewer' })
+  await dashboard.asAdmin('POST', '/users', { email: 'mallory@example.org', name: HOSTILE, deployment_admin: false })
+}
+
+if (CHROMIUM !== null) {
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    await seed()
+  }, TIMEOUT_MS)
+  afterAll(() => dashboard.stop())
+  afterEach(() => dashboard.settle())
+}
+
+const harmless = async (page: Page): Promise<void> => {
+  expect(await page.evaluate(() => 'hit' in window)).toBe(false)
+  expect(await page.locator('img[src="x"]').count()).toBe(0)
+}
+
+/** Pages of which every part of the address is known here; the others are opened by tests of their own. */
+const OPENED = PAGES.filter(({ path }) =>
+  [...path.matchAll(/\{(\w+)\}/g)].every(([, name]) =>
+    ['organization', 'list', 'project', 'policy'].includes(name ?? ''),
+  ),
+)
+
+describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
+  test(
+    'is accessible, fits a phone, and takes no name for markup',
+    async () => {
+      const page = await dashboard.enter('/o/hostile')
+      for (const { path } of OPENED) {
+        // From page to page as people go: without loading everything anew.
+        await page.evaluate(
+          (to) => {
+            history.pushState(null, '', to)
+            dispatchEvent(new PopStateEvent('popstate'))
+          },
+          pathFor(path, path === '/lists/{list}' ? { list: 'none' } : params),
+        )
+        await page.locator('h1:not(:has-text("No such"))').waitFor()
+        await page.locator('.loading').first().waitFor({ state: 'detached' })
+        await accessible(page)
+        await fitsPhone(page)
+        await harmless(page)
+        expect({ path, title: await page.title() }).not.toMatchObject({ title: 'Countersign' })
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'shows hostile names as they are',
+    async () => {
+      const page = await dashboard.enter('/o/hostile/projects')
+      await page.getByRole('link', { name: HOSTILE }).waitFor()
+      await page.getByRole('button', { name: /^Organization:/ }).click()
+      await page.getByRole('menuitem', { name: HOSTILE }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: /^Find/ }).fill('img')
+      await page.getByRole('option', { name: HOSTILE }).waitFor()
+      await harmless(page)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'says so where there is nothing, or nothing for this person',
+    async () => {
+      const page = await dashboard.enter('/o/hostile/nothing')
+      await page.getByRole('heading', { name: 'No such page' }).waitFor()
+      await page.goto(`${dashboard.url}/o/nobody/keys`)
+      await page.getByRole('heading', { name: 'No such organization' }).waitFor()
+      await page.goto(`${dashboard.url}/o/hostile/projects/unknown`)
+      await page.getByText('There is no such project.').waitFor()
+      await accessible(page)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'is reached by keys alone',
+    async () => {
+      const page = await dashboard.enter('/o/demo')
+      await page.getByText('First steps').waitFor()
+      await page.keyboard.press('g')
+      await page.keyboard.press('j')
+      await page.getByRole('heading', { name: 'Projects' }).waitFor()
+      await page.getByRole('link', { name: 'Demo project' }).waitFor()
+      await page.keyboard.press('j')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Demo project' }).waitFor()
+      await page.keyboard.press('?')
+      await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
+      await accessible(page)
+      await page.getByLabel('Single keys are shortcuts').uncheck()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('g')
+      await page.keyboard.press('k')
+      await page.getByRole('heading', { name: 'Demo project' }).waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: /^Find/ }).fill('aud')
+      await accessible(page)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+      await page.goBack()
+      await page.getByRole('heading', { name: 'Demo project' }).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})

@@ -1,0 +1,68 @@
+// The API reference in a real browser: on a phone and on a desktop, light and dark, nothing serious from axe, nothing asked
+// of another host, calls that are copied whole, and a list that narrows down. Needs Chromium.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { adminDocument } from '../../src/admin/openapi/admin.ts'
+import { attestationDocument } from '../../src/admin/openapi/attestation.ts'
+import { identityDocument } from '../../src/admin/openapi/identity.ts'
+import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { createReferencePages } from '../../src/dashboard/reference.ts'
+import { seriousFindings } from '../support/browser/axe.ts'
+import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
+
+describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
+  let browser: TestBrowser
+  let server: ReturnType<typeof Bun.serve>
+  let url: string
+
+  beforeAll(async () => {
+    const pages = createReferencePages({
+      admin: adminDocument(ADMIN_ROUTES, '1.2.3', false),
+      attestation: attestationDocument('1.2.3', 'http://127.0.0.1:8080'),
+      identity: identityDocument('1.2.3', 'http://127.0.0.1:8080'),
+    })
+    server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: ({ url: address, headers }) =>
+        pages.find(new URL(address).pathname, headers) ?? new Response(null, { status: 404 }),
+    })
+    url = `http://127.0.0.1:${server.port}`
+    browser = await startBrowser()
+  })
+  afterAll(async () => {
+    await browser.stop()
+    await server.stop(true)
+  })
+
+  for (const [device, options] of [
+    ['phone', { ...PHONE, viewport: { width: 320, height: 640 } }],
+    ['desktop', DESKTOP],
+  ] as const) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`reads well on a ${device}, ${colorScheme}`, async () => {
+        const { context, page, foreign, complaints } = await browser.open(url, { ...options, colorScheme })
+        await page.goto(`${url}/docs/attestation`)
+        expect(await seriousFindings(page)).toEqual([])
+        const [width = 0, window = 0] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
+        expect(width).toBeLessThanOrEqual(window)
+        expect([foreign, complaints]).toEqual([[], []])
+        await context.close()
+      })
+    }
+  }
+
+  test('copies a call, and narrows the list down by keyboard', async () => {
+    const { context, page } = await browser.open(url, {
+      ...DESKTOP,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    await page.goto(`${url}/docs/admin#issueKey`)
+    await page.click('#issueKey .copy')
+    const shown = await page.textContent('#issueKey .sample code')
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shown ?? '')
+    await page.keyboard.press('/')
+    await page.keyboard.type('issue key')
+    expect(await page.locator('.contents li:not([hidden])').allTextContents()).toEqual(['Issue a key'])
+    await context.close()
+  })
+})

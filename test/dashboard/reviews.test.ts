@@ -1,0 +1,230 @@
+// Reviews in a real browser: from the queue through the evidence to a decision that reaches the customer's stream, and what
+// happens when two reviewers look at the same session.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { createPeople, type People } from './support/people.ts'
+
+const TIMEOUT_MS = 60_000
+const MARKUP = '<img src=x onerror="document.title=1"><b>Ada</b>'
+let dashboard: Dashboard
+let people: People
+
+if (CHROMIUM !== null) {
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    people = createPeople(dashboard.service)
+    await dashboard.admin('PATCH', '/organizations/demo', { level: 'standard' })
+  }, TIMEOUT_MS)
+  afterAll(() => dashboard.stop())
+  afterEach(() => dashboard.settle())
+}
+
+interface Detail {
+  readonly status: string
+  readonly sequence: number
+  readonly events: readonly { readonly kind: string; readonly public_comment: string | null }[]
+}
+const read = async (id: string): Promise<Detail> =>
+  (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as Detail
+
+/** The customer's stream of one session; each status object as it comes. */
+const follow = async (id: string) => {
+  const stopping = new AbortController()
+  const { url, quickstart } = dashboard.service
+  const response = await fetch(`${url}/api/v1/status/realtime/individual/${id}`, {
+    headers: { authorization: `Bearer ${quickstart['IDENTITY_API_KEY']}`, accept: 'text/event-stream' },
+    signal: stopping.signal,
+  })
+  expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+  const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  return {
+    /** Reads on until something that it holds is there. */
+    until: async (part: string): Promise<void> => {
+      while (!text.includes(part)) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error(`the stream ended without ${part}:\n${text}`)
+        text += decoder.decode(value, { stream: true })
+      }
+    },
+    stop: () => stopping.abort(),
+  }
+}
+
+const pressed = async (page: Page, key: string): Promise<void> => {
+  await page.getByRole('heading', { level: 1 }).focus()
+  await page.keyboard.press(key)
+}
+
+describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
+  test(
+    'lead from the queue through the evidence to decisions that the customer hears of',
+    async () => {
+      const page = await dashboard.enter('/o/demo/reviews')
+      await page.getByText('No one has been asked to verify yet').waitFor()
+      expect(await page.getByRole('figure').textContent()).toContain('/api/v1/register/individual')
+      await accessible(page)
+
+      const [first, second] = [await people.submit({ name: MARKUP }), await people.submit({ name: 'Grace Hopper' })]
+      const stream = await follow(second)
+      await page.reload()
+      await page.getByRole('row').nth(2).waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      // Filters are in the address, and are the API's.
+      await page.getByLabel('Who').selectOption('business')
+      await page.getByText('Nothing matches these filters').waitFor()
+      expect(new URL(page.url()).search).toBe('?type=business')
+      await page.getByLabel('Who').selectOption('')
+      await page.getByRole('row').nth(2).waitFor()
+
+      // The one that waits longest; what was typed and what was uploaded beside each other.
+      await page.keyboard.press('s')
+      await page.getByText('1 of 2').waitFor()
+      expect(page.url()).toEndWith(first)
+      await page.getByText(MARKUP).first().waitFor()
+      for (const name of [/Identity document/, /Portrait/]) {
+        const image = page.getByRole('img', { name })
+        await image.waitFor()
+        await page.waitForFunction(
+          (element) => (element as HTMLImageElement).naturalWidth > 0,
+          await image.elementHandle(),
+        )
+      }
+      await accessible(page)
+      await fitsPhone(page)
+      const frame = page.getByRole('region', { name: /Identity document/ })
+      await frame.focus()
+      for (const key of ['+', '+', 'ArrowRight']) await page.keyboard.press(key)
+      await page.getByText('196 %').waitFor()
+      expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-60px, 0px)')
+      const box = await frame.boundingBox()
+      const [x, y] = [(box?.x ?? 0) + 100, (box?.y ?? 0) + 100]
+      await page.mouse.move(x, y)
+      await page.mouse.down()
+      await page.mouse.move(x + 25, y + 10, { steps: 2 })
+      await page.mouse.up()
+      expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-35px, 10px)')
+      // A PDF is a file to save, never something that is opened here.
+      await page.getByLabel('Document on the left').selectOption({ label: 'Identity document 2' })
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: /Download/ }).click(),
+      ])
+      expect(download.suggestedFilename()).toEndWith('.pdf')
+      await page.getByText('Signed by its key').click()
+      await page.getByText('wants you to sign in').waitFor()
+
+      // Through the queue and back.
+      await pressed(page, 'j')
+      await page.getByText('2 of 2').waitFor()
+      expect(page.url()).toEndWith(second)
+      await pressed(page, 'k')
+      await page.getByText('1 of 2').waitFor()
+
+      // Back to the person: a reason to begin with, in words that can be changed, and what is to be done again.
+      await pressed(page, 'r')
+      await page.getByLabel('Reason').selectOption('Portrait: face not visible')
+      const comment = page.getByLabel('To the person')
+      expect(await comment.inputValue()).toContain('Your face can not be seen')
+      await comment.fill('Once more,\nwith <b>light</b>.')
+      expect(await page.getByRole('checkbox', { name: 'Portrait' }).isChecked()).toBe(true)
+      await page.getByRole('checkbox', { name: 'Full name' }).check()
+      await page.getByLabel('For colleagues').fill('Second look: the name')
+      await accessible(page)
+      await page.getByRole('button', { name: 'Send back now' }).click()
+      // On to the next one, which nobody had to look for.
+      await page.getByText('Grace Hopper').waitFor()
+      expect(page.url()).toEndWith(second)
+      expect((await read(first)).status).toBe('retry')
+      expect((await read(first)).events.at(-1)).toMatchObject({ public_comment: 'Once more, with <b>light</b>.' })
+
+      // Nothing is decided before it is confirmed.
+      await pressed(page, 'x')
+      await page.getByRole('button', { name: 'Reject now' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Reject now' }).waitFor({ state: 'detached' })
+      expect((await read(second)).status).toBe('submitted')
+      await pressed(page, 'a')
+      await page.keyboard.press('Enter')
+      await page.getByText('Nobody waits').waitFor()
+      await stream.until('"completed"')
+      stream.stop()
+
+      // What was said is text, wherever it is shown.
+      await page.goto(`${dashboard.url}/o/demo/reviews/${first}?status=all`)
+      await page.getByText('with <b>light</b>.').first().waitFor()
+      await page.getByText('Second look: the name').waitFor()
+      expect(await page.title()).toContain('Countersign')
+      // It is not the reviewer's turn: nothing of it is opened unasked.
+      expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
+      await accessible(page)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'tell who was slower, take over, revoke and erase',
+    async () => {
+      const [id, other] = [
+        await people.submit({ name: 'Joan Clarke' }),
+        await people.submit({ name: 'Mary Somerville' }),
+      ]
+      const page = await dashboard.enter(`/o/demo/reviews/${id}`)
+      await page.getByRole('img', { name: /Portrait/ }).waitFor()
+      await pressed(page, 'x')
+      await page.getByLabel('To the person').fill('Words that are not lost')
+      // Someone else is faster.
+      const { sequence } = await read(id)
+      await dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
+        ...{ status: 'completed', sequence },
+        private_comment: MARKUP,
+      })
+      await page.getByRole('button', { name: 'Reject now' }).click()
+      await page.getByText('This session has changed').waitFor()
+      await page.getByText(/Completed by API key .* while you looked at it/).waitFor()
+      await page.getByText(MARKUP).waitFor()
+      expect((await read(id)).status).toBe('completed')
+      await accessible(page)
+
+      // Revoking says what becomes of it.
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: 'Revoke' }).click()
+      await page.getByLabel('To the person').fill('It was a mistake.')
+      await accessible(page)
+      await page.getByRole('button', { name: 'Revoke now' }).click()
+      await page.getByText('It was a mistake.').first().waitFor()
+      expect((await read(id)).status).toBe('rejected')
+
+      // Erasing takes a word, and then the evidence.
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: 'Erase' }).click()
+      await page.getByRole('button', { name: 'Erase for good' }).click()
+      await page.getByText('Type erase to confirm.').waitFor()
+      await accessible(page)
+      await page.getByLabel(/Type .erase./).fill('erase')
+      await page.getByRole('button', { name: 'Erase for good' }).click()
+      await page.getByText('The evidence was erased').waitFor()
+      expect(await page.getByRole('img', { name: /Portrait/ }).count()).toBe(0)
+      expect(await dashboard.admin('GET', `/organizations/demo/sessions/${id}/evidence`)).toMatchObject({
+        documents: [],
+        fields: [],
+      })
+
+      // Taken, a session keeps others off.
+      await page.goto(`${dashboard.url}/o/demo/reviews/${other}`)
+      await page.getByText('nobody yet').waitFor()
+      await pressed(page, 't')
+      await page.getByText('It is yours').waitFor()
+      await page.getByRole('button', { name: 'Give back' }).waitFor()
+      await page.goto(`${dashboard.url}/o/demo/reviews?assigned=nobody`)
+      await page.getByText('Nothing matches these filters').waitFor()
+      await page.getByLabel('Reviewer').selectOption('me')
+      await page.getByRole('row').filter({ hasText: 'you' }).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})

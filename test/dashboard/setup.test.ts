@@ -1,0 +1,231 @@
+// Setting up through the pages alone: from an empty organization to an attestation for a bound contract, and what lists,
+// members, webhooks, attesters and approvals need on the way.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { type Dashboard, startDashboard } from './support/dashboard.ts'
+
+const TIMEOUT_MS = 60_000
+const CONTRACT = `0x${createHash('sha256').update('countersign dashboard test contract').digest('hex').slice(0, 40)}`
+const WALLET = '0x1111111111111111111111111111111111111111'
+/** Which the blank policy allows. */
+const KNOWN_WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+let dashboard: Dashboard
+
+if (CHROMIUM !== null) {
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+  }, TIMEOUT_MS)
+  afterAll(() => dashboard.stop())
+  afterEach(() => dashboard.settle())
+}
+
+describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
+  test(
+    'takes an organization to its first attestation',
+    async () => {
+      const page = await dashboard.enter('/organizations')
+      await page.keyboard.press('c')
+      await page.getByLabel('Name', { exact: true }).fill('Acme Exchange')
+      expect(await page.getByLabel('Short name').inputValue()).toBe('acme-exchange')
+      await page.getByLabel('Short name').fill('demo')
+      await page.getByRole('button', { name: 'Make the organization' }).click()
+      await page.getByText('There is one like it already.').waitFor()
+      await page.getByLabel('Short name').fill('acme')
+      await page.getByRole('button', { name: 'Make the organization' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Acme Exchange' }).waitFor()
+      await page.getByText('A policy that decides (to do)').waitFor()
+
+      await page.getByRole('link', { name: 'Policies' }).last().click()
+      await page.getByRole('link', { name: 'Write the first policy' }).click()
+      await page.getByRole('radio', { name: /^Blank/ }).check()
+      await page.getByRole('button', { name: 'Make the policy' }).click()
+      await page.getByRole('button', { name: /^Make revision 1 live/ }).click()
+      await page.getByRole('button', { name: 'Make it live' }).click()
+      await page.getByText('Revision 1 is live').waitFor()
+
+      await page.goto(`${dashboard.url}/o/acme/projects`)
+      await page.getByRole('button', { name: 'Make the first project' }).click()
+      await page.getByLabel('Name').fill('Swap')
+      await page.getByLabel(/valid for/).fill('5')
+      await page.getByRole('button', { name: 'Make the project' }).click()
+      await page.getByText('A whole number from 10 to 3600.').waitFor()
+      await page.getByLabel(/valid for/).fill('120')
+      await page.getByRole('button', { name: 'Make the project' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Swap' }).waitFor()
+
+      await page.getByRole('button', { name: 'Bind an address' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Chain').selectOption('base')
+      await dialog.getByLabel('Address').fill('0x1234')
+      await page.getByRole('button', { name: 'Bind it' }).click()
+      await page.getByText('Must be an address of base.').waitFor()
+      await dialog.getByLabel('Address').fill(CONTRACT)
+      await page.getByRole('button', { name: 'Bind it' }).click()
+      await page
+        .getByRole('cell')
+        .filter({ hasText: new RegExp(CONTRACT, 'i') })
+        .waitFor()
+
+      await page.getByRole('button', { name: 'issue one for this command' }).click()
+      await page.getByLabel('Name').fill('first try')
+      await page.getByRole('button', { name: 'Issue the key' }).click()
+      const key = await page.getByRole('textbox', { name: 'The key' }).inputValue()
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      const command = (await page.locator('.code-block code').textContent()) ?? ''
+      expect(command).toContain(key)
+
+      // The very command, without the shell.
+      const url = /curl -s (\S+)/.exec(command)?.[1] ?? ''
+      const body = /-d '(.+)'$/.exec(command)?.[1] ?? ''
+      const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+      const byHash = await fetch(url, { method: 'POST', headers, body })
+      expect(byHash.status).toBe(200)
+      expect(await byHash.json()).toMatchObject({ is_compliant: false })
+      const byTarget = await fetch(url, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ from: KNOWN_WALLET, to: CONTRACT, chain: 'base' }),
+      })
+      expect(await byTarget.json()).toMatchObject({ is_compliant: true, attestation: { attester: expect.any(String) } })
+
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('A project that uses it (done)').waitFor()
+      await page.getByText('A key for your backend (done)').waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'fills a list by hand and from a file, finds an address in it, and takes it out',
+    async () => {
+      const page = await dashboard.enter('/o/demo/lists')
+      await page.getByRole('button', { name: 'Make the first list' }).click()
+      await page.getByLabel('Name').fill('Partners')
+      await page.getByRole('button', { name: 'Make the list' }).click()
+      await page.getByText('A lower-case letter, then').waitFor()
+      await page.getByLabel('Name').fill('partners')
+      await page.getByRole('button', { name: 'Make the list' }).click()
+      await page.getByRole('heading', { level: 1, name: 'partners' }).waitFor()
+      await page.getByRole('button', { name: 'Put addresses in' }).click()
+      await page.getByRole('textbox', { name: 'Addresses' }).fill(`${WALLET}\nnot an address`)
+      await page.getByRole('button', { name: 'Put them in' }).click()
+      await page.getByText(/must be an EVM or Solana address/i).waitFor()
+      await page.getByRole('textbox', { name: 'Addresses' }).fill(WALLET)
+      await page.getByLabel('Why').fill('ticket 4, "quoted", comma')
+      await page.getByRole('button', { name: 'Put them in' }).click()
+      await page.getByRole('cell', { name: 'ticket 4, "quoted", comma' }).waitFor()
+
+      await page.getByRole('button', { name: 'Upload a file' }).click()
+      const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
+      await page.getByLabel('File', { exact: true }).setInputFiles(file('bad.txt', `${CONTRACT}\nnonsense\n`))
+      await page.getByLabel(/^Stays/).check()
+      await page.getByRole('button', { name: 'Upload', exact: true }).click()
+      await page.getByText('Nothing was changed').waitFor()
+      await page.getByText('Line 2').waitFor()
+      await page.getByRole('button', { name: 'Try another' }).click()
+      await page.getByLabel('File', { exact: true }).setInputFiles(file('good.txt', `${CONTRACT}\n`))
+      await page.getByRole('button', { name: 'Upload', exact: true }).click()
+      await page.getByText('The list has 2 addresses now').waitFor()
+      await page.getByRole('button', { name: 'Close' }).last().click()
+
+      await page.getByLabel('Is an address in it?').fill(WALLET)
+      await page.getByRole('button', { name: 'Look it up' }).click()
+      await page.getByText(/is in the list, put in by/).waitFor()
+      await page.getByRole('button', { name: `Take ${WALLET} out` }).click()
+      await page.getByText('Address taken out').waitFor()
+      await page.getByRole('button', { name: 'Look it up' }).click()
+      await page.getByText(/is not in the list/).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'invites a member, who comes in with the link and may only look',
+    async () => {
+      const page = await dashboard.enter('/o/demo/members')
+      await page.getByRole('button', { name: 'Add the first' }).click()
+      await page.getByLabel('Email').fill('vera@example.org')
+      await page.getByLabel('Name').fill('Vera Viewer')
+      await page.getByRole('button', { name: 'Add the member' }).click()
+      const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      await page.getByText('Invited').waitFor()
+
+      const theirs = await dashboard.visit(new URL(link).pathname + new URL(link).hash)
+      await theirs.getByRole('heading', { name: 'Take up your invitation' }).waitFor()
+      await theirs.getByLabel('Password', { exact: true }).fill('another horse battery staple')
+      await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
+      await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
+      expect(await theirs.getByRole('link', { name: 'Attesters' }).count()).toBe(0)
+      expect(await theirs.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+      await theirs.goto(`${dashboard.url}/o/demo/keys`)
+      await theirs.getByText('quick start').first().waitFor()
+      expect(await theirs.getByRole('button', { name: 'Issue a key' }).count()).toBe(0)
+      await theirs.goto(`${dashboard.url}/attesters`)
+      await theirs.getByRole('heading', { level: 1, name: 'Not for you' }).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'adds a webhook endpoint with its secret, and writes everything into the audit log',
+    async () => {
+      const page = await dashboard.enter('/o/demo/webhooks')
+      await page.getByRole('button', { name: 'Add the first' }).click()
+      await page.getByLabel('URL').fill('https://hooks.example.org/countersign')
+      await page.getByRole('button', { name: 'Add the endpoint' }).click()
+      expect(await page.getByRole('textbox', { name: 'The secret' }).inputValue()).toStartWith('whsec_')
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      await page.getByRole('cell', { name: 'https://hooks.example.org/countersign', exact: true }).waitFor()
+      await page.getByRole('link', { name: 'Audit log' }).first().click()
+      await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+      await page.getByRole('cell', { name: 'list.create' }).waitFor()
+      await page.getByLabel('Action').fill('member.add')
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('cell', { name: 'list.create' }).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'member.add' }).click()
+      await page.getByText('vera@example.org').last().waitFor()
+      await page.keyboard.press('Escape')
+      await page.goto(`${dashboard.url}/audit`)
+      await page.getByRole('button', { name: 'Verify the chain' }).click()
+      await page.getByText(/^All \d+ entries fit$/).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'rotates an attester key, the second time with a second person',
+    async () => {
+      const page = await dashboard.enter('/attesters')
+      await page.getByRole('button', { name: 'Check the chains' }).click()
+      await page.getByText('No chain has an RPC URL.').waitFor()
+      await page.getByRole('button', { name: 'Make a key' }).click()
+      await page.getByRole('button', { name: 'Make the key' }).click()
+      await page.getByText('Attester key made').waitFor()
+      const rows = page.getByRole('row').filter({ hasText: 'secp256k1' })
+      await rows.nth(1).waitFor()
+      await rows
+        .first()
+        .getByRole('button', { name: /^Actions for/ })
+        .click()
+      await page.getByRole('menuitem', { name: 'Retire…' }).click()
+      await page.getByRole('button', { name: 'Retire it' }).click()
+      await page.getByText('Retiring', { exact: true }).waitFor()
+
+      await page.getByLabel(/^Attester keys change only when/).check()
+      await page.getByText('A second person is asked from now on').waitFor()
+      await page.getByRole('button', { name: 'Make a key' }).click()
+      await page.getByRole('button', { name: 'Make the key' }).click()
+      await page.getByText('A second person has to approve this').waitFor()
+      await page.goto(`${dashboard.url}/approvals`)
+      await page.getByText('Use a new attester key').waitFor()
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+      await page.getByRole('button', { name: 'Take back' }).click()
+      await page.getByRole('button', { name: 'Reject it' }).click()
+      await page.getByText('Rejected', { exact: true }).first().waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})

@@ -1,0 +1,91 @@
+// People who verify themselves with the running service, by the very requests that the verification page sends: a wallet
+// that signs, what is typed, documents, and handing it in.
+import { PNG } from 'pngjs'
+import type { SessionType } from '../../../src/domain/session.ts'
+import { blankPdf } from '../../portal/support/pdf.ts'
+import { createVisitor, type Visitor } from '../../portal/support/visitor.ts'
+import { evmAccount } from '../../portal/support/wallets.ts'
+import type { RunningService } from '../../service/start-service.ts'
+
+export interface Document {
+  readonly kind: string
+  readonly content: Uint8Array
+  readonly mediaType: string
+  readonly fileName: string
+}
+
+export interface PersonOptions {
+  /** Names their wallet, too: another name, another wallet. */
+  readonly name: string
+  readonly type?: SessionType
+  readonly documents?: readonly Document[]
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** A picture of its own colours, so that two can be told apart. */
+export const picture = (seed: number, width = 600, height = 400): Uint8Array => {
+  const png = new PNG({ width, height })
+  for (let at = 0; at < png.data.length; at += 4) {
+    const [x, y] = [(at / 4) % width, Math.floor(at / 4 / width)]
+    png.data.set([(x + seed * 60) % 256, (y + seed * 30) % 256, 120, 255], at)
+  }
+  return PNG.sync.write(png)
+}
+
+export const standardDocuments = (content: Uint8Array = picture(1)): readonly Document[] => [
+  { kind: 'identity-document', content, mediaType: 'image/png', fileName: 'passport.png' },
+  { kind: 'identity-document', content: blankPdf(), mediaType: 'application/pdf', fileName: 'second page.pdf' },
+  { kind: 'portrait', content: picture(2, 400, 500), mediaType: 'image/png', fileName: 'portrait.png' },
+]
+
+const expectOk = (answer: { readonly status: number; readonly body: unknown }, what: string): void => {
+  if (answer.status >= 300) throw new Error(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`)
+}
+
+const connect = async (person: Visitor, path: string, name: string): Promise<void> => {
+  const account = evmAccount(name)
+  const challenge = await person.call('POST', `${path}/wallets/challenge`, { address: account.address, chainId: 1 })
+  expectOk(challenge, 'challenge')
+  const { nonce, message } = challenge.body
+  const signature = await account.signMessage({ message: String(message) })
+  expectOk(await person.call('POST', `${path}/wallets`, { nonce, signature }), 'wallet')
+}
+
+export const createPeople = (service: Pick<RunningService, 'url' | 'quickstart'>) => {
+  const register = async (type: SessionType) => {
+    const response = await fetch(`${service.url}/api/v1/register/${type}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.quickstart['IDENTITY_API_KEY']}`,
+        'content-type': 'application/json',
+      },
+      body: '{}',
+    })
+    const { sessionId, redirectUrl } = (await response.json()) as { sessionId: string; redirectUrl: string }
+    return { sessionId, link: redirectUrl }
+  }
+
+  return {
+    register,
+    /** Everything that is asked for is given, and handed in. The session's id. */
+    submit: async (options: PersonOptions): Promise<string> => {
+      const { type = 'individual', name, documents = standardDocuments() } = options
+      const { sessionId, link } = await register(type)
+      const person = createVisitor(new URL(link).origin)
+      await person.visit(link)
+      const path = `sessions/${sessionId}`
+      expectOk(await person.agree(sessionId), 'agreement')
+      await connect(person, path, name)
+      const fields = options.fields ?? { fullName: name, birthDate: '1985-12-10', country: 'GB' }
+      expectOk(await person.call('PUT', `${path}/fields`, fields), 'fields')
+      for (const { kind, content, mediaType, fileName } of documents) {
+        const headers = { 'content-type': mediaType, 'x-file-name': encodeURIComponent(fileName) }
+        expectOk(await person.call('POST', `${path}/documents/${kind}`, content, headers), fileName)
+      }
+      expectOk(await person.call('POST', `${path}/submit`, {}), 'submit')
+      return sessionId
+    },
+  }
+}
+
+export type People = ReturnType<typeof createPeople>

@@ -1,0 +1,261 @@
+// The supervisor over processes that only pretend: order of starts, backoff, replacement in turn, and how it stops.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { FromProcess, ToProcess } from '../src/process-messages.ts'
+import {
+  createProcessSupervisor,
+  type ProcessListener,
+  ProcessStartError,
+  type ProcessSupervisor,
+} from '../src/process-supervisor.ts'
+
+interface Fake {
+  readonly index: number
+  readonly sent: ToProcess[]
+  readonly signals: string[]
+  say(message: FromProcess): void
+  exit(code: number | null): void
+}
+
+let fakes: Fake[]
+let timers: { atMs: number; callback: () => void }[]
+let nowMs: number
+let supervisor: ProcessSupervisor
+let errors: string[]
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const advance = async (byMs: number): Promise<void> => {
+  nowMs += byMs
+  for (const timer of timers.filter(({ atMs }) => atMs <= nowMs)) {
+    timers = timers.filter((each) => each !== timer)
+    timer.callback()
+  }
+  await settled()
+}
+const newest = (index: number): Fake => {
+  const found = fakes.findLast((fake) => fake.index === index)
+  if (found === undefined) throw new Error(`process ${index} was not started`)
+  return found
+}
+const begin = async (count: number): Promise<void> => {
+  supervisor = createProcessSupervisor({
+    ...{ count, stopMs: 1_000, monotonicMs: () => nowMs },
+    spawn: (index, listener: ProcessListener) => {
+      const fake: Fake = { index, sent: [], signals: [], say: listener.onMessage, exit: listener.onExit }
+      fakes.push(fake)
+      return {
+        pid: fakes.length,
+        send: (message) => fake.sent.push(message),
+        kill: (signal) => fake.signals.push(signal),
+      }
+    },
+    after: (delayMs, callback) => {
+      const timer = { atMs: nowMs + delayMs, callback }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((each) => each !== timer)
+      }
+    },
+    log: { info: () => undefined, error: (message) => errors.push(message) },
+  })
+}
+/** All of them listen. */
+const beginReady = async (count: number): Promise<void> => {
+  await begin(count)
+  const started = supervisor.start()
+  for (let index = 0; index < count; index++) {
+    newest(index).say({ type: 'ready' })
+    await settled()
+  }
+  await started
+}
+
+beforeEach(() => {
+  fakes = []
+  timers = []
+  errors = []
+  nowMs = 0
+})
+
+describe('starting', () => {
+  test('the first alone, the others once it is ready', async () => {
+    await begin(3)
+    const started = supervisor.start()
+    await settled()
+    expect(fakes.map(({ index }) => index)).toEqual([0])
+    newest(0).say({ type: 'ready' })
+    await settled()
+    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 2])
+    newest(2).say({ type: 'ready' })
+    newest(1).say({ type: 'ready' })
+    await started
+    expect(supervisor.ready()).toBe(3)
+  })
+
+  test('that fails stops those that run, and says with which code', async () => {
+    await begin(2)
+    const started = supervisor.start().catch((error: unknown) => error)
+    newest(0).say({ type: 'ready' })
+    await settled()
+    newest(1).exit(2)
+    await settled()
+    expect(newest(0).signals).toEqual(['SIGTERM'])
+    newest(0).exit(0)
+    const error = await started
+    expect(error).toBeInstanceOf(ProcessStartError)
+    expect((error as ProcessStartError).exitCode).toBe(2)
+    await advance(60_000)
+    expect(fakes).toHaveLength(2)
+  })
+})
+
+describe('a process that dies', () => {
+  test('is started again, later each time it dies young', async () => {
+    await beginReady(2)
+    for (const delayMs of [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]) {
+      const before = fakes.length
+      newest(1).exit(null)
+      await advance(delayMs - 1)
+      expect(fakes).toHaveLength(before)
+      await advance(1)
+      expect(fakes).toHaveLength(before + 1)
+      expect(newest(1).index).toBe(1)
+    }
+    expect(supervisor.ready()).toBe(1)
+  })
+
+  test('after it was ready for long is started again at once', async () => {
+    await beginReady(1)
+    newest(0).exit(null)
+    await advance(100)
+    newest(0).say({ type: 'ready' })
+    await advance(30_000)
+    newest(0).exit(1)
+    await advance(100)
+    expect(fakes).toHaveLength(3)
+  })
+})
+
+describe('replacing', () => {
+  test('goes one by one: a process ends only when the one before it listens', async () => {
+    await beginReady(2)
+    const replaced = supervisor.replaceAll()
+    await settled()
+    expect(newest(0).signals).toEqual(['SIGTERM'])
+    expect(newest(1).signals).toEqual([])
+    newest(0).exit(0)
+    await settled()
+    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 0])
+    expect(newest(1).signals).toEqual([])
+    newest(0).say({ type: 'ready' })
+    await settled()
+    expect(newest(1).signals).toEqual(['SIGTERM'])
+    newest(1).exit(0)
+    await settled()
+    newest(1).say({ type: 'ready' })
+    expect(await replaced).toBe(true)
+    expect(supervisor.ready()).toBe(2)
+    expect(errors).toEqual([])
+  })
+
+  test('ends at a new one that does not start: the others stay, and it is tried again', async () => {
+    await beginReady(2)
+    const replaced = supervisor.replaceAll()
+    await settled()
+    newest(0).exit(0)
+    await settled()
+    newest(0).exit(2)
+    expect(await replaced).toBe(false)
+    expect(newest(1).signals).toEqual([])
+    await advance(5_000)
+    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 0, 0])
+    newest(0).say({ type: 'ready' })
+    expect(supervisor.ready()).toBe(2)
+  })
+
+  test('kills one that does not stop', async () => {
+    await beginReady(1)
+    const replaced = supervisor.replaceAll()
+    await settled()
+    const [old] = fakes
+    await advance(1_000)
+    expect(old?.signals).toEqual(['SIGTERM', 'SIGKILL'])
+    old?.exit(null)
+    await settled()
+    newest(0).say({ type: 'ready' })
+    expect(await replaced).toBe(true)
+  })
+})
+
+describe('stopping', () => {
+  test('ends all at once, and none comes back', async () => {
+    await beginReady(2)
+    const stopped = supervisor.stop()
+    expect(fakes.map(({ signals }) => signals)).toEqual([['SIGTERM'], ['SIGTERM']])
+    newest(0).exit(0)
+    newest(1).exit(0)
+    await stopped
+    await advance(60_000)
+    expect(fakes).toHaveLength(2)
+    expect(timers).toEqual([])
+  })
+
+  test('while one waits to be started again, it is not', async () => {
+    await beginReady(2)
+    newest(1).exit(null)
+    const stopped = supervisor.stop()
+    newest(0).exit(0)
+    await stopped
+    await advance(60_000)
+    expect(fakes).toHaveLength(2)
+  })
+
+  test('in the middle of a replacement ends that too', async () => {
+    await beginReady(2)
+    const replaced = supervisor.replaceAll()
+    await settled()
+    newest(0).exit(0)
+    await settled()
+    const stopped = supervisor.stop()
+    newest(0).exit(0)
+    newest(1).exit(0)
+    await stopped
+    expect(await replaced).toBe(false)
+    await advance(60_000)
+    expect(fakes).toHaveLength(3)
+  })
+})
+
+describe('metrics', () => {
+  const text = (value: number): string => `# HELP x X.\n# TYPE x gauge\nx ${value}\n`
+
+  test('of all go to the one that asked', async () => {
+    await beginReady(2)
+    newest(1).say({ type: 'collect', id: 7 })
+    const [report] = newest(0).sent
+    expect(report?.type).toBe('report')
+    const id = report?.id ?? 0
+    newest(1).say({ type: 'metrics', id, text: text(2) })
+    newest(0).say({ type: 'metrics', id, text: text(1) })
+    expect(newest(1).sent.at(-1)).toEqual({
+      ...{ type: 'collected', id: 7 },
+      text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\nx{process="1"} 2\n',
+    })
+    expect(timers).toEqual([])
+  })
+
+  test('are those of the rest when one dies or takes too long', async () => {
+    await beginReady(3)
+    newest(0).say({ type: 'collect', id: 1 })
+    const id = newest(0).sent[0]?.id ?? 0
+    newest(0).say({ type: 'metrics', id, text: text(1) })
+    newest(1).exit(null)
+    expect(newest(0).sent).toHaveLength(1)
+    await advance(1_000)
+    expect(newest(0).sent.at(-1)).toEqual({
+      ...{ type: 'collected', id: 1 },
+      text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\n',
+    })
+    newest(2).say({ type: 'metrics', id, text: text(3) })
+    expect(newest(0).sent).toHaveLength(2)
+  })
+})

@@ -1,0 +1,130 @@
+// Several processes of the service behind one port, as their operator meets them.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type RunningService, runCommand, startService } from './start-service.ts'
+
+const isLinux = process.platform === 'linux'
+const describeTest = test.skipIf(!isLinux)
+
+let service: RunningService
+const value = (name: string): string => service.quickstart[name] ?? ''
+
+/** On a connection of its own, so that any of the processes may get it. */
+const attest = (key = value('ATTESTATION_API_KEY')): Promise<Response> =>
+  fetch(`${service.url}/v2/attestation`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': key, connection: 'close' },
+    body: JSON.stringify({
+      ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+      verification_hash: value('VERIFICATION_HASH'),
+    }),
+  })
+
+/** What each process says of a metric. */
+const metric = async (pattern: RegExp): Promise<Record<string, number>> => {
+  const text = await (await fetch(`${service.url}/metrics`)).text()
+  const found = text.split('\n').flatMap((line) => (pattern.test(line) ? [line] : []))
+  return Object.fromEntries(
+    found.map((line) => [/process="(\d+)"/.exec(line)?.[1] ?? '', Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
+}
+const DECISIONS = /^countersign_decisions_total\{process="\d+",kind="attestation",chain="base",verdict="compliant"\}/
+
+const pidOf = async (index: number): Promise<number> => {
+  const lines = service
+    .output()
+    .stderr.split('\n')
+    .filter((line) => line.includes('"a process is started"'))
+    .map((line) => JSON.parse(line) as { process: number; pid: number })
+  return lines.findLast((line) => line.process === index)?.pid ?? 0
+}
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await Bun.sleep(50)
+}
+
+beforeAll(async () => {
+  if (!isLinux) return
+  service = await startService({ arguments: ['--processes', '2', '--workers', '1'] })
+  await service.logLine(({ message }) => message === 'all processes are ready')
+})
+afterAll(async () => {
+  if (isLinux) await service.stop()
+})
+
+describeTest('both answer, and one metrics endpoint tells of both', async () => {
+  let sent = 0
+  let counts: Record<string, number> = {}
+  await until(async () => {
+    expect((await attest()).status).toBe(200)
+    sent += 1
+    counts = await metric(DECISIONS)
+    return (counts['0'] ?? 0) > 0 && (counts['1'] ?? 0) > 0
+  })
+  expect((counts['0'] ?? 0) + (counts['1'] ?? 0)).toBe(sent)
+})
+
+describeTest('a revoked key is refused by both within a second', async () => {
+  const issued = await runCommand(
+    ...[service.dataDirectory, 'keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--name', 'short', '--json'],
+  )
+  const { key } = JSON.parse(issued.stdout) as { key: string }
+  const keyId = key.split('_')[2]?.slice(0, 12) ?? ''
+  for (let tries = 0; tries < 8; tries++) expect((await attest(key)).status).toBe(200)
+  expect((await runCommand(service.dataDirectory, 'keys', 'revoke', keyId)).code).toBe(0)
+  await Bun.sleep(1_000)
+  for (let tries = 0; tries < 16; tries++) expect((await attest(key)).status).toBe(401)
+})
+
+describeTest('SIGHUP replaces one after another, and no request fails meanwhile', async () => {
+  const before = [await pidOf(0), await pidOf(1)]
+  let running = true
+  const failures: unknown[] = []
+  let answered = 0
+  const load = Array.from({ length: 4 }, async () => {
+    while (running) {
+      try {
+        const { status } = await attest()
+        if (status === 200) answered += 1
+        else failures.push(status)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  })
+  service.process.kill('SIGHUP')
+  await service.logLine(({ message }) => message === 'all processes were replaced')
+  running = false
+  await Promise.all(load)
+  expect(failures).toEqual([])
+  expect(answered).toBeGreaterThan(50)
+  expect([await pidOf(0), await pidOf(1)].every((pid) => !before.includes(pid))).toBe(true)
+  expect(before.some(isRunning)).toBe(false)
+})
+
+describeTest('one that is killed is started again, and every decision is in the log', async () => {
+  process.kill(await pidOf(1), 'SIGKILL')
+  await service.logLine(({ message }) => message === 'a process ended; it is started again')
+  await until(async () => Object.keys(await metric(/^countersign_build_info\{/)).length === 2)
+  expect((await attest()).status).toBe(200)
+  const { code, stdout } = await runCommand(service.dataDirectory, 'decisions', 'verify')
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+})
+
+describeTest('none outlives its supervisor', async () => {
+  const other = await startService({ arguments: ['--processes', '2', '--workers', '1'] })
+  await other.logLine(({ message }) => message === 'all processes are ready')
+  const pids = [...other.output().stderr.matchAll(/"a process is started","process":\d,"pid":(\d+)/g)].map(([, pid]) =>
+    Number(pid),
+  )
+  expect(pids).toHaveLength(2)
+  other.process.kill('SIGKILL')
+  await until(() => !pids.some(isRunning))
+  await other.stop()
+})
