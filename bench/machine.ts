@@ -37,6 +37,9 @@ export const readMachine = (): Machine => ({
 
 export const readRuntime = (): Runtime => ({ name: 'bun', version: Bun.version, revision: Bun.revision })
 
+/** What the bench itself draws and writes, and pages that nothing runs: they change no number. */
+const NOT_CODE = [':!docs/images/bench-*.svg', ':!*.md']
+
 const git = (...argumentList: string[]): string | null => {
   try {
     const { stdout, exitCode } = Bun.spawnSync(['git', ...argumentList], { cwd: join(import.meta.dir, '..') })
@@ -50,5 +53,5 @@ const git = (...argumentList: string[]): string | null => {
 /** Null outside a git checkout. */
 export const readCommit = (): Commit | null => {
   const id = git('rev-parse', 'HEAD')
-  return id === null ? null : { id, modified: git('status', '--porcelain') !== '' }
+  return id === null ? null : { id, modified: git('status', '--porcelain', '--', '.', ...NOT_CODE) !== '' }
 }

@@ -1,7 +1,22 @@
 // The bench's command line: parsed and checked once. Numbers of rounds and lengths follow from --quick.
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-export const PARTS = ['floor', 'naive', 'service', 'stages', 'identity', 'scale'] as const
+/** What a run measures unless it is told otherwise. */
+export const USUAL_PARTS = [
+  'floor',
+  'naive',
+  'service',
+  'signers',
+  'batch',
+  'solana',
+  'stages',
+  'identity',
+  'scale',
+] as const
+/** Each takes long, and runs only when `--only` names it. */
+export const LONG_PARTS = ['sweep', 'overload', 'soak'] as const
+export const PARTS = [...USUAL_PARTS, ...LONG_PARTS] as const
 export type Part = (typeof PARTS)[number]
 
 /** How long and how often; milliseconds. */
@@ -26,6 +41,12 @@ export interface BenchOptions {
   readonly ratePerSecond: number
   /** secp256k1 backend that the service is told to use. */
   readonly signer: string
+  /** Of the soak. */
+  readonly minutes: number
+  /** Where drawings go; null: nowhere. */
+  readonly imageFolder: string | null
+  /** What the sweep tries; null: what suits the machine's cores. */
+  readonly sweep: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null }
   /** A running deployment instead of servers of our own. */
   readonly deployment: Deployment | null
 }
@@ -45,11 +66,17 @@ export class OptionInvalidError extends Error {
 export const USAGE = `bun run bench [options]
 
   --quick            fewer and shorter rounds: a first impression, not a result to quote
-  --only a,b         some parts only: ${PARTS.join(', ')} (ratios need floor, naive and service)
+  --only a,b         some parts only: ${USUAL_PARTS.join(', ')} (ratios need floor, naive and service);
+                     those that take long run only when they are named: ${LONG_PARTS.join(', ')};
+                     all is everything
   --rounds N         rounds, interleaved over the parts (5; with --quick 3)
   --connections N    connections of the load generator (64)
   --rate N           requests per second of the open loop (1000)
   --signer NAME      secp256k1 backend of the service: auto, libsecp256k1, secp256k1-node, noble (auto)
+  --minutes N        how long the soak takes (60)
+  --workers 1,2,4    workers of each process that the sweep tries (by default from the cores)
+  --processes 1,2    the same for processes
+  --images FOLDER    where sweep and soak draw bench-*.svg (docs/images; with --quick only where this is given)
   --json             print the result as JSON and nothing else
 
 Load on a deployment that already runs, instead of servers started here:
@@ -61,12 +88,14 @@ Load on a deployment that already runs, instead of servers started here:
 
 Progress goes to stderr. bun bench/compare.ts A.json B.json compares two results.`
 
+const IMAGE_FOLDER = join(import.meta.dir, '..', 'docs', 'images')
+
 const FULL: Durations = {
   rounds: 5,
   firstWarmupMs: 4_000,
   warmupMs: 500,
   closedMs: 4_000,
-  openMs: 10_000,
+  openMs: 7_000,
   stageWarmupMs: 400,
   stageRoundMs: 200,
 }
@@ -88,8 +117,12 @@ const wholeNumber = (name: string, text: string | undefined, fallback: number, m
   return value
 }
 
+const wholeNumbers = (name: string, text: string | undefined, maximum: number): readonly number[] | null =>
+  text === undefined ? null : text.split(',').map((item) => wholeNumber(name, item.trim(), 1, maximum))
+
 const parseParts = (text: string | undefined): readonly Part[] => {
-  if (text === undefined) return PARTS
+  if (text === undefined) return USUAL_PARTS
+  if (text === 'all') return PARTS
   const names = text.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !PARTS.some((part) => part === name))
   if (unknown !== undefined) throw new OptionInvalidError(`--only: no part is named ${unknown} (${PARTS.join(', ')})`)
@@ -142,6 +175,10 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
           connections: text,
           rate: text,
           signer: text,
+          minutes: text,
+          workers: text,
+          processes: text,
+          images: text,
           url: text,
           key: text,
           hash: text,
@@ -164,6 +201,12 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
     connections: wholeNumber('connections', values.connections, 64, 10_000),
     ratePerSecond: wholeNumber('rate', values.rate, 1_000, 1_000_000),
     signer: values.signer ?? 'auto',
+    minutes: wholeNumber('minutes', values.minutes, 60, 100_000),
+    imageFolder: values.images ?? (values.quick ? null : IMAGE_FOLDER),
+    sweep: {
+      workers: wholeNumbers('workers', values.workers, 64),
+      processes: wholeNumbers('processes', values.processes, 64),
+    },
     deployment: parseDeployment(values),
   }
 }

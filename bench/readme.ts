@@ -1,23 +1,28 @@
-// Prints a result into the README, so that no number there was typed by hand: bun bench/readme.ts result.json
+// Prints results into the README, so that no number there was typed by hand: bun bench/readme.ts result.json [more.json …]
 // A result to quote has no findings and was no quick one; the section says where, on what and when it was measured.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatValue } from './report.ts'
 import { type BenchResult, type Measurement, parseResult, ResultInvalidError } from './result.ts'
 import { stageShares } from './stage-shares.ts'
+import { describeRecommendation, sweepPoints } from './sweep.ts'
 
 export const SECTION_BEGIN = '<!-- speed: made by bench/readme.ts -->'
 export const SECTION_END = '<!-- /speed -->'
 
-/** Parts of a result that the README shows, in this order, with what precedes their table. */
+/** Parts of a result that the README shows among the details, in this order, with what precedes their table. */
 const PARTS: readonly { readonly part: string; readonly words: string }[] = [
-  { part: 'summary', words: 'In short, round by round against the floor and the naive way of the same run:' },
   {
     part: 'service',
     words: 'The service as a user runs it, with its key check, a policy of six rules and its decision record:',
   },
+  { part: 'signers', words: 'The same with each signing backend:' },
+  { part: 'batch', words: 'Many attestations in one call:' },
+  { part: 'solana', words: 'On Solana, signed by Ed25519:' },
   { part: 'naive', words: 'The naive way, Elysia with viem signing in the handler:' },
   { part: 'floor', words: 'The floor, what no attestation over HTTP can do without:' },
+  { part: 'overload', words: 'Too much load, signing by noble on one worker with a deadline of half a second:' },
+  { part: 'soak', words: 'A long run at 70% of capacity:' },
   { part: 'identity', words: 'Identity, with its sessions, streams and wallets:' },
   { part: 'scale', words: 'A deployment with 10,000 policies, 100,000 keys and a list of a million:' },
 ]
@@ -40,45 +45,106 @@ const measurementTable = (measurements: readonly Measurement[]): string =>
     ]),
   )
 
-/**
- * The section's Markdown, markers included.
- * @throws ResultInvalidError for a result that is not fit to be quoted.
- */
-export const speedSection = (result: BenchResult): string => {
-  const { machine, runtime, commit, settings, measurements, goals, findings } = result
-  if (findings.length > 0) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
-  if (settings['quick'] === true) throw new ResultInvalidError('it is of a quick run')
-  if (commit?.modified === true) throw new ResultInvalidError('the working tree was modified')
-  const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
-  const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
-  const lines = [
-    SECTION_BEGIN,
-    `Measured by \`bun run bench\` on ${result.startedAt.slice(0, 10)}: ${system}, Bun ${runtime.version}${of}, load generator ` +
-      `on the same cores, ${settings['connections']} connections, signing by ${settings['signer']}. ` +
-      'Another machine has other numbers: run it on yours.',
-  ]
-  for (const { part, words } of PARTS) {
-    const own = measurements.filter(({ name }) => name.split('.')[0] === part)
-    if (own.length > 0) lines.push('', words, '', measurementTable(own))
-  }
-  const shares = stageShares(measurements).map(({ label, microseconds, share }) => [
+/** Of this name in docs/images; nothing where it was not drawn. */
+export type HasDrawing = (name: string) => boolean
+
+const drawing = (name: string, words: string, hasDrawing: HasDrawing): string[] =>
+  hasDrawing(name) ? ['', `![${words}](docs/images/bench-${name}.svg)`] : []
+
+const goalTable = ({ goals }: BenchResult): string[] => {
+  const rows = goals.map(({ label, value, unit, bound, limit, reached }) => [
+    label,
+    formatValue(value, unit),
+    `${bound} ${formatValue(limit, unit)}`,
+    reached ? 'yes' : 'no',
+  ])
+  return rows.length === 0 ? [] : ['', 'Goals of the project:', '', table(['', 'measured', 'goal', 'reached'], rows)]
+}
+
+const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): string[] => {
+  const points = sweepPoints(measurements)
+  const sentence = describeRecommendation(points)
+  if (sentence === null) return []
+  const rows = points.map(({ processes, workers, throughput, cpu, p99 }) => [
+    ...[String(processes), String(workers), formatValue(throughput, '/s')],
+    ...[Number.isNaN(cpu) ? '' : formatValue(cpu, 'µs'), formatValue(p99, 'ms')],
+  ])
+  const head = ['processes', 'workers of each', 'throughput', 'CPU per attestation', 'p99']
+  const image = drawing('sweep', 'Attestations by workers and processes', hasDrawing)
+  return ['', 'Workers and processes, closed loop:', '', table(head, rows), '', sentence, ...image]
+}
+
+const shareTable = ({ measurements }: BenchResult): string[] => {
+  const rows = stageShares(measurements).map(({ label, microseconds, share }) => [
     label,
     formatValue(microseconds, 'µs'),
     `${Math.round(share * 100)}%`,
   ])
-  if (shares.length > 0) {
-    lines.push('', 'Where the CPU of one attestation goes:', '', table(['', 'CPU', 'share'], shares))
+  return rows.length === 0 ? [] : ['', 'Where the CPU of one attestation goes:', '', table(['', 'CPU', 'share'], rows)]
+}
+
+/** @throws ResultInvalidError for a result that is not fit to be quoted. */
+const checkQuotable = ({ findings, settings, commit }: BenchResult): void => {
+  if (findings.length > 0) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
+  if (settings['quick'] === true) throw new ResultInvalidError('it is of a quick run')
+  if (commit?.modified === true) throw new ResultInvalidError('the working tree was modified')
+}
+
+/**
+ * Several runs as one, for parts that were run apart.
+ * @throws ResultInvalidError when they are not of one machine, runtime and commit, or measured the same thing.
+ */
+export const mergeResults = (results: readonly BenchResult[]): BenchResult => {
+  const [first, ...others] = results
+  if (first === undefined) throw new ResultInvalidError('there is no result')
+  for (const result of results) checkQuotable(result)
+  const placeOf = ({ machine, runtime, commit }: BenchResult): string =>
+    JSON.stringify([machine.cpu, machine.cores, runtime.version, commit?.id ?? null])
+  if (others.some((other) => placeOf(other) !== placeOf(first))) {
+    throw new ResultInvalidError('the results are of different machines, runtimes or commits')
   }
-  if (goals.length > 0) {
-    const rows = goals.map(({ label, value, unit, bound, limit, reached }) => [
-      label,
-      formatValue(value, unit),
-      `${bound} ${formatValue(limit, unit)}`,
-      reached ? 'yes' : 'no',
-    ])
-    lines.push('', 'Goals of the project:', '', table(['', 'measured', 'goal', 'reached'], rows))
+  const measurements = results.flatMap((result) => result.measurements)
+  const names = measurements.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new ResultInvalidError(`${twice} is in two of the results`)
+  return { ...first, measurements, goals: results.flatMap(({ goals }) => goals) }
+}
+
+/**
+ * The section's Markdown, markers included.
+ * @throws ResultInvalidError for a result that is not fit to be quoted.
+ */
+export const speedSection = (result: BenchResult, hasDrawing: HasDrawing = () => false): string => {
+  checkQuotable(result)
+  const { machine, runtime, commit, settings, measurements } = result
+  const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
+  const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
+  const tableOf = (part: string): string[] => {
+    const own = measurements.filter(({ name }) => name.split('.')[0] === part)
+    return own.length === 0 ? [] : [measurementTable(own)]
   }
-  return [...lines, SECTION_END].join('\n')
+  const summary = tableOf('summary').flatMap((rows) => [
+    ...['', 'In short, round by round against the floor and the naive way of the same run:', '', rows],
+  ])
+  const soak = measurements.some(({ name }) => name.startsWith('soak.'))
+    ? drawing('soak', 'Memory and latency over time', hasDrawing)
+    : []
+  const details = [
+    ...PARTS.flatMap(({ part, words }) => tableOf(part).flatMap((rows) => ['', words, '', rows])),
+    ...shareTable(result),
+  ]
+  return [
+    SECTION_BEGIN,
+    `Measured by \`bun run bench\` on ${result.startedAt.slice(0, 10)}: ${system}, Bun ${runtime.version}${of}, load generator ` +
+      `on the same cores, ${settings['connections']} connections, signing by ${settings['signer']}. ` +
+      'Another machine has other numbers: run it on yours.',
+    ...summary,
+    ...goalTable(result),
+    ...sweepTable(result, hasDrawing),
+    ...soak,
+    ...(details.length === 0 ? [] : ['', '<details><summary>All numbers</summary>', ...details, '', '</details>']),
+    SECTION_END,
+  ].join('\n')
 }
 
 /**
@@ -95,18 +161,20 @@ export const withSpeedSection = (readme: string, section: string): string => {
 }
 
 if (import.meta.main) {
-  const [path] = process.argv.slice(2)
-  if (path === undefined) {
-    console.error('bun bench/readme.ts result.json, made by: bun run bench --json > result.json')
+  const paths = process.argv.slice(2)
+  if (paths.length === 0) {
+    console.error('bun bench/readme.ts result.json [more.json …], made by: bun run bench --json > result.json')
     process.exit(2)
   }
-  const readme = join(import.meta.dir, '..', 'README.md')
+  const root = join(import.meta.dir, '..')
+  const readme = join(root, 'README.md')
+  const hasDrawing: HasDrawing = (name) => existsSync(join(root, 'docs', 'images', `bench-${name}.svg`))
   try {
-    const section = speedSection(parseResult(readFileSync(path, 'utf8')))
-    writeFileSync(readme, withSpeedSection(readFileSync(readme, 'utf8'), section))
+    const result = mergeResults(paths.map((path) => parseResult(readFileSync(path, 'utf8'))))
+    writeFileSync(readme, withSpeedSection(readFileSync(readme, 'utf8'), speedSection(result, hasDrawing)))
   } catch (error) {
     if (!(error instanceof ResultInvalidError)) throw error
-    console.error(`${path}: ${error.message}`)
+    console.error(`${paths.join(', ')}: ${error.message}`)
     process.exit(1)
   }
 }

@@ -1,11 +1,17 @@
 // A result as text for people.
 import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
 import { type StageShare, stageShares } from './stage-shares.ts'
+import { describeRecommendation, type SweepPoint, sweepPoints } from './sweep.ts'
 
 const PART_TITLES: Readonly<Record<string, string>> = {
   floor: 'The floor: what no attestation can do without',
   naive: 'The naive way: Elysia, viem signing in the handler',
   service: 'The service: key, policy and decision record, through HTTP',
+  signers: 'Signers: the service with each secp256k1 backend there is',
+  batch: 'Batch: many attestations in one call',
+  solana: 'Solana: the service signing by Ed25519',
+  overload: 'Overload: noble on one worker, at its capacity and above',
+  soak: 'Soak: an hour or more at 70% of capacity',
   deployment: 'The deployment',
   stages: 'Stages, each alone in one process',
   identity: 'Identity: sessions, streams, wallets',
@@ -15,6 +21,7 @@ const PART_TITLES: Readonly<Record<string, string>> = {
 
 /** A number in its unit, three significant digits or whole. */
 export const formatValue = (value: number, unit: Unit): string => {
+  if (unit === 'count') return value.toLocaleString('en-US')
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
   const number = value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
   return unit === 'ratio' ? `${number}×` : unit === '/s' ? `${number}/s` : `${number} ${unit}`
@@ -56,6 +63,29 @@ const shareRow = ({ label, microseconds, share }: StageShare): string[] => [
   `${Math.round(share * 100)}%`,
 ]
 
+const sweepRow = ({ processes, workers, throughput, cpu, p99 }: SweepPoint): string[] => [
+  String(processes),
+  String(workers),
+  formatValue(throughput, '/s'),
+  Number.isNaN(cpu) ? '' : formatValue(cpu, 'µs'),
+  formatValue(p99, 'ms'),
+]
+
+/** The sweep as a table and a sentence; nothing when nothing was swept. */
+const formatSweep = (measurements: readonly Measurement[]): string[] => {
+  const points = sweepPoints(measurements)
+  const sentence = describeRecommendation(points)
+  if (sentence === null) return []
+  const head = ['processes', 'workers of each', 'throughput', 'CPU per attestation', 'p99']
+  return [
+    '',
+    'Sweep: closed loop, medians of the rounds',
+    formatTable([head, ...points.map(sweepRow)]),
+    '',
+    `  ${sentence}`,
+  ]
+}
+
 export const formatResult = (result: BenchResult): string => {
   const { machine, runtime, commit, measurements, goals, findings } = result
   const lines = [
@@ -64,11 +94,14 @@ export const formatResult = (result: BenchResult): string => {
     `Commit    ${commit === null ? 'unknown' : `${commit.id.slice(0, 12)}${commit.modified ? ', modified' : ''}`}`,
     `Date      ${result.startedAt}`,
   ]
-  const parts = [...new Set(measurements.map(({ name }) => name.split('.')[0] ?? name))]
+  const parts = [...new Set(measurements.map(({ name }) => name.split('.')[0] ?? name))].filter(
+    (part) => part !== 'sweep',
+  )
   for (const part of parts) {
     const rows = measurements.filter(({ name }) => name.split('.')[0] === part).map(measurementRow)
     lines.push('', PART_TITLES[part] ?? part, formatTable([['', 'median', 'rounds'], ...rows]))
   }
+  lines.push(...formatSweep(measurements))
   const shares = stageShares(measurements)
   if (shares.length > 0) {
     lines.push(

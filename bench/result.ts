@@ -5,7 +5,7 @@ import { median } from './stages/harness.ts'
 
 export const RESULT_SCHEMA = 'countersign-bench/1'
 
-export type Unit = 'µs' | 'ms' | '/s' | 'ratio' | 'MB' | '%'
+export type Unit = 'µs' | 'ms' | '/s' | 'ratio' | 'MB' | 'MB/h' | '%' | 'count'
 
 export interface MeasurementDefinition {
   /** Stable and dotted: part, then what: `service.closed.throughput`. */
@@ -85,7 +85,7 @@ export class ResultInvalidError extends Error {
   override readonly name = 'ResultInvalidError'
 }
 
-const UNITS: readonly string[] = ['µs', 'ms', '/s', 'ratio', 'MB', '%'] satisfies Unit[]
+const UNITS: readonly string[] = ['µs', 'ms', '/s', 'ratio', 'MB', 'MB/h', '%', 'count'] satisfies Unit[]
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

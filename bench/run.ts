@@ -5,21 +5,47 @@ import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../src/signing/
 import { addDerived, judgeGoals } from './goals.ts'
 import { startLoadClient } from './load/load-client.ts'
 import { readCommit, readMachine, readRuntime } from './machine.ts'
-import { type BenchOptions, OptionInvalidError, parseOptions, USAGE } from './options.ts'
+import { type BenchOptions, OptionInvalidError, type Part, parseOptions, USAGE } from './options.ts'
+import { createBatchPart } from './parts/batch.ts'
 import type { BenchContext, BenchPart } from './parts/context.ts'
 import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.ts'
 import { createFloorPart } from './parts/floor.ts'
 import { measureIdentity } from './parts/identity.ts'
 import { createNaivePart } from './parts/naive.ts'
+import { measureOverload } from './parts/overload.ts'
 import { measureScale } from './parts/scale.ts'
 import { createServicePart } from './parts/service.ts'
+import { createSignersPart } from './parts/signers.ts'
+import { measureSoak } from './parts/soak.ts'
+import { createSolanaPart } from './parts/solana.ts'
 import { measureStages } from './parts/stages.ts'
+import { measureSweep } from './parts/sweep.ts'
 import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
 import { createProgress } from './progress.ts'
 import { formatResult } from './report.ts'
 import { type BenchResult, createCollector, RESULT_SCHEMA } from './result.ts'
 
-const PART_MAKERS = { floor: createFloorPart, naive: createNaivePart, service: createServicePart } as const
+const PART_MAKERS = {
+  floor: createFloorPart,
+  naive: createNaivePart,
+  service: createServicePart,
+  signers: createSignersPart,
+  batch: createBatchPart,
+  solana: createSolanaPart,
+} as const
+
+/** Parts that take their own rounds, after those of the others. */
+const AFTER_ROUNDS: readonly {
+  readonly part: Part
+  readonly measure: (context: BenchContext, signer: string) => Promise<void>
+}[] = [
+  { part: 'stages', measure: measureStages },
+  { part: 'identity', measure: measureIdentity },
+  { part: 'scale', measure: measureScale },
+  { part: 'sweep', measure: measureSweep },
+  { part: 'overload', measure: measureOverload },
+  { part: 'soak', measure: measureSoak },
+]
 
 /** The backend the service will use, found as the service finds it. @throws OptionInvalidError */
 const resolveSigner = (name: string): string => {
@@ -44,6 +70,8 @@ const makeParts = async (context: BenchContext, signer: string): Promise<BenchPa
 const run = async (options: BenchOptions, processes: Processes): Promise<BenchResult> => {
   const machine = readMachine()
   const startedAt = new Date().toISOString()
+  // Before anything is drawn into the checkout.
+  const commit = readCommit()
   const signer = resolveSigner(options.signer)
   const collector = createCollector()
   const progress = createProgress()
@@ -60,9 +88,9 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
     progress.step(`round ${round} of ${options.durations.rounds}`)
     for (const part of parts) await part.round()
   }
-  if (options.deployment === null && options.parts.includes('stages')) await measureStages(context, signer)
-  if (options.deployment === null && options.parts.includes('identity')) await measureIdentity(context)
-  if (options.deployment === null && options.parts.includes('scale')) await measureScale(context)
+  for (const { part, measure } of options.deployment === null ? AFTER_ROUNDS : []) {
+    if (options.parts.includes(part)) await measure(context, signer)
+  }
   progress.end()
   addDerived(collector, signer)
   return {
@@ -70,7 +98,7 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
     startedAt,
     machine,
     runtime: readRuntime(),
-    commit: readCommit(),
+    commit,
     settings: {
       parts: options.deployment === null ? options.parts : ['deployment'],
       quick: options.quick,
@@ -78,6 +106,7 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
       connections: options.connections,
       ratePerSecond: options.ratePerSecond,
       signer,
+      ...(options.parts.includes('soak') ? { minutes: options.minutes } : {}),
       url: options.deployment?.url ?? null,
     },
     measurements: collector.measurements(),

@@ -198,6 +198,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const { source, workFactor } = dependencies.passphrase
   const services: Services = {
     ...{ store, clock, version, signer, origins, passwords, passkeys, sessions, box, jobs, live, liveStreams, pool },
+    apiUrl: urls.api,
     chains: config.chains,
     signIn: createSignIn({ store, clock, passwords, passkeys, sessions, box }),
     createAttesterKey: async (kind) => {

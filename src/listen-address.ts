@@ -26,8 +26,18 @@ export interface ListenAddresses {
 }
 
 /** The service's three, as claimListenAddress. @throws SettingInvalidError */
-export const claimListenAddresses = (wanted: ListenAddresses): ListenAddresses => ({
-  apiListen: claimListenAddress('api-listen', wanted.apiListen),
-  portalListen: claimListenAddress('portal-listen', wanted.portalListen),
-  dashboardListen: claimListenAddress('dashboard-listen', wanted.dashboardListen),
-})
+export const claimListenAddresses = (wanted: ListenAddresses): ListenAddresses => {
+  const claimed = new Map<string, string>()
+  const claim = (setting: string, address: ListenAddress): ListenAddress => {
+    const { hostname, port } = claimListenAddress(setting, address)
+    const other = claimed.get(`${hostname}:${port}`)
+    if (other !== undefined) throw new SettingInvalidError(`--${setting} ${hostname}:${port} is --${other} already`)
+    claimed.set(`${hostname}:${port}`, setting)
+    return { hostname, port }
+  }
+  return {
+    apiListen: claim('api-listen', wanted.apiListen),
+    portalListen: claim('portal-listen', wanted.portalListen),
+    dashboardListen: claim('dashboard-listen', wanted.dashboardListen),
+  }
+}

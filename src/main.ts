@@ -87,9 +87,15 @@ const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void>
   link.ready()
 }
 
+/** A promise that nobody waits for is a mistake of ours: it belongs in the log, and is no reason to drop everyone's requests. */
+const reportRejections = (log: Logger): void => {
+  process.on('unhandledRejection', (error) => log.error('a promise was left alone and failed', { error }))
+}
+
 const start = async (): Promise<void> => {
   const link = createProcessLink(process, systemTimers.after)
   const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
+  reportRejections(createLogger({ level: config.logLevel }))
   if (link !== null) await startSupervised(link, config)
   else if (config.processes === 1) await startAlone(config)
   else {

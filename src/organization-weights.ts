@@ -15,11 +15,16 @@ export const createOrganizationWeights = (
   organizations: Pick<Store['organizations'], 'list'>,
   bySlug: ReadonlyMap<string, number>,
   onError: (error: unknown) => void,
+  /** Short names that no organization has, or not yet. */
+  onUnknown: (slugs: readonly string[]) => void,
 ): OrganizationWeights => {
   let byId: ReadonlyMap<string, number> = new Map()
   const load = async (): Promise<void> => {
     if (bySlug.size === 0) return
-    byId = new Map((await organizations.list()).map(({ id, slug }) => [id, bySlug.get(slug) ?? 1]))
+    const all = await organizations.list()
+    byId = new Map(all.map(({ id, slug }) => [id, bySlug.get(slug) ?? 1]))
+    const unknown = [...bySlug.keys()].filter((slug) => !all.some((organization) => organization.slug === slug))
+    if (unknown.length > 0) onUnknown(unknown)
   }
   const refresh = (): void => {
     load().catch(onError)

@@ -37,7 +37,8 @@ export const createProcessLink = (
   const send = (message: FromProcess): void => void host.send?.(message)
 
   host.on('message', (message) => {
-    if (message.type === 'collected') waiting.get(message.id)?.(message.text)
+    if (message.type === 'ping') send({ type: 'pong' })
+    else if (message.type === 'collected') waiting.get(message.id)?.(message.text)
     else {
       ownMetrics().then(
         (own) => send({ type: 'metrics', id: message.id, text: own }),

@@ -5,10 +5,14 @@ export type FromProcess =
   | { readonly type: 'ready' }
   /** Someone asked it for metrics: it wants those of all. */
   | { readonly type: 'collect'; readonly id: number }
+  /** The answer to `ping`. */
+  | { readonly type: 'pong' }
   /** Its own metrics, as asked for by `report`. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
 
 export type ToProcess =
+  /** Does it still turn its loop? */
+  | { readonly type: 'ping' }
   | { readonly type: 'report'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly text: string }
 

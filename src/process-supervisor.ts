@@ -54,6 +54,14 @@ const BACKOFF_MAX_MS = 5_000
 const SETTLED_MS = 30_000
 /** One that is too busy to say its metrics is left out. */
 const COLLECT_MS = 1_000
+const PING_MS = 1_000
+/**
+ * One that leaves so many pings unanswered serves nobody: it is killed, and a new one started. Pings are counted and not
+ * the time: whoever suspends the whole group stops the supervisor too.
+ */
+const SILENT_PINGS = 10
+/** The same for one that starts. The first start makes keys and keystores; a machine may be busy. */
+const SILENT_PINGS_AT_START = 120
 
 interface Place {
   readonly index: number
@@ -61,6 +69,8 @@ interface Place {
   ready: boolean
   readySinceMs: number
   failures: number
+  /** Pings since it last said anything. */
+  silentPings: number
   /** It is being stopped on purpose. */
   leaving: boolean
   onReady: (() => void)[]
@@ -82,7 +92,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
   let replacing: Promise<boolean> = Promise.resolve(true)
 
   const places: Place[] = Array.from({ length: count }, (_, index) => ({
-    ...{ index, process: null, ready: false, readySinceMs: 0, failures: 0, leaving: false },
+    ...{ index, process: null, ready: false, readySinceMs: 0, failures: 0, silentPings: 0, leaving: false },
     ...{ onReady: [], onExit: [], cancelRestart: () => undefined },
   }))
 
@@ -106,6 +116,8 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
   }
 
   const take = (place: Place, message: FromProcess): void => {
+    place.silentPings = 0
+    if (message.type === 'pong') return
     if (message.type === 'ready') {
       place.ready = true
       place.readySinceMs = monotonicMs()
@@ -120,25 +132,49 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     }
   }
 
+  /** A process that is stopped, or loops in native code, holds its part of the connections and answers none. */
+  const checkOn = (place: Place): void => {
+    const { process, ready, leaving } = place
+    if (process === null || leaving) return
+    place.silentPings += 1
+    if (place.silentPings > (ready ? SILENT_PINGS : SILENT_PINGS_AT_START)) {
+      log.error('a process does not answer and is killed', { process: place.index })
+      process.kill('SIGKILL')
+      return
+    }
+    if (ready) process.send({ type: 'ping' })
+  }
+  const watch = (): void => {
+    if (stopping) return
+    for (const place of places) checkOn(place)
+    cancelWatch = after(PING_MS, watch)
+  }
+  let cancelWatch = after(PING_MS, watch)
+
   const startIn = (place: Place): void => {
     place.leaving = false
-    place.process = spawn(place.index, {
-      onMessage: (message) => take(place, message),
-      onExit: (exitCode) => {
-        const settled = place.ready && monotonicMs() - place.readySinceMs >= SETTLED_MS
-        place.process = null
-        place.ready = false
-        place.onReady = []
-        for (const collection of [...collections.values()]) drop(collection, place.index)
-        const waiting = place.onExit.splice(0)
-        for (const tell of waiting) tell(exitCode)
-        if (stopping || place.leaving || waiting.length > 0) return
-        place.failures = settled ? 0 : place.failures + 1
-        const delayMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.max(0, place.failures - 1))
-        log.error('a process ended; it is started again', { process: place.index, exitCode, delayMs })
-        place.cancelRestart = after(delayMs, () => startIn(place))
-      },
-    })
+    place.silentPings = 0
+    const onExit = (exitCode: number | null): void => {
+      const settled = place.ready && monotonicMs() - place.readySinceMs >= SETTLED_MS
+      place.process = null
+      place.ready = false
+      place.onReady = []
+      for (const collection of [...collections.values()]) drop(collection, place.index)
+      const waiting = place.onExit.splice(0)
+      for (const tell of waiting) tell(exitCode)
+      if (stopping || place.leaving || waiting.length > 0) return
+      place.failures = settled ? 0 : place.failures + 1
+      const delayMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.max(0, place.failures - 1))
+      log.error('a process ended; it is started again', { process: place.index, exitCode, delayMs })
+      place.cancelRestart = after(delayMs, () => startIn(place))
+    }
+    try {
+      place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit })
+    } catch (error) {
+      // No memory, or no process left to have: as if it had ended at once.
+      log.error('a process could not be started', { process: place.index, error })
+      onExit(null)
+    }
   }
 
   /** Resolves with null once it is ready, or with how it ended. */
@@ -170,6 +206,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
 
   const stop = async (): Promise<void> => {
     stopping = true
+    cancelWatch()
     await Promise.all(places.map(stopOne))
   }
 

@@ -8,29 +8,22 @@ import { createBatchEndpoint } from './attestation/batch-endpoint.ts'
 import { decodeAttestationRequest } from './attestation/decode-attestation.ts'
 import { decodeTaskRequest } from './attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from './attestation/endpoint.ts'
-import {
-  BLOCK_TIME_MS,
-  BLOCK_TIME_MS_DEFAULT,
-  type BlockExpiry,
-  createTaskExpiry,
-  PARENT_BLOCK_CHAINS,
-} from './attestation/expiry.ts'
 import { createCollectJobFacts } from './attestation/job-facts.ts'
 import { withRegistries } from './attestation/registry-targets.ts'
 import { createEvaluateTask } from './attestation/task.ts'
+import { type ChangeFollower, createAttesterReloader, followChanges } from './change-followers.ts'
 import type { Config } from './config.ts'
 import { dataFolderAt, makeDataFolder } from './data-folder.ts'
 import type { AttestationRequest } from './domain/attestation.ts'
 import { systemClock } from './domain/time.ts'
 import { prepareOrganizationKeys } from './evidence-key.ts'
-import { createBlockHeightSource } from './facts/block-height.ts'
+import { createExpiry } from './expiry-service.ts'
 import { createVelocityCounters } from './facts/velocity.ts'
 import { createFacts } from './facts-service.ts'
-import { type Authenticator, createAuthenticator } from './http/authenticate.ts'
+import { createAuthenticator } from './http/authenticate.ts'
 import { createDeadlines } from './http/deadline.ts'
 import { createGate } from './http/gate.ts'
 import { createIdempotencyGuard } from './http/idempotency.ts'
-import type { ReadinessCheck } from './http/operations.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createRequestIds } from './http/request-id.ts'
 import { createSignedGate } from './http/signed-gate.ts'
@@ -39,19 +32,18 @@ import { createIdentity, type Identity } from './identity-service.ts'
 import { claimListenAddresses } from './listen-address.ts'
 import { createOrganizationWeights } from './organization-weights.ts'
 import { locatePassphrase } from './passphrase.ts'
-import { type Catalog, createCatalog } from './policy/catalog.ts'
-import type { Pool } from './pool/pool.ts'
+import { createCatalog } from './policy/catalog.ts'
 import { systemTimers } from './pool/timers.ts'
 import { startPortalService } from './portal-service.ts'
 import { isFirstStart, prepareQuickstart, type Quickstart } from './quickstart.ts'
+import { createReadiness } from './readiness.ts'
 import { createRecall } from './recall-answers.ts'
 import { createRegistries } from './registry-service.ts'
 import type { ListenAddress } from './settings.ts'
 import { readPassphrase } from './signing/passphrase.ts'
 import { createSigningPool, readAttesters } from './signing-pool.ts'
-import { type ChangeFeed, createChangeFeed } from './store/change-feed.ts'
 import { lockFolder } from './store/folder-lock.ts'
-import { openStore, type Store } from './store/store.ts'
+import { openStore } from './store/store.ts'
 import { createFailureReport } from './telemetry/failure-report.ts'
 import type { Logger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -83,8 +75,6 @@ export const ALONE: ServicePlace = { index: 0, shared: false, collectMetrics: (o
 /** More workers than a process ever has, the lost ones that native code keeps included. */
 const SLOTS_PER_PROCESS = 1_000
 
-/** An RPC that takes longer than this is asked no more; the deadline of a request may be shorter. */
-const RPC_TIMEOUT_MS = 5_000
 /** A claim outlives the deadline by this much, so that its holder can't sign any more when it is taken over. */
 const CLAIM_SLACK_SECONDS = 5
 /** Between the signal and the end of listening. */
@@ -95,94 +85,6 @@ const clock = systemClock
 
 const urlOf = ({ hostname, port }: ListenAddress): string =>
   `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
-
-const createExpiry = (config: Config) => {
-  const blockChains = new Map<string, BlockExpiry>()
-  for (const [chainName, settings] of config.chainSettings) {
-    if (settings.rpcUrls === undefined || settings.expiryUnit === 'seconds') continue
-    if (settings.expiryUnit === undefined && PARENT_BLOCK_CHAINS.has(chainName)) continue
-    const blockTimeMs = settings.blockTimeMs ?? BLOCK_TIME_MS[chainName] ?? BLOCK_TIME_MS_DEFAULT
-    blockChains.set(chainName, {
-      height: createBlockHeightSource({
-        chainName,
-        rpcUrls: settings.rpcUrls,
-        blockTimeMs,
-        timeoutMs: RPC_TIMEOUT_MS,
-        clock,
-      }),
-      blocks: settings.expiryBlocks ?? null,
-      blockTimeMs,
-    })
-  }
-  return createTaskExpiry(blockChains)
-}
-
-interface Caches {
-  readonly catalog: Catalog
-  readonly authenticator: Authenticator
-  readonly reloadAttesters: () => void
-  /** Parts that are made after the feed has started, and then hear of every change. */
-  readonly followers: readonly Pick<Identity, 'followChange' | 'resync'>[]
-}
-
-/** What anyone changes is live here within a poll of the feed: nothing else invalidates a cache. */
-const followChanges = (store: Store, log: Logger, caches: Caches): ChangeFeed => {
-  const { catalog, authenticator, reloadAttesters, followers } = caches
-  return createChangeFeed(store.database, {
-    clock,
-    onChange: (change) => {
-      if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
-      else if (change.topic === 'attester') reloadAttesters()
-      // Sessions change hundreds of times a second, and no policy's target depends on one, nor on a list.
-      else if (change.topic !== 'session' && change.topic !== 'list') catalog.invalidate(change)
-      for (const follower of followers) follower.followChange(change)
-    },
-    onResync: () => {
-      authenticator.clear()
-      catalog.clear()
-      reloadAttesters()
-      for (const follower of followers) follower.resync()
-    },
-    onError: (error) => log.warn('the change feed could not be read', { error }),
-  })
-}
-
-/** Loads attester changes one after another; a set that can't be loaded leaves the keys that sign as they are. */
-const createAttesterReloader = (store: Store, pool: Pool, folder: ReturnType<typeof dataFolderAt>, log: Logger) => {
-  let last: Promise<void> = Promise.resolve()
-  const reload = async (): Promise<void> => {
-    try {
-      const attesters = await readAttesters(store, folder)
-      await pool.updateAttesters(attesters)
-      const active = attesters.filter(({ status }) => status === 'active').map(({ address }) => address)
-      log.info('attesters changed', { active })
-    } catch (error) {
-      log.error('the changed attesters can not be used; the keys in use stay', { error })
-    }
-  }
-  return (): void => {
-    last = last.then(reload)
-  }
-}
-
-const createReadiness =
-  (store: Store, pool: Pool, feed: ChangeFeed, isLogHealthy: () => boolean, isStopping: () => boolean) =>
-  async (): Promise<ReadinessCheck[]> => {
-    const writable = await store.checkWritable().then(
-      () => true,
-      () => false,
-    )
-    const { workers } = pool.stats()
-    const active = (await store.attesters.list()).some(({ status }) => status === 'active')
-    return [
-      { name: 'store', ok: writable },
-      { name: 'changes', ok: feed.healthy() },
-      { name: 'workers', ok: workers > 0 },
-      { name: 'keys', ok: active },
-      { name: 'decisions', ok: isLogHealthy() },
-      { name: 'accepting', ok: !isStopping() },
-    ]
-  }
 
 /**
  * Starts everything.
@@ -198,7 +100,10 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
   const dashboardUrl = config.dashboardUrl === '' ? urlOf(dashboardListen) : config.dashboardUrl
   const closers: (() => Promise<void>)[] = [async () => lock?.release()]
   const closeAll = async (): Promise<void> => {
-    for (const close of closers.reverse()) await close()
+    for (const close of closers.reverse()) {
+      // One that fails must not keep the others open.
+      await close().catch((error: unknown) => log.error('a part could not be closed', { error }))
+    }
   }
   try {
     const store = await openStore({ path: folder.database, clock, checkpoints: 'own-thread' })
@@ -220,8 +125,11 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
     const targets = withRegistries(catalog, createRegistries(config, clock, log))
     const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
-    const weights = createOrganizationWeights(store.organizations, config.organizationWeights, (error) =>
-      log.warn('the weights of organizations could not be read; they stay as they were', { error }),
+    const weights = createOrganizationWeights(
+      store.organizations,
+      config.organizationWeights,
+      (error) => log.warn('the weights of organizations could not be read; they stay as they were', { error }),
+      (slugs) => log.warn('organization-weights names organizations that are not there', { slugs }),
     )
     await weights.load()
     const { pool, signer, isLogHealthy } = createSigningPool({
@@ -236,7 +144,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       log,
       onLogFailure: () => metrics.recordDecisionLogFailure(),
     })
-    const followers: Pick<Identity, 'followChange' | 'resync'>[] = [weights]
+    const followers: ChangeFollower[] = [weights]
     const streams: Pick<Identity['streams'], 'size'>[] = []
     const facts = createFacts({
       ...{ config, store, pool, clock, log },
@@ -244,7 +152,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       identityOf: (caller, address) => identity.factsOf(caller, address),
     })
     followers.push(facts)
-    const feed = followChanges(store, log, {
+    const feed = followChanges(store, clock, log, {
       catalog,
       authenticator,
       followers,
@@ -320,6 +228,56 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       digestKey: await store.deployment.ensureSecret('fact_digest_key'),
       timers: systemTimers,
     })
+    const refused = metrics.route('other', 'other')
+    const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
+    const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
+    const app: App = startApp({
+      listen: apiListen,
+      shared: place.shared,
+      idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
+      endpoints: {
+        attestation: createEndpoint(shared, {
+          kind: 'attestation',
+          route: '/v2/attestation',
+          decode,
+          perform: attest,
+        }),
+        batch: createBatchEndpoint({
+          ...shared,
+          ...{ metrics, limiter, report, decode, attest },
+          monotonicMs: clock.monotonicMs,
+          after: systemTimers.after,
+        }),
+        task: createEndpoint(shared, {
+          kind: 'task',
+          route: '/v1/task',
+          decode: (body) => decodeTaskRequest(body, config.chains),
+          perform: createEvaluateTask({
+            catalog: targets,
+            pool,
+            clock,
+            collectFacts,
+            expiry: createExpiry(config, clock),
+          }),
+        }),
+      },
+      identity: identity.endpoints,
+      operations: {
+        readiness: createReadiness(store, pool, feed, isLogHealthy, () => stopping),
+        describe: () => ({ version: VERSION, signer, workers: pool.stats().workers }),
+        requestIds,
+        metrics: async () => ({ contentType: metrics.contentType, body: await place.collectMetrics(metrics.expose) }),
+      },
+      requestIds,
+      recordRefusal: (status, code) => {
+        metrics.recordError(code)
+        refused(status, 0)
+      },
+      report,
+    })
+    // A start that fails from here on must not leave a listener behind.
+    closers.push(app.stopNow)
+    // After the API: bundling the pages takes longer than all the rest.
     const portal = isFirst
       ? await startPortalService({
           ...{ store, identity, portalUrl, deadlines, requestIds, metrics, clock, report },
@@ -353,47 +311,6 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       closers.push(admin.stop)
       streams.push(admin.streams)
     }
-    const refused = metrics.route('other', 'other')
-    const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
-    const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
-    const app: App = startApp({
-      listen: apiListen,
-      shared: place.shared,
-      idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
-      endpoints: {
-        attestation: createEndpoint(shared, {
-          kind: 'attestation',
-          route: '/v2/attestation',
-          decode,
-          perform: attest,
-        }),
-        batch: createBatchEndpoint({
-          ...shared,
-          ...{ metrics, limiter, report, decode, attest },
-          monotonicMs: clock.monotonicMs,
-          after: systemTimers.after,
-        }),
-        task: createEndpoint(shared, {
-          kind: 'task',
-          route: '/v1/task',
-          decode: (body) => decodeTaskRequest(body, config.chains),
-          perform: createEvaluateTask({ catalog: targets, pool, clock, collectFacts, expiry: createExpiry(config) }),
-        }),
-      },
-      identity: identity.endpoints,
-      operations: {
-        readiness: createReadiness(store, pool, feed, isLogHealthy, () => stopping),
-        describe: () => ({ version: VERSION, signer, workers: pool.stats().workers }),
-        requestIds,
-        metrics: async () => ({ contentType: metrics.contentType, body: await place.collectMetrics(metrics.expose) }),
-      },
-      requestIds,
-      recordRefusal: (status, code) => {
-        metrics.recordError(code)
-        refused(status, 0)
-      },
-      report,
-    })
     return {
       url: app.url,
       signer,
@@ -409,7 +326,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
         await Bun.sleep(STOP_GRACE_MS)
         // The listener first: what was accepted may still be on its way to the pool. Half a request must not hold it.
         const cut = setTimeout(() => void app.stopNow(), config.deadlineMs)
-        await Promise.all([app.stop(), portal?.stop(), admin?.stop()])
+        await Promise.allSettled([app.stop(), portal?.stop(), admin?.stop()])
         clearTimeout(cut)
         await pool.drain(config.deadlineMs)
         deadlines.stop()

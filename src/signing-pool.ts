@@ -14,6 +14,7 @@ import type { PassphraseSource } from './signing/passphrase.ts'
 import { chooseSecp256k1Backend } from './signing/secp256k1-backends.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
+import { createThrottle, type Throttle } from './telemetry/throttle.ts'
 
 export interface SigningPoolDependencies {
   readonly config: Config
@@ -37,7 +38,7 @@ export const readAttesters = async (store: Store, folder: DataFolder): Promise<A
     status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: join(folder.keystores, keystoreFile) }],
   )
 
-const logEvent = (log: Logger, event: PoolEvent): void => {
+const logEvent = (log: Logger, throttle: Throttle, event: PoolEvent): void => {
   switch (event.type) {
     case 'worker-ready': {
       const { slot, generation, report } = event
@@ -59,9 +60,16 @@ const logEvent = (log: Logger, event: PoolEvent): void => {
     case 'recovery-failed':
       log.error('the decision log of a lost worker can not be read', { ...event, type: undefined })
       break
-    case 'job-failed':
-      log.error('a request could not be evaluated', { ...event, type: undefined })
+    case 'job-failed': {
+      const unlogged = throttle(event.errorClass)
+      if (unlogged === null) break
+      const message =
+        event.errorClass === 'DecisionLogError'
+          ? 'decisions can not be recorded; nothing is signed'
+          : 'a request could not be evaluated'
+      log.error(message, { ...event, type: undefined, unlogged })
       break
+    }
   }
 }
 
@@ -85,6 +93,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   const signer = backend.name
   /** The newest failure of the log, and how many jobs had been answered by then. */
   let failure: { readonly answered: number; readonly atMs: number } | null = null
+  const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
   const pool: Pool = createPool({
     workers: config.workers,
     spawn: () => new Worker(new URL('../workers/attest.worker.ts', import.meta.url).href),
@@ -114,7 +123,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     clock,
     limits: { hangMs: config.hangMs },
     onEvent: (event) => {
-      logEvent(log, event)
+      logEvent(log, throttle, event)
       if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
       failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
       dependencies.onLogFailure()

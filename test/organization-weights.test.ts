@@ -10,6 +10,7 @@ const organization = (id: string, slug: string): Organization =>
 test('are those that were configured, and 1 for all others', async () => {
   const all = [organization('1', 'acme'), organization('2', 'other')]
   const errors: unknown[] = []
+  const unknown: string[] = []
   const weights = createOrganizationWeights(
     { list: async () => all },
     new Map([
@@ -17,9 +18,11 @@ test('are those that were configured, and 1 for all others', async () => {
       ['late', 2],
     ]),
     (error) => errors.push(error),
+    (slugs) => unknown.push(...slugs),
   )
   expect(weights.weightOf('1')).toBe(1)
   await weights.load()
+  expect(unknown).toEqual(['late'])
   expect(['1', '2', '3'].map(weights.weightOf)).toEqual([4, 1, 1])
   all.push(organization('3', 'late'))
   weights.followChange({ topic: 'session' })
@@ -38,7 +41,12 @@ test('stay as they were when the store can not be read', async () => {
     if (fails) throw new Error('locked')
     return [organization('1', 'acme')]
   }
-  const weights = createOrganizationWeights({ list }, new Map([['acme', 4]]), (error) => errors.push(error))
+  const weights = createOrganizationWeights(
+    { list },
+    new Map([['acme', 4]]),
+    (error) => errors.push(error),
+    () => undefined,
+  )
   await weights.load()
   fails = true
   weights.resync()

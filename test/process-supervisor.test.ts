@@ -21,6 +21,7 @@ let timers: { atMs: number; callback: () => void }[]
 let nowMs: number
 let supervisor: ProcessSupervisor
 let errors: string[]
+let spawnFails: boolean
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const advance = async (byMs: number): Promise<void> => {
@@ -40,6 +41,7 @@ const begin = async (count: number): Promise<void> => {
   supervisor = createProcessSupervisor({
     ...{ count, stopMs: 1_000, monotonicMs: () => nowMs },
     spawn: (index, listener: ProcessListener) => {
+      if (spawnFails) throw new Error('no process left')
       const fake: Fake = { index, sent: [], signals: [], say: listener.onMessage, exit: listener.onExit }
       fakes.push(fake)
       return {
@@ -73,6 +75,7 @@ beforeEach(() => {
   fakes = []
   timers = []
   errors = []
+  spawnFails = false
   nowMs = 0
 })
 
@@ -225,28 +228,86 @@ describe('stopping', () => {
   })
 })
 
+test('a process that can not be started is tried again', async () => {
+  await beginReady(1)
+  spawnFails = true
+  newest(0).exit(null)
+  await advance(100)
+  await advance(200)
+  expect(fakes).toHaveLength(1)
+  spawnFails = false
+  await advance(400)
+  expect(fakes).toHaveLength(2)
+})
+
+describe('a process that says nothing', () => {
+  test('after ten pings is killed, and started again', async () => {
+    await beginReady(2)
+    for (let second = 0; second < 10; second++) {
+      await advance(1_000)
+      newest(0).say({ type: 'pong' })
+    }
+    expect(newest(1).sent.filter(({ type }) => type === 'ping')).toHaveLength(10)
+    expect(newest(1).signals).toEqual([])
+    await advance(1_000)
+    expect([newest(0).signals, newest(1).signals]).toEqual([[], ['SIGKILL']])
+    newest(1).exit(null)
+    await advance(100)
+    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 1])
+  })
+
+  test('while it starts has two minutes', async () => {
+    await begin(1)
+    const started = supervisor.start().catch((error: unknown) => error)
+    for (let second = 0; second < 120; second++) await advance(1_000)
+    expect(newest(0).signals).toEqual([])
+    await advance(1_000)
+    expect(newest(0).signals).toEqual(['SIGKILL'])
+    newest(0).exit(null)
+    expect(await started).toBeInstanceOf(ProcessStartError)
+  })
+
+  test('because all were suspended together is let be', async () => {
+    await beginReady(1)
+    await advance(3_600_000)
+    expect(newest(0).signals).toEqual([])
+  })
+
+  test('while it is being stopped is given the time for that', async () => {
+    await beginReady(1)
+    const stopped = supervisor.stop()
+    expect(timers).toHaveLength(1)
+    newest(0).exit(0)
+    await stopped
+    expect(timers).toEqual([])
+  })
+})
+
 describe('metrics', () => {
+  const reportId = ({ sent }: Fake): number => {
+    const report = sent.find(({ type }) => type === 'report')
+    return report !== undefined && 'id' in report ? report.id : 0
+  }
   const text = (value: number): string => `# HELP x X.\n# TYPE x gauge\nx ${value}\n`
 
   test('of all go to the one that asked', async () => {
     await beginReady(2)
     newest(1).say({ type: 'collect', id: 7 })
-    const [report] = newest(0).sent
-    expect(report?.type).toBe('report')
-    const id = report?.id ?? 0
+    const id = reportId(newest(0))
     newest(1).say({ type: 'metrics', id, text: text(2) })
     newest(0).say({ type: 'metrics', id, text: text(1) })
     expect(newest(1).sent.at(-1)).toEqual({
       ...{ type: 'collected', id: 7 },
       text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\nx{process="1"} 2\n',
     })
-    expect(timers).toEqual([])
+    // The collection's own time limit is called off; what is left is the next ping.
+    expect(timers).toHaveLength(1)
   })
 
   test('are those of the rest when one dies or takes too long', async () => {
     await beginReady(3)
     newest(0).say({ type: 'collect', id: 1 })
-    const id = newest(0).sent[0]?.id ?? 0
+    const id = reportId(newest(0))
     newest(0).say({ type: 'metrics', id, text: text(1) })
     newest(1).exit(null)
     expect(newest(0).sent).toHaveLength(1)
@@ -255,7 +316,8 @@ describe('metrics', () => {
       ...{ type: 'collected', id: 1 },
       text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\n',
     })
+    const { length } = newest(0).sent
     newest(2).say({ type: 'metrics', id, text: text(3) })
-    expect(newest(0).sent).toHaveLength(2)
+    expect(newest(0).sent).toHaveLength(length)
   })
 })

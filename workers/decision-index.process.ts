@@ -16,6 +16,9 @@ const FAILED_MS = 2_000
 
 const [directory = '', path = ''] = process.argv.slice(2)
 
+// A terminal's signal goes to the whole group; when to end is the service's to say.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+
 /** Signing has every core first. Not everywhere allowed, and then not needed badly enough to fail. */
 try {
   setPriority(constants.priority.PRIORITY_LOW)

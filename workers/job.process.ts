@@ -8,6 +8,9 @@ import { decodeJobInput, type JobInput } from './job-input.ts'
 import type { JobMessage } from './job-protocol.ts'
 import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
 
+// A terminal's signal goes to the whole group; when to end is the service's to say.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+
 try {
   setPriority(constants.priority.PRIORITY_LOW)
 } catch {

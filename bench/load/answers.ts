@@ -3,6 +3,7 @@
 //
 // The service's answers differ only in values of fixed length, so the places of the verdict and the uuid are learnt from
 // one parsed answer and then read directly; an answer of another layout is parsed.
+import { createBatchInspector } from './batch-answers.ts'
 import type { AnswerFindings, AnswerPlan } from './plan.ts'
 import type { AttestationBody } from './requests.ts'
 import type { ResponseView } from './response-parser.ts'
@@ -147,6 +148,8 @@ const createAttestationInspector = (
 
 /** An inspector for the plan; for a server that attests nothing, one that only counts. */
 export const createAnswerInspector = (plan: AnswerPlan, bodies: readonly AttestationBody[]): AnswerInspector => {
+  if (plan.kind === 'attestation' && plan.batch !== undefined)
+    return createBatchInspector({ ...plan, batch: plan.batch }, bodies)
   if (plan.kind === 'attestation') return createAttestationInspector(plan, bodies)
   let seen = 0
   return {

@@ -18,6 +18,8 @@ export interface BodyPlan {
     | { readonly verificationHash: string }
   /** API keys, one after the other, instead of the one in the plan's headers. */
   readonly keys?: readonly string[]
+  /** So many requests in one call of the batch endpoint; `wallets` is a multiple of it. */
+  readonly batch?: number
 }
 
 /** What an answer must be. `status` alone is for servers that attest nothing. */
@@ -27,8 +29,10 @@ export type AnswerPlan =
       readonly kind: 'attestation'
       /** Address that each sampled signature must recover to; null takes the answer's own word for it. */
       readonly attester: string | null
-      /** One answer in so many is verified after the window. */
+      /** One answer in so many is verified after the window; of a batch, one call in so many. */
       readonly sampleEvery: number
+      /** Elements of each call, where the answers are those of the batch endpoint. */
+      readonly batch?: number
     }
 
 export type LoadShape =
@@ -98,9 +102,11 @@ export interface LoadReport {
   /** Closed loop: of answers that arrived within the window. Open loop: of requests due within it. */
   readonly statuses: Readonly<Record<string, number>>
   readonly failures: Readonly<Partial<Record<FailureKind, number>>>
+  /** 2xx answers within a second of when they were due: what is left of the throughput under too much load. */
+  readonly promptAnswers: number
   /** Of 2xx answers, and of requests never answered with the time they had waited. */
   readonly latencyMs: LatencySummary
-  /** Of other answers. */
+  /** Of refusals, 503 and 429: how soon a caller hears that there is no room. */
   readonly refusalLatencyMs: LatencySummary
   /** Open loop: how long after each request was due the generator took note of it. None of the server's doing, and no
    * part of the latency: where it is large, something else kept the generator from the processor. */

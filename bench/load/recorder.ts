@@ -3,6 +3,12 @@
 import { createLatencyHistogram } from './histogram.ts'
 import type { FailureKind, LatencySummary } from './plan.ts'
 
+/** Refused for want of room (503) or by a limit (429). */
+const REFUSED = 503
+const LIMITED = 429
+/** An answer that comes later is of no use to a caller who waits for it. */
+const PROMPT_MS = 1_000
+
 export interface Recorder {
   /** The window opens; what came before was warm-up. */
   open(nowMs: number): void
@@ -23,6 +29,7 @@ export interface Recorder {
 export interface RecorderReport {
   readonly statuses: Record<string, number>
   readonly failures: Partial<Record<FailureKind, number>>
+  readonly promptAnswers: number
   readonly latencyMs: LatencySummary
   readonly refusalLatencyMs: LatencySummary
   readonly generatorDelayMs: LatencySummary
@@ -37,6 +44,7 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
   let openedMs = Number.POSITIVE_INFINITY
   let closedMs = Number.POSITIVE_INFINITY
   let completed = 0
+  let promptAnswers = 0
   const within = (timeMs: number): boolean => timeMs >= openedMs && timeMs < closedMs
 
   return {
@@ -53,8 +61,10 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
       completed++
       if (!within(countBy === 'answer' ? nowMs : dueMs)) return false
       statusCounts[status] = statusCounts[status]! + 1
-      if (status >= 200 && status < 300) latency.recordMs(nowMs - fromMs)
-      else refusals.recordMs(nowMs - fromMs)
+      if (status >= 200 && status < 300) {
+        latency.recordMs(nowMs - fromMs)
+        if (nowMs - fromMs <= PROMPT_MS) promptAnswers++
+      } else if (status === REFUSED || status === LIMITED) refusals.recordMs(nowMs - fromMs)
       return true
     },
     failed(dueMs, nowMs, kind, fromMs = dueMs) {
@@ -73,6 +83,7 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
       return {
         statuses,
         failures,
+        promptAnswers,
         latencyMs: latency.summary(),
         refusalLatencyMs: refusals.summary(),
         generatorDelayMs: generatorDelay.summary(),

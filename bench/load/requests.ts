@@ -1,5 +1,6 @@
 // The requests of a run, whole: request line, headers and body in one buffer each, made before the first is sent.
 import { createHash } from 'node:crypto'
+import bs58 from 'bs58'
 import type { BodyPlan } from './plan.ts'
 
 /** What a request asked for, to check its answer against. */
@@ -14,6 +15,7 @@ export interface AttestationBody {
 
 export interface PreparedRequests {
   readonly bytes: readonly Uint8Array[]
+  /** Of a batch's request: the bodies from its index times the plan's batch on. */
   readonly bodies: readonly AttestationBody[]
 }
 
@@ -24,7 +26,8 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 /** An on-chain request carries 68 bytes of calldata and a value; an interface-only one neither. */
 export const makeBody = (plan: BodyPlan, index: number): AttestationBody => {
-  const wallet = `0x${digest(`${plan.seed} wallet ${index}`).slice(0, 40)}`
+  const walletHex = digest(`${plan.seed} wallet ${index}`)
+  const wallet = plan.chain === 'solana' ? bs58.encode(Buffer.from(walletHex, 'hex')) : `0x${walletHex.slice(0, 40)}`
   if ('verificationHash' in plan.target) {
     return {
       chain: plan.chain,
@@ -81,5 +84,14 @@ export const prepareRequests = (
     const key = plan.keys?.[index % plan.keys.length]
     return key === undefined ? headers : { ...headers, 'x-api-key': key }
   }
-  return { bodies, bytes: bodies.map((body, index) => buildRequest(url, headersOf(index), bodyText(body))) }
+  const { batch } = plan
+  if (batch === undefined) {
+    return { bodies, bytes: bodies.map((body, index) => buildRequest(url, headersOf(index), bodyText(body))) }
+  }
+  if (plan.wallets % batch !== 0) throw new RangeError('the wallets must fill whole batches')
+  const texts = Array.from({ length: plan.wallets / batch }, (_, call) => {
+    const elements = bodies.slice(call * batch, (call + 1) * batch).map(bodyText)
+    return `{"requests":[${elements.join(',')}]}`
+  })
+  return { bodies, bytes: texts.map((text, index) => buildRequest(url, headersOf(index), text)) }
 }

@@ -100,6 +100,7 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
       throughputPerSecond: (completed * 1000) / windowMs,
       statuses: counted.statuses,
       failures: counted.failures,
+      promptAnswers: counted.promptAnswers,
       latencyMs: counted.latencyMs,
       refusalLatencyMs: counted.refusalLatencyMs,
       generatorDelayMs: plan.shape.mode === 'open' ? counted.generatorDelayMs : null,

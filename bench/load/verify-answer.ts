@@ -1,8 +1,9 @@
-// Verifies one attestation answer in full, with viem and none of the service's own code: the signature over the
-// statement that was asked for recovers to the attester (spec, "Attestation response (v2)").
+// Verifies one attestation answer in full, with viem (on Solana node:crypto) and none of the service's own code: the
+// signature over the statement that was asked for is the attester's (spec, "Attestation response (v2)").
 import { encodeAbiParameters, type Hex, isAddressEqual, keccak256, recoverAddress, zeroAddress } from 'viem'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import type { AttestationBody } from './requests.ts'
+import { isSolanaAnswerGood } from './verify-solana.ts'
 
 export interface AttestationAnswer {
   readonly is_compliant: boolean
@@ -52,6 +53,29 @@ export const statementDigest = (
   )
 }
 
+const solanaNames = new Set(BUILT_IN_CHAINS.filter(({ family }) => family === 'solana').map(({ name }) => name))
+
+const problemOnSolana = (
+  body: AttestationBody,
+  { attestation, verification_hash: policy }: AttestationAnswer,
+  attester: string | null,
+): string | null => {
+  if (attester !== null && attestation.attester !== attester) return 'signed by another attester'
+  return isSolanaAnswerGood(body, { ...attestation, policy }) ? null : 'the signature does not verify'
+}
+
+const problemOnEvm = async (
+  body: AttestationBody,
+  { attestation, verification_hash: policy }: AttestationAnswer,
+  attester: string | null,
+): Promise<string | null> => {
+  const hash = statementDigest(body, { ...attestation, policy })
+  const recovered = await recoverAddress({ hash, signature: attestation.signature as Hex })
+  const expected = attester ?? attestation.attester
+  if (!isAddressEqual(attestation.attester as Hex, expected as Hex)) return 'signed by another attester'
+  return isAddressEqual(recovered, expected as Hex) ? null : `signature recovers to ${recovered}, not ${expected}`
+}
+
 /** Null when all is well; else what is wrong. `attester` null compares with the address the answer names. */
 export const verifyAnswer = async (
   body: AttestationBody,
@@ -60,12 +84,9 @@ export const verifyAnswer = async (
 ): Promise<string | null> => {
   try {
     const answer = JSON.parse(answerText) as AttestationAnswer
-    const { uuid, expiration, signature } = answer.attestation
-    const hash = statementDigest(body, { uuid, policy: answer.verification_hash, expiration })
-    const recovered = await recoverAddress({ hash, signature: signature as Hex })
-    const expected = attester ?? answer.attestation.attester
-    if (!isAddressEqual(answer.attestation.attester as Hex, expected as Hex)) return 'signed by another attester'
-    return isAddressEqual(recovered, expected as Hex) ? null : `signature recovers to ${recovered}, not ${expected}`
+    return solanaNames.has(body.chain)
+      ? problemOnSolana(body, answer, attester)
+      : await problemOnEvm(body, answer, attester)
   } catch (cause) {
     return `answer can't be verified: ${cause instanceof Error ? cause.message.split('\n')[0] : 'unreadable'}`
   }

@@ -1,17 +1,15 @@
 // Interface B as a user runs it: sessions made, read and verified as fast as they can be, then thousands of streams followed
 // while sessions change, and what that costs attestations. Its own service and data folder; measured after the rounds of
 // the other parts, since filling it takes longer than any of them.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type IdentityClient, startIdentityClient } from '../identity/client.ts'
 import { filledWallet, fillWallets } from '../identity/fill.ts'
 import type { RequestPlan } from '../identity/plan.ts'
 import type { LatencySummary, LoadPlan } from '../load/plan.ts'
+import { requiredValue } from '../quickstart.ts'
 import type { Unit } from '../result.ts'
 import { type RunningService, residentMegabytes, startService } from '../scale/running-service.ts'
 import type { BenchContext } from './context.ts'
 import { findingsOf } from './measure-load.ts'
-import { parseEnvironmentFile } from './service.ts'
 
 const WALLETS = 1_000_000
 const STREAMS = 10_000
@@ -171,12 +169,6 @@ export const measureIdentity = async (context: BenchContext): Promise<void> => {
   const { processes, progress, collector, options } = context
   progress.step('identity service starts')
   const service = await startService(processes, 'auto')
-  const quickstart = parseEnvironmentFile(readFileSync(join(service.dataDirectory, 'quickstart.env'), 'utf8'))
-  const required = (name: string): string => {
-    const value = quickstart[name]
-    if (value === undefined) throw new Error(`quickstart.env has no ${name}`)
-    return value
-  }
   const wallets = options.quick ? WALLETS / 10 : WALLETS
   await fillWallets(service, wallets, (there) =>
     progress.step(`identity ${there.toLocaleString('en-US')} wallets stored`),
@@ -185,8 +177,8 @@ export const measureIdentity = async (context: BenchContext): Promise<void> => {
     ...{ context, service },
     client: await startIdentityClient(processes),
     url: service.url,
-    liveKey: required('IDENTITY_API_KEY'),
-    testKey: required('IDENTITY_TEST_API_KEY'),
+    liveKey: requiredValue(service.quickstart, 'IDENTITY_API_KEY'),
+    testKey: requiredValue(service.quickstart, 'IDENTITY_TEST_API_KEY'),
     add: (name, label, unit, value) =>
       collector.add(
         { ...{ label, unit }, name: `identity.${name}`, better: unit === '/s' ? 'higher' : 'lower' },

@@ -6,10 +6,14 @@ import type { BenchContext } from './context.ts'
 export interface LoadTarget {
   /** Part of the bench: first word of the measurements' names. */
   readonly part: string
+  /** What the measurements' labels begin with, where a part measures several alike. */
+  readonly label?: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly bodies: BodyPlan
   readonly answers: AnswerPlan
+  /** Of the closed loop's window, where it is not the usual length. */
+  readonly closedMs?: number
   /** Null: its CPU can't be read from here. */
   readonly pid: number | null
 }
@@ -20,6 +24,8 @@ export interface LoadMeasurer {
   closed(): Promise<void>
   /** A fixed rate: latency. */
   open(): Promise<void>
+  /** The same at half of what the last closed loop did. @throws Error before the first. */
+  half(): Promise<void>
 }
 
 /** Wallets of one run: enough that nothing is answered from a cache line, few enough to be made in a moment. */
@@ -35,8 +41,12 @@ const GENERATOR_LATENESS_LIMIT_MS = 2
 const describeCounts = (counts: Readonly<Record<string, number>>, what: string): string[] =>
   Object.entries(counts).map(([name, count]) => `${count} ${what} ${name}`)
 
-/** What makes a report doubtful. */
-export const findingsOf = (report: LoadReport): string[] => {
+/**
+ * What makes a report doubtful.
+ * @param mayBeLate where the load takes most of the machine, a late generator is to be expected: no part of the latency,
+ * and a measurement beside it
+ */
+export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
   const bad = Object.fromEntries(Object.entries(report.statuses).filter(([status]) => !status.startsWith('2')))
   const found = [
     ...describeCounts(bad, 'answers with status'),
@@ -51,7 +61,7 @@ export const findingsOf = (report: LoadReport): string[] => {
     found.push(`${Math.round(report.throughputPerSecond)}/s were answered of ${report.shape.ratePerSecond}/s asked for`)
   }
   const latenessMs = report.generatorDelayMs?.p99 ?? 0
-  if (latenessMs > GENERATOR_LATENESS_LIMIT_MS) {
+  if (!mayBeLate && latenessMs > GENERATOR_LATENESS_LIMIT_MS) {
     found.push(
       `the generator itself was ${latenessMs.toFixed(1)} ms late (p99): the machine was busy with other things`,
     )
@@ -63,7 +73,14 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
   const { options, client, collector, progress } = context
   const { durations, connections, ratePerSecond } = options
   const closedShape: LoadShape = { mode: 'closed', connections }
-  const openShape: LoadShape = { mode: 'open', connections, ratePerSecond, queueLimit: QUEUE_LIMIT }
+  const openShape: Extract<LoadShape, { mode: 'open' }> = {
+    mode: 'open',
+    connections,
+    ratePerSecond,
+    queueLimit: QUEUE_LIMIT,
+  }
+
+  let peak: number | null = null
 
   const run = (kind: string, shape: LoadShape, warmupMs: number, durationMs: number): Promise<LoadReport> => {
     const name = `${target.part} ${kind}`
@@ -85,7 +102,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
   const add = (name: string, label: string, unit: Unit, value: number): void => {
     const definition: MeasurementDefinition = {
       name: `${target.part}.${name}`,
-      label,
+      label: target.label === undefined ? label : `${target.label}: ${label}`,
       unit,
       better: unit === '/s' ? 'higher' : 'lower',
     }
@@ -98,8 +115,8 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       add(`${name}_main`, 'of that, the main thread', 'µs', serverCpu.mainThread / completed)
     }
   }
-  const noteFindings = (report: LoadReport): void => {
-    for (const finding of findingsOf(report)) collector.find(finding)
+  const noteFindings = (report: LoadReport, mayBeLate = false): void => {
+    for (const finding of findingsOf(report, mayBeLate)) collector.find(finding)
   }
 
   return {
@@ -107,7 +124,8 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       noteFindings(await run('warm-up', closedShape, 0, durations.firstWarmupMs))
     },
     async closed() {
-      const report = await run('closed loop', closedShape, durations.warmupMs, durations.closedMs)
+      const report = await run('closed loop', closedShape, durations.warmupMs, target.closedMs ?? durations.closedMs)
+      peak = report.throughputPerSecond
       add('closed.throughput', `throughput, closed loop, ${connections} connections`, '/s', report.throughputPerSecond)
       addCpu('closed.cpu', 'CPU per request, closed loop', report)
       add('closed.p50', 'p50, closed loop', 'ms', report.latencyMs.p50)
@@ -127,6 +145,19 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
         add('open.generator_p99', 'beside that, the generator’s own lateness, p99', 'ms', generatorDelayMs.p99)
       addCpu('open.cpu', `CPU per request ${at}`, report)
       noteFindings(report)
+    },
+    async half() {
+      if (peak === null) throw new Error(`the capacity of ${target.part} is not known yet`)
+      const shape: LoadShape = { ...openShape, ratePerSecond: Math.max(1, Math.round(peak / 2)) }
+      const report = await run('open loop at half of capacity', shape, durations.warmupMs, durations.openMs)
+      const { latencyMs, generatorDelayMs } = report
+      add('half.rate', 'half of capacity', '/s', shape.ratePerSecond)
+      add('half.p50', 'p50 at half of capacity, open loop', 'ms', latencyMs.p50)
+      add('half.p99', 'p99 at half of capacity', 'ms', latencyMs.p99)
+      add('half.p99_9', 'p99.9 at half of capacity', 'ms', latencyMs.p99_9)
+      const lateness = 'beside that, the generator’s own lateness, p99'
+      if (generatorDelayMs !== null) add('half.generator_p99', lateness, 'ms', generatorDelayMs.p99)
+      noteFindings(report, true)
     },
   }
 }

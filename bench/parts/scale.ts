@@ -19,8 +19,8 @@ const REQUESTS = 10_000
 const WORKERS_MANY = 4
 /** For garbage of the start, or of loading, to go. */
 const SETTLE_MS = 3_000
-/** A policy is read and compiled when it is first asked for, and a thread's code is only fast after some times. */
-const WARM_TIMES = 4
+/** A policy is read and compiled when it is first asked for, which is by chance; after fewer, some are still new. */
+const WARM_TIMES = 12
 
 type Add = (name: string, label: string, unit: Unit, value: number) => void
 

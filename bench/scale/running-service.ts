@@ -1,13 +1,14 @@
-// A service of the scale benchmark: started like a user's, filled through its store, watched from outside.
+// A service of its own for a part of the benchmark: started like a user's, filled through its store, watched from outside.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { parseEnvironmentFile } from '../parts/service.ts'
 import { freePort, type ManagedProcess, type Processes, waitUntilReady } from '../processes.ts'
+import { parseEnvironmentFile, type Quickstart, requiredValue } from '../quickstart.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const LIVE_WITHIN_MS = 30_000
+const LAUNCH_TRIES = 5
 
 export interface RunningService {
   readonly dataDirectory: string
@@ -15,10 +16,16 @@ export interface RunningService {
   readonly key: string
   readonly contract: string
   readonly attester: string
+  /** The secp256k1 backend that it signs with, as it says. */
+  readonly signer: string
+  readonly quickstart: Quickstart
   readonly managed: ManagedProcess
 }
 
-export const startService = async (processes: Processes, workers: number | 'auto'): Promise<RunningService> => {
+const launch = async (
+  processes: Processes,
+  settings: Readonly<Record<string, string>>,
+): Promise<Pick<RunningService, 'dataDirectory' | 'managed' | 'signer'>> => {
   const dataDirectory = join(processes.temporaryFolder(), 'data')
   const listen = `127.0.0.1:${freePort()}`
   const managed = processes.start({
@@ -29,23 +36,43 @@ export const startService = async (processes: Processes, workers: number | 'auto
       COUNTERSIGN_API_LISTEN: listen,
       COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${freePort()}`,
       COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${freePort()}`,
-      COUNTERSIGN_WORKERS: String(workers),
+      ...settings,
     },
   })
-  await waitUntilReady(`http://${listen}/readyz`, managed)
-  const quickstart = parseEnvironmentFile(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8'))
-  const required = (name: string): string => {
-    const value = quickstart[name]
-    if (value === undefined) throw new Error(`quickstart.env has no ${name}`)
-    return value
+  const readiness = await waitUntilReady(`http://${listen}/readyz`, managed)
+  const { signer = 'unknown' } = (await readiness.json()) as { readonly signer?: string }
+  return { dataDirectory, managed, signer }
+}
+
+/** Tried again where a port that was free is taken by a connection of someone else's before the service listens on it. */
+const launchOnFreePorts = async (
+  ...launchArguments: Parameters<typeof launch>
+): Promise<Awaited<ReturnType<typeof launch>>> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await launch(...launchArguments)
+    } catch (cause) {
+      const isTaken = cause instanceof Error && cause.message.includes('the address is in use')
+      if (!isTaken || tries === LAUNCH_TRIES) throw cause
+    }
   }
+}
+
+/** @param settings further COUNTERSIGN_* variables. @throws Error with the service's last words when it doesn't start. */
+export const startService = async (
+  processes: Processes,
+  workers: number | 'auto',
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RunningService> => {
+  const launched = await launchOnFreePorts(processes, { COUNTERSIGN_WORKERS: String(workers), ...settings })
+  const quickstart = parseEnvironmentFile(readFileSync(join(launched.dataDirectory, 'quickstart.env'), 'utf8'))
   return {
-    dataDirectory,
-    url: required('ATTESTATION_URL'),
-    key: required('ATTESTATION_API_KEY'),
-    contract: required('DEMO_CONTRACT'),
-    attester: required('EVM_ATTESTER'),
-    managed,
+    ...launched,
+    quickstart,
+    url: requiredValue(quickstart, 'ATTESTATION_URL'),
+    key: requiredValue(quickstart, 'ATTESTATION_API_KEY'),
+    contract: requiredValue(quickstart, 'DEMO_CONTRACT'),
+    attester: requiredValue(quickstart, 'EVM_ATTESTER'),
   }
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
 import type { Dashboard } from '../../test/dashboard/support/dashboard.ts'
+import { seedPeople } from './people-seed.ts'
 
 /** Addresses of nobody: hashes of public texts. */
 const address = (text: string): string => `0x${createHash('sha256').update(text).digest('hex').slice(0, 40)}`
@@ -22,7 +23,8 @@ const PARTNERS = [
   ['Liquidity bot, south', 'bot 2'],
 ] as const
 
-export const seedDashboard = async ({ asAdmin, service }: Dashboard): Promise<void> => {
+export const seedDashboard = async (dashboard: Dashboard): Promise<void> => {
+  const { asAdmin, service } = dashboard
   await asAdmin('POST', '/organizations', { slug: 'acme', name: 'Acme Exchange', level: 'standard' })
   const { policy, revision } = (await asAdmin('POST', `${BASE}/policies`, {
     source: DEMO_POLICY.replace('Demo policy', 'Sanctions and geography'),
@@ -45,7 +47,7 @@ export const seedDashboard = async ({ asAdmin, service }: Dashboard): Promise<vo
     asAdmin('POST', `${BASE}/keys`, body) as Promise<{ key: string; record: { id: string } }>
   const relayer = await issue({ name: 'Relayer, production', kind: 'attestation', expires_at: day })
   const old = await issue({ name: 'Relayer, old data centre', kind: 'attestation' })
-  await issue({ name: 'Onboarding service', kind: 'identity' })
+  const onboarding = await issue({ name: 'Onboarding service', kind: 'identity' })
   await issue({ name: 'Onboarding service, staging', kind: 'identity', environment: 'test' })
   await issue({ name: 'Terraform', kind: 'admin', rate_limit: { requests_per_second: 50, burst: 100 } })
   await asAdmin('POST', `${BASE}/keys/${old.record.id}/revoke`)
@@ -68,4 +70,5 @@ export const seedDashboard = async ({ asAdmin, service }: Dashboard): Promise<vo
       { 'x-api-key': relayer.key },
     )
   }
+  await seedPeople(dashboard, onboarding.key)
 }

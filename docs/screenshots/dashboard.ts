@@ -23,6 +23,37 @@ const text =
   (page: Page): Promise<void> =>
     page.getByText(words).first().waitFor()
 
+const firstReview = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Begin with the first' }).click()
+  await page.getByRole('img', { name: /Portrait/ }).waitFor()
+  await page.getByRole('img', { name: /Identity document/ }).waitFor()
+}
+
+const firstDecision = async (page: Page): Promise<void> => {
+  await page.getByRole('link', { name: /\d{4}/ }).first().click()
+  await text('comes to the same')(page)
+}
+
+/** The policy of the seed, on one of its parts; the name of a tab. */
+const firstPolicy =
+  (tab: string, then: (page: Page) => Promise<void>) =>
+  async (page: Page): Promise<void> => {
+    await page.getByRole('link', { name: 'Sanctions and geography' }).first().click()
+    await text('No problems')(page)
+    await page.getByRole('button', { name: tab, exact: true }).click()
+    await then(page)
+  }
+
+const tried = async (page: Page): Promise<void> => {
+  await page.locator('form').getByRole('button', { name: 'Try it' }).click()
+  await text('Rules, in their order')(page)
+}
+
+const fromTemplate = async (page: Page): Promise<void> => {
+  await page.getByRole('radio', { name: 'Value and velocity limit' }).check()
+  await page.locator('.test-passed').first().waitFor()
+}
+
 const PICTURES: readonly Picture[] = [
   { name: 'overview', path: '/o/acme', ready: text('curl -s') },
   { name: 'overview-dark', path: '/o/acme', scheme: 'dark', ready: text('curl -s') },
@@ -36,6 +67,36 @@ const PICTURES: readonly Picture[] = [
       await text('arbitrum')(page)
     },
   },
+  { name: 'reviews', path: '/o/acme/reviews', ready: text('Begin with the first') },
+  { name: 'review', path: '/o/acme/reviews', ready: firstReview },
+  {
+    name: 'review-retry',
+    path: '/o/acme/reviews',
+    scheme: 'dark',
+    ready: async (page) => {
+      await firstReview(page)
+      await page.keyboard.press('r')
+      await page.getByLabel('Reason').selectOption({ index: 1 })
+    },
+  },
+  { name: 'decisions', path: '/o/acme/decisions', ready: text('12 decisions') },
+  { name: 'decision', path: '/o/acme/decisions', ready: firstDecision },
+  {
+    name: 'decision-log',
+    path: '/decision-log',
+    scheme: 'dark',
+    ready: async (page) => {
+      await page.getByRole('button', { name: 'Verify every line' }).click()
+      await text('Every line is as it was written')(page)
+    },
+  },
+  { name: 'live', path: '/live?window=2m', ready: text(/\d+ of \d+/) },
+  { name: 'live-dark', path: '/live?window=2m', scheme: 'dark', ready: text(/\d+ of \d+/) },
+  { name: 'policies', path: '/o/acme/policies', ready: text('Sanctions and geography') },
+  { name: 'policy', path: '/o/acme/policies', ready: firstPolicy('Document', text('No problems')) },
+  { name: 'policy-new', path: '/o/acme/policies/new', ready: fromTemplate },
+  { name: 'policy-new-dark', path: '/o/acme/policies/new', scheme: 'dark', ready: fromTemplate },
+  { name: 'policy-trial', path: '/o/acme/policies', ready: firstPolicy('Try it', tried) },
   { name: 'keys', path: '/o/acme/keys', ready: text('Relayer, production') },
   {
     name: 'key-issued',
@@ -69,6 +130,10 @@ const PICTURES: readonly Picture[] = [
     },
   },
   { name: 'phone-overview', path: '/o/acme', phone: true, ready: text('curl -s') },
+  { name: 'phone-review', path: '/o/acme/reviews', phone: true, ready: firstReview },
+  { name: 'phone-decision', path: '/o/acme/decisions', phone: true, scheme: 'dark', ready: firstDecision },
+  { name: 'phone-live', path: '/live?window=2m', phone: true, ready: text(/\d+ of \d+/) },
+  { name: 'phone-policy', path: '/o/acme/policies', phone: true, ready: firstPolicy('Try it', tried) },
   { name: 'phone-keys', path: '/o/acme/keys', phone: true, scheme: 'dark', ready: text('Relayer, production') },
   {
     name: 'phone-menu',

@@ -12,6 +12,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Caller } from './accounts/sessions.ts'
 import { actorId, actorName } from './actor.ts'
 import { ConflictError } from './errors.ts'
+import { fieldMembers } from './field-members.ts'
 import type { AdminGate, Admission } from './gate.ts'
 import { decodeBody } from './request-body.ts'
 import { type Answer, type AuditNote, type Call, isUnsafe, Reply, type Route, SecretReply } from './route.ts'
@@ -193,7 +194,10 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
       const { status, code } = toProblem(error)
       record?.(status, monotonicMs() - startedMs)
       metrics.recordError(code)
-      return problemResponse(error, requestId, { report, rateLimit, challenge: BEARER_CHALLENGE })
+      return problemResponse(error, requestId, {
+        ...{ report, rateLimit, challenge: BEARER_CHALLENGE },
+        members: { ...fieldMembers(error) },
+      })
     }
   }
 }

@@ -27,25 +27,43 @@ export const APPROVAL = named(
     detail: Type.Record(Type.String(), Type.Unknown(), { description: 'What is to be done' }),
     state: oneOf(['pending', 'approved', 'rejected', 'expired']),
     requested_by: Type.String({ description: 'Account' }),
+    requested_by_name: Type.String({ description: 'As that account is called now' }),
     decided_by: nullable(Type.String()),
+    decided_by_name: nullable(Type.String()),
     created_at: time(),
     expires_at: time(),
     decided_at: nullable(time()),
   }),
 )
 
-export const showApproval = (approval: Approval) => ({
+const shown = (approval: Approval, names: ReadonlyMap<string, string>) => ({
   id: approval.id,
   action: approval.action as ApprovalAction,
   subject: approval.subject,
   detail: { ...approval.detail },
   state: approval.state,
   requested_by: approval.requestedBy,
+  requested_by_name: names.get(approval.requestedBy) ?? '',
   decided_by: approval.decidedBy,
+  decided_by_name: approval.decidedBy === null ? null : (names.get(approval.decidedBy) ?? ''),
   created_at: timeText(approval.createdAtSeconds),
   expires_at: timeText(approval.expiresAtSeconds),
   decided_at: timeOrNull(approval.decidedAtSeconds),
 })
+
+/** With the names of who asked and who decided: an approver is seldom a member of everything that they approve. */
+export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly Approval[]) => {
+  const ids = new Set(approvals.flatMap(({ requestedBy, decidedBy }) => [requestedBy, decidedBy ?? requestedBy]))
+  const names = new Map<string, string>()
+  for (const id of ids) names.set(id, (await users.find(id))?.name ?? '')
+  return approvals.map((approval) => shown(approval, names))
+}
+
+export const showApproval = async (users: Pick<Tables['users'], 'find'>, approval: Approval) => {
+  const [only] = await showApprovals(users, [approval])
+  if (only === undefined) throw new Error('an approval was lost')
+  return only
+}
 
 /** What a route answers with instead, where a second person is needed. */
 export const AWAITS_APPROVAL = {

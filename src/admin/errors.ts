@@ -18,7 +18,7 @@ export class SecondFactorRequiredError extends CountersignError {
   }
 }
 
-/** Wrong address, password, code, passkey or link: the caller can't tell which. */
+/** Wrong address, password, code, passkey or link: the caller can't tell which. Whoever is signed in stays so. */
 export class CredentialWrongError extends CountersignError {
   override readonly name = 'CredentialWrongError'
   constructor(what: 'password' | 'code' | 'passkey' | 'link') {
@@ -28,7 +28,7 @@ export class CredentialWrongError extends CountersignError {
       passkey: 'the passkey was not accepted',
       link: 'the link is unknown, used or too old; ask for another',
     } as const
-    super('UNAUTHENTICATED', texts[what])
+    super('CREDENTIAL_WRONG', texts[what])
   }
 }
 

@@ -43,6 +43,8 @@ export interface Services {
   readonly version: string
   /** Name of the signing backend. */
   readonly signer: string
+  /** Where the attestation and identity APIs answer, without a trailing slash. */
+  readonly apiUrl: string
   readonly chains: ChainTable
   readonly origins: DashboardOrigins
   readonly passwords: Passwords

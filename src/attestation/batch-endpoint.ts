@@ -2,7 +2,7 @@
 // with a verdict or its own problem. One JSON document, or newline-delimited JSON as the answers come.
 import { randomUUID } from 'node:crypto'
 import type { AttestationRequest } from '../domain/attestation.ts'
-import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { CountersignError, DeadlineExceededError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import type { Call, Endpoint } from '../http/gate.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { problemBody, toProblem } from '../http/problem.ts'
@@ -17,7 +17,7 @@ import type { EndpointDependencies } from './endpoint.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
-  readonly limiter: Pick<RateLimiter, 'takeSome'>
+  readonly limiter: Pick<RateLimiter, 'take' | 'takeSome'>
   readonly monotonicMs: () => number
   /** Calls back once, after so many milliseconds; answers how to call that off. */
   readonly after: (delayMs: number, callback: () => void) => () => void
@@ -29,11 +29,13 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
 
 export const BATCH_ROUTE = '/v2/attestations'
 export const BATCH_SIZE_MAX = 1_000
-export const BATCH_BODY_MAX_BYTES = 8_388_608
+export const BATCH_BODY_MAX_BYTES = 4_194_304
 
 /** As which an element is claimed by its idempotency key, and found in the decision log. */
 const ELEMENT_ROUTE = '/v2/attestation'
 const IDEMPOTENCY_KEY_MAX = 255
+/** Of the body: what the largest single request has, which costs one. */
+const CHARACTERS_PER_TOKEN = 131_072
 /** Answers that say 408 in their place still have to be sent before the call's own deadline. */
 const SENDING_MS = 250
 const NDJSON = 'application/x-ndjson'
@@ -81,15 +83,20 @@ const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null
 
 const streamLines = (batch: Batch, requestId: string, rateLimit: RateLimitState | null): Response => {
   const encoder = new TextEncoder()
+  let cancelled = false
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const done = batch.run((line) => controller.enqueue(encoder.encode(`${line}\n`)))
+      // A stream that its reader has left is closed, and may not be closed again.
       done.then(
-        () => controller.close(),
-        () => controller.error(),
+        () => cancelled || controller.close(),
+        () => cancelled || controller.error(),
       )
     },
-    cancel: batch.abandon,
+    cancel: () => {
+      cancelled = true
+      batch.abandon()
+    },
   })
   const headers: Record<string, string> = {
     'content-type': NDJSON,
@@ -114,7 +121,12 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
     return JSON.stringify({ index, status, ...retry, problem: problemBody(problem, requestId) })
   }
 
-  const createElement = ({ principal, requestId }: Call, elements: readonly JsonValue[], deadlineMs: number) => {
+  const createElement = (
+    { principal, requestId }: Call,
+    elements: readonly JsonValue[],
+    deadlineMs: number,
+    late: (uuid: string) => void,
+  ) => {
     const { organizationId, keyId, environment } = principal
     return async (index: number): Promise<ElementAnswer> => {
       const element = elements[index]
@@ -132,6 +144,11 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
         async (uuid, onDispatch) => {
           const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
           const answer = await attest(decoded, context)
+          if (monotonicMs() >= deadlineMs) {
+            // As for a single request: neither sent nor stored.
+            late(uuid)
+            throw new DeadlineExceededError()
+          }
           decided = uuid
           metrics.recordDecision('attestation', answer.chainName, answer.compliant)
           return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
@@ -152,13 +169,22 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       if (request.headers.has('idempotency-key')) throw new BatchKeyRefusedError()
       const body = await readJsonBody(request, { maxBytes: BATCH_BODY_MAX_BYTES })
       await call.confirmKey()
+      // Parsing costs by the byte, whatever comes of it. The gate took the first element's token.
+      const prepaid = Math.floor(body.length / CHARACTERS_PER_TOKEN)
+      limiter.take(principal, prepaid)
       const elements = readElements(parseStrictJsonObject(body))
       const size = elements.length
       const leftMs = Math.max(0, deadline.deadlineMs - monotonicMs())
       const answerByMs = deadline.deadlineMs - Math.min(SENDING_MS, leftMs / 10)
-      const perform = createElement(call, elements, answerByMs)
-      // The gate took the first element's.
-      const { granted, state, refusal } = limiter.takeSome(principal, size - 1)
+      // Decisions that came too late are withheld together, at the end of the turn in which they came.
+      const lateOnes: string[] = []
+      const withholdLate = (uuid: string): void => {
+        if (lateOnes.push(uuid) === 1) after(0, () => withhold(lateOnes.splice(0)))
+      }
+      const perform = createElement(call, elements, answerByMs, withholdLate)
+      const spent = Math.min(prepaid, size - 1)
+      const { granted: more, state, refusal } = limiter.takeSome(principal, size - 1 - spent)
+      const granted = spent + more
       const decided: string[] = []
       const batch = createBatch({
         size,
@@ -170,7 +196,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
         },
         describe: describe(requestId),
         withhold: ({ uuid }) => {
-          if (uuid !== null) withhold(uuid)
+          if (uuid !== null) withholdLate(uuid)
         },
         atDeadline: (callback) => after(answerByMs - monotonicMs(), callback),
       })
@@ -178,7 +204,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       const lines: string[] = []
       await batch.run((line) => lines.push(line))
       // The thread was held up, and the whole call was answered 408 meanwhile.
-      if (deadline.passed) decided.forEach(withhold)
+      if (deadline.passed && decided.length > 0) withhold(decided)
       return jsonResponse(`{"answers":[${lines.join(',')}]}`, requestId, { rateLimit: state })
     },
   )

@@ -1,5 +1,6 @@
 // The way of a request of interface A behind the gate: body, idempotency, use case, answer. One function for both
 // endpoints, so that neither forgets a step.
+import { DeadlineExceededError } from '../domain/errors.ts'
 import type { Call, Endpoint, Gate, GateSettings } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import { readJsonBody } from '../http/json-body.ts'
@@ -13,7 +14,7 @@ export interface EndpointDependencies {
   readonly idempotent: IdempotencyGuard
   readonly metrics: Pick<Metrics, 'recordDecision'>
   /** A decision was made for a request that was answered 408 meanwhile: the log must say so (invariant 4). */
-  readonly withhold: (uuid: string) => void
+  readonly withhold: (uuids: readonly string[]) => void
 }
 
 export interface EndpointDefinition<Decoded> {
@@ -53,13 +54,18 @@ export const createEndpoint = <Decoded>(
       async (uuid, onDispatch) => {
         const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
         const answer = await perform(decoded, context)
+        if (deadline.passed) {
+          // Not stored as the answer either: its claim stays until it expires, and the log then tells what it came to.
+          withhold([uuid])
+          throw new DeadlineExceededError()
+        }
         decided = uuid
         metrics.recordDecision(kind, answer.chainName, answer.compliant)
         return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
       },
     )
     // The pool answered in time and the idempotency store did not: what was signed is not sent.
-    if (deadline.passed && decided !== null) withhold(decided)
+    if (deadline.passed && decided !== null) withhold([decided])
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
   }
 
@@ -78,7 +84,7 @@ export const createEndpoint = <Decoded>(
     const answer = await perform(decoded, context)
     metrics.recordDecision(kind, answer.chainName, answer.compliant)
     // The pool answered in time, and this thread was held up before it could be sent.
-    if (deadline.passed) withhold(uuid)
+    if (deadline.passed) withhold([uuid])
     return jsonResponse(answer.body, requestId, { rateLimit })
   })
 }

@@ -1,7 +1,7 @@
 // What A1 and A2 share on their way to the pool: who asks, and which target decides.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
-import { PolicyMissingError } from '../domain/errors.ts'
+import { DeadlineExceededError, PolicyMissingError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { FactSubject, ResolvedTarget } from '../policy/types.ts'
@@ -106,7 +106,8 @@ const decideOnFacts = async (
     facts.settle(answer.compliant)
     return answer
   } catch (error) {
-    facts.settle(false)
+    // Past the deadline it may have been signed, and a repeated request may still be given what was: it counts.
+    facts.settle(error instanceof DeadlineExceededError)
     throw error
   }
 }
@@ -123,6 +124,7 @@ export const decideJob = (
   context: CallContext,
   isMissing: (field: OptionalField) => boolean,
 ): Promise<PoolAnswer> => {
+  context.onDispatch()
   if (!carriesFacts(target)) return dependencies.pool.submit(job, target)
   const shadowless = target.shadowRequires.some(isMissing)
   return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless)

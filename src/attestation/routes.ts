@@ -16,7 +16,7 @@ export const attestationRoutes = (endpoints: AttestationEndpoints) =>
     .post('/v1/task', ({ request }) => endpoints.task(request), { parse: 'none' })
 
 /**
- * The same two endpoints as routes of Bun's own server, which take precedence where both are mounted: the router makes a
+ * The endpoints of single requests as routes of Bun's own server, which take precedence where both are mounted: the router makes a
  * context for each request, of which these use nothing. Other methods on these paths are answered as on any other.
  */
 export const attestationNativeRoutes = ({ attestation, task }: AttestationEndpoints) => ({

@@ -69,10 +69,17 @@ export const attestMany = async (
     body: { ...attestationBody(request), idempotency_key: `${idempotencyKey}/${index}` },
   }))
   for (let failures = 1; ; failures++) {
-    const answer = await call({
-      ...{ method: 'POST', path: '/v2/attestations', signal },
-      body: { requests: asked.map(({ body }) => body) },
-    })
+    let answer: Answer
+    try {
+      answer = await call({
+        ...{ method: 'POST', path: '/v2/attestations', signal },
+        body: { requests: asked.map(({ body }) => body) },
+      })
+    } catch (error) {
+      // What an earlier round has answered is the caller's: they may submit it. The others keep their last refusal.
+      if (results.size === 0 || signal?.aborted) throw error
+      return requests.map((_, index) => results.get(index)!)
+    }
     let delayMs = 0
     const again: typeof asked = []
     for (const [place, result] of readResults(answer, asked.length).entries()) {

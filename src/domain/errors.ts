@@ -15,6 +15,7 @@ export const ERROR_STATUS = {
   UNSUPPORTED_CHAIN: 400,
   UNAUTHENTICATED: 401,
   SECOND_FACTOR_REQUIRED: 401,
+  CREDENTIAL_WRONG: 401,
   FORBIDDEN_SCOPE: 403,
   FORBIDDEN_ROLE: 403,
   FORBIDDEN_ORIGIN: 403,
@@ -61,16 +62,22 @@ export class CountersignError extends Error {
 /** Spec, Errors row 2. */
 export class FieldMissingError extends CountersignError {
   override readonly name = 'FieldMissingError'
+  readonly field: string
   constructor(field: string) {
     super('MISSING_REQUIRED_FIELD', `Missing required field: ${field}`)
+    this.field = field
   }
 }
 
 /** A field that is there but can't be used. `rule` says what is expected, never what was sent. */
 export class FieldInvalidError extends CountersignError {
   override readonly name = 'FieldInvalidError'
+  readonly field: string
+  readonly rule: string
   constructor(field: string, rule: string) {
     super('INVALID_FIELD', `request validation failed: ${field} ${rule}`)
+    this.field = field
+    this.rule = rule
   }
 }
 

@@ -34,6 +34,7 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   UNSUPPORTED_CHAIN: 'Unsupported chain',
   UNAUTHENTICATED: 'Unauthenticated',
   SECOND_FACTOR_REQUIRED: 'Second factor required',
+  CREDENTIAL_WRONG: 'Credential wrong',
   FORBIDDEN_SCOPE: 'Forbidden',
   FORBIDDEN_ROLE: 'Forbidden',
   FORBIDDEN_ORIGIN: 'Forbidden',

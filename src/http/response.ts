@@ -54,6 +54,8 @@ export interface ProblemResponseOptions {
   /** `WWW-Authenticate` of a 401; API_KEY_CHALLENGE unless stated. */
   readonly challenge?: string
   readonly rateLimit?: RateLimitState | null
+  /** Further members of the body, of an interface that documents them (RFC 9457 §3.2). */
+  readonly members?: Readonly<Record<string, unknown>>
 }
 
 /** The answer to any thrown value (RFC 9457). */
@@ -74,5 +76,8 @@ export const problemResponse = (error: unknown, requestId: string, options: Prob
   if (problem.retryAfterSeconds !== null) headers['retry-after'] = String(Math.ceil(problem.retryAfterSeconds))
   if (error instanceof MethodNotAllowedError) headers['allow'] = error.allow
   if (problem.status === 401) headers['www-authenticate'] = options.challenge ?? API_KEY_CHALLENGE
-  return new Response(JSON.stringify(problemBody(problem, requestId)), { status: problem.status, headers })
+  return new Response(JSON.stringify({ ...problemBody(problem, requestId), ...options.members }), {
+    status: problem.status,
+    headers,
+  })
 }

@@ -1,6 +1,7 @@
 // Jobs waiting for a worker, a queue for each organization: each turn round the organizations that wait takes as many
 // jobs of one as its weight, so that one that sends ten times more waits ten times longer, and nobody else does.
-// Deficit round robin of jobs that cost the same (Shreedhar and Varghese, 1995). Every operation is O(1).
+// Deficit round robin of jobs that cost the same (Shreedhar and Varghese, 1995). Taking and adding are O(1);
+// making room in a full queue looks at each organization that waits.
 import type { Entry } from './entry.ts'
 import { createJobQueue, type JobQueue, type WaitingJobs } from './queue.ts'
 

@@ -79,8 +79,8 @@ export interface Pool {
    * on them. To be called before the start with all there are.
    */
   updateLists(images: readonly ListImage[], removedIds: readonly string[]): void
-  /** Records that a decision made here was not sent after all: its request was answered 408 meanwhile. */
-  withhold(uuid: string): void
+  /** Records that decisions made here were not sent after all: their requests were answered 408 meanwhile. */
+  withhold(uuids: readonly string[]): void
   stats(): PoolStats
   /** Takes no more jobs and waits for those it has; what is left after `timeoutMs` fails. True: nothing was left. */
   drain(timeoutMs: number): Promise<boolean>
@@ -270,7 +270,7 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     resize: supervisor.resize,
     updateAttesters: rotation.update,
-    withhold: (uuid) => withhold([uuid]),
+    withhold,
     updateLists: lists.update,
     stats: () => {
       const live = handles.filter((handle) => handle.state === 'live')

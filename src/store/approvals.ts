@@ -124,6 +124,16 @@ export const createApprovalTable = (scope: TableScope) => {
       )
     },
 
+    /** How many wait and have not lapsed. */
+    countPending: async (organizationId: string | null): Promise<number> => {
+      const { condition, parameters } = owned(organizationId)
+      const [row] = await scope.statements.query<{ waiting: number }>(
+        `SELECT COUNT(*) AS waiting FROM approvals WHERE ${condition} AND state = 'pending' AND expires_at_seconds > ?`,
+        [...parameters, scope.nowSeconds()],
+      )
+      return row?.waiting ?? 0
+    },
+
     /**
      * Decides a pending approval, once. Null when there is none that is pending and in time.
      * @throws ConstraintViolatedError when the one who asked approves.

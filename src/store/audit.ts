@@ -79,6 +79,8 @@ export interface AuditFilter {
   /** Left out: of the whole deployment. */
   readonly organizationId?: string
   readonly action?: string
+  /** How the action begins: `key.` */
+  readonly actionPrefix?: string
   readonly actor?: string
   readonly subject?: string
 }
@@ -131,6 +133,10 @@ export const createAuditTable = (scope: TableScope) => ({
     const parameters: (string | number)[] = []
     addFilter(where, parameters, 'organization_id', filter.organizationId)
     addFilter(where, parameters, 'action', filter.action)
+    if (filter.actionPrefix !== undefined) {
+      where.push('substr(action, 1, ?) = ?')
+      parameters.push([...filter.actionPrefix].length, filter.actionPrefix)
+    }
     addFilter(where, parameters, 'actor', filter.actor)
     addFilter(where, parameters, 'subject', filter.subject)
     return queryPage<AuditRow, AuditEntry>(

@@ -171,6 +171,16 @@ export const createListBaseTable = (scope: TableScope) => ({
       )
     ).map(toChunk),
 
+  /** The chunk that has a key if any has: the last that begins at it or before. Null: every chunk begins after it. */
+  findChunk: async (baseId: string, key: Uint8Array): Promise<ListChunk | null> => {
+    const [row] = await scope.statements.query<ChunkRow>(
+      `SELECT key_width, first_key, keys, notes FROM list_chunks
+       WHERE base_id = ? AND key_width = ? AND first_key <= ? ORDER BY first_key DESC LIMIT 1`,
+      [baseId, key.length, key],
+    )
+    return row === undefined ? null : toChunk(row)
+  },
+
   /** Deletes some of what no list shows; answers how much. Call again until it answers 0. */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {

@@ -66,6 +66,32 @@ describe('with the rule', () => {
     ])
   })
 
+  test('it is told who asked and who decided, and how many wait', async () => {
+    const waiting = async () =>
+      (await call('GET', '/organizations/alpha/approvals/waiting', { cookie: bob.cookie })).body
+    expect(await waiting()).toMatchObject({ waiting: 0 })
+    const { body } = await activate({ cookie: ada.cookie })
+    const lapses = await activate({ cookie: ada.cookie })
+    expect(body).toMatchObject({ requested_by_name: 'ada@example.com', decided_by: null, decided_by_name: null })
+    expect(await waiting()).toMatchObject({ waiting: 2 })
+    // Of the deployment's admins, who are members of nothing.
+    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    expect((await decide(body.id, true, { cookie: root.cookie })).body).toMatchObject({
+      ...{ requested_by_name: 'ada@example.com', decided_by: root.id, decided_by_name: 'root@example.com' },
+    })
+    expect(await waiting()).toMatchObject({ waiting: 1 })
+    const { data } = (await call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })).body as unknown as {
+      data: object[]
+    }
+    expect(data).toMatchObject([
+      { id: lapses.body.id, requested_by_name: 'ada@example.com', decided_by_name: null },
+      { id: body.id, decided_by_name: 'root@example.com' },
+    ])
+    expect(await harness.store.approvals.countPending(null)).toBe(0)
+    harness.clock.advance(604_801)
+    expect(await harness.store.approvals.countPending(alpha.id)).toBe(0)
+  })
+
   test('who asked can’t approve, only take it back', async () => {
     const { body } = await activate({ cookie: ada.cookie })
     expect((await decide(body.id, true, { cookie: ada.cookie })).status).toBe(409)

@@ -163,5 +163,10 @@ describe('reading it', () => {
       (await read('/organizations/beta/audit?action=key.issue', beta.key)).map(({ detail }) => detail.name),
     ).toEqual(['two'])
     expect(await read('/organizations/beta/audit?action=key.revoke', beta.key)).toEqual([])
+    // By how an action begins, and as it is written: nothing in it is a pattern.
+    expect(await read('/organizations/beta/audit?action=key.', beta.key)).toHaveLength(1)
+    for (const action of ['ey.issue', 'key_', 'key%25', '%25']) {
+      expect(await read(`/organizations/beta/audit?action=${action}`, beta.key)).toEqual([])
+    }
   })
 })

@@ -67,6 +67,26 @@ describe('a body', () => {
     }
   })
 
+  test('names the field that is at fault, and none where it is the request as a whole', async () => {
+    const rows: ReadonlyArray<readonly [object, string | undefined, string | undefined]> = [
+      [{ kind: 'attestation' }, 'name', 'is needed'],
+      [{ name: '', kind: 'admin' }, 'name', 'must not be empty'],
+      [
+        { name: 'x', kind: 'admin', rate_limit: { requests_per_second: 1, burst: 1, more: 1 } },
+        'rate_limit',
+        undefined,
+      ],
+      [{ name: 'x', kind: 'admin', unknown: 1 }, undefined, undefined],
+    ]
+    for (const [body, field, rule] of rows) {
+      const problem = (await (await post(body)).json()) as { field?: string; rule?: string; code: string }
+      expect({ body, field: problem.field }).toEqual({ body, field })
+      if (rule !== undefined) expect(problem.rule).toBe(rule)
+    }
+    const query = await harness.request('GET', `${KEYS}?limit=0`, { key: alpha.key })
+    expect(((await query.json()) as { field: string }).field).toBe('limit')
+  })
+
   test('of another type, malformed, doubled or too large is refused as everywhere', async () => {
     const raw = (text: string, type = 'application/json') =>
       post(undefined, { raw: text, headers: { 'content-type': type } })

@@ -52,6 +52,17 @@ describe('a password', () => {
     )
   })
 
+  test('that is wrong has a code of its own: one who is signed in stays so', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const body = { current_password: 'wrong password here', new_password: PASSWORD }
+    const codes = [
+      await signIn('ada@example.com', 'wrong password here'),
+      await harness.request('PUT', '/me/password', { cookie, body }),
+      await harness.request('PUT', '/me/password', { body }),
+    ].map(async (response) => ((await response.json()) as { code: string }).code)
+    expect(await Promise.all(codes)).toEqual(['CREDENTIAL_WRONG', 'CREDENTIAL_WRONG', 'UNAUTHENTICATED'])
+  })
+
   test('guessed too often has to wait, also when it is right, and only there', async () => {
     await harness.person({ email: 'ada@example.com' })
     await harness.person({ email: 'bob@example.com' })

@@ -70,7 +70,7 @@ describe('a tour of the admin API', () => {
       deployment_admin: true,
     })
     await call(204, 'PATCH', '/me', { body: { name: 'Root of all' } })
-    await call(200, 'GET', '/deployment')
+    expect(await call<object>(200, 'GET', '/deployment')).toMatchObject({ api_url: 'http://localhost:8080' })
     const again = await request('POST', '/sign-in', { body: { email: 'root@example.com', password: PASSWORD } })
     expect(await again.json()).toEqual({ signed_in: true, second_factors: [] })
     const { data } = await call<{ data: { id: string; current: boolean }[] }>(200, 'GET', '/me/sessions')
@@ -238,6 +238,10 @@ describe('a tour of the admin API', () => {
       expect(
         await call<object>(200, 'POST', `${one}/entries`, { body: { add: [{ address, memo: 'known' }], remove: [] } }),
       ).toMatchObject({ changed: 1 })
+      expect(await call<object>(200, 'GET', `${one}/entries?search=${address.slice(0, 8)}`)).toMatchObject({
+        data: [{ memo: 'known' }],
+        next_cursor: null,
+      })
       expect(await call<object>(200, 'GET', `${one}/entries/${address}`)).toMatchObject({ listed: true, memo: 'known' })
       const uploaded = await harness.request('PUT', `${one}/content?merge=true`, {
         cookie: root,
@@ -386,11 +390,13 @@ describe('a tour of the admin API', () => {
       body: { second_person: false },
     })
     await call(200, 'GET', '/organizations/tour/approvals?state=pending')
+    expect(await call<object>(200, 'GET', '/organizations/tour/approvals/waiting')).toEqual({ waiting: 1 })
     await call(200, 'POST', `/organizations/tour/approvals/${asked.id}/decide`, { cookie, body: { approve: true } })
     await call(200, 'GET', '/deployment/settings')
     await call(200, 'PATCH', '/deployment/settings', { body: { second_person: true } })
     const key = await call<{ id: string }>(202, 'POST', '/attesters', { body: { kind: 'ed25519' } })
     await call(200, 'GET', '/approvals')
+    expect(await call<object>(200, 'GET', '/approvals/waiting')).toEqual({ waiting: 1 })
     await call(200, 'POST', `/approvals/${key.id}/decide`, { cookie, body: { approve: false } })
     await call(200, 'GET', '/organizations/tour/audit?limit=2')
     await call(200, 'GET', '/audit')

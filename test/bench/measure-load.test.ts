@@ -18,6 +18,7 @@ const reportOf = (plan: LoadPlan, changes: Partial<LoadReport> = {}): LoadReport
   throughputPerSecond: 1_000,
   statuses: { '200': 1_000 },
   failures: {},
+  promptAnswers: 1_000,
   latencyMs: latency,
   refusalLatencyMs: latency,
   generatorDelayMs: plan.shape.mode === 'open' ? latency : null,
@@ -58,6 +59,9 @@ describe('measured load', () => {
     const { context, measurer } = createContext()
     for (const part of ['floor.echo', 'naive', 'service']) await measurer(part).closed()
     await measurer('service').open()
+    const service = measurer('service')
+    await service.closed()
+    await service.half()
     for (const name of ['floor.sign.noble', 'floor.keccak']) {
       context.collector.add({ name, label: name, unit: 'µs', better: 'lower' }, 25)
     }
@@ -68,7 +72,20 @@ describe('measured load', () => {
       ['summary.throughput_over_naive', 1],
       ['service.open.p50', 0.5],
       ['service.open.p99', 2],
+      ['service.half.p50', 0.5],
+      ['service.half.p99', 2],
+      ['service.half.p99_9', 3],
     ])
+  })
+
+  test('half of capacity is half of what the closed loop did', async () => {
+    const { context, plans, measurer } = createContext()
+    await expect(measurer('early').half()).rejects.toThrow('not known yet')
+    const load = measurer('service')
+    await load.closed()
+    await load.half()
+    expect(plans.at(-1)?.shape).toMatchObject({ mode: 'open', ratePerSecond: 500 })
+    expect(context.collector.rounds('service.half.rate')).toEqual([500])
   })
 
   test('warming up measures nothing', async () => {
@@ -107,6 +124,12 @@ describe('findings', () => {
   test('a clean report has none', () => {
     expect(findingsOf(reportOf(closed))).toEqual([])
     expect(findingsOf(reportOf(open))).toEqual([])
+  })
+
+  test('a late generator is none where the load takes the machine', () => {
+    const late = reportOf(open, { generatorDelayMs: { ...latency, p99: 24 } })
+    expect(findingsOf(late)).toHaveLength(1)
+    expect(findingsOf(late, true)).toEqual([])
   })
 
   test.each([

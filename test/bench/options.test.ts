@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { OptionInvalidError, PARTS, parseOptions } from '../../bench/options.ts'
+import { OptionInvalidError, PARTS, parseOptions, USUAL_PARTS } from '../../bench/options.ts'
 
 describe('bench options', () => {
-  test('defaults measure every part', () => {
+  test('defaults measure every part but those that take long', () => {
     const options = parseOptions([])
-    expect(options?.parts).toEqual(PARTS)
+    expect(options?.parts).toEqual(USUAL_PARTS)
     expect(options).toMatchObject({ json: false, connections: 64, ratePerSecond: 1_000, deployment: null })
   })
 
@@ -17,6 +17,21 @@ describe('bench options', () => {
 
   test('--only keeps the order of the parts', () => {
     expect(parseOptions(['--only', 'naive,floor'])?.parts).toEqual(['floor', 'naive'])
+  })
+
+  test('what takes long runs when it is named, as long and with what it is told', () => {
+    const options = parseOptions(['--only', 'soak,sweep', '--minutes', '3', '--workers', '1,2', '--images', '/tmp/x'])
+    expect(options?.parts).toEqual(['sweep', 'soak'])
+    expect(options).toMatchObject({ minutes: 3, sweep: { workers: [1, 2], processes: null }, imageFolder: '/tmp/x' })
+  })
+
+  test('all is all', () => {
+    expect(parseOptions(['--only', 'all'])?.parts).toEqual(PARTS)
+  })
+
+  test('a quick run draws nothing into the documentation', () => {
+    expect(parseOptions(['--quick'])?.imageFolder).toBeNull()
+    expect(parseOptions([])?.imageFolder).toEndWith('docs/images')
   })
 
   test('a deployment needs a key and a target', () => {
@@ -35,6 +50,9 @@ describe('bench options', () => {
   test.each([
     [['--only', 'nothing']],
     [['--rounds', '0']],
+    [['--minutes', '0']],
+    [['--workers', '1,,2']],
+    [['--processes', '65']],
     [['--rate', '1e3']],
     [['--connections', '-1']],
     [['--unknown']],

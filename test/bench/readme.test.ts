@@ -1,6 +1,6 @@
 // The README's speed section: made of a result, refused for one that is not fit to be quoted, put where its markers are.
 import { describe, expect, test } from 'bun:test'
-import { SECTION_BEGIN, SECTION_END, speedSection, withSpeedSection } from '../../bench/readme.ts'
+import { mergeResults, SECTION_BEGIN, SECTION_END, speedSection, withSpeedSection } from '../../bench/readme.ts'
 import { type BenchResult, RESULT_SCHEMA, ResultInvalidError } from '../../bench/result.ts'
 
 const result: BenchResult = {
@@ -56,6 +56,44 @@ describe('the speed section', () => {
       { commit: { id: '0123456789abcdef', modified: true } },
     ]
     for (const change of doubtful) expect(() => speedSection({ ...result, ...change })).toThrow(ResultInvalidError)
+  })
+})
+
+describe('several results', () => {
+  const sweep: BenchResult = {
+    ...result,
+    goals: [],
+    measurements: [
+      {
+        name: 'sweep.p1w2.closed.throughput',
+        label: 'x',
+        unit: '/s',
+        better: 'higher',
+        rounds: [9_000],
+        median: 9_000,
+      },
+      { name: 'sweep.p1w2.closed.cpu', label: 'x', unit: 'µs', better: 'lower', rounds: [50], median: 50 },
+      { name: 'sweep.p1w2.closed.p99', label: 'x', unit: 'ms', better: 'lower', rounds: [4], median: 4 },
+    ],
+  }
+
+  test('become one section, with the sweep as a table, a sentence and its drawing', () => {
+    const section = speedSection(mergeResults([result, sweep]), (name) => name === 'sweep')
+    expect(section).toContain('21,000/s')
+    expect(section).toContain('| 1 | 2 | 9,000/s | 50.0 µs | 4.00 ms |')
+    expect(section).toContain('Recommended on this machine: --processes 1 --workers 2')
+    expect(section).toContain('](docs/images/bench-sweep.svg)')
+    expect(speedSection(mergeResults([result, sweep]))).not.toContain('.svg')
+  })
+
+  test('must be of one machine and commit, say nothing twice, and each be fit to be quoted', () => {
+    const wrong: readonly BenchResult[] = [
+      result,
+      { ...sweep, machine: { ...sweep.machine, cores: 8 } },
+      { ...sweep, commit: { id: 'other', modified: false } },
+      { ...sweep, findings: ['a finding'] },
+    ]
+    for (const other of wrong) expect(() => mergeResults([result, other])).toThrow(ResultInvalidError)
   })
 })
 

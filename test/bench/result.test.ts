@@ -69,6 +69,20 @@ describe('goals', () => {
     ])
   })
 
+  test('each signer is held against its own floor of the same round', () => {
+    const collector = wholeRun()
+    addRounds(collector, 'floor.sign.libsecp256k1', 'µs', [17, 17, 17])
+    addRounds(collector, 'signers.libsecp256k1.closed.cpu', 'µs', [36, 43, 36])
+    addRounds(collector, 'signers.libsecp256k1.closed.throughput', '/s', [36_000, 34_000, 35_500])
+    addDerived(collector, 'noble')
+    expect(collector.rounds('signers.libsecp256k1.cpu_over_floor')).toEqual([36 / 30, 1, 36 / 30])
+    const reached = judgeGoals(collector, 1_000).flatMap(({ name, reached }) =>
+      name.startsWith('signers') ? [reached] : [],
+    )
+    expect(reached).toEqual([true, true])
+    expect(collector.rounds('signers.noble.cpu_over_floor')).toEqual([])
+  })
+
   test('goals about 1,000/s are left out at another rate, and all that was not measured', () => {
     expect(judgeGoals(wholeRun(), 2_000).map(({ unit }) => unit)).toEqual(['ratio', 'ratio'])
     const collector = createCollector()

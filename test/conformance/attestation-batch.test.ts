@@ -142,7 +142,7 @@ describe('a batch', () => {
       const response = await post(body)
       expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 400, body: { code } })
     }
-    const huge = await post({ requests: ['x'.repeat(8_388_608)] })
+    const huge = await post({ requests: ['x'.repeat(4_194_304)] })
     expect(huge.status).toBe(413)
     const keyed = await post({ requests: [project()] }, { 'idempotency-key': 'batch' })
     expect(await keyed.json()).toMatchObject({ code: 'INVALID_HEADER' })
@@ -193,4 +193,39 @@ test('the rate limit counts elements: what is over it is 429 in its place', asyn
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
   expect(answers[7]?.retry_after_seconds).toBeGreaterThanOrEqual(1)
   expect((await post({ requests: [project()] }, { 'x-api-key': key })).status).toBe(429)
+})
+
+test('a reader of lines that leaves in the middle takes nobody with it', async () => {
+  const { hostname, port } = new URL(service.url)
+  const body = JSON.stringify({ requests: Array.from({ length: 1_000 }, () => project()) })
+  const head = [
+    'POST /v2/attestations HTTP/1.1',
+    `Host: ${hostname}`,
+    'Content-Type: application/json',
+    'Accept: application/x-ndjson',
+    `X-Api-Key: ${value('ATTESTATION_API_KEY')}`,
+    `Content-Length: ${body.length}`,
+  ].join('\r\n')
+  for (let round = 0; round < 5; round++) {
+    const left = Promise.withResolvers<void>()
+    const socket = await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        // The first bytes are here, most are not.
+        data: (connection) => {
+          connection.terminate()
+          left.resolve()
+        },
+        close: () => left.resolve(),
+        error: () => left.resolve(),
+      },
+    })
+    socket.write(`${head}\r\n\r\n${body}`)
+    socket.flush()
+    await left.promise
+    const [line] = await ask([project()])
+    expect(line?.status).toBe(200)
+  }
+  expect(service.output().stderr).not.toContain('a promise was left alone')
 })

@@ -1,11 +1,12 @@
 // What the pages compute by themselves: addresses, times, problems, commands.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
+import { fieldMembers } from '../../src/admin/field-members.ts'
 import { browserName } from '../../src/dashboard/page/account/browser-name.ts'
+import { call, onSignedOut } from '../../src/dashboard/page/api/client.ts'
 import { ApiError, fieldProblemOf, NetworkError, problemText } from '../../src/dashboard/page/api/errors.ts'
 import { curlFor } from '../../src/dashboard/page/attest/curl.ts'
 import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
-import { parseEntries } from '../../src/dashboard/page/lists/parse-entries.ts'
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
@@ -42,8 +43,13 @@ describe('addresses', () => {
 })
 
 describe('problems', () => {
-  const refused = (error: FieldInvalidError | FieldMissingError): ApiError =>
-    new ApiError(400, error.code, error.detail, 'request-1')
+  /** As the admin API says it. */
+  const refused = (error: FieldInvalidError | FieldMissingError): ApiError => {
+    const { field: name, rule = '' } = fieldMembers(error)
+    return new ApiError(400, error.code, error.detail, 'request-1', {
+      field: name === undefined ? null : { name, rule },
+    })
+  }
 
   test('that the server finds in a field are shown at that field', () => {
     expect(fieldProblemOf(refused(new FieldInvalidError('name', 'must not be empty')))).toEqual({
@@ -63,8 +69,35 @@ describe('problems', () => {
 
   test('say what is known and name the request in the log', () => {
     expect(problemText(new ApiError(500, 'INTERNAL', 'an internal error occurred', 'abc')).requestId).toBe('abc')
-    expect(problemText(new ApiError(429, 'RATE_LIMITED', 'too many', 'abc', 7)).text).toContain('7 s')
+    expect(problemText(new ApiError(429, 'RATE_LIMITED', 'too many', 'abc', { retryAfterSeconds: 7 })).text).toContain(
+      '7 s',
+    )
     expect(problemText(new NetworkError('not reached')).requestId).toBeNull()
+  })
+})
+
+describe('a 401', () => {
+  const answer = (code: string) => async (): Promise<Response> => Response.json({ code, detail: 'no' }, { status: 401 })
+  const heard = async (code: string, key: 'PUT /me/password' | 'GET /me'): Promise<[told: number, asked: number]> => {
+    let told = 0
+    const ignore = onSignedOut(() => {
+      told += 1
+    })
+    const fetching = spyOn(globalThis, 'fetch').mockImplementation(answer(code) as unknown as typeof fetch)
+    try {
+      const asking = key === 'GET /me' ? call(key) : call(key, { body: { current_password: 'a', new_password: 'b' } })
+      await expect(asking).rejects.toBeInstanceOf(ApiError)
+      return [told, fetching.mock.calls.length]
+    } finally {
+      fetching.mockRestore()
+      ignore()
+    }
+  }
+
+  test('says that nobody is signed in, save where a password was wrong; neither asks again', async () => {
+    expect(await heard('UNAUTHENTICATED', 'GET /me')).toEqual([1, 1])
+    expect(await heard('UNAUTHENTICATED', 'PUT /me/password')).toEqual([1, 1])
+    expect(await heard('CREDENTIAL_WRONG', 'PUT /me/password')).toEqual([0, 1])
   })
 })
 
@@ -98,15 +131,6 @@ test('the details of a change are what was given, and what is different', () => 
     'name: Old → New',
   )
   expect(describeDetail({ overlap_seconds: 60 })).toBe('overlap seconds: 60')
-})
-
-test('entries of a list are read as they were written', () => {
-  expect(parseEntries('address,memo\n0x1,plain\n0x2,"with ""quotes"", and comma"\n0x3,\n', 10)).toEqual([
-    { address: '0x1', memo: 'plain' },
-    { address: '0x2', memo: 'with "quotes", and comma' },
-    { address: '0x3', memo: '' },
-  ])
-  expect(parseEntries('address,memo\n0x1,a\n0x2,b\n', 1)).toHaveLength(1)
 })
 
 test('names become short names', () => {

@@ -109,7 +109,11 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await page.mouse.up()
       expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-35px, 10px)')
       // A PDF is a file to save, never something that is opened here.
-      await page.getByLabel('Document on the left').selectOption({ label: 'Identity document 2' })
+      const left = page.getByLabel('Document on the left')
+      const shown = await left.locator('option:checked').textContent()
+      await left.selectOption({
+        label: shown === 'Identity document 1' ? 'Identity document 2' : 'Identity document 1',
+      })
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('link', { name: /Download/ }).click(),
@@ -178,23 +182,28 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await pressed(page, 'x')
       await page.getByLabel('To the person').fill('Words that are not lost')
       // Someone else is faster.
-      const { sequence } = await read(id)
-      await dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
-        ...{ status: 'completed', sequence },
-        private_comment: MARKUP,
-      })
+      const decideElsewhere = async (status: 'retry' | 'completed'): Promise<unknown> =>
+        dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
+          ...{ status, sequence: (await read(id)).sequence, private_comment: MARKUP },
+        })
+      // From here it could still be rejected: only what was seen stands against it.
+      await decideElsewhere('retry')
       await page.getByRole('button', { name: 'Reject now' }).click()
       await page.getByText('This session has changed').waitFor()
-      await page.getByText(/Completed by API key .* while you looked at it/).waitFor()
+      await page.getByText(/Sent back by API key .* while you looked at it/).waitFor()
       await page.getByText(MARKUP).waitFor()
-      expect((await read(id)).status).toBe('completed')
+      expect((await read(id)).status).toBe('retry')
       await accessible(page)
 
+      await decideElsewhere('completed')
+      await page.reload()
+      await page.getByText('Completed', { exact: true }).first().waitFor()
+      await page.getByRole('button', { name: 'Show the evidence' }).click()
+      await page.getByRole('img', { name: /Portrait/ }).waitFor()
       // Revoking says what becomes of it.
       await page.getByRole('button', { name: 'More actions' }).click()
       await page.getByRole('menuitem', { name: 'Revoke' }).click()
       await page.getByLabel('To the person').fill('It was a mistake.')
-      await accessible(page)
       await page.getByRole('button', { name: 'Revoke now' }).click()
       await page.getByText('It was a mistake.').first().waitFor()
       expect((await read(id)).status).toBe('rejected')
@@ -214,14 +223,27 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
         fields: [],
       })
 
-      // Taken, a session keeps others off.
+      // Who reviews it keeps others off; what was written before is there again once it is taken over.
       await page.goto(`${dashboard.url}/o/demo/reviews/${other}`)
       await page.getByText('nobody yet').waitFor()
-      await pressed(page, 't')
+      await page.getByRole('button', { name: /^Send back/ }).click()
+      await page.getByLabel('To the person').fill('Words that are kept')
+      const alan = (await dashboard.admin('POST', '/organizations/demo/members', {
+        ...{ email: 'alan@example.org', name: MARKUP, role: 'reviewer' },
+      })) as { member: { user_id: string } }
+      await dashboard.admin('PUT', `/organizations/demo/sessions/${other}/assignment`, {
+        ...{ user_id: alan.member.user_id, version: 0 },
+      })
+      await page.getByRole('button', { name: 'Send back now' }).click()
+      await page.getByText('This session has changed').waitFor()
+      await page.getByText(/ reviews it$/).waitFor()
+      expect((await read(other)).status).toBe('submitted')
+      await page.getByRole('button', { name: 'Take it over' }).click()
       await page.getByText('It is yours').waitFor()
+      await page.getByRole('button', { name: /^Send back/ }).click()
+      expect(await page.getByLabel('To the person').inputValue()).toBe('Words that are kept')
       await page.getByRole('button', { name: 'Give back' }).waitFor()
-      await page.goto(`${dashboard.url}/o/demo/reviews?assigned=nobody`)
-      await page.getByText('Nothing matches these filters').waitFor()
+      await page.goto(`${dashboard.url}/o/demo/reviews`)
       await page.getByLabel('Reviewer').selectOption('me')
       await page.getByRole('row').filter({ hasText: 'you' }).waitFor()
     },

@@ -3,6 +3,7 @@ import { type Access, isUnsafe, type Route } from '../route.ts'
 import { type TSchema, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
 import type { DescribedOperation } from './operation.ts'
+import { ADMIN_PROBLEM } from './problem.ts'
 
 const PARAMETERS: Readonly<Record<string, { readonly description: string }>> = {
   organization: { description: 'Id or short name' },
@@ -103,7 +104,8 @@ because of what is written meanwhile.
 **Changes** take an \`Idempotency-Key\`, and each is in the audit log by the time it is answered. A cookie's change has to
 come from the dashboard's own pages.
 
-**Errors** are problems (RFC 9457) with a stable \`code\` and the id of the request.`
+**Errors** are problems (RFC 9457) with a stable \`code\` and the id of the request. Where one field is at fault, \`field\`
+names it and \`rule\` says what is expected.`
 
 const TAGS: ReadonlyArray<{ readonly name: string; readonly description: string }> = [
   { name: 'Account', description: 'Signing in and out, and one’s own account.' },
@@ -142,4 +144,5 @@ export const adminDocument = (routes: readonly Route[], version: string, secure:
       adminKey: { type: 'http', scheme: 'bearer', description: 'An admin key: csm_live_… or csm_test_…' },
     },
     operations: routes.map(describe),
+    problem: ADMIN_PROBLEM,
   })

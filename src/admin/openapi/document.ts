@@ -70,7 +70,11 @@ const createSchemas = () => {
 
 const pathParameters = (path: string): string[] => [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? '')
 
-const describeOperation = (operation: DescribedOperation, schemaOf: (schema: TSchema) => Json): JsonObject => {
+const describeOperation = (
+  operation: DescribedOperation,
+  problem: TSchema,
+  schemaOf: (schema: TSchema) => Json,
+): JsonObject => {
   const { parameters, query, headers, bodies, answers, problems, security } = operation
   const listed: Json[] = [
     ...pathParameters(operation.path).map((name): Json => {
@@ -120,7 +124,7 @@ const describeOperation = (operation: DescribedOperation, schemaOf: (schema: TSc
   for (const status of [...new Set(problems)].sort((left, right) => left - right)) {
     responses[String(status)] = {
       description: TEXTS[status] ?? 'An error.',
-      content: { 'application/problem+json': { schema: schemaOf(PROBLEM) } },
+      content: { 'application/problem+json': { schema: schemaOf(problem) } },
     }
   }
   const entries = Object.entries(bodies)
@@ -164,7 +168,7 @@ export const openApiDocument = (described: DescribedInterface): string => {
   for (const operation of described.operations) {
     const known = paths[operation.path]
     const item: JsonObject = known !== undefined && isObject(known) ? known : {}
-    item[operation.method.toLowerCase()] = describeOperation(operation, schemas.of)
+    item[operation.method.toLowerCase()] = describeOperation(operation, described.problem ?? PROBLEM, schemas.of)
     paths[operation.path] = item
   }
   return JSON.stringify({

@@ -50,4 +50,6 @@ export interface DescribedInterface {
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly securitySchemes: Readonly<Record<string, unknown>>
   readonly operations: readonly DescribedOperation[]
+  /** Body of every error; PROBLEM unless stated. */
+  readonly problem?: TSchema
 }

@@ -1,16 +1,29 @@
 // The body of every answer other than 2xx, as documents show it (RFC 9457; src/http/problem.ts).
 import { named, Type } from '../schema.ts'
 
-export const PROBLEM = named(
+const MEMBERS = {
+  type: Type.String({ description: 'A name for the kind of problem' }),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String({ description: 'What is wrong, without anything of what was sent' }),
+  code: Type.String({ description: 'Stable; for programs' }),
+  request_id: Type.String({ description: 'Names the request in the log' }),
+  message: Type.String({ description: 'As `detail`, for existing clients' }),
+  error: Type.String({ description: 'As `detail`, for existing clients' }),
+}
+
+export const PROBLEM = named('Problem', Type.Object(MEMBERS))
+
+/** The admin API's own: it names the field (src/admin/field-members.ts). */
+export const ADMIN_PROBLEM = named(
   'Problem',
   Type.Object({
-    type: Type.String({ description: 'A name for the kind of problem' }),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String({ description: 'What is wrong, without anything of what was sent' }),
-    code: Type.String({ description: 'Stable; for programs' }),
-    request_id: Type.String({ description: 'Names the request in the log' }),
-    message: Type.String({ description: 'As `detail`, for existing clients' }),
-    error: Type.String({ description: 'As `detail`, for existing clients' }),
+    ...MEMBERS,
+    field: Type.Optional(
+      Type.String({
+        description: 'The one field that is at fault: `name`, `add[0].address`. Left out: no single one is.',
+      }),
+    ),
+    rule: Type.Optional(Type.String({ description: 'What is expected of that field: `must not be empty`' })),
   }),
 )

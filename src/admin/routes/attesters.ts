@@ -119,7 +119,7 @@ export const ATTESTER_ROUTES = [
             subject: address,
             detail: { kind, address, keystoreFile },
           })
-          return new Reply(202, showApproval(approval))
+          return new Reply(202, await showApproval(tables.users, approval))
         })
       } catch (error) {
         // A keystore that nobody knows of would be an orphan.
@@ -149,7 +149,7 @@ export const ATTESTER_ROUTES = [
           subject: params.attester,
           detail: { status },
         })
-        return new Reply(202, showApproval(approval))
+        return new Reply(202, await showApproval(tables.users, approval))
       }),
   }),
   route('inspectChains', 'GET', '/chain-checks', {

@@ -1,6 +1,14 @@
 // The audit log, and changes that wait for a second person.
+import type { ApprovalState } from '../../store/approvals.ts'
 import type { AuditEntry } from '../../store/audit.ts'
-import { APPROVAL, type ApprovalAction, decideApproval, type Perform, showApproval } from '../approvals.ts'
+import {
+  APPROVAL,
+  type ApprovalAction,
+  decideApproval,
+  type Perform,
+  showApproval,
+  showApprovals,
+} from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { performActivate } from '../policies/live.ts'
 import {
@@ -49,7 +57,9 @@ const VERIFICATION = named(
 )
 
 const FILTERS = {
-  action: Type.Optional(Type.String({ maxLength: 100 })),
+  action: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Its beginning: `key.` for all that was done with keys' }),
+  ),
   actor: Type.Optional(Type.String({ maxLength: 100 })),
   subject: Type.Optional(Type.String({ maxLength: 200 })),
 }
@@ -69,7 +79,7 @@ const showEntry = (entry: AuditEntry) => ({
 })
 
 const filterOf = (query: { action?: string; actor?: string; subject?: string }) => ({
-  ...(query.action === undefined ? {} : { action: query.action }),
+  ...(query.action === undefined ? {} : { actionPrefix: query.action }),
   ...(query.actor === undefined ? {} : { actor: query.actor }),
   ...(query.subject === undefined ? {} : { subject: query.subject }),
 })
@@ -83,6 +93,18 @@ const PERFORM: Readonly<Record<ApprovalAction, Perform>> = {
 
 const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
 const DECISION = closed({ approve: Type.Boolean({ description: 'False rejects; who asked may only reject' }) })
+
+const WAITING = closed({ waiting: Type.Integer({ description: 'Changes that someone may decide now' }) })
+
+const approvalPage = async (
+  { store }: Services,
+  organizationId: string | null,
+  query: { readonly state?: ApprovalState; readonly limit?: number; readonly cursor?: string },
+) => {
+  const filter = { organizationId, ...(query.state === undefined ? {} : { state: query.state }) }
+  const { items, next } = await store.approvals.page(filter, pageRequest(query, ['number', 'string']))
+  return pageAnswer({ items: await showApprovals(store.users, items), next }, (approval) => approval)
+}
 
 /** A key that was made for a request that nobody wants any more goes with it. */
 const tidy = (
@@ -132,14 +154,15 @@ export const AUDIT_ROUTES = [
     summary: 'Changes that wait, or waited, for a second person, newest first',
     query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
     answer: pageOf(APPROVAL),
-    handle: async ({ services, organization, query }) =>
-      pageAnswer(
-        await services.store.approvals.page(
-          { organizationId: organization.id, ...(query.state === undefined ? {} : { state: query.state }) },
-          pageRequest(query, ['number', 'string']),
-        ),
-        showApproval,
-      ),
+    handle: ({ services, organization, query }) => approvalPage(services, organization.id, query),
+  }),
+  approvals('countApprovals', 'GET', '/organizations/{organization}/approvals/waiting', {
+    access: VIEWER,
+    summary: 'How many changes wait for a second person',
+    answer: WAITING,
+    handle: async ({ services, organization }) => ({
+      waiting: await services.store.approvals.countPending(organization.id),
+    }),
   }),
   approvals('decideApproval', 'POST', '/organizations/{organization}/approvals/{approval}/decide', {
     access: ORGANIZATION_ADMIN_PERSON,
@@ -151,6 +174,7 @@ export const AUDIT_ROUTES = [
     handle: ({ services, organization, actor, params, body, write }) =>
       write(async (tables, note) =>
         showApproval(
+          tables.users,
           await decideApproval(tables, note, services, PERFORM, {
             organizationId: organization.id,
             approvalId: params.approval,
@@ -165,14 +189,13 @@ export const AUDIT_ROUTES = [
     summary: 'The same for what belongs to the deployment',
     query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
     answer: pageOf(APPROVAL),
-    handle: async ({ services, query }) =>
-      pageAnswer(
-        await services.store.approvals.page(
-          { organizationId: null, ...(query.state === undefined ? {} : { state: query.state }) },
-          pageRequest(query, ['number', 'string']),
-        ),
-        showApproval,
-      ),
+    handle: ({ services, query }) => approvalPage(services, null, query),
+  }),
+  approvals('countDeploymentApprovals', 'GET', '/approvals/waiting', {
+    access: DEPLOYMENT,
+    summary: 'How many changes of what belongs to the deployment wait for a second person',
+    answer: WAITING,
+    handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
   }),
   approvals('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {
     access: DEPLOYMENT_PERSON,
@@ -190,7 +213,7 @@ export const AUDIT_ROUTES = [
         }),
       )
       tidy(services, decided.action, body.approve, decided.detail)
-      return showApproval(decided)
+      return showApproval(services.store.users, decided)
     },
   }),
 ]

@@ -53,6 +53,7 @@ export const DEPLOYMENT_ROUTES = [
       id: Type.String(),
       version: Type.String(),
       signer: Type.String({ description: 'Signing backend' }),
+      api_url: Type.String({ description: 'Where the attestation and identity APIs answer, without a trailing slash' }),
       chains: Type.Array(
         closed({ name: Type.String(), family: oneOf(['evm', 'solana']), chain_id: nullable(Type.Integer()) }),
       ),
@@ -61,6 +62,7 @@ export const DEPLOYMENT_ROUTES = [
       id: services.store.deploymentId,
       version: services.version,
       signer: services.signer,
+      api_url: services.apiUrl,
       chains: services.chains.chains.map((chain) => ({
         name: chain.name,
         family: chain.family,
@@ -93,7 +95,7 @@ export const DEPLOYMENT_ROUTES = [
             subject: 'deployment',
             detail: {},
           })
-          return new Reply(202, showApproval(approval))
+          return new Reply(202, await showApproval(tables.users, approval))
         }
         if (before !== body.second_person) {
           await tables.organizationSettings.setDeploymentSecondPerson(body.second_person)

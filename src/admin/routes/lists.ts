@@ -1,14 +1,18 @@
 // Lists of addresses: each organization's own, and those of the deployment that all share. The same routes for both.
-import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
+import { addressKey, addressOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { AUTHOR_LENGTH_MAX, LIST_NAME_RULE, MEMO_LENGTH_MAX } from '../../domain/list.ts'
+import { AUTHOR_LENGTH_MAX, LIST_NAME_RULE, type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Organization } from '../../store/organizations.ts'
+import type { PagePosition } from '../../store/paging.ts'
 import { type Actor, actorId, actorName } from '../actor.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { pageEntries } from '../list-entries.ts'
+import { parseAddressSearch } from '../list-search.ts'
 import { editList, exportList, LIST_MEDIA_TYPES, requireList, uploadList, type Write } from '../lists.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, type Route, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 const LIST = named(
@@ -45,6 +49,25 @@ const UPLOADED = named(
     skipped: Type.Record(Type.String(), Type.Integer(), { description: 'Addresses of chains that are not supported' }),
   }),
 )
+
+const ENTRY = named(
+  'ListEntry',
+  closed({ address: Type.String(), memo: Type.String(), author: Type.String(), added_at: time() }),
+)
+
+const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry) => ({
+  address: walletAddressText(addressOfKey(key)),
+  ...{ memo, author },
+  added_at: timeText(addedAtSeconds),
+})
+
+/** The last key seen, as a cursor has it. */
+const keyOf = (after: PagePosition | null): string | null => {
+  if (after === null) return null
+  const [key] = after
+  if (typeof key === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(key)) return key
+  throw new FieldInvalidError('cursor', 'is not the next_cursor of this list')
+}
 
 const showList = (list: AddressList) => ({
   name: list.name,
@@ -161,6 +184,23 @@ const listRoutes = (
           ...(body.remove ?? []).map((address) => ({ address, memo: '', present: false })),
         ])
         return { list: showList(list), changed }
+      },
+    }),
+    route(`list${suffix}ListEntries`, 'GET', `${prefix}/lists/{list}/entries`, {
+      access: access.read,
+      summary: 'The addresses of a list',
+      description: 'EVM before Solana, each in the order of their bytes.',
+      query: Type.Object({
+        ...PAGE_QUERY,
+        search: Type.Optional(Type.String({ maxLength: 100, description: 'An address, or how one begins' })),
+      }),
+      answer: pageOf(ENTRY),
+      handle: async ({ services, organization, params, query }) => {
+        const search = parseAddressSearch(query.search ?? '')
+        const list = await requireList(services.store, ownerOf({ organization }), params.list)
+        const { limit, after } = pageRequest(query, ['string'])
+        const page = await pageEntries(services.store, list, search, { limit, after: keyOf(after) })
+        return pageAnswer(page, showEntry)
       },
     }),
     route(`find${suffix}ListEntry`, 'GET', `${prefix}/lists/{list}/entries/{address}`, {

@@ -179,7 +179,7 @@ export const ORGANIZATION_ROUTES = [
             subject: organization.id,
             detail: {},
           })
-          return new Reply(202, showApproval(approval))
+          return new Reply(202, await showApproval(tables.users, approval))
         }
         if (before !== body.second_person) {
           await tables.organizationSettings.setSecondPerson(organization.id, body.second_person)

@@ -222,7 +222,7 @@ export const POLICY_ROUTES = [
           subject: policy.id,
           detail: { revision_id: revision.id, number: revision.number, content_hash: revision.contentHash },
         })
-        return new Reply(202, showApproval(approval))
+        return new Reply(202, await showApproval(tables.users, approval))
       }),
   }),
   route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {

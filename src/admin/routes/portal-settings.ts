@@ -61,6 +61,11 @@ export const PORTAL_SETTING_ROUTES = [
   route('readLogo', 'GET', `${BASE}/brand/logo`, {
     access: VIEWER,
     summary: 'Its logo',
+    query: Type.Object({
+      version: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Not looked at: makes the address of another logo another one' }),
+      ),
+    }),
     streams: true,
     answer: Type.String(),
     contentType: 'image/png',

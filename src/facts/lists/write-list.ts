@@ -119,11 +119,11 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
 }
 
 /** EVM before Solana, then as bytes: the order of chunks. */
-const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
+export const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
   left.length - right.length || Buffer.compare(left, right)
 
 /** Both in order; of two with the same key the later one. */
-async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
+export async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
   earlier: AsyncIterable<Earlier>,
   later: AsyncIterable<Later>,
 ): AsyncGenerator<Earlier | Later> {

@@ -1,7 +1,7 @@
 // The index's own SQLite file. It holds nothing that the log does not: one that is damaged, or of another version of this
 // program, is thrown away and built again.
 import { Database, type Statement } from 'bun:sqlite'
-import { existsSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 
 /** Changes whenever what is stored, or how, changes. */
 const VERSION = '3'
@@ -61,6 +61,9 @@ const removeFiles = (path: string): void => {
 }
 
 const openDatabase = (path: string): Database => {
+  // For its owner alone, like all that is kept here.
+  closeSync(openSync(path, 'a', 0o600))
+  chmodSync(path, 0o600)
   const database = new Database(path, { create: true, readwrite: true, strict: true })
   // Before anything is written: pages of a size that suits reading in order.
   database.run('PRAGMA page_size = 8192')

@@ -193,6 +193,7 @@ export const startHarness = async (): Promise<Harness> => {
     ...{ store, clock, origins, passwords, passkeys, sessions, box, jobs, live, pool },
     version: '0.0.0',
     signer: 'noble',
+    apiUrl: 'http://localhost:8080',
     chains: createChainTable(),
     signIn: createSignIn({ store, clock, passwords, passkeys, sessions, box }),
     createAttesterKey: async (kind) => ({

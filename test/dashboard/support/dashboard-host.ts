@@ -1,5 +1,5 @@
 // The real service in a process of its own, and the dashboard it serves.
-import { type RunningService, startService } from '../../service/start-service.ts'
+import { type RunningService, type ServiceOptions, startService } from '../../service/start-service.ts'
 
 export interface DashboardHost {
   readonly service: RunningService
@@ -12,8 +12,8 @@ export interface DashboardHost {
   stop(): Promise<void>
 }
 
-export const startDashboardHost = async (): Promise<DashboardHost> => {
-  const service = await startService()
+export const startDashboardHost = async (options: ServiceOptions = {}): Promise<DashboardHost> => {
+  const service = await startService(options)
   const url = service.quickstart['DASHBOARD_URL'] ?? ''
   const welcome = /^\s*(http\S+\/welcome#\S+)$/m.exec(service.output().stdout)?.[1]
   if (welcome === undefined) throw new Error(`no link was printed:\n${service.output().stdout}`)

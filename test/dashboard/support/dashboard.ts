@@ -23,6 +23,10 @@ export interface Dashboard extends Pick<DashboardHost, 'service' | 'admin' | 'we
   stop(): Promise<void>
 }
 
+/** As the list of sessions shows it. */
+const USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+
 /** How the page finds that nobody is signed in, or that a password was wrong. */
 const SIGNED_OUT = /Failed to load resource: the server responded with a status of 401/
 
@@ -30,7 +34,10 @@ const SIGNED_OUT = /Failed to load resource: the server responded with a status 
 const makeFirstAdmin = async (url: string, welcome: string): Promise<{ name: string; value: string }> => {
   const response = await fetch(`${url}/admin/v1/welcome`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', origin: url, 'sec-fetch-site': 'same-origin' },
+    headers: {
+      ...{ 'content-type': 'application/json', origin: url, 'sec-fetch-site': 'same-origin' },
+      'user-agent': USER_AGENT,
+    },
     body: JSON.stringify({
       token: welcome.split('#')[1],
       name: 'Ada Byron',
@@ -43,9 +50,15 @@ const makeFirstAdmin = async (url: string, welcome: string): Promise<{ name: str
   return { name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1) }
 }
 
-/** @param options.firstAdmin false leaves the link unused */
-export const startDashboard = async (options: { readonly firstAdmin?: boolean } = {}): Promise<Dashboard> => {
-  const host = await startDashboardHost()
+export interface DashboardOptions {
+  /** False leaves the first-admin link unused. */
+  readonly firstAdmin?: boolean
+  /** Settings of the service. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export const startDashboard = async (options: DashboardOptions = {}): Promise<Dashboard> => {
+  const host = await startDashboardHost({ environment: options.environment ?? {} })
   const url = host.url.replace('127.0.0.1', 'localhost')
   const welcome = host.welcome.replace('127.0.0.1', 'localhost')
   const cookie = options.firstAdmin === false ? null : await makeFirstAdmin(url, welcome)

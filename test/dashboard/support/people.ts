@@ -51,12 +51,16 @@ const connect = async (person: Visitor, path: string, name: string): Promise<voi
   expectOk(await person.call('POST', `${path}/wallets`, { nonce, signature }), 'wallet')
 }
 
-export const createPeople = (service: Pick<RunningService, 'url' | 'quickstart'>) => {
+/** @param identityKey of the organization that asks them; the quick start's unless given */
+export const createPeople = (
+  service: Pick<RunningService, 'url' | 'quickstart'>,
+  identityKey = service.quickstart['IDENTITY_API_KEY'] ?? '',
+) => {
   const register = async (type: SessionType) => {
     const response = await fetch(`${service.url}/api/v1/register/${type}`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${service.quickstart['IDENTITY_API_KEY']}`,
+        authorization: `Bearer ${identityKey}`,
         'content-type': 'application/json',
       },
       body: '{}',

@@ -56,11 +56,14 @@ const failureOf = async (response: Response): Promise<ApiError> => {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null
   try {
-    const { code, detail } = (await response.json()) as { code?: unknown; detail?: unknown }
-    return new ApiError(response.status, String(code ?? ''), String(detail ?? ''), requestId, retryAfterSeconds)
+    const { code, detail, field, rule } = (await response.json()) as Readonly<Record<string, unknown>>
+    return new ApiError(response.status, String(code ?? ''), String(detail ?? ''), requestId, {
+      retryAfterSeconds,
+      field: typeof field === 'string' ? { name: field, rule: String(rule ?? '') } : null,
+    })
   } catch {
     // Not ours: a proxy's page, say. The status has to do.
-    return new ApiError(response.status, '', `the answer was ${response.status}`, requestId, retryAfterSeconds)
+    return new ApiError(response.status, '', `the answer was ${response.status}`, requestId, { retryAfterSeconds })
   }
 }
 
@@ -73,6 +76,9 @@ export const onSignedOut = (listener: () => void): (() => void) => {
 
 /** Where being signed out is an answer and not the end of a session. */
 const isEntry = (key: string): boolean => /^POST \/(sign-in|welcome)/.test(key)
+
+/** A password or code that was asked for once more, and was wrong, is a 401 as well: whoever it is stays signed in. */
+const WRONG_CREDENTIAL = 'CREDENTIAL_WRONG'
 
 const request = async (key: string, options: Loose): Promise<Response> => {
   const { body, signal, timeoutMs = TIMEOUT_MS } = options
@@ -97,21 +103,10 @@ const request = async (key: string, options: Loose): Promise<Response> => {
   }
   if (response.ok) return response
   const failure = await failureOf(response)
-  if (failure.status === 401 && !isEntry(key)) await tellIfSignedOut(key)
-  throw failure
-}
-
-/** A password that was asked for once more, and was wrong, is a 401 as well: whoever it is stays signed in. */
-const tellIfSignedOut = async (key: string): Promise<void> => {
-  if (key !== 'GET /me') {
-    try {
-      await request('GET /me', {})
-    } catch {
-      // Told by that very request where it found nobody.
-    }
-    return
+  if (failure.status === 401 && failure.code !== WRONG_CREDENTIAL && !isEntry(key)) {
+    for (const listener of listeners) listener()
   }
-  for (const listener of listeners) listener()
+  throw failure
 }
 
 /**

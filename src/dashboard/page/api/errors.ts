@@ -1,5 +1,16 @@
 // What a call to the admin API can fail with, and what people are told about it.
 
+/** As the server names it: `rate_limit.burst` must be a whole number. */
+export interface FieldFault {
+  readonly name: string
+  readonly rule: string
+}
+
+interface ApiErrorDetails {
+  readonly retryAfterSeconds?: number | null
+  readonly field?: FieldFault | null
+}
+
 /** The server refused: a problem of RFC 9457. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -10,12 +21,14 @@ export class ApiError extends Error {
   readonly requestId: string
   /** Null: not said. */
   readonly retryAfterSeconds: number | null
+  /** The one field that is at fault; null: no single one is. */
+  readonly field: FieldFault | null
   constructor(
     status: number,
     code: string,
     detail: string,
     requestId: string,
-    retryAfterSeconds: number | null = null,
+    { retryAfterSeconds = null, field = null }: ApiErrorDetails = {},
   ) {
     super(detail)
     this.status = status
@@ -23,6 +36,7 @@ export class ApiError extends Error {
     this.detail = detail
     this.requestId = requestId
     this.retryAfterSeconds = retryAfterSeconds
+    this.field = field
   }
 }
 
@@ -42,9 +56,6 @@ export interface FieldProblem {
   readonly text: string
 }
 
-const INVALID = /^request validation failed: ([A-Za-z_][\w.[\]]*) (.+)$/s
-const MISSING = /^Missing required field: ([A-Za-z_][\w.[\]]*)$/
-
 const sentence = (text: string): string => {
   const first = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(first) ? first : `${first}.`
@@ -52,12 +63,9 @@ const sentence = (text: string): string => {
 
 /** Null where the problem is not about one field. */
 export const fieldProblemOf = (error: unknown): FieldProblem | null => {
-  if (!(error instanceof ApiError)) return null
-  const invalid = INVALID.exec(error.detail)
-  // `the request …` and `the query …` are about no field.
-  if (invalid !== null && invalid[1] !== 'the') return { field: invalid[1] ?? '', text: sentence(invalid[2] ?? '') }
-  const missing = MISSING.exec(error.detail)
-  return missing === null ? null : { field: missing[1] ?? '', text: 'This is needed.' }
+  if (!(error instanceof ApiError) || error.field === null) return null
+  const { name, rule } = error.field
+  return { field: name, text: error.code === 'MISSING_REQUIRED_FIELD' ? 'This is needed.' : sentence(rule) }
 }
 
 export interface ProblemText {

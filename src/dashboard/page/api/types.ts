@@ -69,7 +69,10 @@ export interface Approval {
   readonly state: 'pending' | 'approved' | 'rejected' | 'expired'
   /** Account */
   readonly requested_by: string
+  /** As that account is called now */
+  readonly requested_by_name: string
   readonly decided_by: string | null
+  readonly decided_by_name: string | null
   readonly created_at: string
   readonly expires_at: string
   readonly decided_at: string | null
@@ -270,6 +273,13 @@ export interface Job {
   readonly created_at: string
   readonly started_at: string | null
   readonly finished_at: string | null
+}
+
+export interface ListEntry {
+  readonly address: string
+  readonly memo: string
+  readonly author: string
+  readonly added_at: string
 }
 
 export interface ListSource {
@@ -963,7 +973,7 @@ export interface Operations {
   }
   'GET /organizations/{organization}/brand/logo': {
     params: { readonly organization: string }
-    query: None
+    query: { readonly version?: string | undefined }
     body: undefined
     answer: Response
   }
@@ -1486,6 +1496,20 @@ export interface Operations {
       readonly changed: number
     }
   }
+  'GET /organizations/{organization}/lists/{list}/entries': {
+    params: { readonly organization: string; readonly list: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly search?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly ListEntry[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
   'GET /organizations/{organization}/lists/{list}/entries/{address}': {
     params: { readonly organization: string; readonly list: string; readonly address: string }
     query: None
@@ -1558,6 +1582,20 @@ export interface Operations {
     answer: {
       readonly list: AddressList
       readonly changed: number
+    }
+  }
+  'GET /lists/{list}/entries': {
+    params: { readonly list: string }
+    query: {
+      readonly limit?: number | undefined
+      readonly cursor?: string | undefined
+      readonly search?: string | undefined
+    }
+    body: undefined
+    answer: {
+      readonly data: readonly ListEntry[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
     }
   }
   'GET /lists/{list}/entries/{address}': {
@@ -2021,6 +2059,15 @@ export interface Operations {
       readonly next_cursor: string | null
     }
   }
+  'GET /organizations/{organization}/approvals/waiting': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: {
+      /** Changes that someone may decide now */
+      readonly waiting: number
+    }
+  }
   'POST /organizations/{organization}/approvals/{approval}/decide': {
     params: { readonly organization: string; readonly approval: string }
     query: None
@@ -2044,6 +2091,15 @@ export interface Operations {
       readonly next_cursor: string | null
     }
   }
+  'GET /approvals/waiting': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      /** Changes that someone may decide now */
+      readonly waiting: number
+    }
+  }
   'POST /approvals/{approval}/decide': {
     params: { readonly approval: string }
     query: None
@@ -2062,6 +2118,8 @@ export interface Operations {
       readonly version: string
       /** Signing backend */
       readonly signer: string
+      /** Where the attestation and identity APIs answer, without a trailing slash */
+      readonly api_url: string
       readonly chains: readonly {
         readonly name: string
         readonly family: 'evm' | 'solana'

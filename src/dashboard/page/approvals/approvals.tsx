@@ -4,9 +4,9 @@ import { call } from '../api/client.ts'
 import type { Approval } from '../api/types.ts'
 import { describeDetail } from '../audit/detail.ts'
 import { useAction } from '../data/use-action.ts'
-import { type Pages, readAll, usePages } from '../data/use-pages.ts'
-import { useQuery } from '../data/use-query.ts'
+import { type Pages, usePages } from '../data/use-pages.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
+import { readWaitingAgain } from '../shell/waiting.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
@@ -31,13 +31,11 @@ const STATES = {
 interface ApprovalsOfProps {
   readonly lead: string
   readonly pages: Pages<Approval>
-  /** Account → name. */
-  readonly names: ReadonlyMap<string, string>
   readonly decide: (approval: Approval, approve: boolean) => Promise<unknown>
   readonly mayDecide: boolean
 }
 
-const ApprovalsOf = ({ lead, pages, names, decide, mayDecide }: ApprovalsOfProps) => {
+const ApprovalsOf = ({ lead, pages, decide, mayDecide }: ApprovalsOfProps) => {
   const { account } = useSession()
   const [asked, setAsked] = useState<{ readonly approval: Approval; readonly approve: boolean } | null>(null)
   const action = useAction(async () => {
@@ -46,8 +44,8 @@ const ApprovalsOf = ({ lead, pages, names, decide, mayDecide }: ApprovalsOfProps
     say(asked.approve ? 'Approved and done' : 'Rejected')
     setAsked(null)
     pages.reload()
+    readWaitingAgain()
   })
-  const nameOf = (id: string): string => names.get(id.replace(/^user:/, '')) ?? id
   const isOwn = ({ requested_by: by }: Approval): boolean => account.id === by || account.id === `user:${by}`
   return (
     <Page title="Approvals" lead={lead}>
@@ -71,12 +69,12 @@ const ApprovalsOf = ({ lead, pages, names, decide, mayDecide }: ApprovalsOfProps
               label: 'Asked by',
               cell: (approval) => (
                 <>
-                  {nameOf(approval.requested_by)} {isOwn(approval) && <Badge>You</Badge>}
+                  {approval.requested_by_name} {isOwn(approval) && <Badge>You</Badge>}
                 </>
               ),
             },
             { label: 'State', narrow: true, cell: ({ state }) => STATES[state] },
-            { label: 'Decided by', cell: ({ decided_by: by }) => (by === null ? '' : nameOf(by)) },
+            { label: 'Decided by', cell: ({ decided_by_name: name }) => name },
             {
               label: 'When',
               narrow: true,
@@ -124,7 +122,7 @@ const ApprovalsOf = ({ lead, pages, names, decide, mayDecide }: ApprovalsOfProps
           }}
         >
           <p>
-            <strong>{ACTIONS[asked.approval.action]}</strong>, asked for by {nameOf(asked.approval.requested_by)}.
+            <strong>{ACTIONS[asked.approval.action]}</strong>, asked for by {asked.approval.requested_by_name}.
           </p>
           <p>
             <code>{asked.approval.subject}</code> {describeDetail(asked.approval.detail)}
@@ -142,18 +140,10 @@ export const Approvals = () => {
     (cursor, signal) => call('GET /organizations/{organization}/approvals', { params, query: { cursor }, signal }),
     [params.organization],
   )
-  const members = useQuery(
-    (signal) =>
-      readAll((cursor) =>
-        call('GET /organizations/{organization}/members', { params, query: { limit: 200, cursor }, signal }),
-      ),
-    [params.organization],
-  )
   return (
     <ApprovalsOf
       lead="Changes of this organization that need a second person."
       pages={pages}
-      names={new Map((members.value ?? []).map(({ user_id: id, name }) => [id, name]))}
       mayDecide={may('organization-admin')}
       decide={({ id }, approve) =>
         call('POST /organizations/{organization}/approvals/{approval}/decide', {
@@ -167,15 +157,10 @@ export const Approvals = () => {
 
 export const DeploymentApprovals = () => {
   const pages = usePages((cursor, signal) => call('GET /approvals', { query: { cursor }, signal }), [])
-  const users = useQuery(
-    (signal) => readAll((cursor) => call('GET /users', { query: { limit: 200, cursor }, signal })),
-    [],
-  )
   return (
     <ApprovalsOf
       lead="Changes of attester keys, and of the rule itself, that need a second deployment admin."
       pages={pages}
-      names={new Map((users.value ?? []).map(({ id, name }) => [id, name]))}
       mayDecide
       decide={({ id }, approve) =>
         call('POST /approvals/{approval}/decide', { params: { approval: id }, body: { approve } })

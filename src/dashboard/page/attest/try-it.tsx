@@ -15,19 +15,9 @@ import { curlFor, KEY_PLACE } from './curl.ts'
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
 
-/** Where the attestation API answers: its document knows. */
-const readApiUrl = async (signal: AbortSignal): Promise<string> => {
-  const document = await call('GET /openapi/{document}', { params: { document: 'attestation.json' }, signal })
-  const [server] = (document['servers'] ?? []) as readonly { readonly url?: string }[]
-  return server?.url ?? ''
-}
-
 export const TryIt = ({ verificationHash }: { readonly verificationHash: string }) => {
   const { may } = useWorkplace()
-  const known = useQuery(
-    async (signal) => ({ apiUrl: await readApiUrl(signal), ...(await call('GET /deployment', { signal })) }),
-    [],
-  )
+  const known = useQuery((signal) => call('GET /deployment', { signal }), [])
   const [chosen, setChain] = useState('')
   const [typed, setWallet] = useState('')
   const [apiKey, setApiKey] = useState<string | null>(null)
@@ -35,7 +25,7 @@ export const TryIt = ({ verificationHash }: { readonly verificationHash: string 
   if (known.value === null) {
     return known.error === null ? <Loading /> : <Problem error={known.error} retry={known.reload} />
   }
-  const { chains, apiUrl } = known.value
+  const { chains, api_url: apiUrl } = known.value
   const chain = chains.find(({ name }) => name === chosen) ?? chains.find(({ name }) => name === 'base') ?? chains[0]
   const sample = chain?.family === 'solana' ? SOLANA_WALLET : EVM_WALLET
   return (

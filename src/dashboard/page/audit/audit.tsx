@@ -17,10 +17,10 @@ import { Time } from '../ui/time.tsx'
 import { describeDetail } from './detail.ts'
 
 const NAMES = ['action', 'actor', 'subject'] as const
-const HINTS = { action: 'key.revoke', actor: 'user:…, key:…', subject: 'Id or name' } as const
+const HINTS = { action: 'key. or key.revoke', actor: 'user:…, key:…', subject: 'Id or name' } as const
 const LABELS = { action: 'Action', actor: 'By', subject: 'Of' } as const
 
-/** Filters in the address, sent when they are complete: they match whole values. */
+/** Filters in the address, sent when they are complete: an action matches by how it begins, the others as a whole. */
 const useFilters = () => {
   const [action, setAction] = useSearchParam('action')
   const [actor, setActor] = useSearchParam('actor')
@@ -49,7 +49,11 @@ const FilterBar = ({ values, set }: Filters) => {
           label={LABELS[name]}
           value={typed[name] ?? ''}
           onValue={(value) => setTyped({ ...typed, [name]: value })}
-          input={{ placeholder: HINTS[name], maxLength: 200, ...(name === 'action' ? { 'data-search': true } : {}) }}
+          input={{
+            placeholder: HINTS[name],
+            maxLength: name === 'subject' ? 200 : 100,
+            ...(name === 'action' ? { 'data-search': true } : {}),
+          }}
         />
       ))}
       <Button submit icon="search">
@@ -100,6 +104,7 @@ const Entries = ({ pages, filtered }: { readonly pages: Pages<AuditEntry>; reado
         columns={[
           {
             label: 'What',
+            narrow: true,
             cell: (entry) => (
               <button type="button" class="row-button" data-row onClick={() => setShown(entry)}>
                 {entry.action}
@@ -117,7 +122,7 @@ const Entries = ({ pages, filtered }: { readonly pages: Pages<AuditEntry>; reado
           <Empty icon="audit" title={filtered ? 'No change is like that' : 'No changes yet'}>
             <p>
               {filtered
-                ? 'Filters match whole values: “key.revoke”, an id.'
+                ? 'An action is found by how it begins (“key.”), the others as they are in full: an id.'
                 : 'Everything that changes is written here.'}
             </p>
           </Empty>

@@ -1,7 +1,7 @@
 // The details of a change in one line: what was given, and where a value changed, before and after.
 
-const SHOWN_MAX = 4
-const TEXT_MAX = 40
+const SHOWN_MAX = 3
+const TEXT_MAX = 32
 
 const textOf = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -13,7 +13,9 @@ const isChange = (value: unknown): value is readonly [unknown, unknown] => Array
 
 /** What stayed as it was is left out. */
 export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
-  const parts = Object.entries(detail).flatMap(([name, value]) => {
+  // What people know it by comes first; the rest stays in its order.
+  const entries = Object.entries(detail).sort(([left], [right]) => Number(right === 'name') - Number(left === 'name'))
+  const parts = entries.flatMap(([name, value]) => {
     if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return []
     const label = name.replaceAll('_', ' ')
     if (!isChange(value)) return [`${label}: ${textOf(value)}`]

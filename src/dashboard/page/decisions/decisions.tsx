@@ -1,166 +1,25 @@
 // Decisions, found by wallet, project, verdict, rule and time. The index behind the search follows the log: where it is
 // not up to date, or a search stopped early to stay quick, the page says so.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
 import type { Decision } from '../api/types.ts'
 import { TryIt } from '../attest/try-it.tsx'
-import { readAll, usePages } from '../data/use-pages.ts'
+import { usePages } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
-import { usePolicies } from '../projects/policies.ts'
-import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
-import { type Choice, SelectField, TextField } from '../ui/field.tsx'
 import { Card, Empty, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { type Column, PagedTable } from '../ui/table.tsx'
 import { ExportMenu, ExportProgress } from './export.tsx'
-import { isUuid, queryOf, type SearchInAddress, useSearch } from './search.ts'
+import { Filters } from './filters.tsx'
+import { type Names, useNames } from './names.ts'
+import { queryOf, useSearch } from './search.ts'
 import { countWord, preciseTime, RuleOf, Verdict } from './words.tsx'
 
 const PAGE_DECISIONS = 50
-
-const VERDICT_CHOICES: readonly Choice[] = [
-  { value: '', label: 'All' },
-  { value: 'compliant', label: 'Compliant' },
-  { value: 'denied', label: 'Denied' },
-]
-/** Minutes. */
-const LAST_CHOICES: readonly Choice[] = [
-  { value: '', label: 'At any time' },
-  { value: '15', label: 'Last 15 minutes' },
-  { value: '60', label: 'Last hour' },
-  { value: '1440', label: 'Last 24 hours' },
-  { value: '10080', label: 'Last 7 days' },
-  { value: 'between', label: 'Between…' },
-]
-
-interface Names {
-  readonly projects: readonly Choice[]
-  readonly policies: readonly Choice[]
-  readonly projectName: (id: string) => string
-}
-
-const useNames = (): Names & { readonly firstHash: string | null; readonly known: boolean } => {
-  const { params } = useWorkplace()
-  const policies = usePolicies()
-  const { value } = useQuery(
-    (signal) =>
-      readAll((cursor) =>
-        call('GET /organizations/{organization}/projects', { params, query: { limit: 200, cursor }, signal }),
-      ),
-    [params.organization],
-  )
-  const all = { value: '', label: 'All' }
-  const names = new Map((value ?? []).map(({ id, name }) => [id, name]))
-  return {
-    projects: [all, ...(value ?? []).map(({ id, name }) => ({ value: id, label: name }))],
-    policies: [all, ...(policies.all ?? []).map(({ id, name }) => ({ value: id, label: name }))],
-    projectName: (id) => names.get(id) ?? id,
-    firstHash: value?.[0]?.verification_hash ?? null,
-    known: value !== null,
-  }
-}
-
-const Filters = ({ search, names, error }: { search: SearchInAddress; names: Names; error: unknown }) => {
-  const { path } = useWorkplace()
-  const { filters, change, clear, narrowed } = search
-  const [text, setText] = useState(filters.wallet)
-  const [rule, setRule] = useState(filters.rule)
-  // The address may change from elsewhere: a link, or all of it taken back.
-  useEffect(() => setText(filters.wallet), [filters.wallet])
-  useEffect(() => setRule(filters.rule), [filters.rule])
-  const between = filters.last === 'between' || filters.since !== '' || filters.until !== ''
-  const problem = fieldProblemOf(error)
-  const find = (event: Event): void => {
-    event.preventDefault()
-    const wanted = text.trim()
-    // A uuid names one decision: there is nothing to list.
-    if (isUuid(wanted)) navigate(path(`/decisions/${wanted.toLowerCase()}`))
-    else change({ wallet: wanted, rule: rule.trim() })
-  }
-  return (
-    <search aria-label="Search decisions">
-      <form class="search-rows" noValidate onSubmit={find}>
-        <div class="filters">
-          <div class="filter-wide">
-            <TextField
-              label="Wallet or uuid"
-              mono
-              type="search"
-              value={text}
-              onValue={setText}
-              error={problem?.field === 'wallet' ? problem.text : undefined}
-              input={{ 'data-search': true, maxLength: 100, placeholder: '0x… or a Solana address' }}
-            />
-          </div>
-          <TextField label="Rule" mono type="search" value={rule} onValue={setRule} input={{ maxLength: 100 }} />
-          <Button submit icon="search">
-            Search
-          </Button>
-        </div>
-        <div class="filters">
-          <SelectField
-            label="Verdict"
-            value={filters.verdict}
-            onValue={(verdict) => change({ verdict })}
-            choices={VERDICT_CHOICES}
-          />
-          <SelectField
-            label="Project"
-            value={filters.project}
-            onValue={(project) => change({ project })}
-            choices={names.projects}
-          />
-          <SelectField
-            label="Policy"
-            value={filters.policy}
-            onValue={(policy) => change({ policy })}
-            choices={names.policies}
-          />
-          <SelectField
-            label="Time"
-            value={between ? 'between' : filters.last}
-            onValue={(last) => change({ last, since: '', until: '' })}
-            choices={LAST_CHOICES}
-          />
-          {between && (
-            <>
-              <TextField
-                label="From"
-                type="datetime-local"
-                value={filters.since}
-                onValue={(since) => change({ since })}
-                input={{ step: 1 }}
-              />
-              <TextField
-                label="Until"
-                type="datetime-local"
-                value={filters.until}
-                onValue={(until) => change({ until })}
-                input={{ step: 1 }}
-              />
-            </>
-          )}
-          {narrowed && (
-            <Button
-              kind="quiet"
-              onClick={() => {
-                setText('')
-                setRule('')
-                clear()
-              }}
-            >
-              Clear
-            </Button>
-          )}
-        </div>
-      </form>
-    </search>
-  )
-}
 
 const columnsFor = (names: Names): readonly Column<Decision>[] => [
   { label: 'Decided', narrow: true, cell: ({ at }) => <time dateTime={at}>{preciseTime(at)}</time> },

@@ -1,47 +1,26 @@
-// Single addresses: the first of them to look at, any of them to find, and a few to put in or take out.
-import { useState } from 'preact/hooks'
-import { addressFor, call } from '../api/client.ts'
-import { NetworkError } from '../api/errors.ts'
+// Single addresses: to look through page by page, to find by how they begin, and a few to put in or take out.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { fieldProblemOf } from '../api/errors.ts'
+import type { ListEntry } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { usePages } from '../data/use-pages.ts'
+import { useSearchParam } from '../router.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { Card, Empty } from '../ui/parts.tsx'
-import { Notice, Problem } from '../ui/problem.tsx'
-import { Table } from '../ui/table.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { listKey } from './list-key.ts'
 import { type ListParts, listParams } from './list-parts.ts'
-import { type Entry, parseEntries } from './parse-entries.ts'
 
-const SHOWN_MAX = 100
 const EDITS_MAX = 1_000
-
-/** The beginning of the list's file; a list may have a million entries, so the rest is not fetched. */
-const readFirst = async (url: string, signal: AbortSignal): Promise<readonly Entry[]> => {
-  const response = await fetch(url, { credentials: 'same-origin', cache: 'no-store', signal })
-  if (!response.ok || response.body === null) throw new NetworkError('the list could not be read')
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  let ended = false
-  while (!ended && text.split('\n').length <= SHOWN_MAX + 2) {
-    const { done, value } = await reader.read()
-    ended = done
-    text += value ?? ''
-  }
-  if (!ended) {
-    await reader.cancel()
-    // The last line may be half of one.
-    text = text.slice(0, text.lastIndexOf('\n'))
-  }
-  return parseEntries(text, SHOWN_MAX)
-}
 
 const AddEntries = ({ onClose, ...parts }: ListParts & { readonly onClose: () => void }) => {
   const form = useForm({
@@ -80,48 +59,48 @@ const AddEntries = ({ onClose, ...parts }: ListParts & { readonly onClose: () =>
   )
 }
 
-const FindEntry = (parts: ListParts) => {
-  const [found, setFound] = useState<Awaited<ReturnType<typeof find>> | null>(null)
-  const find = (address: string) =>
-    call(listKey(parts.owner, 'GET', '/{list}/entries/{address}'), { params: { ...listParams(parts), address } })
-  const form = useForm({
-    initial: { address: '' },
-    check: ({ address }) => (address.trim() === '' ? { address: 'Enter an address.' } : {}),
-    submit: async ({ address }): Promise<void> => {
-      setFound(null)
-      setFound(await find(address.trim()))
-    },
-  })
+/** In the address as `search`, so that what was found can be sent to someone. */
+const Search = ({
+  search,
+  error,
+  onSearch,
+}: {
+  readonly search: string
+  readonly error: string | undefined
+  readonly onSearch: (text: string) => void
+}) => {
+  const [typed, setTyped] = useState(search)
   return (
-    <>
-      <form {...form.attributes} class="filters filters-wide">
-        <TextField
-          {...form.text('address')}
-          label="Is an address in it?"
-          mono
-          input={{ 'data-search': true, maxLength: 100, placeholder: '0x… or base58' }}
-        />
-        <Button submit icon="search" busy={form.busy}>
-          Look it up
+    <form
+      class="filters filters-wide"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSearch(typed.trim())
+      }}
+    >
+      <TextField
+        label="Find an address"
+        mono
+        value={typed}
+        error={error}
+        onValue={setTyped}
+        input={{ 'data-search': true, maxLength: 100, placeholder: 'All of it, or how it begins' }}
+      />
+      <Button submit icon="search">
+        Find
+      </Button>
+      {search !== '' && (
+        <Button
+          kind="quiet"
+          onClick={() => {
+            setTyped('')
+            onSearch('')
+          }}
+        >
+          Show all
         </Button>
-      </form>
-      <Problem error={form.failure} />
-      {found !== null && (
-        <Notice tone={found.listed ? 'good' : 'info'} urgent>
-          <p>
-            <code>{found.address}</code> is {found.listed ? 'in the list' : 'not in the list'}
-            {found.listed && (
-              <>
-                {', put in by '}
-                {found.author} <Time at={found.added_at} />
-                {found.memo !== null && found.memo !== '' && `: ${found.memo}`}
-              </>
-            )}
-            .
-          </p>
-        </Notice>
       )}
-    </>
+    </form>
   )
 }
 
@@ -129,9 +108,20 @@ export const Entries = (parts: ListParts) => {
   const { owner, list, mayChange, onChange } = parts
   const editable = mayChange && list.kept_by === 'people'
   const [adding, setAdding] = useState(false)
-  const url = addressFor(listKey(owner, 'GET', '/{list}/content'), { params: listParams(parts) })
-  const query = useQuery((signal) => readFirst(url, signal), [url, list.version])
-  const { value } = query
+  const [search, setSearch] = useSearchParam('search')
+  const pages = usePages(
+    (cursor, signal) =>
+      call(listKey(owner, 'GET', '/{list}/entries'), { params: listParams(parts), query: { cursor, search }, signal }),
+    [owner, list.name, search],
+  )
+  const wrong = pages.items === null ? fieldProblemOf(pages.error) : null
+  // What is shown stays until the changed list is there; the first page is the one that is read anyway.
+  const version = useRef(list.version)
+  useEffect(() => {
+    if (version.current === list.version) return
+    version.current = list.version
+    pages.reload()
+  }, [list.version])
   const remove = useAction(async (address: string) => {
     await call(listKey(owner, 'POST', '/{list}/entries'), { params: listParams(parts), body: { remove: [address] } })
     say('Address taken out')
@@ -143,9 +133,6 @@ export const Entries = (parts: ListParts) => {
   return (
     <Card
       title="Entries"
-      {...(value !== null && value.length < list.entries
-        ? { text: `The first ${value.length}; export the list for all of them.` }
-        : {})}
       actions={
         editable && (
           <Button small icon="plus" onClick={() => setAdding(true)}>
@@ -154,36 +141,41 @@ export const Entries = (parts: ListParts) => {
         )
       }
     >
-      <FindEntry {...parts} />
+      <Search search={search} error={wrong?.text} onSearch={setSearch} />
       <Problem error={remove.failure} />
-      <Loaded query={query}>
-        {(value) =>
-          value.length === 0 ? (
-            <Empty icon="list" title="Nobody is in it">
-              <p>Put single addresses in, or upload a file with one a line.</p>
-            </Empty>
-          ) : (
-            <Table<Entry>
-              caption="Entries"
-              rows={value}
-              rowKey={({ address }) => address}
-              columns={[
-                { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
-                { label: 'Why', cell: ({ memo }) => memo },
-                {
-                  label: '',
-                  align: 'end',
-                  narrow: true,
-                  cell: ({ address }) =>
-                    editable && (
-                      <IconButton icon="trash" label={`Take ${address} out`} onClick={() => remove.run(address)} />
-                    ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      {wrong === null && (
+        <PagedTable<ListEntry>
+          caption="Entries"
+          pages={pages}
+          rowKey={({ address }) => address}
+          columns={[
+            { label: 'Address', cell: ({ address }) => <Copyable text={address} label="address" /> },
+            { label: 'Why', cell: ({ memo }) => memo },
+            { label: 'By', narrow: true, cell: ({ author }) => author },
+            { label: 'When', narrow: true, cell: ({ added_at: at }) => <Time at={at} /> },
+            {
+              label: '',
+              align: 'end',
+              narrow: true,
+              cell: ({ address }) =>
+                editable && (
+                  <IconButton icon="trash" label={`Take ${address} out`} onClick={() => remove.run(address)} />
+                ),
+            },
+          ]}
+          empty={
+            search === '' ? (
+              <Empty icon="list" title="Nobody is in it">
+                <p>Put single addresses in, or upload a file with one a line.</p>
+              </Empty>
+            ) : (
+              <Empty icon="search" title="It is not in the list">
+                <p>No address of this list is {search}, or begins so.</p>
+              </Empty>
+            )
+          }
+        />
+      )}
       {adding && <AddEntries {...parts} onClose={() => setAdding(false)} />}
     </Card>
   )

@@ -29,18 +29,28 @@ const INTERVALS = [
   { value: '604800', label: 'Every week' },
 ]
 
+const REACHES = [
+  { value: 'public', label: 'On the internet' },
+  { value: 'private', label: 'In a private network' },
+  { value: 'loopback', label: 'On this machine' },
+]
+
 const SetSource = ({
   onClose,
   onDone,
   ...parts
 }: ListParts & { readonly onClose: () => void; readonly onDone: () => void }) => {
   const form = useForm({
-    initial: { url: '', format: 'text' as Format, every_seconds: '86400', skip_bad_lines: false },
+    initial: { url: '', format: 'text' as Format, every_seconds: '86400', skip_bad_lines: false, reach: 'public' },
     check: ({ url }) => (/^https?:\/\/\S+$/.test(url.trim()) ? {} : { url: 'A URL that begins with https://.' }),
-    submit: async ({ url, format, every_seconds, skip_bad_lines }): Promise<void> => {
+    submit: async ({ url, format, every_seconds, skip_bad_lines, reach }): Promise<void> => {
       await call(listKey(parts.owner, 'PUT', '/{list}/source'), {
         params: listParams(parts),
-        body: { url: url.trim(), format, every_seconds: Number(every_seconds), skip_bad_lines },
+        body: {
+          ...{ url: url.trim(), format, every_seconds: Number(every_seconds), skip_bad_lines },
+          // How near an address may be is for who runs the machine to say.
+          ...(parts.owner === null ? { reach } : {}),
+        },
       })
       say('Source set')
       onDone()
@@ -60,6 +70,7 @@ const SetSource = ({
         <SelectField {...form.text('format')} label="Format" choices={FORMATS} />
         <SelectField {...form.text('every_seconds')} label="Read it" choices={INTERVALS} />
       </div>
+      {parts.owner === null && <SelectField {...form.text('reach')} label="Where it may be" choices={REACHES} />}
       <CheckField
         label="Take the good lines where some are bad"
         checked={form.values.skip_bad_lines}

@@ -28,9 +28,7 @@ export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
   const { organization } = useSession()
   const { value } = useQuery(
     async (signal) => {
-      const document = await call('GET /openapi/{document}', { params: { document: 'attestation.json' }, signal })
-      const [server] = (document['servers'] ?? []) as readonly { readonly url?: string }[]
-      const { chains } = await call('GET /deployment', { signal })
+      const { chains, api_url: apiUrl } = await call('GET /deployment', { signal })
       const projects =
         organization === null
           ? []
@@ -39,7 +37,7 @@ export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
                 ...{ params: { organization: organization.id }, query: { limit: 1 }, signal },
               })
             ).data
-      return { apiUrl: server?.url ?? '', chains, project: projects[0] }
+      return { apiUrl, chains, project: projects[0] }
     },
     [organization?.id],
   )

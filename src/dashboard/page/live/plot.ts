@@ -1,12 +1,13 @@
 // uPlot as the live page uses it: lines over a window of time that ends now, one crosshair over all charts. The library
 // draws; legend, table and keyboard are the page's own.
 import UPlot from 'uplot'
-import { formatMinute, formatTick } from './format.ts'
+import { formatClock, formatMinute, formatTick } from './format.ts'
 import type { Palette } from './palette.ts'
 import type { Line } from './series.ts'
 
-export const PLOT_HEIGHT = 168
+const PLOT_HEIGHT = 168
 const AXIS_WIDTH = 46
+const SECONDS_PER_MINUTE = 60
 const FONT = '11px system-ui, sans-serif'
 /** Above the highest value, so that its line is not cut. */
 const HEADROOM = 1.08
@@ -14,7 +15,7 @@ const HEADROOM = 1.08
 const NEAR = 0.02
 const NOWHERE = { left: -10, top: -10 } as const
 
-export interface PlotOptions {
+interface PlotOptions {
   readonly element: HTMLElement
   readonly lines: readonly Line[]
   /** Read each time something is drawn. */
@@ -33,6 +34,17 @@ export interface Plot {
   redraw(): void
   destroy(): void
 }
+
+/** Points that have a value, and none beside them. */
+const lonely = ({ data }: UPlot, series: number): number[] => {
+  const values = data[series] ?? []
+  const is = (index: number): boolean => typeof values[index] === 'number'
+  return Array.from(values.keys()).filter((index) => is(index) && !is(index - 1) && !is(index + 1))
+}
+
+/** With the seconds where ticks are closer than a minute. */
+const formatTime = (seconds: number, [first = 0, second = first + SECONDS_PER_MINUTE]: readonly number[]): string =>
+  (second - first < SECONDS_PER_MINUTE ? formatClock : formatMinute)(seconds * 1000)
 
 export const createPlot = (options: PlotOptions): Plot => {
   const { element, lines, palette, range, onCursor } = options
@@ -70,7 +82,7 @@ export const createPlot = (options: PlotOptions): Plot => {
         {
           ...axis(),
           ...{ size: 26, space: 64 },
-          values: (_plot, ticks) => ticks.map((seconds) => formatMinute(seconds * 1000)),
+          values: (_plot, ticks) => ticks.map((seconds) => formatTime(seconds, ticks)),
         },
         { ...axis(), size: AXIS_WIDTH, space: 34, values: (_plot, ticks) => ticks.map(formatTick) },
       ],
@@ -82,7 +94,8 @@ export const createPlot = (options: PlotOptions): Plot => {
             stroke: () => palette().lines[colour],
             width: 1.6,
             spanGaps: false,
-            points: { show: false },
+            // A value between two gaps has no line: it is a dot.
+            points: { show: false, size: 3, fill: () => palette().lines[colour], filter: lonely },
           }),
         ),
       ],

@@ -12,6 +12,7 @@ import { Card, Facts, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
+import { BrandCard } from './brand.tsx'
 
 export type Level = Organization['level']
 
@@ -113,6 +114,7 @@ export const Settings = () => {
   return (
     <Page title="Settings">
       <Identity mayChange={mayChange} />
+      <BrandCard mayChange={mayChange} />
       <SecondPerson mayChange={mayChange} />
     </Page>
   )

@@ -14,21 +14,37 @@ interface Place {
   readonly onPlace: (line: number, column: number) => void
 }
 
-const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyIssue[] }) => (
-  <ol class="issues">
-    {issues.map(({ line, column, message, pointer }) => (
-      <li key={`${line} ${column} ${message}`}>
-        <button type="button" class="issue" onClick={() => onPlace(line, column)}>
-          <span class="issue-place">
-            Line {line}, column {column}
-            {pointer !== '' && <code class="faint"> {pointer}</code>}
-          </span>
-          <span>{message}</span>
-        </button>
-      </li>
-    ))}
-  </ol>
-)
+/** A list has to be there before a policy may name it. */
+const namesNoList = ({ message }: PolicyIssue): boolean => message.startsWith('there is no list')
+
+const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyIssue[] }) => {
+  const { path } = useWorkplace()
+  return (
+    <>
+      <ol class="issues">
+        {issues.map(({ line, column, message, pointer }) => (
+          <li key={`${line} ${column} ${message}`}>
+            <button type="button" class="issue" onClick={() => onPlace(line, column)}>
+              <span class="issue-place">
+                Line {line}, column {column}
+                {pointer !== '' && <code class="faint"> {pointer}</code>}
+              </span>
+              <span>{message}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {issues.some(namesNoList) && (
+        <p class="soft">
+          <a href={path('/lists')} target="_blank" rel="noreferrer">
+            Make the list
+          </a>{' '}
+          in another tab; then change anything here to check again.
+        </p>
+      )}
+    </>
+  )
+}
 
 const NEED_WORDS: Readonly<Record<string, string>> = {
   geography: 'geography of the client’s address',

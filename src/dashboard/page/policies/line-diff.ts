@@ -1,6 +1,6 @@
 // The lines of two texts side by side: the longest common subsequence, after what is the same at both ends. Documents have
 // hundreds of lines; where the middle is too large to compare, it counts as replaced.
-export interface DiffLine {
+interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added'
   readonly text: string
   /** From 1; null where the line is not in that text. */

@@ -12,6 +12,7 @@ import { Problem } from '../ui/problem.tsx'
 import { say } from '../ui/toast.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { isGood, useCheck } from './use-check.ts'
+import { useLeaveWarning } from './use-leave-warning.ts'
 
 const BLANK = {
   name: 'blank',
@@ -55,8 +56,9 @@ export const NewPolicy = () => {
     setGeneration((now) => now + 1)
     setAsked(null)
   }
+  const untouched = source === (of(chosen)?.source ?? '')
+  useLeaveWarning(!untouched)
   const choose = (name: string): void => {
-    const untouched = source === (of(chosen)?.source ?? '')
     if (untouched) take(name)
     else setAsked(name)
   }

@@ -6,18 +6,18 @@ import type { Decision, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { usePages } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
-import { Segments } from '../live/segments.tsx'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable, shorten } from '../ui/copy.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { Card, Empty, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 
-const REREAD_MS = 5_000
+const REREAD_MS = 2_000
 
 const verdictWords = (verdict: 'compliant' | 'denied' | null, rule: string | null): string =>
   verdict === null ? `no verdict (${rule})` : `${verdict}, ${rule ?? 'default'}`

@@ -5,7 +5,7 @@ import type { Draft } from './use-draft.ts'
 
 const EDITOR = 'editor'
 
-export interface Subject {
+interface Subject {
   readonly source?: string
   readonly revision_id?: string
 }
@@ -15,8 +15,6 @@ interface SubjectFieldProps {
   readonly onValue: (value: string) => void
   readonly revisions: readonly Revision[]
   readonly draft: Draft
-  /** Leaves a revision out: the live one is no news. */
-  readonly without?: string | null
 }
 
 const labelOf = ({ number, active, shadow }: Revision): string =>

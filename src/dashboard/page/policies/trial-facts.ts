@@ -41,7 +41,7 @@ export const exampleFacts = ({ needs }: CheckedPolicy): string => {
   return Object.keys(all).length === 0 ? '' : JSON.stringify(all, null, 2)
 }
 
-export interface GivenFacts {
+interface GivenFacts {
   readonly facts?: Readonly<Record<string, unknown>>
   readonly lists?: Readonly<Record<string, { readonly addresses: readonly string[]; readonly age_seconds: number }>>
 }

@@ -1,7 +1,6 @@
 // What a trial came to: the answer, each rule, and what was known beyond the request.
 import type { Simulation } from '../api/types.ts'
 import { CodeBlock } from '../ui/copy.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { Table } from '../ui/table.tsx'
@@ -79,9 +78,7 @@ export const TrialResult = ({ result }: { readonly result: Simulation }) => (
     </Card>
     <Card title="What was known beyond the request">
       {Object.values(result.facts).every((fact) => JSON.stringify(fact) === '{}') ? (
-        <p class="soft">
-          <Icon name="check" size={15} /> Nothing else was needed.
-        </p>
+        <p class="soft">Nothing else was needed.</p>
       ) : (
         <CodeBlock label="the facts" code={JSON.stringify(result.facts, null, 2)} />
       )}

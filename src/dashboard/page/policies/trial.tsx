@@ -1,11 +1,10 @@
 // A document tried on one request, typed in or recorded: what each rule says, what was known, and what the answer would be.
 // Nothing is decided, signed or recorded.
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { CheckedPolicy, Decision, Policy, Revision, Simulation } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
-import { Segments } from '../live/segments.tsx'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
@@ -13,6 +12,7 @@ import { SelectField, TextArea, TextField } from '../ui/field.tsx'
 import { Card, Empty } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { absoluteTime } from '../ui/relative-time.ts'
+import { Segments } from '../ui/segments.tsx'
 import { SubjectField, subjectOf } from './subject-field.tsx'
 import { exampleFacts, parseFacts } from './trial-facts.ts'
 import { TrialResult } from './trial-result.tsx'
@@ -49,6 +49,11 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
   const [subject, setSubject] = useState('')
   const [kind, setKind] = useState<'request' | 'decision'>('request')
   const [result, setResult] = useState<Simulation | null>(null)
+  const place = useRef<HTMLDivElement>(null)
+  // On a phone it is below the form.
+  useEffect(() => {
+    if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
+  }, [result])
   const chains = useQuery((signal) => call('GET /deployment', { signal }), [])
   const recent = useQuery(
     (signal) =>
@@ -122,7 +127,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
               <TextField {...form.text('to')} label="Contract or program" optional mono />
               <TextField {...form.text('data')} label="Call data" optional mono hint="0x and hex digits." />
               <div class="form-row">
-                <TextField {...form.text('user_ip')} label="Client’s address" optional mono />
+                <TextField {...form.text('user_ip')} label="Client IP" optional mono />
                 <TextField {...form.text('time')} label="Time" optional mono hint="ISO 8601; now unless given." />
               </div>
             </>
@@ -145,7 +150,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
                 mono
                 hint="With the request and the facts that were recorded. The client’s address and the identity are not: give them below where a rule reads them."
               />
-              <TextField {...form.text('user_ip')} label="Client’s address" optional mono />
+              <TextField {...form.text('user_ip')} label="Client IP" optional mono />
             </>
           )}
           <TextArea
@@ -167,7 +172,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
           <Problem error={form.failure} />
         </form>
       </Card>
-      <div aria-live="polite">
+      <div ref={place} aria-live="polite">
         {result === null ? (
           <Card>
             <Empty icon="scale" title="Every rule, one by one">

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Revision, RevisionWithSource } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { useLeaveWarning } from './use-leave-warning.ts'
 
 interface Kept {
   readonly base: RevisionWithSource
@@ -57,12 +58,7 @@ export const useDraft = (policyId: string, newest: string | null): Draft => {
     if (newest !== null && state === null) open(newest)
   }, [newest, state === null])
 
-  useEffect(() => {
-    if (!changed) return
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [changed])
+  useLeaveWarning(changed)
 
   return {
     base: state?.base ?? null,

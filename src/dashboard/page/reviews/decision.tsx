@@ -15,8 +15,18 @@ type DecideBody = BodyOf<'POST /organizations/{organization}/sessions/{session}/
 export type Verdict = DecideBody['status']
 export type Decided = Omit<DecideBody, 'sequence'>
 
+/** What was written and ticked, and not sent yet: kept while the session is read again or taken over. */
+export interface Draft {
+  readonly publicComment: string
+  readonly privateComment: string
+  readonly ticked: readonly string[]
+}
+export const EMPTY_DRAFT: Draft = { publicComment: '', privateComment: '', ticked: [] }
+
 interface DecisionProps {
   readonly session: SessionDetail
+  readonly draft: Draft
+  readonly onDraft: (change: (before: Draft) => Draft) => void
   /** What the person can be asked to do again. */
   readonly parts: readonly string[]
   readonly action: Action<[Decided]>
@@ -40,11 +50,9 @@ const commentOf = (text: string): string | null => {
 const added = (comment: string, { text }: Reason): string =>
   comment.includes(text) ? comment : [comment.trim(), text].filter(Boolean).join(' ')
 
-export const Decision = ({ session, parts, action }: DecisionProps) => {
+export const Decision = ({ session, draft, onDraft, parts, action }: DecisionProps) => {
   const [verdict, setVerdict] = useState<Verdict | null>(null)
-  const [publicComment, setPublicComment] = useState('')
-  const [privateComment, setPrivateComment] = useState('')
-  const [ticked, setTicked] = useState<readonly string[]>([])
+  const { publicComment, privateComment, ticked } = draft
   const form = useRef<HTMLFormElement>(null)
 
   const choose = (next: Verdict | null): void => {
@@ -61,7 +69,10 @@ export const Decision = ({ session, parts, action }: DecisionProps) => {
   useShortcut('x', 'Reject', () => choose('rejected'))
 
   const tick = (part: string, on: boolean): void =>
-    setTicked((before) => (on ? [...before.filter((one) => one !== part), part] : before.filter((one) => one !== part)))
+    onDraft((before) => {
+      const others = before.ticked.filter((one) => one !== part)
+      return { ...before, ticked: on ? [...others, part] : others }
+    })
   const offered = (verdict === 'rejected' ? REJECT_REASONS : RETRY_REASONS).filter(
     (reason) => reason.parts.length === 0 || reason.parts.some((part) => parts.includes(part)),
   )
@@ -105,7 +116,7 @@ export const Decision = ({ session, parts, action }: DecisionProps) => {
               onValue={(label) => {
                 const reason = offered.find((one) => one.label === label)
                 if (reason === undefined) return
-                setPublicComment((before) => added(before, reason))
+                onDraft((before) => ({ ...before, publicComment: added(before.publicComment, reason) }))
                 for (const part of reason.parts) if (verdict === 'retry') tick(part, true)
               }}
               choices={[{ value: '', label: 'Choose…' }, ...offered.map(({ label }) => ({ value: label, label }))]}
@@ -131,7 +142,7 @@ export const Decision = ({ session, parts, action }: DecisionProps) => {
               optional
               rows={4}
               value={publicComment}
-              onValue={setPublicComment}
+              onValue={(text) => onDraft((before) => ({ ...before, publicComment: text }))}
               error={(commentOf(publicComment) ?? '').length > COMMENT_MAX ? 'At most 1,000 characters.' : undefined}
             />
           )}
@@ -140,7 +151,7 @@ export const Decision = ({ session, parts, action }: DecisionProps) => {
             optional
             rows={2}
             value={privateComment}
-            onValue={setPrivateComment}
+            onValue={(text) => onDraft((before) => ({ ...before, privateComment: text }))}
             error={(commentOf(privateComment) ?? '').length > COMMENT_MAX ? 'At most 1,000 characters.' : undefined}
           />
           <Problem error={action.failure} />

@@ -2,13 +2,20 @@
 import type { SessionDetail } from '../api/types.ts'
 import { Card } from '../ui/parts.tsx'
 import { Time } from '../ui/time.tsx'
-import { actorWord, eventWord, type SessionEvent } from './words.ts'
+import { actorWord, eventWord, partWord, type SessionEvent } from './words.ts'
+
+/** `portrait added` → `Portrait added`: what is known by a name gets its name. */
+const inWords = (detail: string): string => detail.replaceAll(/[A-Za-z]+(?:-[a-z]+)*/g, partWord)
 
 const Comments = ({ event }: { readonly event: Gathered }) => {
   // Beside a change of the status, it is what changed: nobody wrote it.
   if (event.kind !== 'status') {
     if (event.details.length === 0) return null
-    return <p class="faint">{event.kind === 'consented' ? `Text ${event.details[0]}` : event.details.join(', ')}</p>
+    return (
+      <p class="faint">
+        {event.kind === 'consented' ? `Text ${event.details[0]}` : event.details.map(inWords).join('; ')}
+      </p>
+    )
   }
   return (
     <>

@@ -1,6 +1,5 @@
 // One session: what was handed in, the wallets, what happened so far, and the decision. Two reviewers can't overwrite each
 // other: a decision names the state that was seen, and where that has moved on, the page says so and shows it.
-import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
@@ -14,20 +13,19 @@ import { useShortcut } from '../shell/shortcuts.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { RowMenu } from '../ui/menu.tsx'
-import { Badge, Card, Facts, Loading, Page } from '../ui/parts.tsx'
+import { Badge, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
-import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { Assignment } from './assignment.tsx'
-import { type Decided, Decision, type Verdict } from './decision.tsx'
-import { Evidence, type EvidenceList } from './evidence.tsx'
+import { type Decided, EMPTY_DRAFT, type Verdict } from './decision.tsx'
+import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
-import { useOwnId, useReviewers } from './members.ts'
+import { useOwnId } from './members.ts'
 import { useWay, type Way } from './queue.ts'
+import { Side } from './side.tsx'
 import { Erase, Revoke } from './undo.tsx'
 import { useInterval } from './use-interval.ts'
 import { Wallets } from './wallets.tsx'
-import { actorWord, ageWord, eventWord, inOrder, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
+import { actorWord, eventWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
 
 const LOOK_AGAIN_MS = 10_000
 
@@ -87,6 +85,7 @@ interface OneSessionProps {
 const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const { params, may } = useWorkplace()
   const [moved, setMoved] = useState<string | null>(null)
+  const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [dialog, setDialog] = useState<'revoke' | 'erase' | null>(null)
   const ownId = useOwnId()
   const path = { ...params, session: session.id }
@@ -208,7 +207,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
           <History session={session} />
         </div>
         <aside class="review-side" aria-label="Decision">
-          <Side session={session} list={list.value} decide={decide} query={query} onMoved={look.run} />
+          <Side {...{ session, decide, query, draft }} list={list.value} onDraft={setDraft} onMoved={look.run} />
         </aside>
       </div>
       {dialog === 'revoke' && <Revoke session={session} onClose={() => setDialog(null)} onDone={query.set} />}
@@ -223,81 +222,5 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
         />
       )}
     </Page>
-  )
-}
-
-const partsOf = (list: EvidenceList | null): readonly string[] =>
-  inOrder([
-    ...(list?.fields ?? []),
-    ...(list?.documents ?? []).map(({ kind }) => kind),
-    ...(list?.missing ?? []),
-    'wallets',
-  ])
-
-interface SideProps {
-  readonly session: SessionDetail
-  readonly list: EvidenceList | null
-  readonly decide: Parameters<typeof Decision>[0]['action']
-  readonly query: Query<SessionDetail>
-  readonly onMoved: () => void
-}
-
-const Side = ({ session, list, decide, query, onMoved }: SideProps) => {
-  const ownId = useOwnId()
-  const { nameOf } = useReviewers()
-  const [anyway, setAnyway] = useState(false)
-  const { status, assigned_to: assigned } = session
-  const open = status !== 'completed' && status !== 'rejected'
-  const elsewhere = assigned !== null && assigned !== ownId
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
-    ['Level', session.level],
-    ...(session.retry_count > 0 ? [['Sent back', `${session.retry_count} times`] as const] : []),
-    ['Made', <Time key="made" at={session.created_at} />],
-    ...(session.submitted_at === null ? [] : [['Handed in', <Time key="in" at={session.submitted_at} />] as const]),
-    ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),
-    ...(session.user_id === null
-      ? []
-      : [['User id', <Copyable key="user" text={session.user_id} label="user id" short />] as const]),
-    ['Decides', session.provider === 'manual' ? 'a reviewer' : session.provider],
-  ]
-  return (
-    <>
-      {open && (
-        <Card>
-          <Assignment session={session} onChanged={query.set} onMoved={onMoved} />
-          {elsewhere ? (
-            <Notice title={`${nameOf(assigned)} reviews it`}>
-              <p>Two people do not decide the same session. Take it over if it is yours to decide.</p>
-            </Notice>
-          ) : status === 'submitted' || anyway ? (
-            <>
-              {status === 'submitted' && session.submitted_at !== null && (
-                <p class="soft">Waits for {ageWord(session.submitted_at, Date.now())}.</p>
-              )}
-              <Decision session={session} parts={partsOf(list)} action={decide} />
-            </>
-          ) : (
-            <>
-              <p class="soft">
-                {status === 'retry' ? 'It was sent back' : 'It is'} with the person, who has not handed it in yet.
-              </p>
-              <div>
-                <Button small onClick={() => setAnyway(true)}>
-                  Decide anyway
-                </Button>
-              </div>
-            </>
-          )}
-        </Card>
-      )}
-      <Card title="Session">
-        <Facts items={facts} />
-        {session.public_comment !== null && (
-          <p class="comment">
-            <span class="faint">To the person</span> {session.public_comment}
-          </p>
-        )}
-      </Card>
-    </>
   )
 }

@@ -7,6 +7,7 @@ import { Menu } from '../ui/menu.tsx'
 import { Key } from '../ui/parts.tsx'
 import { keepTheme, storedTheme, type Theme } from './preferences.ts'
 import { isAllowed, type Session, useSession } from './session.ts'
+import { useWaiting } from './waiting.ts'
 
 type Navigable = PageEntry & { readonly navigation: NonNullable<PageEntry['navigation']> }
 
@@ -98,6 +99,14 @@ const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
   )
 }
 
+const WaitingCount = ({ count }: { readonly count: number }) =>
+  count === 0 ? null : (
+    <span class="navigation-count">
+      {count}
+      <span class="sr-only"> waiting</span>
+    </span>
+  )
+
 interface SidebarProps {
   readonly path: string
   readonly onFind: () => void
@@ -107,6 +116,7 @@ interface SidebarProps {
 export const Sidebar = ({ path, onFind, onHelp }: SidebarProps) => {
   const session = useSession()
   const pages = navigationOf(session)
+  const waiting = useWaiting(session, path)
   const current = currentHref(
     pages.map(({ href }) => href),
     path,
@@ -130,11 +140,12 @@ export const Sidebar = ({ path, onFind, onHelp }: SidebarProps) => {
             <section key={group}>
               <h2>{group}</h2>
               <ul>
-                {listed.map(({ href, title, navigation }) => (
+                {listed.map(({ href, path: pattern, title, navigation }) => (
                   <li key={href}>
                     <a href={href} aria-current={href === current ? 'page' : undefined}>
                       <Icon name={navigation.icon} />
                       {title}
+                      <WaitingCount count={waiting?.[pattern] ?? 0} />
                     </a>
                   </li>
                 ))}

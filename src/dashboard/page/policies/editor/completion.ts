@@ -1,10 +1,12 @@
 // What the editor offers while one types: keys of the document where a key may stand, and in conditions the facts,
 // functions and methods that there are. All of it comes from the API.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import type { Text } from '@codemirror/state'
 import type { AnswerOf } from '../../api/client.ts'
+import { CONDITION_KEYS } from './language.ts'
 
-export type Facts = AnswerOf<'GET /policy-language'>
-export type DocumentSchema = AnswerOf<'GET /policy-language/schema'>
+type Facts = AnswerOf<'GET /policy-language'>
+type DocumentSchema = AnswerOf<'GET /policy-language/schema'>
 
 export interface PolicyWords {
   readonly facts: Facts
@@ -33,8 +35,22 @@ const keysOf = (schema: SchemaPart, found = new Map<string, string>()): Readonly
 
 const called = (name: string): Completion => ({ label: name, type: 'function', apply: `${name}(`, detail: '(…)' })
 
-/** In a place where an expression stands: after the colon of a key, or on a line of its own. */
-const EXPRESSION_PLACE = /:\s|^\s*[^\s#:-][^:]*$|[&|(]/
+const KEY = /^\s*(?:-\s+)?([\w-]+):(?:\s|$)/
+const indentOf = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
+
+/** Whether a condition stands there: after its key, or further in on the lines below it. */
+const isInCondition = (text: Text, position: number): boolean => {
+  let line = text.lineAt(position)
+  const own = KEY.exec(line.text)
+  if (own !== null) return CONDITION_KEYS.has(own[1] ?? '')
+  const indent = indentOf(line.text)
+  while (line.number > 1) {
+    line = text.line(line.number - 1)
+    if (line.text.trim() === '' || indentOf(line.text) >= indent) continue
+    return CONDITION_KEYS.has(KEY.exec(line.text)?.[1] ?? '')
+  }
+  return false
+}
 
 export const completePolicy = ({ facts, schema }: PolicyWords) => {
   const factChoices = facts.facts.map(
@@ -53,15 +69,14 @@ export const completePolicy = ({ facts, schema }: PolicyWords) => {
     const from = word?.from ?? context.pos
     const line = context.state.doc.lineAt(context.pos)
     const before = line.text.slice(0, from - line.from)
-    const dot = word?.text.lastIndexOf('.') ?? -1
-    if (word !== null && dot > 0) {
-      const isFact = groups.has(word.text.split('.')[0] ?? '') && word.text.split('.').length === 2
-      if (!isFact) return { from: word.from + dot + 1, options: methods, validFor: /^\w*$/ }
-      return { from, options: factChoices, validFor: /^[\w.]*$/ }
+    if (!isInCondition(context.state.doc, context.pos)) {
+      return /^\s*(?:-\s+)?$/.test(before) ? { from, options: keys, validFor: /^\w*$/ } : null
     }
-    const mayBeKey = /^\s*(?:-\s+)?$/.test(before)
-    const mayBeExpression = EXPRESSION_PLACE.test(before) || (mayBeKey && !/^\s*-?\s*$/.test(before)) || mayBeKey
-    const options = [...(mayBeKey ? keys : []), ...(mayBeExpression ? [...factChoices, ...functions] : [])]
-    return options.length === 0 ? null : { from, options, validFor: /^[\w.]*$/ }
+    const parts = word?.text.split('.') ?? []
+    const isMethod = parts.length > 1 && !(parts.length === 2 && groups.has(parts[0] ?? ''))
+    if (word !== null && isMethod) {
+      return { from: word.to - (parts.at(-1)?.length ?? 0), options: methods, validFor: /^\w*$/ }
+    }
+    return { from, options: [...factChoices, ...functions], validFor: /^[\w.]*$/ }
   }
 }

@@ -112,7 +112,12 @@ export const Editor = (props: EditorProps) => {
           policyLanguage(groups),
           syntaxHighlighting(policyColours),
           editorTheme,
-          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', autocapitalize: 'off' }),
+          EditorView.contentAttributes.of({
+            tabindex: '0',
+            'aria-label': label,
+            spellcheck: 'false',
+            autocapitalize: 'off',
+          }),
           keymap.of([
             {
               key: 'Mod-s',

@@ -3,7 +3,8 @@ import { EditorView } from '@codemirror/view'
 
 export const editorTheme = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--card)', fontSize: '0.93rem' },
-  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-1px' },
+  // The card around it shows the focus: inside, the gutter would cover it.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', minHeight: '26rem', maxHeight: '72vh' },
   '.cm-content, .cm-gutter': { minHeight: '26rem' },
   '.cm-content': { padding: '0.5rem 0', caretColor: 'var(--ink)' },

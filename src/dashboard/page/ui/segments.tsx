@@ -1,5 +1,5 @@
 // A few choices side by side, of which one holds.
-import type { Choice } from '../ui/field.tsx'
+import type { Choice } from './field.tsx'
 
 interface SegmentsProps {
   readonly label: string

@@ -1,0 +1,40 @@
+// Ticks at round numbers: 1, 2 or 5 times a power of ten apart.
+
+export interface Axis {
+  readonly minimum: number
+  readonly maximum: number
+  /** From minimum to maximum, both included. */
+  readonly ticks: readonly number[]
+}
+
+const STEPS = [1, 2, 5, 10] as const
+/** Of the values' size. */
+const LEAST_RANGE = 1e-3
+
+const niceStep = (rough: number): number => {
+  const power = 10 ** Math.floor(Math.log10(rough))
+  return power * (STEPS.find((step) => step * power >= rough * (1 - 1e-9)) ?? 10)
+}
+
+/**
+ * An axis that holds all values, and 0 unless told otherwise.
+ * @param whole ticks at whole numbers only
+ */
+export const axisOf = (
+  values: readonly number[],
+  tickCount: number,
+  options: { whole?: boolean; fromZero?: boolean } = {},
+): Axis => {
+  const { whole = false, fromZero = true } = options
+  const highest = Math.max(...values, fromZero ? 0 : Number.NEGATIVE_INFINITY)
+  const lowest = Math.min(...values, fromZero ? 0 : Number.POSITIVE_INFINITY)
+  // Values that are all but equal get an axis around them, not one of ticks that read the same.
+  const size = Math.max(Math.abs(highest), Math.abs(lowest))
+  const range = Math.max(highest - lowest, size * LEAST_RANGE) || 1
+  const step = Math.max(niceStep(range / tickCount), whole ? 1 : 0)
+  const first = Math.floor(lowest / step + 1e-9)
+  const last = Math.max(first + 1, Math.ceil(highest / step - 1e-9))
+  // By multiplication, so that errors don't add up; rounded, so that 3 × 0.1 reads 0.3.
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)))
+  return { minimum: ticks[0]!, maximum: ticks.at(-1)!, ticks }
+}

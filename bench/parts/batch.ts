@@ -1,0 +1,77 @@
+// Attestations by the batch: 100 and 1,000 in one call. Throughput and CPU count attestations, latency counts calls.
+import type { LoadReport } from '../load/plan.ts'
+import type { Unit } from '../result.ts'
+import type { BenchContext, BenchPart } from './context.ts'
+import { findingsOf } from './measure-load.ts'
+import { bodiesOf, startPolicyService, targetOf } from './policy-service.ts'
+
+interface BatchSize {
+  readonly size: number
+  /** Enough that the workers never wait for a call, few enough that the queue holds all that is under way. */
+  readonly connections: number
+}
+
+const SIZES: readonly BatchSize[] = [
+  { size: 100, connections: 16 },
+  { size: 1_000, connections: 8 },
+]
+/** Different requests; a multiple of each size. */
+const WALLETS = 16_000
+const SAMPLE_EVERY = 50
+const DRAIN_MS = 5_000
+
+/** Measurements of one window, by name after `batch.<size>.`. */
+export const batchNumbers = (
+  report: LoadReport,
+  size: number,
+): readonly (readonly [string, string, Unit, number])[] => {
+  const attestations = report.completed * size
+  const of = `${size.toLocaleString('en-US')} a call`
+  const cpu =
+    report.serverCpu === null
+      ? []
+      : [['cpu', `CPU per attestation, ${of}`, 'µs', report.serverCpu.total / attestations] as const]
+  return [
+    ['throughput', `attestations, ${of}`, '/s', (attestations * 1_000) / report.windowMs],
+    ...cpu,
+    ['p50', `p50 of a call, ${of}`, 'ms', report.latencyMs.p50],
+    ['p99', `p99 of a call, ${of}`, 'ms', report.latencyMs.p99],
+  ]
+}
+
+export const createBatchPart = async (context: BenchContext, signer: string): Promise<BenchPart> => {
+  const { processes, progress, client, collector, options } = context
+  const { durations } = options
+  progress.step('service for batches starts')
+  const service = await startPolicyService(processes, { environment: { COUNTERSIGN_SIGNER: signer } })
+  const target = targetOf(service, 'batch')
+  const run = async ({ size, connections }: BatchSize, warmupMs: number, durationMs: number): Promise<LoadReport> => {
+    progress.step(`batch of ${size}`)
+    const report = await client.run({
+      name: `batch of ${size}`,
+      url: `${service.url}/v2/attestations`,
+      headers: target.headers,
+      bodies: { ...bodiesOf(service, 'evm', WALLETS), batch: size },
+      answers: { kind: 'attestation', attester: service.attester, sampleEvery: SAMPLE_EVERY, batch: size },
+      shape: { mode: 'closed', connections },
+      ...{ warmupMs, durationMs, drainMs: DRAIN_MS, observePid: service.managed.pid },
+    })
+    for (const finding of findingsOf(report)) collector.find(finding)
+    return report
+  }
+  return {
+    name: 'batch',
+    async warm() {
+      for (const batch of SIZES) await run(batch, 0, durations.firstWarmupMs / 2)
+    },
+    async round() {
+      for (const batch of SIZES) {
+        const report = await run(batch, durations.warmupMs, durations.closedMs / 2)
+        for (const [name, label, unit, value] of batchNumbers(report, batch.size)) {
+          const better = unit === '/s' ? 'higher' : 'lower'
+          collector.add({ ...{ label, unit, better }, name: `batch.${batch.size}.${name}` }, value)
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,201 @@
+// Too much load: what is still answered in time at 1, 2 and 10 times capacity, how soon the rest is refused, and whether a
+// flood of one organization slows another. Signing by @noble on one worker, the smallest capacity there is, so that ten
+// times as much is a rate that a generator on the same machine can come near. What it could send is measured beside it.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type LoadClient, startLoadClient } from '../load/load-client.ts'
+import type { LoadPlan, LoadReport, LoadShape } from '../load/plan.ts'
+import type { Unit } from '../result.ts'
+import { type RunningService, withStore } from '../scale/running-service.ts'
+import type { BenchContext } from './context.ts'
+import type { LoadTarget } from './measure-load.ts'
+import { startPolicyService, targetOf } from './policy-service.ts'
+
+const MULTIPLES = [1, 2, 10] as const
+const FLOOD = 2
+const NEIGHBOUR_SHARE = 0.1
+/** Half of what counts as in time, so that what is taken in is also of use. */
+const DEADLINE_MS = 500
+const NEIGHBOUR_CONNECTIONS = 64
+const CONNECTIONS_MAX = 10_000
+const DRAIN_MS = 5_000
+/** The flood stands before the neighbour is looked at, and outlasts it. */
+const FLOOD_LEAD_MS = 1_500
+const NEIGHBOUR_CONTRACT = `0xc0de${'1'.padStart(36, '0')}`
+const POLICY = readFileSync(join(import.meta.dir, '..', 'policies', 'six-rules.yaml'), 'utf8')
+
+type Add = (name: string, label: string, unit: Unit, value: number) => void
+
+/** As many as are in the service's queue at once, and those on their way. */
+const connectionsFor = (capacity: number): number =>
+  Math.min(CONNECTIONS_MAX, 500 + Math.ceil(((capacity * DEADLINE_MS) / 1_000) * 1.5))
+
+/** What became of an open loop's requests: shares in per cent of those that were sent. */
+export const overloadNumbers = ({ statuses, failures, promptAnswers, windowMs, refusalLatencyMs }: LoadReport) => {
+  const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0)
+  const { 'not-sent': _notSent, ...lost } = failures
+  const unanswered = Object.values(lost).reduce((sum, count) => sum + count, 0)
+  const sent = answered + unanswered
+  return {
+    sentPerSecond: (sent * 1_000) / windowMs,
+    goodputPerSecond: (promptAnswers * 1_000) / windowMs,
+    refusedPercent: sent === 0 ? 0 : ((statuses['503'] ?? 0) / sent) * 100,
+    /** Taken in and then answered 408: work for nothing. */
+    latePercent: sent === 0 ? 0 : ((statuses['408'] ?? 0) / sent) * 100,
+    refusals: statuses['503'] ?? 0,
+    refusalMs: refusalLatencyMs,
+    /** Neither good, nor refused, nor late. */
+    strange: Object.entries({ ...statuses, ...lost }).filter(([name]) => !['200', '503', '408'].includes(name)),
+  }
+}
+
+const planOf = (
+  target: LoadTarget,
+  name: string,
+  shape: LoadShape,
+  warmupMs: number,
+  durationMs: number,
+): LoadPlan => ({
+  ...{ name, shape, warmupMs, durationMs, drainMs: DRAIN_MS },
+  ...{ url: target.url, headers: target.headers, bodies: target.bodies, answers: target.answers },
+  observePid: target.pid,
+})
+
+const noteStrange = ({ collector }: BenchContext, report: LoadReport): void => {
+  for (const [name, count] of overloadNumbers(report).strange) collector.find(`${report.name}: ${count} of ${name}`)
+  for (const problem of report.answers.problems) collector.find(`${report.name}: ${problem}`)
+}
+
+const measureMultiple = async (
+  context: BenchContext,
+  target: LoadTarget,
+  { multiple, peak, add }: { readonly multiple: number; readonly peak: number; readonly add: Add },
+): Promise<void> => {
+  const { client, options, progress } = context
+  const { warmupMs, openMs } = options.durations
+  progress.step(`overload at ${multiple} times capacity`)
+  const shape: LoadShape = {
+    ...{ mode: 'open', connections: connectionsFor(peak), ratePerSecond: Math.round(peak * multiple), queueLimit: 0 },
+  }
+  const report = await client.run(planOf(target, `overload ×${multiple}`, shape, warmupMs + DEADLINE_MS, openMs))
+  noteStrange(context, report)
+  const numbers = overloadNumbers(report)
+  const at = `at ${multiple}× capacity`
+  add(`x${multiple}.sent`, `sent ${at}`, '/s', numbers.sentPerSecond)
+  add(`x${multiple}.goodput`, `answered within a second ${at}`, '/s', numbers.goodputPerSecond)
+  add(`x${multiple}.goodput_share`, `of the peak ${at}`, '%', (numbers.goodputPerSecond / peak) * 100)
+  add(`x${multiple}.refused`, `refused with 503 ${at}`, '%', numbers.refusedPercent)
+  add(`x${multiple}.late`, `taken in and late, 408, ${at}`, '%', numbers.latePercent)
+  if (numbers.refusals > 0) {
+    add(`x${multiple}.refusal_p50`, `p50 of a refusal ${at}`, 'ms', numbers.refusalMs.p50)
+    add(`x${multiple}.refusal_p99`, `p99 of a refusal ${at}`, 'ms', numbers.refusalMs.p99)
+  }
+  add(`x${multiple}.p99`, `p99 of what was answered 200 ${at}`, 'ms', report.latencyMs.p99)
+  if (report.generatorDelayMs !== null) {
+    add(`x${multiple}.generator_p99`, `the generator’s own lateness ${at}, p99`, 'ms', report.generatorDelayMs.p99)
+  }
+}
+
+/** A second organization with a policy, contract and key of its own. */
+const addNeighbour = (service: RunningService): Promise<LoadTarget> =>
+  withStore(service, async (store) => {
+    const key = await store.transaction(async (tables) => {
+      const { id: organizationId } = await tables.organizations.create({ slug: 'neighbour', name: 'Neighbour' })
+      const policy = await tables.policies.create({ organizationId, name: 'Six rules' })
+      const draft = { organizationId, policyId: policy.id, source: POLICY, quorum: 1 }
+      const revision = await tables.policies.saveRevision(draft)
+      if (revision === null) throw new Error('the policy is gone')
+      await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+      const project = await tables.projects.create({ organizationId, name: 'Neighbour', policyId: policy.id })
+      const place = { chainName: 'sepolia', address: NEIGHBOUR_CONTRACT }
+      await tables.bindings.create({ organizationId, projectId: project.id, ...place })
+      const settings = { kind: 'attestation', environment: 'live', name: '', expiresAtSeconds: null } as const
+      return (await tables.apiKeys.issue({ organizationId, rateLimit: null, ...settings })).text
+    })
+    const target = targetOf(service, 'overload')
+    return {
+      ...target,
+      headers: { 'x-api-key': key },
+      bodies: { ...target.bodies, target: { to: NEIGHBOUR_CONTRACT } },
+    }
+  })
+
+interface Neighbours {
+  readonly flooding: LoadTarget
+  readonly neighbour: LoadTarget
+  /** The generator of the neighbour: the other has its hands full. */
+  readonly client: LoadClient
+}
+
+const measureNeighbour = async (
+  context: BenchContext,
+  { flooding, neighbour, client }: Neighbours,
+  { peak, add }: { readonly peak: number; readonly add: Add },
+): Promise<void> => {
+  const { options, progress, collector } = context
+  const { openMs } = options.durations
+  const ratePerSecond = Math.max(1, Math.round(peak * NEIGHBOUR_SHARE))
+  const ask = async (name: string): Promise<LoadReport> => {
+    const shape: LoadShape = { mode: 'open', connections: NEIGHBOUR_CONNECTIONS, ratePerSecond, queueLimit: 100_000 }
+    const report = await client.run(planOf(neighbour, name, shape, FLOOD_LEAD_MS, openMs))
+    noteStrange(context, report)
+    const { refusedPercent, latePercent } = overloadNumbers(report)
+    if (refusedPercent + latePercent > 0) {
+      collector.find(`${name}: ${(refusedPercent + latePercent).toFixed(2)}% of its requests were refused or late`)
+    }
+    return report
+  }
+  progress.step('overload: the neighbour alone')
+  const alone = await ask('the neighbour alone')
+  progress.step('overload: the neighbour beside a flood')
+  const shape: LoadShape = {
+    ...{ mode: 'open', connections: connectionsFor(peak), ratePerSecond: Math.round(peak * FLOOD), queueLimit: 0 },
+  }
+  const [beside, flood] = await Promise.all([
+    ask('the neighbour beside a flood'),
+    context.client.run(planOf(flooding, 'the flood', shape, FLOOD_LEAD_MS / 2, openMs + FLOOD_LEAD_MS)),
+  ])
+  noteStrange(context, flood)
+  const who = `another organization at ${NEIGHBOUR_SHARE * 100}% of capacity`
+  add('neighbour.alone_p99', `p99 of ${who}, alone`, 'ms', alone.latencyMs.p99)
+  add('neighbour.beside_p50', `p50 of it beside a flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p50)
+  add('neighbour.beside_p99', `p99 of it beside a flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p99)
+  add('neighbour.flood_goodput', 'what the flood still got in time', '/s', overloadNumbers(flood).goodputPerSecond)
+  add('neighbour.flood_p99', 'p99 of what the flood got', 'ms', flood.latencyMs.p99)
+}
+
+/** Adds measurements named `overload.…`. @throws Error when the service can't be started or reached. */
+export const measureOverload = async (context: BenchContext): Promise<void> => {
+  const { processes, progress, client, collector, options } = context
+  const { durations } = options
+  const add: Add = (name, label, unit, value) => {
+    const better = unit === '/s' || name.endsWith('goodput_share') ? 'higher' : 'lower'
+    collector.add({ ...{ label, unit, better }, name: `overload.${name}` }, value)
+  }
+  progress.step('overload service starts')
+  const environment = { COUNTERSIGN_SIGNER: 'noble', COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS) }
+  const service = await startPolicyService(processes, { workers: 1, environment })
+  const flooding = targetOf(service, 'overload')
+  const neighbours = { flooding, neighbour: await addNeighbour(service), client: await startLoadClient(processes) }
+  const closed: LoadShape = { mode: 'closed', connections: options.connections }
+  const peakOf = async (name: string, warmupMs: number, durationMs: number): Promise<number> => {
+    const report = await client.run(planOf(flooding, name, closed, warmupMs, durationMs))
+    noteStrange(context, report)
+    const { refusedPercent, latePercent } = overloadNumbers(report)
+    // Far fewer are under way than the queue holds: the forecast was wrong, or the machine busy with other things.
+    if (refusedPercent + latePercent > 1) {
+      collector.find(`${name}: ${(refusedPercent + latePercent).toFixed(1)}% of its requests were refused or late`)
+    }
+    return (report.promptAnswers * 1_000) / report.windowMs
+  }
+  progress.step('overload warm-up')
+  await peakOf('overload warm-up', 0, durations.firstWarmupMs)
+  for (let round = 1; round <= durations.rounds; round++) {
+    progress.step(`overload round ${round} of ${durations.rounds}: the peak`)
+    const peak = await peakOf('overload peak', durations.warmupMs, durations.closedMs)
+    add('peak', `the peak, closed loop, ${options.connections} connections`, '/s', peak)
+    for (const multiple of MULTIPLES) await measureMultiple(context, flooding, { multiple, peak, add })
+    await measureNeighbour(context, neighbours, { peak, add })
+  }
+  await service.managed.stop()
+}

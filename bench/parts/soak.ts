@@ -1,0 +1,188 @@
+// An hour, or as long as it is told, at 70% of capacity: does memory grow, does anything fail, does it get slower. The open
+// loop runs a minute at a time, so that each minute has its own latency; memory is read every few seconds beside it.
+import { readdirSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Chart } from '../draw/line-chart.ts'
+import { writeDrawing } from '../draw/write-drawing.ts'
+import type { LoadPlan, LoadReport, LoadShape } from '../load/plan.ts'
+import { treeResidentMegabytes } from '../process-memory.ts'
+import type { Unit } from '../result.ts'
+import type { RunningService } from '../scale/running-service.ts'
+import { fitSlope } from '../slope.ts'
+import { median } from '../stages/harness.ts'
+import type { BenchContext } from './context.ts'
+import { findingsOf, type LoadTarget } from './measure-load.ts'
+import { startPolicyService, targetOf } from './policy-service.ts'
+
+const SHARE = 0.7
+const CAPACITY_WINDOWS = 3
+const MINUTE_MS = 60_000
+const MEMORY_EVERY_MS = 5_000
+const DRAIN_MS = 5_000
+const QUEUE_LIMIT = 100_000
+/** Caches fill and code is compiled: growth of the first part is no leak. */
+const SETTLING_PART = 0.2
+/** Megabytes an hour. */
+const ERROR_LIMIT = 20
+/** What the machine needs besides. */
+const SPARE_BYTES = 2e9
+
+export interface SoakMinute {
+  /** Minutes since the soak began, at this one's end. */
+  readonly minute: number
+  readonly p50: number
+  readonly p99: number
+  readonly errors: number
+}
+
+/** Minutes since the start, megabytes. */
+export type MemorySample = readonly [minutes: number, megabytes: number]
+
+/** Everything that was not answered 200: other statuses and requests without an answer. */
+export const errorsOf = ({ statuses, failures }: Pick<LoadReport, 'statuses' | 'failures'>): number =>
+  Object.entries(statuses).reduce((sum, [status, count]) => sum + (status === '200' ? 0 : count), 0) +
+  Object.values(failures).reduce((sum, count) => sum + count, 0)
+
+/** Megabytes an hour over the settled part; null while there is too little to say. */
+export const memorySlope = (samples: readonly MemorySample[]) => {
+  const last = samples.at(-1)?.[0] ?? 0
+  const settled = samples.filter(([minutes]) => minutes >= last * SETTLING_PART)
+  return fitSlope(settled.map(([minutes, megabytes]) => [minutes / 60, megabytes] as const))
+}
+
+const folderBytes = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce(
+      (sum, entry) => sum + (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    )
+
+/**
+ * Each attestation leaves its decision record, which nothing here may remove.
+ * @throws Error when the disk has no room for a whole soak's.
+ */
+export const checkRoom = (bytesEach: number, attestations: number, freeBytes: number): void => {
+  const needed = bytesEach * attestations + SPARE_BYTES
+  if (needed <= freeBytes) return
+  const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(0)} GB`
+  throw new Error(
+    `the decision records of this soak need ${gigabytes(needed)}, and ${gigabytes(freeBytes)} are free: ` +
+      'lower --minutes, or set TMPDIR to a larger disk',
+  )
+}
+
+export const soakChart = (memory: readonly MemorySample[], minutes: readonly SoakMinute[], rate: number): Chart => ({
+  title: 'Memory and latency over time',
+  subtitle: `${rate.toLocaleString('en-US')}/s, ${SHARE * 100}% of capacity.`,
+  xLabel: 'minutes',
+  wholeX: true,
+  panels: [
+    {
+      label: 'memory in MB (RSS)',
+      // The last reading may be some milliseconds over the last minute, which is no reason to draw another one.
+      series: [{ name: 'memory', points: memory.map(([x, y]) => [Math.min(x, minutes.at(-1)?.minute ?? x), y]) }],
+    },
+    {
+      label: 'p99 in ms, of each minute',
+      series: [{ name: 'p99', points: minutes.map(({ minute, p99 }) => [minute, p99]) }],
+    },
+  ],
+})
+
+const planOf = (
+  target: LoadTarget,
+  name: string,
+  shape: LoadShape,
+  warmupMs: number,
+  durationMs: number,
+): LoadPlan => ({
+  ...{ name, shape, warmupMs, durationMs, drainMs: DRAIN_MS },
+  ...{ url: target.url, headers: target.headers, bodies: target.bodies, answers: target.answers },
+  observePid: target.pid,
+})
+
+/** Attestations per second at its peak. Also checks that the disk holds what is to come. */
+const measureCapacity = async (context: BenchContext, service: RunningService, target: LoadTarget): Promise<number> => {
+  const { client, options, progress } = context
+  const { durations, connections } = options
+  const closed: LoadShape = { mode: 'closed', connections }
+  progress.step('soak warm-up')
+  await client.run(planOf(target, 'soak warm-up', closed, 0, durations.firstWarmupMs))
+  const before = folderBytes(service.dataDirectory)
+  const peaks: number[] = []
+  let attested = 0
+  for (let window = 0; window < CAPACITY_WINDOWS; window++) {
+    progress.step('soak: the capacity')
+    const report = await client.run(planOf(target, 'soak capacity', closed, 0, durations.closedMs))
+    peaks.push(report.throughputPerSecond)
+    attested += report.completed
+  }
+  const capacity = median(peaks)
+  const bytesEach = (folderBytes(service.dataDirectory) - before) / Math.max(1, attested)
+  const { bavail, bsize } = statfsSync(service.dataDirectory)
+  checkRoom(bytesEach, capacity * SHARE * options.minutes * 60, bavail * bsize)
+  return capacity
+}
+
+/** Adds measurements named `soak.…` and draws bench-soak.svg. */
+export const measureSoak = async (context: BenchContext, signer: string): Promise<void> => {
+  const { processes, progress, client, collector, options } = context
+  const add = (name: string, label: string, unit: Unit, value: number): void =>
+    collector.add({ ...{ label, unit }, name: `soak.${name}`, better: unit === '/s' ? 'higher' : 'lower' }, value)
+  progress.step('soak service starts')
+  const service = await startPolicyService(processes, { environment: { COUNTERSIGN_SIGNER: signer } })
+  const target = targetOf(service, 'soak')
+  const capacity = await measureCapacity(context, service, target)
+  const ratePerSecond = Math.max(1, Math.round(capacity * SHARE))
+  const shape: LoadShape = { mode: 'open', connections: options.connections, ratePerSecond, queueLimit: QUEUE_LIMIT }
+
+  const startMs = performance.now()
+  const minutesPast = (): number => (performance.now() - startMs) / MINUTE_MS
+  const memory: MemorySample[] = []
+  const minutes: SoakMinute[] = []
+  const readMemory = (): void => {
+    const megabytes = treeResidentMegabytes(service.managed.pid)
+    if (megabytes !== null) memory.push([minutesPast(), megabytes])
+  }
+  const timer = setInterval(readMemory, MEMORY_EVERY_MS)
+  try {
+    for (let minute = 1; minute <= options.minutes; minute++) {
+      const report = await client.run(planOf(target, `soak minute ${minute}`, shape, 0, MINUTE_MS))
+      for (const finding of findingsOf(report, true)) collector.find(finding)
+      const { p50, p99 } = report.latencyMs
+      minutes.push({ ...{ minute, p50, p99 }, errors: errorsOf(report) })
+      add('p50', `p50 at ${ratePerSecond.toLocaleString('en-US')}/s, minute by minute`, 'ms', p50)
+      add('p99', 'p99, minute by minute', 'ms', p99)
+      const lateness = 'beside that, the generator’s own lateness, p99'
+      if (report.generatorDelayMs !== null) add('generator_p99', lateness, 'ms', report.generatorDelayMs.p99)
+      const slope = memorySlope(memory)
+      const growth = slope === null ? '' : `, ${slope.slope.toFixed(1)} ± ${slope.error.toFixed(1)} MB/h`
+      const held = `${(memory.at(-1)?.[1] ?? Number.NaN).toFixed(0)} MB${growth}`
+      progress.note(
+        `soak minute ${minute} of ${options.minutes}: p99 ${p99.toFixed(2)} ms, ${held}, ${errorsOf(report)} errors`,
+      )
+    }
+  } finally {
+    clearInterval(timer)
+  }
+  add('rate', `the rate, ${SHARE * 100}% of capacity`, '/s', ratePerSecond)
+  add(
+    'errors',
+    'requests not answered 200',
+    'count',
+    minutes.reduce((sum, { errors }) => sum + errors, 0),
+  )
+  const slope = memorySlope(memory)
+  if (slope !== null) {
+    const { slope: hourly, error } = slope
+    add('memory', 'memory at the end', 'MB', memory.at(-1)?.[1] ?? 0)
+    add('memory_slope', `growth of memory, ${error.toFixed(1)} MB/h more or less`, 'MB/h', hourly)
+    // A wide error would make any growth look flat.
+    if (error <= ERROR_LIMIT)
+      add('memory_growth', 'growth beyond twice its error', 'MB/h', Math.max(0, hourly - 2 * error))
+    else progress.note(`soak: growth is known to ${error.toFixed(0)} MB/h only, which is too little to call it flat`)
+  }
+  writeDrawing(context, 'soak', soakChart(memory, minutes, ratePerSecond))
+  await service.managed.stop()
+}

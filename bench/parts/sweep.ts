@@ -1,0 +1,60 @@
+// Workers and processes: how much the service does with each setting, on the machine's own cores. Each setting gets a
+// service of its own, started anew in every round; rounds run to and fro, so that drift of the machine favours none.
+import { availableParallelism } from 'node:os'
+import type { Chart } from '../draw/line-chart.ts'
+import { writeDrawing } from '../draw/write-drawing.ts'
+import { type SweepPoint, type SweepSetting, sweepName, sweepPoints, sweepSettings } from '../sweep.ts'
+import type { BenchContext } from './context.ts'
+import { createLoadMeasurer } from './measure-load.ts'
+import { startPolicyService, targetOf } from './policy-service.ts'
+
+const measureSetting = async (context: BenchContext, setting: SweepSetting, signer: string): Promise<void> => {
+  const { processes, workers } = setting
+  const service = await startPolicyService(context.processes, {
+    workers,
+    environment: { COUNTERSIGN_PROCESSES: String(processes), COUNTERSIGN_SIGNER: signer },
+  })
+  const label = `${processes} × ${workers}`
+  const load = createLoadMeasurer(context, { ...targetOf(service, sweepName(setting)), label })
+  await load.warm()
+  await load.closed()
+  await service.managed.stop()
+}
+
+/** A line for each number of processes. */
+export const sweepChart = (points: readonly SweepPoint[], signer: string): Chart => {
+  const counts = [...new Set(points.map(({ processes }) => processes))].sort((a, b) => a - b)
+  const seriesOf = (value: (point: SweepPoint) => number) =>
+    counts.map((count) => ({
+      name: count === 1 ? '1 process' : `${count} processes`,
+      points: points
+        .filter((point) => point.processes === count && !Number.isNaN(value(point)))
+        .sort((a, b) => a.workers - b.workers)
+        .map((point) => [point.workers, value(point)] as const),
+    }))
+  return {
+    title: 'Attestations by workers and processes',
+    subtitle: `Signing by ${signer}.`,
+    xLabel: 'workers of each process',
+    wholeX: true,
+    panels: [
+      { label: 'attestations per second, closed loop', series: seriesOf(({ throughput }) => throughput) },
+      { label: 'µs of CPU per attestation', series: seriesOf(({ cpu }) => cpu) },
+      { label: 'p99 in ms, closed loop', series: seriesOf(({ p99 }) => p99) },
+    ],
+  }
+}
+
+/** Adds measurements named `sweep.p…w….…` and draws bench-sweep.svg. */
+export const measureSweep = async (context: BenchContext, signer: string): Promise<void> => {
+  const { options, progress, collector } = context
+  const settings = sweepSettings(availableParallelism(), options.sweep)
+  const rounds = options.durations.rounds
+  for (let round = 1; round <= rounds; round++) {
+    for (const [index, setting] of (round % 2 === 1 ? settings : settings.toReversed()).entries()) {
+      progress.step(`sweep round ${round} of ${rounds}, setting ${index + 1} of ${settings.length}`)
+      await measureSetting(context, setting, signer)
+    }
+  }
+  writeDrawing(context, 'sweep', sweepChart(sweepPoints(collector.measurements()), signer))
+}

@@ -1,0 +1,29 @@
+// A straight line through measurements over time: how fast something grows, and how sure that is.
+
+export interface Slope {
+  /** Of y for each unit of x. */
+  readonly slope: number
+  /** Standard error of the slope. */
+  readonly error: number
+}
+
+/**
+ * Least squares. Neighbouring samples of a process's memory are alike, which makes the plain standard error too small: it
+ * is widened by the residuals' correlation with their predecessors (effective sample size, Bayley and Hammersley, 1946).
+ * Null for fewer than four points, or points of one x.
+ */
+export const fitSlope = (points: readonly (readonly [x: number, y: number])[]): Slope | null => {
+  const count = points.length
+  if (count < 4) return null
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / count
+  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / count
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+  if (spread === 0) return null
+  const slope = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread
+  const residuals = points.map(([x, y]) => y - meanY - slope * (x - meanX))
+  const squares = residuals.reduce((sum, residual) => sum + residual ** 2, 0)
+  const neighbours = residuals.reduce((sum, residual, index) => sum + residual * (residuals[index - 1] ?? 0), 0)
+  const correlation = squares === 0 ? 0 : Math.min(0.99, Math.max(0, neighbours / squares))
+  const widening = Math.sqrt((1 + correlation) / (1 - correlation))
+  return { slope, error: Math.sqrt(squares / (count - 2) / spread) * widening }
+}

@@ -1,0 +1,84 @@
+// What a sweep found: a table, and the setting to run with. Read from the measurements' names, so that a stored result
+// says the same as the run did.
+import type { Measurement } from './result.ts'
+
+export interface SweepSetting {
+  readonly processes: number
+  /** Of each process. */
+  readonly workers: number
+}
+
+export interface SweepPoint extends SweepSetting {
+  /** Medians: attestations per second, microseconds of CPU per attestation, milliseconds. */
+  readonly throughput: number
+  readonly cpu: number
+  readonly p99: number
+}
+
+/** Closer than this, two settings are not told apart. */
+const SAME = 0.03
+const COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
+/** Threads that sign, per core: more only take turns. */
+const WORKERS_PER_CORE = 2
+
+/** The settings that are worth trying on so many cores; given numbers are tried whatever the cores. */
+export const sweepSettings = (
+  cores: number,
+  given: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null },
+): SweepSetting[] => {
+  const processes = given.processes ?? COUNTS.filter((count) => count <= cores)
+  const workers = given.workers ?? COUNTS.filter((count) => count <= cores * WORKERS_PER_CORE)
+  return processes.flatMap((processCount) =>
+    workers
+      .filter((workerCount) => given.workers !== null || processCount * workerCount <= cores * WORKERS_PER_CORE)
+      .map((workerCount) => ({ processes: processCount, workers: workerCount })),
+  )
+}
+
+export const sweepName = ({ processes, workers }: SweepSetting): string => `sweep.p${processes}w${workers}`
+
+export const sweepPoints = (measurements: readonly Measurement[]): SweepPoint[] =>
+  measurements.flatMap(({ name, median }) => {
+    const match = /^sweep\.p(\d+)w(\d+)\.closed\.throughput$/.exec(name)
+    if (match === null) return []
+    const setting = { processes: Number(match[1]), workers: Number(match[2]) }
+    const value = (what: string): number =>
+      measurements.find((other) => other.name === `${sweepName(setting)}.closed.${what}`)?.median ?? Number.NaN
+    return [{ ...setting, throughput: median, cpu: value('cpu'), p99: value('p99') }]
+  })
+
+const describe = ({ processes, workers }: SweepSetting): string => `--processes ${processes} --workers ${workers}`
+const perSecond = (value: number): string => `${Math.round(value).toLocaleString('en-US')}/s`
+
+/** Cheapest first: CPU, and where that is the same, fewer processes, then fewer workers. */
+const byCost = (one: SweepPoint, other: SweepPoint): number =>
+  Math.abs(one.cpu - other.cpu) > SAME * Math.min(one.cpu, other.cpu)
+    ? one.cpu - other.cpu
+    : one.processes - other.processes || one.workers - other.workers
+
+/** The setting to run with; null when nothing was swept. */
+export const recommendedSetting = (points: readonly SweepPoint[]): SweepPoint | null => {
+  const best = points.reduce<SweepPoint | null>(
+    (top, point) => (top === null || point.throughput > top.throughput ? point : top),
+    null,
+  )
+  if (best === null) return null
+  const asFast = points.filter(({ throughput }) => throughput >= best.throughput * (1 - SAME))
+  const cheapest = Math.min(...asFast.map(({ cpu }) => cpu))
+  // By the cheapest alone: "about the same as" its neighbour is no order to sort by.
+  const asCheap = Number.isNaN(cheapest) ? asFast : asFast.filter(({ cpu }) => cpu <= cheapest * (1 + SAME))
+  return asCheap.toSorted(byCost)[0] ?? best
+}
+
+/** One sentence: the setting and why. */
+export const describeRecommendation = (points: readonly SweepPoint[]): string | null => {
+  const chosen = recommendedSetting(points)
+  if (chosen === null) return null
+  const best = points.reduce((top, point) => (point.throughput > top.throughput ? point : top))
+  const cost = Number.isNaN(chosen.cpu) ? '' : ` at ${chosen.cpu.toFixed(1)} µs of CPU each`
+  const reason =
+    best === chosen
+      ? 'the most that was measured'
+      : `within ${SAME * 100}% of the most that was measured (${perSecond(best.throughput)} with ${describe(best)}), for less CPU or fewer threads`
+  return `Recommended on this machine: ${describe(chosen)}, since it did ${perSecond(chosen.throughput)}${cost}, ${reason}.`
+}

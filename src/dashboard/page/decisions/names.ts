@@ -1,0 +1,38 @@
+// Projects and policies by name, for what is searched and what is found.
+import { call } from '../api/client.ts'
+import { readAll } from '../data/use-pages.ts'
+import { useQuery } from '../data/use-query.ts'
+import { usePolicies } from '../projects/policies.ts'
+import { useWorkplace } from '../shell/session.ts'
+import type { Choice } from '../ui/field.tsx'
+
+export interface Names {
+  readonly projects: readonly Choice[]
+  readonly policies: readonly Choice[]
+  /** The id where the project is not known. */
+  readonly projectName: (id: string) => string
+  /** Verification hash of the first project; null where there is none, or as long as they are not known. */
+  readonly firstHash: string | null
+  readonly known: boolean
+}
+
+export const useNames = (): Names => {
+  const { params } = useWorkplace()
+  const policies = usePolicies()
+  const { value } = useQuery(
+    (signal) =>
+      readAll((cursor) =>
+        call('GET /organizations/{organization}/projects', { params, query: { limit: 200, cursor }, signal }),
+      ),
+    [params.organization],
+  )
+  const all = { value: '', label: 'All' }
+  const names = new Map((value ?? []).map(({ id, name }) => [id, name]))
+  return {
+    projects: [all, ...(value ?? []).map(({ id, name }) => ({ value: id, label: name }))],
+    policies: [all, ...(policies.all ?? []).map(({ id, name }) => ({ value: id, label: name }))],
+    projectName: (id) => names.get(id) ?? id,
+    firstHash: value?.[0]?.verification_hash ?? null,
+    known: value !== null,
+  }
+}

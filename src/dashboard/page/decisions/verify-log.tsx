@@ -1,0 +1,161 @@
+// Checking every line of the log: a job of the service, followed here, with what it found.
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Job } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { useQuery } from '../data/use-query.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { Card, Facts } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { countWord } from './words.tsx'
+
+const LOOK_AGAIN_MS = 500
+const KIND = 'decisions.verify'
+
+interface Report {
+  readonly ok: boolean
+  readonly decisions: number
+  readonly withheld: number
+  readonly segments: number
+  readonly newest_lines: Readonly<Record<string, string>>
+  readonly problems: readonly Finding[]
+  readonly warnings: readonly Finding[]
+}
+
+interface Finding {
+  readonly slot: string
+  readonly segment: string
+  readonly line?: number
+  readonly detail: string
+}
+
+const Findings = ({ title, findings }: { readonly title: string; readonly findings: readonly Finding[] }) =>
+  findings.length === 0 ? null : (
+    <>
+      <h3>{title}</h3>
+      <ul class="log-findings">
+        {findings.map(({ slot, segment, line, detail }) => (
+          <li key={`${slot} ${segment} ${line} ${detail}`}>
+            <code>
+              decisions/{slot}/{segment}
+            </code>
+            {line !== undefined && <span class="soft"> line {line}</span>}
+            <br />
+            {detail}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+
+const isOver = ({ state }: Job): boolean => state !== 'queued' && state !== 'running'
+
+const ReportOf = ({ report }: { readonly report: Report }) => (
+  <>
+    <Notice
+      tone={report.ok ? 'good' : 'bad'}
+      title={report.ok ? 'Every line is as it was written' : 'The log is not as it was written'}
+    >
+      <p>
+        {countWord(report.decisions)} decisions in {countWord(report.segments)}{' '}
+        {report.segments === 1 ? 'file' : 'files'}: hashes, lines, ties between files and uuids were checked.
+      </p>
+    </Notice>
+    <Findings title="Broken" findings={report.problems} />
+    <Findings title="Worth knowing" findings={report.warnings} />
+    <details class="proof">
+      <summary>Hashes of the newest lines</summary>
+      <p class="soft">Kept somewhere else, they show later whether the end of the log was cut off.</p>
+      <Facts
+        items={Object.entries(report.newest_lines).map(([slot, hash]) => [
+          slot,
+          <Copyable key={slot} text={hash} label={`hash of ${slot}`} />,
+        ])}
+      />
+    </details>
+  </>
+)
+
+export const VerifyLog = () => {
+  const [job, setJob] = useState<Job | null>(null)
+  const newest = useQuery(async (signal) => {
+    const { data } = await call('GET /jobs', { query: { limit: 50 }, signal })
+    return data.find(({ kind }) => kind === KIND) ?? null
+  }, [])
+  const shown = job ?? newest.value
+  const start = useAction(async () => setJob(await call('POST /decision-log/verify')))
+  const cancel = useAction(async () => {
+    if (shown !== null) setJob(await call('POST /jobs/{job}/cancel', { params: { job: shown.id } }))
+  })
+  useEffect(() => {
+    if (shown === null || isOver(shown)) return
+    const controller = new AbortController()
+    const { signal } = controller
+    const timer = setTimeout(() => {
+      // What can't be read now is read with the next turn, which this very change brings about.
+      call('GET /jobs/{job}', { params: { job: shown.id }, signal }).then(setJob, () => {
+        if (!signal.aborted) setJob({ ...shown })
+      })
+    }, LOOK_AGAIN_MS)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [shown])
+  const runs = shown !== null && !isOver(shown)
+  return (
+    <Card
+      title="Verify the log"
+      text="Reads every file of the log in a process of its own, at the lowest priority: signing does not wait for it."
+      actions={
+        runs ? (
+          <Button busy={cancel.busy} onClick={cancel.run}>
+            Cancel
+          </Button>
+        ) : (
+          <Button kind="primary" icon="check" busy={start.busy} onClick={start.run}>
+            Verify every line
+          </Button>
+        )
+      }
+    >
+      <Problem error={start.failure ?? cancel.failure ?? newest.error} />
+      {runs && (
+        <div class="export">
+          <progress
+            aria-label="Verified"
+            {...(shown.progress.total > 0 ? { max: shown.progress.total, value: shown.progress.done } : {})}
+          />
+          <p class="soft" role="status">
+            {shown.state === 'queued'
+              ? 'Waits for its turn'
+              : shown.progress.total === 0
+                ? 'Begins'
+                : `${Math.floor((100 * shown.progress.done) / shown.progress.total)} % of ${countWord(shown.progress.total)} bytes`}
+          </p>
+        </div>
+      )}
+      {shown !== null && !runs && (
+        <>
+          <p class="soft">
+            Last verified <Time at={shown.finished_at ?? shown.created_at} />
+            {shown.state === 'cancelled' && ', and cancelled before it was done'}
+          </p>
+          {shown.state === 'failed' && (
+            <Notice tone="bad" title="It could not be verified">
+              <p>{shown.failure}</p>
+            </Notice>
+          )}
+          {shown.state === 'done' && shown.result !== null && <ReportOf report={shown.result as unknown as Report} />}
+        </>
+      )}
+      {shown === null && newest.value === null && !newest.loading && (
+        <p class="soft">
+          Not verified yet. On the machine itself, <code>countersign decisions verify</code> does the same.
+        </p>
+      )}
+    </Card>
+  )
+}

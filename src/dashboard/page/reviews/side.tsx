@@ -1,0 +1,93 @@
+// Beside the evidence: who reviews the session, the decision, and what the session is.
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { SessionDetail } from '../api/types.ts'
+import type { Query } from '../data/use-query.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { Card, Facts } from '../ui/parts.tsx'
+import { Notice } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { Assignment } from './assignment.tsx'
+import { Decision, type Draft } from './decision.tsx'
+import type { EvidenceList } from './evidence.tsx'
+import { useOwnId, useReviewers } from './members.ts'
+import { ageWord, inOrder } from './words.ts'
+
+const partsOf = (list: EvidenceList | null): readonly string[] =>
+  inOrder([
+    ...(list?.fields ?? []),
+    ...(list?.documents ?? []).map(({ kind }) => kind),
+    ...(list?.missing ?? []),
+    'wallets',
+  ])
+
+interface SideProps {
+  readonly session: SessionDetail
+  readonly list: EvidenceList | null
+  readonly decide: Parameters<typeof Decision>[0]['action']
+  readonly query: Query<SessionDetail>
+  readonly draft: Draft
+  readonly onDraft: (change: (before: Draft) => Draft) => void
+  readonly onMoved: () => void
+}
+
+export const Side = ({ session, list, decide, query, draft, onDraft, onMoved }: SideProps) => {
+  const ownId = useOwnId()
+  const { nameOf } = useReviewers()
+  const [anyway, setAnyway] = useState(false)
+  const { status, assigned_to: assigned } = session
+  const open = status !== 'completed' && status !== 'rejected'
+  const elsewhere = assigned !== null && assigned !== ownId
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ['Level', session.level],
+    ...(session.retry_count > 0 ? [['Sent back', `${session.retry_count} times`] as const] : []),
+    ['Made', <Time key="made" at={session.created_at} />],
+    ...(session.submitted_at === null ? [] : [['Handed in', <Time key="in" at={session.submitted_at} />] as const]),
+    ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),
+    ...(session.user_id === null
+      ? []
+      : [['User id', <Copyable key="user" text={session.user_id} label="user id" short />] as const]),
+    ['Decides', session.provider === 'manual' ? 'a reviewer' : session.provider],
+  ]
+  return (
+    <>
+      {open && (
+        <Card>
+          <Assignment session={session} onChanged={query.set} onMoved={onMoved} />
+          {elsewhere ? (
+            <Notice title={`${nameOf(assigned)} reviews it`}>
+              <p>Two people do not decide the same session. Take it over if it is yours to decide.</p>
+            </Notice>
+          ) : status === 'submitted' || anyway ? (
+            <>
+              {status === 'submitted' && session.submitted_at !== null && (
+                <p class="soft">Waits for {ageWord(session.submitted_at, Date.now())}.</p>
+              )}
+              <Decision {...{ session, draft, onDraft }} parts={partsOf(list)} action={decide} />
+            </>
+          ) : (
+            <>
+              <p class="soft">
+                {status === 'retry' ? 'It was sent back' : 'It is'} with the person, who has not handed it in yet.
+              </p>
+              <div>
+                <Button small onClick={() => setAnyway(true)}>
+                  Decide anyway
+                </Button>
+              </div>
+            </>
+          )}
+        </Card>
+      )}
+      <Card title="Session">
+        <Facts items={facts} />
+        {session.public_comment !== null && (
+          <p class="comment">
+            <span class="faint">To the person</span> {session.public_comment}
+          </p>
+        )}
+      </Card>
+    </>
+  )
+}

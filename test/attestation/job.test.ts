@@ -1,0 +1,54 @@
+// On the way to the pool: whoever holds an idempotency key is told before anything can be signed, and limits count what
+// may have been.
+import { describe, expect, test } from 'bun:test'
+import { type CallContext, decideJob } from '../../src/attestation/job.ts'
+import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
+import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
+import type { ResolvedTarget } from '../../src/policy/types.ts'
+import type { PoolAnswer } from '../../src/pool/entry.ts'
+import { jobOf, targetOf } from '../pool/support/jobs.ts'
+
+const ANSWER: PoolAnswer = { compliant: true, ruleId: null, body: '{}' }
+const target = (needs: ResolvedTarget['needs']): ResolvedTarget =>
+  ({ ...targetOf(), needs, shadowNeeds: [], shadowRequires: [], requires: [] }) as unknown as ResolvedTarget
+
+const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs'] = []) => {
+  const events: string[] = []
+  const collectFacts = (() => ({
+    text: '',
+    settle: (compliant: boolean) => events.push(`settled ${compliant}`),
+  })) as unknown as CollectJobFacts
+  const context = {
+    ...{ organizationId: 'o', keyId: 'k', environment: 'live', requestId: 'r', uuid: 'u', deadlineMs: 1_000 },
+    onDispatch: () => events.push('dispatched'),
+  } as unknown as CallContext
+  const pool = {
+    submit: () => {
+      events.push('submitted')
+      return submit()
+    },
+  }
+  const decide = () => decideJob({ pool, collectFacts }, jobOf(1), target(needs), context, () => false)
+  return { events, decide }
+}
+const NEEDS = [{ kind: 'velocity' }] as unknown as ResolvedTarget['needs']
+
+describe('a job', () => {
+  test('is announced before it is handed over, with facts and without', async () => {
+    const plain = setUp(async () => ANSWER)
+    await plain.decide()
+    expect(plain.events).toEqual(['dispatched', 'submitted'])
+    const withFacts = setUp(async () => ANSWER, NEEDS)
+    await withFacts.decide()
+    expect(withFacts.events[0]).toBe('dispatched')
+  })
+
+  test('that came too late counts as if it was signed; one that was refused does not', async () => {
+    const late = setUp(() => Promise.reject(new DeadlineExceededError()), NEEDS)
+    await late.decide().catch(() => undefined)
+    expect(late.events).toEqual(['dispatched', 'submitted', 'settled true'])
+    const refused = setUp(() => Promise.reject(new QueueFullError()), NEEDS)
+    await refused.decide().catch(() => undefined)
+    expect(refused.events).toEqual(['dispatched', 'submitted', 'settled false'])
+  })
+})

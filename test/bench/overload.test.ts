@@ -1,0 +1,41 @@
+// What an overloaded service's answers are counted as.
+import { expect, test } from 'bun:test'
+import type { LoadReport } from '../../bench/load/plan.ts'
+import { createRecorder } from '../../bench/load/recorder.ts'
+import { overloadNumbers } from '../../bench/parts/overload.ts'
+
+const latency = { count: 1, p50: 1, p90: 1, p99: 2, p99_9: 3, max: 4, mean: 1, histogram: '' }
+const numbersOf = (statuses: Record<string, number>, failures: LoadReport['failures'] = {}) =>
+  overloadNumbers({ statuses, failures, promptAnswers: 80, windowMs: 2_000, refusalLatencyMs: latency } as LoadReport)
+
+test('goodput is what came in time, and shares are of what was sent', () => {
+  const numbers = numbersOf({ '200': 100, '503': 60, '408': 40 }, { 'not-sent': 5_000 })
+  expect(numbers).toMatchObject({ sentPerSecond: 100, goodputPerSecond: 40, refusedPercent: 30, latePercent: 20 })
+  expect(numbers.strange).toEqual([])
+})
+
+test('answers and failures that overload does not explain are named', () => {
+  expect(numbersOf({ '200': 1, '500': 2 }, { 'connection-closed': 3 }).strange).toEqual([
+    ['500', 2],
+    ['connection-closed', 3],
+  ])
+})
+
+test('only a good answer within a second is prompt', () => {
+  const recorder = createRecorder('due')
+  recorder.open(0)
+  recorder.close(100)
+  recorder.answered(10, 1_010, 200)
+  recorder.answered(10, 1_010.5, 200)
+  recorder.answered(10, 20, 503)
+  recorder.answered(101, 102, 200)
+  expect(recorder.report()).toMatchObject({ promptAnswers: 1, statuses: { '200': 2, '503': 1 } })
+})
+
+test('a refusal is 503 or 429, and not an answer that came too late', () => {
+  const recorder = createRecorder('due')
+  recorder.open(0)
+  recorder.answered(10, 12, 503)
+  recorder.answered(10, 510, 408)
+  expect(recorder.report().refusalLatencyMs).toMatchObject({ count: 1, max: 2 })
+})

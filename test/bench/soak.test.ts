@@ -1,0 +1,103 @@
+// What a soak says of memory, errors and room on the disk.
+import { describe, expect, test } from 'bun:test'
+import { checkRoom, errorsOf, type MemorySample, memorySlope, soakChart } from '../../bench/parts/soak.ts'
+import { parseResident, treeResidentMegabytes } from '../../bench/process-memory.ts'
+import { fitSlope } from '../../bench/slope.ts'
+
+/** The same every time: a linear congruential generator, -0.5 to 0.5. */
+const createNoise = () => {
+  let state = 1
+  return (): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state / 2_147_483_648 - 0.5
+  }
+}
+
+describe('slope', () => {
+  test('of a straight line it is exact, with no error', () => {
+    const fitted = fitSlope([0, 1, 2, 3, 4].map((x) => [x, 10 + 3 * x] as const))
+    expect(fitted?.slope).toBeCloseTo(3)
+    expect(fitted?.error).toBeCloseTo(0)
+  })
+
+  test('noise around it is within the error', () => {
+    const noise = createNoise()
+    const points = Array.from({ length: 500 }, (_, x) => [x, 0.5 * x + 100 * noise()] as const)
+    const { slope, error } = fitSlope(points)!
+    expect(Math.abs(slope - 0.5)).toBeLessThan(3 * error)
+    expect(error).toBeLessThan(0.05)
+  })
+
+  test('samples that follow their predecessors make it less sure', () => {
+    const noise = createNoise()
+    const values = Array.from({ length: 200 }, noise)
+    const alone = values.map((value, x) => [x, value] as const)
+    const eachTenTimes = values.map((_, x) => [x, values[Math.floor(x / 10)]!] as const)
+    expect(fitSlope(eachTenTimes)!.error).toBeGreaterThan(2 * fitSlope(alone)!.error)
+  })
+
+  test('too little to say is null', () => {
+    expect(
+      fitSlope([
+        [0, 1],
+        [1, 2],
+        [2, 3],
+      ]),
+    ).toBeNull()
+    expect(
+      fitSlope([
+        [1, 1],
+        [1, 2],
+        [1, 3],
+        [1, 4],
+      ]),
+    ).toBeNull()
+  })
+
+  test('growth while caches fill is no leak', () => {
+    const samples: MemorySample[] = Array.from({ length: 61 }, (_, minute) => [
+      minute,
+      Math.min(200, 100 + 20 * minute),
+    ])
+    expect(memorySlope(samples)?.slope).toBeCloseTo(0)
+    const leaking: MemorySample[] = samples.map(([minute, megabytes]) => [minute, megabytes + minute / 2])
+    expect(memorySlope(leaking)?.slope).toBeCloseTo(30)
+  })
+})
+
+test('everything but 200 is an error', () => {
+  expect(errorsOf({ statuses: { '200': 9 }, failures: {} })).toBe(0)
+  expect(errorsOf({ statuses: { '200': 9, '503': 2, '408': 1 }, failures: { timeout: 3 } })).toBe(6)
+})
+
+test('a disk too small is said before the hour, and not after', () => {
+  expect(() => checkRoom(300, 1e6, 3e9)).not.toThrow()
+  expect(() => checkRoom(300, 1e8, 3e9)).toThrow('need 32 GB, and 3 GB are free')
+})
+
+test('the drawing has memory and latency', () => {
+  const { panels } = soakChart([[0.1, 200]], [{ minute: 1, p50: 1, p99: 4, errors: 0 }], 7_000)
+  expect(panels.map(({ series }) => series[0]?.points)).toEqual([[[0.1, 200]], [[1, 4]]])
+})
+
+describe('memory of a process', () => {
+  test('is read from its status', () => {
+    expect(parseResident('Name:\tbun\nVmRSS:\t  100000 kB\n')).toBeCloseTo(102.4)
+    expect(parseResident('Name:\tbun\n')).toBe(0)
+  })
+
+  test.skipIf(process.platform !== 'linux')('holds that of its children (Linux only)', async () => {
+    const before = treeResidentMegabytes(process.pid) ?? 0
+    expect(before).toBeGreaterThan(10)
+    const child = Bun.spawn([process.execPath, '-e', 'process.stdout.write("up"); setInterval(() => 0, 1e6)'])
+    try {
+      await child.stdout.getReader().read()
+      expect(treeResidentMegabytes(child.pid)).toBeGreaterThan(5)
+      expect(treeResidentMegabytes(process.pid)).toBeGreaterThan(treeResidentMegabytes(child.pid) ?? 0)
+    } finally {
+      child.kill()
+      await child.exited
+    }
+    expect(treeResidentMegabytes(child.pid)).toBeNull()
+  })
+})

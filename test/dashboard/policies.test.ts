@@ -1,0 +1,237 @@
+// Policies through the pages alone: from a template to the first attestation by it; mistakes where they are; and what a
+// next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { diffLines, withContext } from '../../src/dashboard/page/policies/line-diff.ts'
+import { exampleFacts, parseFacts } from '../../src/dashboard/page/policies/trial-facts.ts'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+
+const TIMEOUT_MS = 30_000
+const KNOWN = '0x52908400098527886E0F7030069857D2E4169EE7'
+const UNKNOWN = '0x1111111111111111111111111111111111111111'
+let dashboard: Dashboard
+
+if (CHROMIUM !== null) {
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+  }, TIMEOUT_MS)
+  afterAll(() => dashboard.stop())
+  afterEach(() => dashboard.settle())
+}
+
+const attest = async (from: string, hash: string | undefined): Promise<{ status: number; body: unknown }> => {
+  const response = await dashboard.service.attest({ from, chain: 'base', verification_hash: hash })
+  return { status: response.status, body: await response.json() }
+}
+
+const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Policy document' })
+
+/** Typed at the end of the document. */
+const append = async (page: Page, text: string): Promise<void> => {
+  await editorOf(page).focus()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.insertText(text)
+}
+
+describe('what the pages work out themselves', () => {
+  test('a difference of lines gives both texts back, and is as short as it can be', () => {
+    const before = 'a\nb\nc\nd\ne'
+    const after = 'a\nc\nx\nd\ne\nf'
+    const lines = diffLines(before, after)
+    const of = (side: 'before' | 'after') => lines.filter((line) => line[side] !== null).map(({ text }) => text)
+    expect(of('before').join('\n')).toBe(before)
+    expect(of('after').join('\n')).toBe(after)
+    expect(lines.filter(({ kind }) => kind !== 'same').map(({ kind, text }) => [kind, text])).toEqual([
+      ['removed', 'b'],
+      ['added', 'x'],
+      ['added', 'f'],
+    ])
+    expect(diffLines('a', 'a')).toEqual([{ kind: 'same', text: 'a', before: 1, after: 1 }])
+  })
+
+  test('lines far from a change are left out, once for each gap', () => {
+    const before = Array.from({ length: 20 }, (_line, index) => `line ${index}`)
+    const after = before.with(10, 'other')
+    const shown = withContext(diffLines(before.join('\n'), after.join('\n')), 2)
+    expect(shown.map((line) => line?.text ?? null)).toEqual([
+      ...[null, 'line 8', 'line 9', 'line 10', 'other', 'line 11', 'line 12', null],
+    ])
+  })
+
+  test('what sources answer is a JSON object, with the lists apart', () => {
+    const needs = [{ kind: 'geography' }, { kind: 'list', list: 'sanctions' }, { kind: 'list', list: 'other' }]
+    const given = parseFacts(exampleFacts({ needs } as never))
+    expect(Object.keys(given?.facts ?? {})).toEqual(['geography'])
+    expect(Object.keys(given?.lists ?? {})).toEqual(['sanctions', 'other'])
+    expect(parseFacts('[]')).toBeNull()
+    expect(parseFacts('{')).toBeNull()
+    expect(parseFacts(' ')).toEqual({})
+  })
+})
+
+describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
+  test(
+    'lead from a template to the first attestation by a new policy',
+    async () => {
+      const page = await dashboard.enter('/o/demo/policies')
+      await page.getByRole('link', { name: 'Demo policy' }).waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await page.keyboard.press('c')
+      await page.getByText('No problems').waitFor()
+      await page.getByRole('radio', { name: 'Allow list only' }).check()
+      await page.getByText('there is no list "members"').waitFor()
+      await accessible(page)
+      // The place of a problem leads into the editor, to that line.
+      await page.locator('.issue').first().click()
+      await editorOf(page).and(page.locator(':focus')).waitFor()
+      await page.locator('.cm-activeLine', { hasText: 'in_list(wallet.address, "members")' }).waitFor()
+      await page.getByRole('radio', { name: 'Blank' }).check()
+      await page.getByText('1 pass').waitFor()
+      await fitsPhone(page)
+      await page.getByRole('button', { name: 'Make the policy' }).click()
+      await page.getByText('Not live').waitFor()
+      await page.getByRole('button', { name: 'Make revision 1 live' }).click()
+      await page.getByRole('button', { name: 'Make it live' }).click()
+      await page.getByText('Live: revision 1').waitFor()
+
+      await page.goto(`${dashboard.url}/o/demo/projects`)
+      await page.getByRole('button', { name: 'Make a project' }).click()
+      await page.getByLabel('Name').fill('Vault')
+      await page.getByLabel('Policy').selectOption({ label: 'New policy' })
+      await page.getByRole('button', { name: 'Make the project' }).click()
+      await page.getByRole('heading', { name: 'Vault' }).waitFor()
+      const hash = /x-[0-9a-f]{16,62}/.exec((await page.locator('main').textContent()) ?? '')?.[0]
+      expect(await attest(KNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: true } })
+      expect(await attest(UNKNOWN, hash)).toMatchObject({ status: 200, body: { is_compliant: false } })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'show mistakes where they are, and offer the facts that there are',
+    async () => {
+      const page = await dashboard.enter('/o/demo/policies')
+      await page.getByRole('link', { name: 'Demo policy' }).click()
+      await page.getByText('No problems').waitFor()
+      await append(page, '  - id: next\n    deny: ')
+      await page.keyboard.type('chain.n')
+      await page.getByRole('option', { name: /chain\.name/ }).click()
+      await page.keyboard.type(' == 3')
+      await page.locator('.issue').getByText('Line 10').waitFor()
+      await page.locator('.cm-lint-marker-error').waitFor()
+      expect(await page.getByRole('button', { name: 'Save as revision 2' }).isDisabled()).toBe(true)
+      // Single keys are text here and no shortcuts.
+      await page.keyboard.press('Backspace')
+      await page.keyboard.type('"base"')
+      await page.getByText('No problems').waitFor()
+      expect(await editorOf(page).textContent()).toContain('deny: chain.name == "base"')
+      await accessible(page)
+      // What was written is still there after a look at another page.
+      await page.getByRole('link', { name: 'Policies' }).first().click()
+      await page.getByRole('link', { name: 'Demo policy' }).click()
+      await page.getByText('Changed since revision 1').waitFor()
+      await page.getByRole('button', { name: 'Undo all changes' }).click()
+      await page.getByText('As in revision 1').waitFor()
+      await editorOf(page).filter({ hasNotText: 'next' }).waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'tell what a revision would change before it does, and take it back',
+    async () => {
+      const hash = dashboard.service.quickstart['VERIFICATION_HASH']
+      await attest(KNOWN, hash)
+      const page = await dashboard.enter('/o/demo/policies')
+      await page.getByRole('link', { name: 'Demo policy' }).click()
+      await page.getByText('No problems').waitFor()
+      await append(page, '  - id: not-on-base\n    deny: chain.name == "base"\n    code: NOT_HERE\n')
+      await page.locator('.rules').getByText('not-on-base').waitFor()
+      await page.keyboard.press('Control+s')
+      await page.getByText('As in revision 2').waitFor()
+
+      await page.getByRole('button', { name: 'Try it', exact: true }).click()
+      const form = page.locator('form')
+      await form.getByRole('button', { name: 'Try it' }).click()
+      await page.getByText('By rule not-on-base, with the code NOT_HERE.').waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await form.getByLabel('Document').selectOption({ label: 'Revision 1 (live)' })
+      await page.getByRole('button', { name: 'A recorded decision' }).click()
+      const recent = form.getByLabel('Recent decisions')
+      await recent.locator('option', { hasText: 'compliant by default, base' }).first().waitFor({ state: 'attached' })
+      await recent.selectOption({ index: 1 })
+      expect(await form.getByLabel('Its uuid').inputValue()).toMatch(/^[0-9a-f-]{36}$/)
+      await form.getByRole('button', { name: 'Try it' }).click()
+      await page.getByText('By no rule: the default holds.').waitFor()
+
+      await page.getByRole('button', { name: 'Shadow', exact: true }).click()
+      await page.getByRole('button', { name: 'Run it in shadow' }).click()
+      await page.getByText('Shadow: revision 2').waitFor()
+      await attestUntilShadowed(hash, /policies\/([^?]+)/.exec(page.url())?.[1] ?? '')
+      await page.getByRole('cell', { name: 'denied, not-on-base' }).first().waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await page.getByRole('button', { name: 'End it' }).click()
+      await page.getByText('Nothing runs in shadow').waitFor()
+
+      await page.getByRole('button', { name: 'Replay', exact: true }).click()
+      await page.getByRole('button', { name: 'Start the replay' }).click()
+      await page.getByRole('row', { name: /compliant default denied not-on-base/ }).waitFor()
+
+      await page.getByRole('button', { name: 'Make revision 2 live' }).click()
+      await page.getByText('Rule not-on-base is new, in place 2').waitFor()
+      await page.getByRole('button', { name: 'Make it live' }).click()
+      await page.getByText('Live: revision 2').waitFor()
+      await attestUntil(hash, false)
+
+      await page.getByRole('button', { name: 'Revisions', exact: true }).click()
+      await page.getByRole('row', { name: /deny: chain\.name == "base"/ }).waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await page.getByRole('button', { name: 'Actions for revision 1' }).click()
+      await page.getByRole('menuitem', { name: 'Go back to it' }).click()
+      await page.getByRole('button', { name: 'Go back to it' }).click()
+      await page.getByText('Live: revision 1').waitFor()
+      await attestUntil(hash, true)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'ask a second person where the organization wants one',
+    async () => {
+      await dashboard.admin('PATCH', '/organizations/demo/settings', { second_person: true })
+      const page = await dashboard.enter('/o/demo/policies')
+      await page.getByRole('link', { name: 'Demo policy' }).click()
+      await page.getByRole('button', { name: 'Revisions', exact: true }).click()
+      await page.getByRole('button', { name: 'Actions for revision 2' }).click()
+      await page.getByRole('menuitem', { name: 'Make it live' }).click()
+      await page.getByText('Someone other than you has to approve it first.').waitFor()
+      await page.getByRole('button', { name: 'Ask for approval' }).click()
+      await page.getByText('Revision 2 waits for a second person').waitFor()
+      await page.getByText('Live: revision 1').waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})
+
+/** A revision is live within a second of its activation: asked again until it is. */
+const attestUntil = async (hash: string | undefined, compliant: boolean): Promise<void> => {
+  for (;;) {
+    const { status, body } = await attest(KNOWN, hash)
+    expect(status).toBe(200)
+    if ((body as { is_compliant: boolean }).is_compliant === compliant) return
+  }
+}
+
+/** Until a decision was recorded with what the shadow says of it. */
+const attestUntilShadowed = async (hash: string | undefined, policy: string): Promise<void> => {
+  for (;;) {
+    await attest(KNOWN, hash)
+    const results = await dashboard.admin('GET', `/organizations/demo/policies/${policy}/shadow-results`)
+    if ((results as { different: number }).different > 0) return
+  }
+}

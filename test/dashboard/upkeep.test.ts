@@ -1,0 +1,191 @@
+// Keeping it running through the pages: what a second person approves, a list read from a source, webhook messages and
+// their secrets, the organization's look.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { createPeople, picture } from './support/people.ts'
+
+const TIMEOUT_MS = 60_000
+const POLL_MS = 50
+const LISTED = '0x2222222222222222222222222222222222222222'
+
+let dashboard: Dashboard
+/** What is outside of the service: a list's source, and a receiver of webhook messages. */
+let outside: Bun.Server<undefined>
+const received: string[] = []
+
+if (CHROMIUM !== null) {
+  beforeAll(async () => {
+    outside = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: async (request) => {
+        if (new URL(request.url).pathname === '/list.txt') return new Response(`${LISTED}\n`)
+        received.push(request.headers.get('webhook-id') ?? '')
+        return new Response(null, { status: 204 })
+      },
+    })
+    dashboard = await startDashboard({ environment: { COUNTERSIGN_WEBHOOK_REACH: 'loopback' } })
+  }, TIMEOUT_MS)
+  afterAll(async () => {
+    await dashboard.stop()
+    await outside.stop(true)
+  })
+  afterEach(() => dashboard.settle())
+}
+
+/** Until it holds; the test's own time limit ends it. */
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await Bun.sleep(POLL_MS)
+}
+
+const OWN = '/o/demo/approvals'
+const SHARED = '/approvals'
+/** The link of the navigation, while it says that one waits. */
+const waitingAt = (page: Page, path: string) => page.locator(`nav a[href="${path}"]`, { hasText: '1 waiting' })
+
+describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => {
+  test(
+    'a second person approves a live policy and an attester key',
+    async () => {
+      const { invitation } = (await dashboard.asAdmin('POST', '/users', {
+        ...{ email: 'grace@example.org', name: 'Grace Hopper', deployment_admin: true },
+      })) as { invitation: { url: string } }
+      const { policy } = (await dashboard.asAdmin('POST', '/organizations/demo/policies', {
+        source: 'name: Second\nrules: []\n',
+      })) as { policy: { id: string } }
+      await dashboard.asAdmin('PATCH', '/organizations/demo/settings', { second_person: true })
+      await dashboard.asAdmin('PATCH', '/deployment/settings', { second_person: true })
+
+      const asks = await dashboard.enter(`/o/demo/policies/${policy.id}`)
+      await asks.getByRole('button', { name: 'Make revision 1 live' }).click()
+      await asks.getByRole('button', { name: 'Ask for approval' }).click()
+      await waitingAt(asks, OWN).waitFor()
+      await asks.goto(`${dashboard.url}/attesters`)
+      await asks.getByRole('button', { name: 'Make a key' }).click()
+      await asks.getByRole('button', { name: 'Make the key' }).click()
+      await waitingAt(asks, SHARED).waitFor()
+
+      const { pathname, hash } = new URL(invitation.url)
+      const approves = await dashboard.visit(pathname + hash)
+      await approves.getByLabel('Password', { exact: true }).fill('yet another horse battery staple')
+      await approves.getByRole('button', { name: 'Take up the invitation' }).click()
+      await waitingAt(approves, OWN).click()
+      for (const [path, change] of [
+        [OWN, 'Make a policy’s revision live'],
+        [SHARED, 'Use a new attester key'],
+      ] as const) {
+        await approves.goto(dashboard.url + path)
+        await approves.getByRole('row').filter({ hasText: change }).filter({ hasText: 'Ada Byron' }).waitFor()
+        if (path === SHARED) await accessible(approves)
+        await approves.getByRole('button', { name: 'Approve', exact: true }).click()
+        await approves.getByRole('button', { name: 'Approve it' }).click()
+        await approves.getByRole('row').filter({ hasText: 'Grace Hopper' }).getByText('Approved').waitFor()
+        await waitingAt(approves, path).waitFor({ state: 'detached' })
+      }
+
+      await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
+      await asks
+        .getByText('Revision 1 is live')
+        .or(asks.getByText('Live', { exact: true }))
+        .first()
+        .waitFor()
+      const { data } = (await dashboard.asAdmin('GET', '/attesters')) as { data: { kind: string; status: string }[] }
+      expect(data.filter(({ kind, status }) => kind === 'secp256k1' && status === 'active')).toHaveLength(2)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'a shared list is read from its source, and kept by people again',
+    async () => {
+      await dashboard.asAdmin('POST', '/lists', { name: 'sourced' })
+      const page = await dashboard.enter('/lists/sourced')
+      await page.getByRole('button', { name: 'Set a source' }).click()
+      await page.getByLabel('URL').fill(`${outside.url.href}list.txt`)
+      await page.getByRole('button', { name: 'Set the source' }).click()
+      await page.getByText('Must be an https URL.').waitFor()
+      await page.getByLabel('Where it may be').selectOption('loopback')
+      await page.getByRole('button', { name: 'Set the source' }).click()
+      await page.getByText('Kept by its source').waitFor()
+      await page.getByRole('button', { name: 'Read it now' }).click()
+      await page.getByText('It is read again now').waitFor()
+      await until(async () => ((await dashboard.asAdmin('GET', '/lists/sourced')) as { entries: number }).entries === 1)
+      await page.reload()
+      await page.getByRole('cell', { name: LISTED }).waitFor()
+      expect(await page.getByRole('button', { name: 'Put addresses in' }).count()).toBe(0)
+      await page.getByRole('button', { name: 'End the source' }).click()
+      await page.getByRole('button', { name: 'Put addresses in' }).waitFor()
+      await page.getByRole('button', { name: `Take ${LISTED} out` }).waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'a webhook message is sent again, and a secret replaced',
+    async () => {
+      const page = await dashboard.enter('/o/demo/webhooks')
+      await page.getByRole('button', { name: 'Add the first' }).click()
+      await page.getByLabel('URL').fill(`${outside.url.href}hook`)
+      await page.getByRole('button', { name: 'Add the endpoint' }).click()
+      const secret = await page.getByRole('textbox', { name: 'The secret' }).inputValue()
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+
+      await createPeople(dashboard.service).submit({ name: 'Mary Somerville', documents: [] })
+      const delivered = async (): Promise<boolean> => {
+        const { data } = (await dashboard.asAdmin('GET', '/organizations/demo/webhook-messages?state=delivered')) as {
+          data: unknown[]
+        }
+        return data.length > 0 && received.length >= data.length
+      }
+      await until(delivered)
+      await page.goto(`${dashboard.url}/o/demo/webhooks?state=delivered`)
+      await page.getByRole('button', { name: 'Send again' }).first().click()
+      await page.getByText('It is sent again').waitFor()
+      await until(() => new Set(received).size < received.length)
+
+      await page.getByRole('button', { name: /^Actions for/ }).click()
+      await page.getByRole('menuitem', { name: 'New secret…' }).click()
+      await page.getByRole('button', { name: 'Make the secret' }).click()
+      const next = await page.getByRole('textbox', { name: 'The secret' }).inputValue()
+      expect(next).toStartWith('whsec_')
+      expect(next).not.toBe(secret)
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      await page.getByText(/until/).first().waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'an organization has a colour and a logo of its own',
+    async () => {
+      const page = await dashboard.enter('/o/demo/settings')
+      await page.getByLabel('Colour').fill('red')
+      await page.getByRole('button', { name: 'Save the look' }).click()
+      await page.getByText('# and six digits').waitFor()
+      await page.getByLabel('Colour').fill('#1D5B52')
+      const file = (name: string, content: Uint8Array) => ({
+        name,
+        mimeType: 'image/png',
+        buffer: Buffer.from(content),
+      })
+      await page.getByLabel('Logo').setInputFiles(file('logo.png', new TextEncoder().encode('<svg onload="1"/>')))
+      await page.getByRole('button', { name: 'Save the look' }).click()
+      await page.getByText(/Must be a PNG, JPEG or WebP picture/).waitFor()
+      await page.getByLabel('Logo').setInputFiles(file('logo.png', picture(3, 60, 40)))
+      await page.getByRole('button', { name: 'Save the look' }).click()
+      const logo = page.getByRole('img', { name: 'Logo of Demo' })
+      await logo.waitFor()
+      await until(() => logo.evaluate((image) => (image as HTMLImageElement).naturalWidth === 60))
+      await accessible(page)
+      await fitsPhone(page)
+      expect(await dashboard.asAdmin('GET', '/organizations/demo/brand')).toMatchObject({ color: '#1d5b52' })
+      await page.getByRole('button', { name: 'Remove the logo' }).click()
+      await page.getByText('No logo: its name stands there.').waitFor()
+    },
+    TIMEOUT_MS,
+  )
+})
