@@ -29,7 +29,8 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   const database = new Database(path, { readwrite: true, create: false })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   database.run('PRAGMA fullfsync = ON')
-  let seen = Atomics.load(commits, 0)
+  // From the first on: what was committed before this thread had begun is to be moved as well.
+  let seen = 0
   let lastMs = performance.now()
 
   const checkpoint = (mode: 'PASSIVE' | 'RESTART'): number =>
