@@ -1,5 +1,5 @@
 // Entry of the decision index's process: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Ends with its parent.
-import { constants, setPriority } from 'node:os'
+import { stayInBackground } from './background-process.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
 import { createDecisionIndex } from './decision-index.ts'
 import type {
@@ -16,15 +16,7 @@ const FAILED_MS = 2_000
 
 const [directory = '', path = ''] = process.argv.slice(2)
 
-// A terminal's signal goes to the whole group; when to end is the service's to say.
-for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
-
-/** Signing has every core first. Not everywhere allowed, and then not needed badly enough to fail. */
-try {
-  setPriority(constants.priority.PRIORITY_LOW)
-} catch {
-  process.stderr.write('')
-}
+stayInBackground()
 
 const index = createDecisionIndex({ directory, path, monotonicMs: () => performance.now() })
 const send = (reply: IndexReply): void => void process.send?.(reply)

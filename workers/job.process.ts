@@ -1,21 +1,14 @@
 // Entry of a job's process. Reads what it has to do from its input, says how far it is, then what came of it, and ends.
-import { constants, setPriority } from 'node:os'
 import { DecisionDirectoryMissingError } from '../src/decisions/errors.ts'
 import { verifyDecisions } from '../src/decisions/verify.ts'
 import { PolicyInvalidError } from '../src/policy/errors.ts'
 import type { ReplayChange } from '../src/policy/replay.ts'
+import { stayInBackground } from './background-process.ts'
 import { decodeJobInput, type JobInput } from './job-input.ts'
 import type { JobMessage } from './job-protocol.ts'
 import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
 
-// A terminal's signal goes to the whole group; when to end is the service's to say.
-for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
-
-try {
-  setPriority(constants.priority.PRIORITY_LOW)
-} catch {
-  process.stderr.write('')
-}
+stayInBackground()
 
 const send = (message: JobMessage): void => void process.send?.(message)
 

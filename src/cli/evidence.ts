@@ -9,6 +9,7 @@ import type { EvidenceKeyRotation } from '../evidence-key.ts'
 import type { EvidenceParts } from '../evidence-service.ts'
 import { RETENTION_DAYS_MAX, type Retention } from '../store/evidence-retention.ts'
 import type { Store } from '../store/store.ts'
+import { runInOrganization } from './in-organization.ts'
 import { STEERING } from './key-options.ts'
 import {
   CommandFailedError,
@@ -252,14 +253,7 @@ export const runEvidence = (commandArguments: readonly string[], input: Evidence
       await rotateKey(input, command)
       return 0
     }
-    const store = await input.openStore()
-    try {
-      const name = command.text('org') ?? 'demo'
-      const organization = await store.organizations.find(name)
-      if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
-      await run({ ...input, store, command, organizationId: organization.id })
-      return 0
-    } finally {
-      await store.close()
-    }
+    return runInOrganization(input.openStore, command, (store, organizationId) =>
+      run({ ...input, store, command, organizationId }),
+    )
   })

@@ -4,6 +4,7 @@ import type { ChainTable } from '../domain/chain.ts'
 import { ConstraintViolatedError } from '../store/errors.ts'
 import type { Project } from '../store/projects.ts'
 import type { Store } from '../store/store.ts'
+import { runInOrganization } from './in-organization.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -193,17 +194,12 @@ export const runProject = (commandArguments: readonly string[], input: ProjectCo
     }
     const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with projects')
-    const store = await input.openStore()
     try {
-      const name = command.text('org') ?? 'demo'
-      const organization = await store.organizations.find(name)
-      if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
-      await run({ store, output: input.output, chains: input.chains, command, organizationId: organization.id })
-      return 0
+      return await runInOrganization(input.openStore, command, (store, organizationId) =>
+        run({ store, output: input.output, chains: input.chains, command, organizationId }),
+      )
     } catch (error) {
       if (!(error instanceof ConstraintViolatedError)) throw error
       throw new CommandFailedError(`refused: ${CONSTRAINT_TEXT[error.constraint] ?? error.detail}`)
-    } finally {
-      await store.close()
     }
   })

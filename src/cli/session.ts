@@ -14,6 +14,7 @@ import {
 } from '../domain/session.ts'
 import { requirementsOf } from '../identity/evidence-types.ts'
 import type { Store } from '../store/store.ts'
+import { runInOrganization } from './in-organization.ts'
 import { STEERING } from './key-options.ts'
 import {
   CommandFailedError,
@@ -249,14 +250,7 @@ export const runSession = (commandArguments: readonly string[], input: SessionCo
     }
     const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with sessions')
-    const store = await input.openStore()
-    try {
-      const name = command.text('org') ?? 'demo'
-      const organization = await store.organizations.find(name)
-      if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
-      await run({ ...input, store, command, organizationId: organization.id })
-      return 0
-    } finally {
-      await store.close()
-    }
+    return runInOrganization(input.openStore, command, (store, organizationId) =>
+      run({ ...input, store, command, organizationId }),
+    )
   })

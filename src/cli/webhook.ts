@@ -8,6 +8,7 @@ import { ConstraintViolatedError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import { newWebhookEndpointId, type WebhookEndpoint } from '../store/webhook-endpoints.ts'
 import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../store/webhook-messages.ts'
+import { runInOrganization } from './in-organization.ts'
 import { parseDuration } from './key-options.ts'
 import {
   CommandFailedError,
@@ -246,14 +247,7 @@ export const runWebhook = (commandArguments: readonly string[], input: WebhookCo
     }
     const run = findVerb(VERBS, command)
     if (run === undefined) throw new UsageError('say what to do with webhooks')
-    const store = await input.openStore()
-    try {
-      const name = command.text('org') ?? 'demo'
-      const organization = await store.organizations.find(name)
-      if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
-      await run({ ...input, store, command, organizationId: organization.id })
-      return 0
-    } finally {
-      await store.close()
-    }
+    return runInOrganization(input.openStore, command, (store, organizationId) =>
+      run({ ...input, store, command, organizationId }),
+    )
   })

@@ -3,11 +3,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { CHROMIUM } from '../support/browser/chromium.ts'
+import { until } from '../support/until.ts'
 import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
 import { createPeople, picture } from './support/people.ts'
 
 const TIMEOUT_MS = 60_000
-const POLL_MS = 50
 const LISTED = '0x2222222222222222222222222222222222222222'
 
 let dashboard: Dashboard
@@ -33,11 +33,6 @@ if (CHROMIUM !== null) {
     await outside.stop(true)
   })
   afterEach(() => dashboard.settle())
-}
-
-/** Until it holds; the test's own time limit ends it. */
-const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await Bun.sleep(POLL_MS)
 }
 
 const OWN = '/o/demo/approvals'
