@@ -4,16 +4,24 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** USER_HZ: what the kernel counts user-visible ticks in on every Linux architecture that Bun runs on. */
 const TICKS_PER_SECOND = 100
-/** utime and stime are fields 14 and 15; the first after the command's closing bracket is field 3. */
+/** utime, stime and nice are fields 14, 15 and 19; the first after the command's closing bracket is field 3. */
 const UTIME = 11
 const STIME = 12
+const NICE = 16
 
-/** The ticks in the text of a stat file. The command may hold spaces and brackets, so it is cut at its last one. */
-export const parseStatTicks = (stat: string): number => {
+export interface StatTimes {
+  readonly ticks: number
+  /** From -20 to 19, the most yielding. */
+  readonly nice: number
+}
+
+/** What the text of a stat file says. The command may hold spaces and brackets, so it is cut at its last one. */
+export const parseStat = (stat: string): StatTimes => {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[UTIME]) + Number(fields[STIME])
-  if (!Number.isFinite(ticks)) throw new Error('a stat line without CPU times')
-  return ticks
+  const nice = Number(fields[NICE])
+  if (!Number.isFinite(ticks) || !Number.isInteger(nice)) throw new Error('a stat line without CPU times')
+  return { ticks, nice }
 }
 
 /** Microseconds in ps's `[[days-]hours:]minutes:seconds[.hundredths]`. */
@@ -42,16 +50,28 @@ const childrenOf = (pid: number): number[] =>
     .filter((text) => text !== '')
     .map(Number)
 
-const treeTicks = (pid: number): number => {
+interface TreeTicks {
+  readonly serving: number
+  readonly yielding: number
+}
+
+/** A descendant that was started to give way to its parent counts apart, with all that it started. */
+const treeTicks = (pid: number, parentNice: number | null = null): TreeTicks => {
   const stat = readIfThere(`/proc/${pid}/stat`)
-  if (stat === null) return 0
-  return childrenOf(pid).reduce((total, child) => total + treeTicks(child), parseStatTicks(stat))
+  if (stat === null) return { serving: 0, yielding: 0 }
+  const { ticks, nice } = parseStat(stat)
+  const children = childrenOf(pid).map((child) => treeTicks(child, nice))
+  const serving = children.reduce((sum, child) => sum + child.serving, ticks)
+  const yielding = children.reduce((sum, child) => sum + child.yielding, 0)
+  return parentNice !== null && nice > parentNice ? { serving: 0, yielding: serving + yielding } : { serving, yielding }
 }
 
 /** Microseconds, user and system. */
 export interface CpuTime {
-  /** The process, all its threads and its living descendants. */
+  /** The process, all its threads and its living descendants but those of `yielding`. */
   readonly total: number
+  /** Descendants at a lower priority than their parent's: work for the processor's spare time. Null where unknown. */
+  readonly yielding: number | null
   /** Its first thread alone: in a Bun process, the one that runs the main script. Null where it can't be told apart. */
   readonly mainThread: number | null
 }
@@ -62,20 +82,27 @@ const microseconds = (ticks: number): number => (ticks / TICKS_PER_SECOND) * 1_0
 export const processCpuTime = (pid: number): CpuTime | null => {
   if (process.platform === 'linux') {
     const ticks = treeTicks(pid)
-    if (ticks === 0) return null
+    if (ticks.serving === 0) return null
     const thread = readIfThere(`/proc/${pid}/task/${pid}/stat`)
-    return { total: microseconds(ticks), mainThread: thread === null ? null : microseconds(parseStatTicks(thread)) }
+    return {
+      total: microseconds(ticks.serving),
+      yielding: microseconds(ticks.yielding),
+      mainThread: thread === null ? null : microseconds(parseStat(thread).ticks),
+    }
   }
   const { stdout, exitCode } = Bun.spawnSync(['ps', '-o', 'time=', '-p', String(pid)])
-  return exitCode === 0 ? { total: parsePsTime(stdout.toString()), mainThread: null } : null
+  return exitCode === 0 ? { total: parsePsTime(stdout.toString()), yielding: null, mainThread: null } : null
 }
+
+const difference = (before: number | null, after: number | null): number | null =>
+  before === null || after === null ? null : after - before
 
 /** What was used between two readings; null when either is missing. */
 export const cpuBetween = (before: CpuTime | null, after: CpuTime | null): CpuTime | null => {
   if (before === null || after === null) return null
-  const hasThread = before.mainThread !== null && after.mainThread !== null
   return {
     total: after.total - before.total,
-    mainThread: hasThread ? after.mainThread! - before.mainThread! : null,
+    yielding: difference(before.yielding, after.yielding),
+    mainThread: difference(before.mainThread, after.mainThread),
   }
 }

@@ -11,6 +11,8 @@ import type { Recorder } from './recorder.ts'
 export interface AttestDependencies {
   readonly words: Int32Array
   readonly decide: (job: DispatchedJob) => Decision
+  /** One turn of compiling: true when jobs that wait for it may be decided. */
+  readonly prepare: () => boolean
   readonly recorder: Recorder
   readonly clock: WorkerClock
 }
@@ -31,8 +33,18 @@ const answered = (sequence: number, record: DecisionRecord): Outcome => ({
   body: answerOf(record),
 })
 
-/** Takes a batch as the pool wrote it. Null: the pool has given this worker up, and nothing may be said. */
-export const createAttest = ({ words, decide, recorder, clock }: AttestDependencies) => {
+export interface Attest {
+  /** Takes a batch as the pool wrote it. Null: nothing is to be said, yet or, when the pool gave this worker up, ever. */
+  take(text: string): string | null
+  /** Some jobs wait for their policies: `resume` is to be called soon, after what else there is to do. */
+  waits(): boolean
+  /** A turn for the jobs that wait. Null as above. */
+  resume(): string | null
+}
+
+export const createAttest = ({ words, decide, prepare, recorder, clock }: AttestDependencies): Attest => {
+  let waiting: DispatchedJob[] = []
+
   const decideAll = (jobs: readonly DispatchedJob[]): Decision[] => {
     const decisions: Decision[] = []
     for (const job of jobs) {
@@ -45,9 +57,8 @@ export const createAttest = ({ words, decide, recorder, clock }: AttestDependenc
     return decisions
   }
 
-  return (text: string): string | null => {
-    const startedMs = clock.monotonicMs()
-    const jobs = decodeJobs(text)
+  /** Null: the pool has given this worker up, and nothing may be said. */
+  const outcomesOf = (jobs: readonly DispatchedJob[]): Outcome[] | null => {
     const decisions = decideAll(jobs)
     const decidedMs = clock.monotonicMs()
     const records: DecisionRecord[] = []
@@ -60,13 +71,43 @@ export const createAttest = ({ words, decide, recorder, clock }: AttestDependenc
     })
     const result = recorder.commit(records)
     if (result.status === 'fenced') return null
-    const outcomes = jobs.map(({ sequence }, index): Outcome => {
+    const outcomes: Outcome[] = []
+    jobs.forEach((job, index) => {
+      const { sequence } = job
       const decision = decisions[index] ?? TOO_LATE
-      if (decision.status === 'undefined-target') return { status: 'undefined-target', sequence }
-      if (decision.status === 'failed') return { ...decision, sequence }
-      if (result.status === 'failed') return { ...logFailure(result.error), sequence }
-      return answered(sequence, decision.record)
+      if (decision.status === 'preparing') waiting.push(job)
+      else if (decision.status === 'undefined-target') outcomes.push({ status: 'undefined-target', sequence })
+      else if (decision.status === 'failed') outcomes.push({ ...decision, sequence })
+      else if (result.status === 'failed') outcomes.push({ ...logFailure(result.error), sequence })
+      else outcomes.push(answered(sequence, decision.record))
     })
+    return outcomes
+  }
+
+  const answer = (jobs: readonly DispatchedJob[], startedMs: number): string | null => {
+    const outcomes = outcomesOf(jobs)
+    if (outcomes === null || outcomes.length === 0) return null
     return encodeOutcomes({ busyMs: clock.monotonicMs() - startedMs, outcomes })
+  }
+
+  return {
+    take: (text) => {
+      const startedMs = clock.monotonicMs()
+      return answer(decodeJobs(text), startedMs)
+    },
+    waits: () => waiting.length > 0,
+    resume: () => {
+      const [first] = waiting
+      if (first === undefined) return null
+      const startedMs = clock.monotonicMs()
+      Atomics.store(words, SHARED_CURRENT, first.sequence)
+      Atomics.add(words, SHARED_HEARTBEAT, 1)
+      const isReady = prepare()
+      Atomics.store(words, SHARED_CURRENT, CURRENT_NONE)
+      if (!isReady) return null
+      const jobs = waiting
+      waiting = []
+      return answer(jobs, startedMs)
+    },
   }
 }

@@ -11,6 +11,7 @@ const receive = createController({
   post: (message) => self.postMessage(message),
   open: (settings) => openWorkerParts(settings, clock.unixMs),
   clock,
+  later: (work) => setImmediate(work),
 })
 
 self.onmessage = ({ data }) => receive(data)

@@ -2,7 +2,7 @@
 // connect it to theirs.
 import type { ControlMessage, WorkerReport, WorkerSettings } from '../src/pool/protocol.ts'
 import type { Keyring } from '../src/signing/types.ts'
-import { createAttest } from './attest.ts'
+import { type Attest, createAttest } from './attest.ts'
 import { createDecide, type WorkerClock } from './decide.ts'
 import { createLists, type Lists } from './lists.ts'
 import { createPolicies } from './policies.ts'
@@ -15,12 +15,14 @@ export interface ControllerDependencies {
   readonly post: (message: string | WorkerReport) => void
   readonly open: (settings: WorkerSettings) => Promise<WorkerParts>
   readonly clock: WorkerClock
+  /** Calls soon, after the messages that are there. */
+  readonly later: (work: () => void) => void
 }
 
 /** A worker that has started. */
 interface Running {
   readonly parts: WorkerParts
-  readonly attest: (text: string) => string | null
+  readonly attest: Attest
   readonly recorder: Recorder
   readonly define: (message: Extract<ControlMessage, { type: 'define' }>) => void
   readonly lists: Lists
@@ -30,7 +32,7 @@ interface Running {
 
 const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: ControllerDependencies): Running => {
   const words = new Int32Array(settings.shared)
-  const policies = createPolicies(settings.revisionCacheSize)
+  const policies = createPolicies({ maxEntries: settings.revisionCacheSize, monotonicMs: clock.monotonicMs })
   const lists = createLists(clock)
   let keyring = parts.keyring
   let sign: Sign = createSign(keyring, parts.digesters)
@@ -44,7 +46,7 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: Cont
   return {
     parts,
     recorder,
-    attest: createAttest({ words, decide, recorder, clock }),
+    attest: createAttest({ words, decide, prepare: policies.prepare, recorder, clock }),
     define: ({ targets, revisions }) => policies.define(targets, revisions),
     lists,
     // Jobs are decided synchronously, so none is being signed while the keys change.
@@ -60,7 +62,7 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: Cont
 
 /** Takes every message of the pool. Errors of a batch are a bug: they end the thread, which the pool notices. */
 export const createController = (dependencies: ControllerDependencies): ((message: unknown) => void) => {
-  const { post, clock } = dependencies
+  const { post, clock, later } = dependencies
   let running: Running | null = null
   let closing = false
   /** Versions of the keys that are being opened, and keys opened and not yet in use. */
@@ -138,12 +140,19 @@ export const createController = (dependencies: ControllerDependencies): ((messag
     else discard(message.version)
   }
 
-  return (message) => {
-    if (typeof message !== 'string') {
-      control(message as ControlMessage)
-      return
-    }
-    const outcomes = running?.attest(message) ?? null
+  let resuming = false
+  const say = (outcomes: string | null): void => {
     if (outcomes !== null) post(outcomes)
+    if (resuming || running?.attest.waits() !== true) return
+    resuming = true
+    later(() => {
+      resuming = false
+      if (running !== null) say(running.attest.resume())
+    })
+  }
+
+  return (message) => {
+    if (typeof message !== 'string') control(message as ControlMessage)
+    else if (running !== null) say(running.attest.take(message))
   }
 }

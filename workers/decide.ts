@@ -24,6 +24,8 @@ export interface WorkerClock {
 export type Decision =
   | { readonly status: 'decided'; readonly record: DecisionRecord }
   | { readonly status: 'undefined-target' }
+  /** Its policy is being compiled: to be decided once it is. */
+  | { readonly status: 'preparing' }
   | Failure
 
 export interface Failure {
@@ -136,7 +138,8 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
     if (isTooLate(job)) return TOO_LATE
     try {
       const definition = policies.find(job.targetId)
-      return definition === undefined ? { status: 'undefined-target' } : decide(job, definition)
+      if (definition === undefined) return { status: 'undefined-target' }
+      return definition === 'preparing' ? { status: 'preparing' } : decide(job, definition)
     } catch (error) {
       return failureOf(error)
     }

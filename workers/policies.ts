@@ -1,9 +1,13 @@
-// What a worker holds of targets and policies: sent once, compiled on first use, forgotten when too many. A job whose
-// target or revision is not here is sent back, never decided on a guess.
+// What a worker holds of targets and policies: sent once, compiled on first use and a little at a time, so that a large
+// policy does not hold up everyone else's jobs; forgotten when too many. A job whose target or revision is not here is
+// sent back, never decided on a guess.
 import { LRUCache } from 'lru-cache'
-import type { PolicyRevision, Target } from '../src/domain/target.ts'
-import { compileRevision } from '../src/policy/revision.ts'
-import type { CompiledPolicy } from '../src/policy/types.ts'
+import type { Target } from '../src/domain/target.ts'
+import { compileDocument } from '../src/policy/compile.ts'
+import { PolicyUnusableError } from '../src/policy/errors.ts'
+import { weightOf } from '../src/policy/revision-cache.ts'
+import type { Steps } from '../src/policy/steps.ts'
+import type { CompiledPolicy, ReadRevision } from '../src/policy/types.ts'
 
 /** What a job is decided on. */
 export interface Definition {
@@ -14,68 +18,114 @@ export interface Definition {
 }
 
 export interface Policies {
-  define(targets: readonly Target[], revisions: readonly PolicyRevision[]): void
+  define(targets: readonly Target[], revisions: readonly ReadRevision[]): void
   /**
-   * Undefined when the target or its revision is not here (anymore).
-   * @throws PolicyUnusableError when the revision does not compile, or is not the text that was saved.
+   * Undefined when the target or its revision is not here (anymore); `preparing` while it is being compiled, which goes
+   * on in `prepare`.
+   * @throws PolicyUnusableError when the revision does not compile.
    */
-  find(targetId: string): Definition | undefined
+  find(targetId: string): Definition | 'preparing' | undefined
+  /** Compiles for a few milliseconds at most. True when something that was being prepared is ready, or was given up. */
+  prepare(): boolean
+}
+
+export interface PoliciesOptions {
+  /** Targets, and revisions, that are kept. */
+  readonly maxEntries: number
+  readonly monotonicMs: () => number
 }
 
 /** Characters of policy text kept in all: what is compiled takes a multiple of it. */
 const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
+/** After this much no further step is begun. The longest step takes some milliseconds. */
+const TURN_MS = 1
 
 interface HeldRevision {
-  readonly revision: PolicyRevision
-  /** Not compiled yet, compiled, or why it can't be. */
+  readonly revision: ReadRevision
+  /** Null until it is first asked for. */
+  steps: Steps<CompiledPolicy> | null
   compiled: CompiledPolicy | null
   failure: unknown
 }
 
-const compiledOf = (held: HeldRevision): CompiledPolicy => {
-  if (held.compiled !== null) return held.compiled
-  if (held.failure !== undefined) throw held.failure
-  try {
-    held.compiled = compileRevision(held.revision)
-    return held.compiled
-  } catch (failure) {
-    held.failure = failure
-    throw failure
-  }
+const begin = ({ id, document }: ReadRevision): Steps<CompiledPolicy> => {
+  if (document === null) throw new PolicyUnusableError(new Error(`revision ${id} can't be used`))
+  return compileDocument(document)
 }
 
-/** A shadow that can't be used must not keep the active revision from deciding. */
-const shadowOf = (held: HeldRevision): CompiledPolicy | 'unusable' => {
-  try {
-    return compiledOf(held)
-  } catch {
-    return 'unusable'
-  }
-}
-
-/** @param maxEntries targets, and revisions, that are kept. */
-export const createPolicies = (maxEntries: number): Policies => {
+export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Policies => {
   const targets = new LRUCache<string, Target>({ max: maxEntries })
   const revisions = new LRUCache<string, HeldRevision>({
     max: maxEntries,
     maxSize: MAX_SOURCE_CHARACTERS,
-    sizeCalculation: ({ revision }) => revision.source.length + 1024,
+    sizeCalculation: ({ revision }) => weightOf(revision.size),
   })
+  /** Begun, in the order in which they were asked for. */
+  const unfinished = new Set<HeldRevision>()
+
+  /** One turn of work. True when there is nothing left to do for it. */
+  const advance = (held: HeldRevision): boolean => {
+    const giveWayMs = monotonicMs() + TURN_MS
+    try {
+      held.steps ??= begin(held.revision)
+      for (;;) {
+        const step = held.steps.next()
+        if (step.done === true) {
+          held.compiled = step.value
+          return true
+        }
+        if (monotonicMs() >= giveWayMs) return false
+      }
+    } catch (error) {
+      held.failure = error instanceof PolicyUnusableError ? error : new PolicyUnusableError(error)
+      return true
+    }
+  }
+
+  const isFinished = (held: HeldRevision): boolean => held.compiled !== null || held.failure !== undefined
+
+  /** Most policies are small: they are ready after their first turn. */
+  const isReady = (held: HeldRevision): boolean => {
+    if (isFinished(held)) return true
+    if (unfinished.has(held)) return false
+    if (advance(held)) return true
+    unfinished.add(held)
+    return false
+  }
+
+  const compiledOf = ({ compiled, failure }: HeldRevision): CompiledPolicy => {
+    if (compiled === null) throw failure
+    return compiled
+  }
+
   return {
     define: (newTargets, newRevisions) => {
       for (const target of newTargets) targets.set(target.id, target)
       for (const revision of newRevisions) {
         // A revision is immutable: what is compiled stays good.
-        if (!revisions.has(revision.id)) revisions.set(revision.id, { revision, compiled: null, failure: undefined })
+        if (revisions.has(revision.id)) continue
+        revisions.set(revision.id, { revision, steps: null, compiled: null, failure: undefined })
       }
     },
     find: (targetId) => {
       const target = targets.get(targetId)
       const held = target === undefined ? undefined : revisions.get(target.revisionId)
       if (target === undefined || held === undefined) return undefined
-      if (target.shadowRevisionId === null) return { target, policy: compiledOf(held), shadow: null }
+      if (target.shadowRevisionId === null) {
+        return isReady(held) ? { target, policy: compiledOf(held), shadow: null } : 'preparing'
+      }
       const shadow = revisions.get(target.shadowRevisionId)
-      return shadow === undefined ? undefined : { target, policy: compiledOf(held), shadow: shadowOf(shadow) }
+      if (shadow === undefined) return undefined
+      if (!isReady(held) || !isReady(shadow)) return 'preparing'
+      // A shadow that can't be used must not keep the active revision from deciding.
+      return { target, policy: compiledOf(held), shadow: shadow.compiled ?? 'unusable' }
+    },
+    prepare: () => {
+      const [held] = unfinished
+      if (held === undefined) return true
+      if (!advance(held)) return false
+      unfinished.delete(held)
+      return true
     },
   }
 }

@@ -114,6 +114,9 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
     if (serverCpu.mainThread !== null) {
       add(`${name}_main`, 'of that, the main thread', 'µs', serverCpu.mainThread / completed)
     }
+    if (serverCpu.yielding !== null && serverCpu.yielding > 0) {
+      add(`${name}_index`, 'besides, at the lowest priority, the search index', 'µs', serverCpu.yielding / completed)
+    }
   }
   const noteFindings = (report: LoadReport, mayBeLate = false): void => {
     for (const finding of findingsOf(report, mayBeLate)) collector.find(finding)

@@ -145,25 +145,25 @@ class TypeReader {
 }
 
 /**
- * The instructions of an IDL that was parsed from JSON.
+ * The instructions of an IDL that was parsed from JSON, one after another.
  * @throws IdlMalformedError with the first thing that is wrong with it.
  */
-export const readIdl = (idl: unknown, tuples: TupleTypes): readonly IdlInstruction[] => {
+export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruction, void> {
   if (!isRecord(idl)) return fail('an idl is the content of an Anchor IDL file')
   const instructions = listOf(idl['instructions'], 'instructions')
   if (instructions.length === 0) return fail('it has no instructions')
   if (instructions.length > POLICY_LIMITS.functions)
     return fail(`it has more than ${POLICY_LIMITS.functions} instructions`)
   const types = new TypeReader(idl, tuples)
-  return instructions.map((instruction) => {
+  for (const instruction of instructions) {
     if (!isRecord(instruction)) return fail('instructions holds what is no instruction')
     const name = textOf(instruction['name'], 'an instruction')
     const { names, codecs } = types.fields(instruction['args'], `args of ${name}`, 0)
-    return {
+    yield {
       name,
       discriminator: discriminatorOf(instruction, name),
       arguments: codecs.map(({ type }, index) => ({ name: names[index] ?? '', type })),
       codecs,
     }
-  })
+  }
 }

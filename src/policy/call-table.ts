@@ -6,6 +6,7 @@ import { IdlMalformedError, readIdl } from './anchor-idl.ts'
 import { BorshReader } from './borsh-codec.ts'
 import { MALFORMED } from './decoding.ts'
 import { POLICY_LIMITS } from './limits.ts'
+import type { Steps } from './steps.ts'
 import { createTupleTypes, isFieldName, type NamedType, type TupleType } from './tuple-types.ts'
 import type { AbiFunctionItem, AbiParameterItem, RequestFacts } from './types.ts'
 
@@ -120,9 +121,10 @@ class CallTableBuilder {
     }
   }
 
-  addIdl({ idl, complain }: IdlSource): void {
+  *addIdl({ idl, complain }: IdlSource): Steps<void> {
     try {
       for (const instruction of readIdl(idl, this.tuples)) {
+        yield
         const { name, discriminator, codecs } = instruction
         const reader = new BorshReader()
         const decode = (digits: string): readonly unknown[] => {
@@ -152,12 +154,15 @@ const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number
   }
 }
 
-/** Null when there is nothing to decode. Mistakes go to each source's `complain`. */
-export const createCallTable = (abi: readonly AbiSource[], idl: IdlSource | null): CallTable | null => {
+/** Null when there is nothing to decode. Mistakes go to each source's `complain`. A step a function. */
+export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | null): Steps<CallTable | null> {
   if (abi.length === 0 && idl === null) return null
   const builder = new CallTableBuilder()
-  for (const source of abi) builder.addAbi(source)
-  if (idl !== null) builder.addIdl(idl)
+  for (const source of abi) {
+    yield
+    builder.addAbi(source)
+  }
+  if (idl !== null) yield* builder.addIdl(idl)
   const { names, signatures, evm, solana } = builder
   return {
     names,

@@ -6,9 +6,9 @@ import type { PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyUnusableError } from './errors.ts'
 import { keyOfNeed } from './needs.ts'
-import { createRevisionCache, type LoadedRevision } from './revision-cache.ts'
+import { createRevisionCache, type LoadedRevision, readRevisionOf } from './revision-cache.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { PolicySource, ResolvedTarget, TargetRecord } from './types.ts'
+import type { PolicySource, ReadRevision, ResolvedTarget, TargetRecord } from './types.ts'
 
 export interface CatalogDependencies {
   readonly source: PolicySource
@@ -46,8 +46,8 @@ export interface Catalog {
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
   /** The revision of a resolved target, at once when it is at hand, as it is right after resolving. */
   revision(revisionId: string): PolicyRevision | null | Promise<PolicyRevision | null>
-  /** The same without ever loading. */
-  cachedRevision(revisionId: string): PolicyRevision | undefined
+  /** As workers are given it, without ever loading. */
+  cachedRevision(revisionId: string): ReadRevision | undefined
   invalidate(change: CatalogChange): void
   /** Forgets everything: changes may have been missed. */
   clear(): void
@@ -168,7 +168,10 @@ export const createCatalog = ({
       ),
     revision: (revisionId) =>
       revisions.peek(revisionId)?.revision ?? revisions.load(revisionId).then((loaded) => loaded?.revision ?? null),
-    cachedRevision: (revisionId) => revisions.peek(revisionId)?.revision,
+    cachedRevision: (revisionId) => {
+      const loaded = revisions.peek(revisionId)
+      return loaded === undefined ? undefined : readRevisionOf(loaded)
+    },
     invalidate: ({ topic, organizationId }) => {
       if (UNRELATED_TOPICS.has(topic)) return
       if (organizationId === null) stamps.renewAll()

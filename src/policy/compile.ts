@@ -10,6 +10,7 @@ import { compileExpression } from './expression.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { createPolicyScope, type KnownSources, type PolicyScope } from './scope.ts'
 import { findSharedRules, rulesKey, type SharedRules, shareRules } from './shared-rules.ts'
+import { finish, type Steps } from './steps.ts'
 import type { CompiledPolicy, PolicyDocument, PolicyRule } from './types.ts'
 
 /** In the order in which the fields are missed: the wire's. */
@@ -20,16 +21,18 @@ interface CompiledRules {
   readonly issues: readonly PolicyIssue[]
 }
 
-const compileRules = <Source extends { rule: PolicyRule }>(
+/** A step a rule. */
+function* compileRules<Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
   scope: PolicyScope,
   issueAt: (source: Source, index: number, message: string) => PolicyIssue,
-): CompiledRules => {
+): Steps<CompiledRules> {
   const rules: EvaluableRule[] = []
   const issues: PolicyIssue[] = []
   let nodes = 0
   let steps = 0
   for (const source of sources) {
+    yield
     const compiled = compileExpression(source.rule.expression, scope)
     if ('issues' in compiled) {
       for (const { at, message } of compiled.issues) issues.push(issueAt(source, at, message))
@@ -87,8 +90,8 @@ export const compileSource = (source: string, known: KnownSources = {}): Compile
     shareRules(key, same, policy)
     return { policy, testIssue }
   }
-  const scope = createPolicyScope(document, calls, known)
-  const compiled = compileRules<RuleReading>(rules, scope, expressionIssue)
+  const scope = finish(createPolicyScope(document, calls, known))
+  const compiled = finish(compileRules<RuleReading>(rules, scope, expressionIssue))
   const found = [...issues, ...compiled.issues]
   if (found.length > 0) throw new PolicyInvalidError(source, found)
   const own = rulesOf(scope, compiled.rules)
@@ -97,7 +100,7 @@ export const compileSource = (source: string, known: KnownSources = {}): Compile
   return { policy, testIssue }
 }
 
-const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): CallTable | null => {
+const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<CallTable | null> => {
   const complain = (pointer: string) => (message: string) => {
     issues.push({ line: 1, column: 1, message, pointer })
   }
@@ -107,18 +110,33 @@ const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): CallTable
   )
 }
 
-const compileDocument = (document: PolicyDocument): CompiledPolicy => {
+/**
+ * Compiles a document already read, in steps of few milliseconds at most: for a thread that others wait for.
+ * @throws PolicyInvalidError from a step, with every mistake; lines and columns count within the rule's expression.
+ */
+export function* compileDocument(document: PolicyDocument): Steps<CompiledPolicy> {
+  const key = rulesKey(document)
+  const same = findSharedRules(key)
+  if (same !== undefined) {
+    const policy = assemble(document, same)
+    shareRules(key, same, policy)
+    return policy
+  }
+  yield
   const issues: PolicyIssue[] = []
-  const scope = createPolicyScope(document, callsOf(document, issues))
+  const scope = yield* createPolicyScope(document, yield* callsOf(document, issues))
   const sources = document.rules.map((rule, number) => ({ rule, number }))
-  const compiled = compileRules(sources, scope, ({ rule, number }, index, message) => {
+  const compiled = yield* compileRules(sources, scope, ({ rule, number }, index, message) => {
     const before = rule.expression.slice(0, index).split('\n')
     const pointer = `/rules/${number}/${rule.kind}`
     return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, message, pointer }
   })
   issues.push(...compiled.issues)
   if (issues.length > 0) throw new PolicyInvalidError('', issues)
-  return assemble(document, rulesOf(scope, compiled.rules))
+  const own = rulesOf(scope, compiled.rules)
+  const policy = assemble(document, own)
+  shareRules(key, own, policy)
+  return policy
 }
 
 /**
@@ -127,4 +145,4 @@ const compileDocument = (document: PolicyDocument): CompiledPolicy => {
  * @throws PolicyInvalidError with every mistake.
  */
 export const compilePolicy = (policy: string | PolicyDocument): CompiledPolicy =>
-  typeof policy === 'string' ? compileSource(policy).policy : compileDocument(policy)
+  typeof policy === 'string' ? compileSource(policy).policy : finish(compileDocument(policy))

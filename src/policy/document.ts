@@ -16,6 +16,7 @@ import { readTests } from './document-tests.ts'
 import { PolicyInvalidError, type PolicyIssue } from './errors.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { offsetInSource } from './scalar-position.ts'
+import { finish } from './steps.ts'
 import type { PolicyDocument } from './types.ts'
 import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
@@ -119,7 +120,7 @@ const readDocument = (context: DocumentContext, tree: SourceNode | null): Readin
     rules: rules.map(({ rule }) => rule),
     tests: tests.map(({ test }) => test),
   }
-  return { document, rules, calls: createCallTable(abi, idl), testStarts: tests.map(({ start }) => start) }
+  return { document, rules, calls: finish(createCallTable(abi, idl)), testStarts: tests.map(({ start }) => start) }
 }
 
 /** Reads as much of a document as can be read, and all of its mistakes of form. Never throws on bad input. */

@@ -12,6 +12,7 @@ import {
   parseAmountLiteral,
   parseUint256Literal,
 } from './literals.ts'
+import type { Steps } from './steps.ts'
 import { constantNode, type EvaluatorHook, markConstant, type SyntaxNode, type TypeCheckerHook } from './syntax.ts'
 import { isFieldName, type TupleType } from './tuple-types.ts'
 import { toUint256, UINT256_ARITHMETIC, UINT256_COMPARISON, Uint256 } from './uint256.ts'
@@ -151,9 +152,10 @@ export const sharedEnvironment = (): Environment => {
 }
 
 /** For a policy whose calls have tuples: the shared one and their types. */
-export const createTupleEnvironment = (tuples: readonly TupleType[]): Environment => {
+export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Environment> {
   const environment = sharedEnvironment().clone()
   for (const tuple of tuples) {
+    yield
     const readable = tuple.fields.filter((field) => field.type !== '' && isFieldName(field.name))
     const types = Object.fromEntries(readable.map((field) => [field.name, field.type]))
     environment.registerType(tuple.name, { ctor: tuple.constructor, fields: types })

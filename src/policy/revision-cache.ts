@@ -1,16 +1,17 @@
 // Revisions on the main thread: immutable, so never stale; kept within a budget of bytes; compiled once each to learn
-// which request fields and sources they ask for.
+// which request fields and sources they ask for, and handed to the workers as they were read.
 import { LRUCache } from 'lru-cache'
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { compileRevision } from './revision.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { FactNeed, PolicySource } from './types.ts'
+import type { FactNeed, PolicyDocument, PolicySource, ReadRevision } from './types.ts'
 
 /** A loaded revision. `failure` stands in for the rest when it can't be used, so that it is compiled only once. */
 export type LoadedRevision =
   | {
       readonly revision: PolicyRevision
+      readonly document: PolicyDocument
       readonly requires: readonly OptionalField[]
       readonly needs: readonly FactNeed[]
     }
@@ -32,10 +33,21 @@ export interface RevisionCacheOptions {
   readonly joinWithinMs: number
 }
 
+/** What surrounds a text weighs too, or many tiny revisions would escape a budget of characters. */
+export const weightOf = (characters: number): number => characters + 1_024
+
+/** As workers are given it. */
+export const readRevisionOf = (loaded: LoadedRevision): ReadRevision => ({
+  id: loaded.revision.id,
+  document: 'failure' in loaded ? null : loaded.document,
+  size: loaded.revision.source.length,
+})
+
 const examine = (revision: PolicyRevision): LoadedRevision => {
   try {
-    const { requires, needs } = compileRevision(revision)
-    return { revision, requires, needs }
+    const { document, requires, needs } = compileRevision(revision)
+    // Tests run when a revision is saved, and never again.
+    return { revision, document: { ...document, tests: [] }, requires, needs }
   } catch (failure) {
     return { revision, failure }
   }
@@ -44,8 +56,7 @@ const examine = (revision: PolicyRevision): LoadedRevision => {
 export const createRevisionCache = (options: RevisionCacheOptions): RevisionCache => {
   const cache = new LRUCache<string, LoadedRevision>({
     maxSize: options.maxCharacters,
-    // What surrounds a text weighs too: many tiny revisions must not escape the budget.
-    sizeCalculation: ({ revision }) => revision.source.length + 1024,
+    sizeCalculation: ({ revision }) => weightOf(revision.source.length),
   })
   const loads = createSharedLoads<LoadedRevision | null>(options.clock, options.joinWithinMs)
 

@@ -8,6 +8,7 @@ import { createTupleEnvironment, permittedTypes, sharedEnvironment } from './env
 import { Evaluation } from './evaluation.ts'
 import { FACTS } from './facts.ts'
 import { createNeeds, type Needs } from './needs.ts'
+import type { Steps } from './steps.ts'
 import type { PolicyDocument, PolicyRead } from './types.ts'
 
 /** Which lists and screeners there are; a policy that names another is refused. */
@@ -34,17 +35,23 @@ export interface PolicyScope {
 export const ROOT_NAMES: ReadonlySet<string> = new Set([...Object.keys(FACTS), 'constants', 'reads', 'velocity'])
 
 /** @throws LiteralMalformedError when the document holds a constant that reading it would have refused. */
-export const createPolicyScope = (
+export function* createPolicyScope(
   { constants, reads }: Pick<PolicyDocument, 'constants' | 'reads'>,
   calls: CallTable | null,
   known: KnownSources = {},
-): PolicyScope => {
+): Steps<PolicyScope> {
   const tuples = calls?.tuples ?? []
+  const environment = tuples.length === 0 ? sharedEnvironment() : yield* createTupleEnvironment(tuples)
+  const values = new Map<string, ConstantValue>()
+  for (const constant of constants) {
+    yield
+    values.set(constant.name, constantValue(constant))
+  }
   return {
-    environment: tuples.length === 0 ? sharedEnvironment() : createTupleEnvironment(tuples),
+    environment,
     types: permittedTypes(calls),
     evaluation: new Evaluation(calls),
-    constants: new Map(constants.map((constant) => [constant.name, constantValue(constant)])),
+    constants: values,
     reads: new Map(reads.map((read) => [read.name, read])),
     calls,
     known,

@@ -326,6 +326,15 @@ export interface CompiledPolicy {
   evaluate(facts: EvaluationFacts): Verdict
 }
 
+/** A revision as workers are given it: read on the main thread, where its text was held against its hash. */
+export interface ReadRevision {
+  readonly id: string
+  /** Without what only reading it is for. Null where the revision can't be used. */
+  readonly document: PolicyDocument | null
+  /** Characters of its text: what keeping it weighs. */
+  readonly size: number
+}
+
 /** A target as the store knows it. The catalog adds the rest from the compiled revisions. */
 export type TargetRecord = Omit<Target, 'requires'>
 

@@ -8,8 +8,9 @@ import {
   QueueFullError,
 } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
-import type { PolicyRevision, Target } from '../domain/target.ts'
+import type { Target } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
+import type { ReadRevision } from '../policy/types.ts'
 import { refuseLate } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -48,7 +49,7 @@ export interface PoolOptions {
   /** Jobs waiting for a worker; one more is refused, or one of the organization with the longest queue. */
   readonly queueLimit: number
   readonly recover: RecoverDecisions
-  readonly definitions: { revision(revisionId: string): PolicyRevision | undefined }
+  readonly definitions: { revision(revisionId: string): ReadRevision | undefined }
   readonly clock: Clock
   readonly timers?: Timers
   readonly limits?: Partial<PoolLimits>

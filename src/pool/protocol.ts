@@ -3,7 +3,8 @@
 // No key material is ever in a message (invariant 5): workers open the keystores themselves.
 import type { ErrorCode } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
-import type { PolicyRevision, Target } from '../domain/target.ts'
+import type { Target } from '../domain/target.ts'
+import type { ReadRevision } from '../policy/types.ts'
 
 /** One request, ready to be evaluated and signed. Everything that must not differ between two tries is fixed here. */
 export interface Job {
@@ -139,7 +140,7 @@ export type ControlMessage =
   | { readonly type: 'start'; readonly settings: WorkerSettings }
   /** Answered by `clock`, so that the pool can translate deadlines into the worker's clock. */
   | { readonly type: 'clock' }
-  | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly PolicyRevision[] }
+  | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly ReadRevision[] }
   /** New versions of lists and new lists, in shared memory, and the ids of lists that are no more. */
   | { readonly type: 'lists'; readonly images: readonly ListImage[]; readonly removedIds: readonly string[] }
   /** Open these keys beside the ones in use, and answer `attesters-loaded`. */

@@ -1,7 +1,8 @@
 // Keeps as many workers alive as asked for: starts them, notices death and hanging, replaces them, retires them. It never
 // touches a job; what a lost worker held is handed over, after the worker can no longer record anything.
-import type { PolicyRevision } from '../domain/target.ts'
+
 import type { Clock } from '../domain/time.ts'
+import type { ReadRevision } from '../policy/types.ts'
 import type { Entry } from './entry.ts'
 import type { LossCause, PoolEventListener } from './events.ts'
 import { createHangMonitor } from './hang-monitor.ts'
@@ -28,7 +29,7 @@ export interface SupervisorOptions {
   readonly attestersVersion: () => number
   /** Number of the first slot. */
   readonly firstSlot: number
-  readonly revision: (revisionId: string) => PolicyRevision | undefined
+  readonly revision: (revisionId: string) => ReadRevision | undefined
   readonly clock: Clock
   readonly timers: Timers
   readonly limits: PoolLimits

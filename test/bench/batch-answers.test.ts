@@ -73,7 +73,12 @@ test('a Solana signature over another request, or of another attester, is found 
 
 test('throughput and CPU count attestations, latency counts calls', () => {
   const latencyMs = { count: 10, p50: 20, p90: 1, p99: 40, p99_9: 3, max: 4, mean: 0.6, histogram: '' }
-  const report = { completed: 50, windowMs: 1_000, serverCpu: { total: 500_000, mainThread: null }, latencyMs }
+  const report = {
+    completed: 50,
+    windowMs: 1_000,
+    serverCpu: { total: 500_000, yielding: null, mainThread: null },
+    latencyMs,
+  }
   const numbers = batchNumbers(report as unknown as LoadReport, 100).map(([name, , unit, value]) => [name, unit, value])
   expect(numbers).toEqual([
     ['throughput', '/s', 5_000],

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { cpuBetween, parsePsTime, parseStatTicks, processCpuTime } from '../../bench/cpu.ts'
+import { cpuBetween, parsePsTime, parseStat, processCpuTime } from '../../bench/cpu.ts'
 
 describe('CPU time of a process', () => {
   test('a stat line whose command holds spaces and brackets', () => {
     const stat = '42 (a (b) c) S 1 42 42 0 -1 4194304 1 0 0 0 310 25 9 9 20 0 4 0 100 1 1'
-    expect(parseStatTicks(stat)).toBe(335)
+    expect(parseStat(stat)).toEqual({ ticks: 335, nice: 0 })
   })
 
   test('a line that is none', () => {
-    expect(() => parseStatTicks('nothing')).toThrow()
+    expect(() => parseStat('nothing')).toThrow()
   })
 
   test.each([
@@ -24,10 +24,30 @@ describe('CPU time of a process', () => {
     expect(processCpuTime(process.pid)?.total).toBeGreaterThan(0)
   })
 
+  test.skipIf(process.platform !== 'linux')(
+    'a descendant at a lower priority counts apart (skipped: only Linux says which)',
+    async () => {
+      const busy =
+        'const end = performance.now() + 200; while (performance.now() < end); console.log(1); setInterval(() => {}, 1e6)'
+      const start = (command: string[]) => Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore' })
+      const child = start(['nice', '-n', '5', process.execPath, '-e', busy])
+      try {
+        await child.stdout.getReader().read()
+        const used = processCpuTime(process.pid)
+        expect(used?.yielding).toBeGreaterThan(100_000)
+        expect(processCpuTime(child.pid)?.yielding).toBe(0)
+      } finally {
+        child.kill('SIGKILL')
+        await child.exited
+      }
+    },
+  )
+
   test('between two readings', () => {
-    const before = { total: 100, mainThread: 40 }
-    expect(cpuBetween(before, { total: 150, mainThread: 60 })).toEqual({ total: 50, mainThread: 20 })
-    expect(cpuBetween(before, { total: 150, mainThread: null })).toEqual({ total: 50, mainThread: null })
+    const before = { total: 100, yielding: 5, mainThread: 40 }
+    const after = { total: 150, yielding: 7, mainThread: 60 }
+    expect(cpuBetween(before, after)).toEqual({ total: 50, yielding: 2, mainThread: 20 })
+    expect(cpuBetween(before, { ...after, mainThread: null })).toEqual({ total: 50, yielding: 2, mainThread: null })
     expect(cpuBetween(null, before)).toBeNull()
     expect(cpuBetween(before, null)).toBeNull()
   })

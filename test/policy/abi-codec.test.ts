@@ -1,4 +1,5 @@
 // EVM call data against viem, which is the oracle, and against what Solidity's own decoder refuses.
+
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type AbiParameter, encodeAbiParameters, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
@@ -6,13 +7,14 @@ import { abiSelector, abiSignature, parseAbiFragment } from '../../src/policy/ab
 import { AddressValue } from '../../src/policy/address-value.ts'
 import { createCallTable } from '../../src/policy/call-table.ts'
 import { UnreadableValue } from '../../src/policy/decoding.ts'
+import { finish } from '../../src/policy/steps.ts'
 import type { AbiParameterItem } from '../../src/policy/types.ts'
 import { Uint256 } from '../../src/policy/uint256.ts'
 
 const tableOf = (inputs: readonly AbiParameterItem[]) => {
   const item = { type: 'function', name: 'f', stateMutability: 'view', inputs, outputs: [] } as const
   const complaints: string[] = []
-  const table = createCallTable([{ item, complain: (message) => complaints.push(message) }], null)
+  const table = finish(createCallTable([{ item, complain: (message) => complaints.push(message) }], null))
   if (table === null || complaints.length > 0) throw new Error(complaints.join('; '))
   return { table, selector: abiSelector(abiSignature(item)) }
 }
@@ -240,9 +242,11 @@ describe('fragments', () => {
 
 test('one table tells functions apart by their selectors', () => {
   const items = ['function transfer(address to, uint256 amount)', 'function approve(address spender, uint256 amount)']
-  const table = createCallTable(
-    items.map((text) => ({ item: parseAbiFragment(text), complain: () => undefined })),
-    null,
+  const table = finish(
+    createCallTable(
+      items.map((text) => ({ item: parseAbiFragment(text), complain: () => undefined })),
+      null,
+    ),
   )
   const data = (functionName: 'transfer' | 'approve'): Hex =>
     encodeFunctionData({

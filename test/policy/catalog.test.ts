@@ -1,7 +1,9 @@
 // The catalog under every order of loads and changes: a stale target left in a cache would stay live for ever.
+
 import { describe, expect, test } from 'bun:test'
 import type { PolicyRevision, Target } from '../../src/domain/target.ts'
 import { type Catalog, type CatalogDependencies, createCatalog } from '../../src/policy/catalog.ts'
+import { parsePolicyDocument } from '../../src/policy/document.ts'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
 import { contentHashOf } from '../../src/policy/revision.ts'
 import type { ResolvedTarget, TargetRecord } from '../../src/policy/types.ts'
@@ -111,7 +113,12 @@ describe('resolving', () => {
     })
     expect(asked()).toEqual(['project org_a x-1', 'revision revision_a'])
     expect(resolve(catalog)).toBe(first)
-    expect(catalog.cachedRevision('revision_a')).toEqual(revision('revision_a'))
+    const { source } = revision('revision_a')
+    expect(catalog.cachedRevision('revision_a')).toEqual({
+      id: 'revision_a',
+      document: parsePolicyDocument(source),
+      size: source.length,
+    })
     expect(catalog.revision('revision_a')).toEqual(revision('revision_a'))
     expect(asked()).toHaveLength(2)
   })
@@ -483,6 +490,6 @@ describe('a shadow revision', () => {
     await next().answer(revision('revision_b', SHADOW))
     await next().answer(revision('revision_a', ACTIVE))
     expect(resolve(catalog)).not.toBeInstanceOf(Promise)
-    expect(catalog.cachedRevision('revision_b')?.source).toBe(SHADOW)
+    expect(catalog.cachedRevision('revision_b')?.document).toEqual(parsePolicyDocument(SHADOW))
   })
 })

@@ -1,16 +1,18 @@
 // A policy's worst case is known when it is saved, from the sizes that it states itself; one over the limit is refused.
 // What is measured here is the estimate: the time it stands for is a matter of the bench.
+
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { compileExpression } from '../../src/policy/expression.ts'
 import { POLICY_LIMITS } from '../../src/policy/limits.ts'
 import { createPolicyScope } from '../../src/policy/scope.ts'
+import { finish } from '../../src/policy/steps.ts'
 import { childrenOf, isConstant, type SyntaxNode } from '../../src/policy/syntax.ts'
 import { facts, issuesOf, NO_PARTS } from './support.ts'
 
 const compiled = (expression: string) => {
-  const result = compileExpression(expression, createPolicyScope(NO_PARTS, null))
+  const result = compileExpression(expression, finish(createPolicyScope(NO_PARTS, null)))
   if ('issues' in result) throw new Error(result.issues[0]?.message)
   return result
 }
@@ -142,7 +144,7 @@ test('whatever is accepted yields a boolean or a failure, for any request', () =
         .map((parts) => `(${parts[0]} ? ${parts[1]} : ${parts[2]})`),
     ),
   }))
-  const scope = createPolicyScope(NO_PARTS, null)
+  const scope = finish(createPolicyScope(NO_PARTS, null))
   let accepted = 0
   fc.assert(
     fc.property(expression, fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (text, value) => {

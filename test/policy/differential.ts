@@ -1,11 +1,13 @@
 // Random expressions of the part of CEL that policies and the CEL specification share, evaluated by both: by our compiled
 // policy and by @bufbuild/cel, which is maintained apart from the library that policies are evaluated with.
+
 import { celEnv, parse, plan } from '@bufbuild/cel'
 import { create } from '@bufbuild/protobuf'
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import fc from 'fast-check'
 import { compileExpression } from '../../src/policy/expression.ts'
 import { createPolicyScope } from '../../src/policy/scope.ts'
+import { finish } from '../../src/policy/steps.ts'
 import type { RequestFacts } from '../../src/policy/types.ts'
 import { facts, NO_PARTS } from './support.ts'
 
@@ -126,7 +128,7 @@ export type Outcome = boolean | 'error'
 
 /** Null: the language leaves it out. */
 export const ours = (expression: string, request: RequestFacts): Outcome | null => {
-  const scope = createPolicyScope(NO_PARTS, null)
+  const scope = finish(createPolicyScope(NO_PARTS, null))
   const compiled = compileExpression(expression, scope)
   if ('issues' in compiled) return null
   scope.evaluation.bind(request)

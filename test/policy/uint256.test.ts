@@ -1,9 +1,11 @@
 // uint256 against BigInt: exact inside the range, an error outside of it, and ints mixed in where they are not negative.
+
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { compileExpression } from '../../src/policy/expression.ts'
 import { createPolicyScope } from '../../src/policy/scope.ts'
+import { finish } from '../../src/policy/steps.ts'
 import { MAX_UINT256 } from '../../src/policy/uint256.ts'
 import { facts, holds, NO_PARTS, policyOf, refusalOf } from './support.ts'
 
@@ -160,7 +162,7 @@ describe('literals', () => {
 
   test('are read once, when the policy is compiled', () => {
     const original = BigInt.prototype.constructor as typeof BigInt
-    const scope = createPolicyScope(NO_PARTS, null)
+    const scope = finish(createPolicyScope(NO_PARTS, null))
     const compiled = compileExpression(
       'ether("1.5") == uint256("1500000000000000000") && ether(1) in [ether(1), ether(2)]',
       scope,

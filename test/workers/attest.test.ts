@@ -24,6 +24,8 @@ import { jobOf, uuidOf } from '../pool/support/jobs.ts'
 interface World {
   decide?: (job: DispatchedJob, words: Int32Array) => Decision
   append?: (records: readonly LogRecord[], words: Int32Array) => void
+  /** A turn of compiling. */
+  prepare?: () => boolean
   /** What the clock says when the batch begins, when all is decided, and when it is over. */
   times?: readonly number[]
 }
@@ -53,7 +55,7 @@ const attestIn = (world: World = {}) => {
   })
   const decide = (job: DispatchedJob): Decision =>
     world.decide?.(job, words) ?? { status: 'decided', record: recordFor(job) }
-  const attest = createAttest({ words, decide, recorder, clock })
+  const attest = createAttest({ words, decide, prepare: () => world.prepare?.() ?? true, recorder, clock })
   return { attest, recorder, words, appended, acknowledged }
 }
 
@@ -68,7 +70,7 @@ const outcomesOf = (text: string | null) => {
 describe('a batch', () => {
   test('is recorded by one append, and answered from its records, in its order', () => {
     const { attest, appended } = attestIn({ times: [10, 11, 14] })
-    const text = attest(batchOf(100, 100, 100))
+    const text = attest.take(batchOf(100, 100, 100))
     expect(appended).toHaveLength(1)
     expect(appended[0]?.map(({ uuid }) => uuid)).toEqual([uuidOf(0), uuidOf(1), uuidOf(2)])
     expect(decodeOutcomes(text ?? '').busyMs).toBe(4)
@@ -87,7 +89,7 @@ describe('a batch', () => {
     const { attest, appended } = attestIn({
       decide: (job) => ({ status: 'decided', record: denial(1, { uuid: job.uuid, code: 'C' }) }),
     })
-    const [outcome] = outcomesOf(attest(batchOf(100)))
+    const [outcome] = outcomesOf(attest.take(batchOf(100)))
     expect(appended).toHaveLength(1)
     expect(outcome).toMatchObject({ status: 'answered', compliant: false, ruleId: 'deny-some' })
     expect(JSON.parse(outcome?.status === 'answered' ? outcome.body : '')).toMatchObject({
@@ -105,7 +107,7 @@ describe('a batch', () => {
         return { status: 'decided', record: recordFor(job) }
       },
     })
-    expect(outcomesOf(attest(batchOf(100, 100, 100))).map(({ status }) => status)).toEqual([
+    expect(outcomesOf(attest.take(batchOf(100, 100, 100))).map(({ status }) => status)).toEqual([
       'undefined-target',
       'failed',
       'answered',
@@ -115,13 +117,13 @@ describe('a batch', () => {
 
   test('with nothing to record appends nothing', () => {
     const { attest, appended } = attestIn({ decide: () => TOO_LATE })
-    expect(outcomesOf(attest(batchOf(100))).map(({ status }) => status)).toEqual(['failed'])
+    expect(outcomesOf(attest.take(batchOf(100))).map(({ status }) => status)).toEqual(['failed'])
     expect(appended).toEqual([])
   })
 
   test('what is past its deadline when all is decided is neither recorded nor answered', () => {
     const { attest, appended } = attestIn({ times: [0, 50, 51] })
-    const outcomes = outcomesOf(attest(batchOf(49, 50, 51)))
+    const outcomes = outcomesOf(attest.take(batchOf(49, 50, 51)))
     expect(outcomes).toMatchObject([
       { status: 'failed', code: 'DEADLINE_EXCEEDED' },
       { status: 'failed', code: 'DEADLINE_EXCEEDED' },
@@ -139,7 +141,7 @@ describe('a batch', () => {
       },
       append: (_, shared) => seen.push([Atomics.load(shared, SHARED_CURRENT), Atomics.load(shared, SHARED_LATCH)]),
     })
-    attest(batchOf(100, 100))
+    attest.take(batchOf(100, 100))
     expect(seen).toEqual([
       [0, 1],
       [1, 2],
@@ -157,7 +159,7 @@ describe('a log that can’t be written', () => {
         if (full) throw new DecisionLogError('ENOSPC')
       },
     })
-    const outcomes = outcomesOf(attest(batchOf(100, 100)))
+    const outcomes = outcomesOf(attest.take(batchOf(100, 100)))
     expect(outcomes).toEqual(
       [0, 1].map((sequence) => ({
         status: 'failed',
@@ -170,7 +172,7 @@ describe('a log that can’t be written', () => {
     expect(JSON.stringify(outcomes)).not.toContain('0x')
     expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_IDLE)
     full = false
-    expect(outcomesOf(attest(batchOf(100)))).toMatchObject([{ status: 'answered' }])
+    expect(outcomesOf(attest.take(batchOf(100)))).toMatchObject([{ status: 'answered' }])
     expect(appended).toHaveLength(1)
   })
 })
@@ -179,7 +181,7 @@ describe('a worker that was given up', () => {
   test('before its batch: records nothing and says nothing', () => {
     const { attest, words, appended } = attestIn()
     expect(fence(words)).toBe(true)
-    expect(attest(batchOf(100))).toBeNull()
+    expect(attest.take(batchOf(100))).toBeNull()
     expect(appended).toEqual([])
   })
 
@@ -190,19 +192,19 @@ describe('a worker that was given up', () => {
         return { status: 'decided', record: recordFor(job) }
       },
     })
-    expect(attest(batchOf(100))).toBeNull()
+    expect(attest.take(batchOf(100))).toBeNull()
     expect(appended).toEqual([])
   })
 
   test('while it appended: the record is there, and it says nothing', () => {
     const fenced: boolean[] = []
     const { attest, appended, words } = attestIn({ append: (_, shared) => fenced.push(fence(shared)) })
-    expect(attest(batchOf(100))).toBeNull()
+    expect(attest.take(batchOf(100))).toBeNull()
     expect(fenced).toEqual([false])
     expect(appended).toHaveLength(1)
     expect(Atomics.load(words, SHARED_LATCH)).toBe(LATCH_FENCED)
     // And nothing ever after.
-    expect(attest(batchOf(100))).toBeNull()
+    expect(attest.take(batchOf(100))).toBeNull()
     expect(appended).toHaveLength(1)
   })
 
@@ -237,10 +239,56 @@ describe('withheld answers', () => {
     recorder.withhold([uuidOf(7)])
     expect(acknowledged).toEqual([])
     full = false
-    attest(batchOf(100))
+    attest.take(batchOf(100))
     expect(appended.map((records) => records.map(({ kind }) => kind))).toEqual([['withheld', 'attestation']])
     expect(acknowledged).toEqual([[uuidOf(7)]])
-    attest(batchOf(100))
+    attest.take(batchOf(100))
     expect(appended[1]?.map(({ kind }) => kind)).toEqual(['attestation'])
+  })
+})
+
+describe('a job whose policy is being compiled', () => {
+  const preparing =
+    (ready: () => boolean) =>
+    (job: DispatchedJob): Decision =>
+      job.sequence === 1 && !ready() ? { status: 'preparing' } : { status: 'decided', record: recordFor(job) }
+
+  test('waits for it, and no other job does', () => {
+    let turns = 3
+    const ready = () => turns === 0
+    const { attest, appended, words } = attestIn({
+      decide: preparing(ready),
+      prepare: () => {
+        expect(Atomics.load(words, SHARED_CURRENT)).toBe(1)
+        turns -= 1
+        return ready()
+      },
+    })
+    expect(outcomesOf(attest.take(batchOf(100, 100, 100))).map(({ sequence }) => sequence)).toEqual([0, 2])
+    expect(attest.waits()).toBe(true)
+    const heartbeat = Atomics.load(words, SHARED_HEARTBEAT)
+    expect(attest.resume()).toBeNull()
+    expect(Atomics.load(words, SHARED_CURRENT)).toBe(CURRENT_NONE)
+    // A sign of life: compiling is no hang.
+    expect(Atomics.load(words, SHARED_HEARTBEAT)).toBeGreaterThan(heartbeat)
+    expect(attest.resume()).toBeNull()
+    expect(outcomesOf(attest.resume())).toMatchObject([{ sequence: 1, status: 'answered' }])
+    expect(attest.waits()).toBe(false)
+    expect(appended.map((lines) => lines.map(({ uuid }) => uuid))).toEqual([[uuidOf(0), uuidOf(2)], [uuidOf(1)]])
+  })
+
+  test('has nothing recorded or said before, be it alone in its batch', () => {
+    const { attest, appended } = attestIn({ decide: () => ({ status: 'preparing' }), prepare: () => false })
+    expect(attest.take(batchOf(100))).toBeNull()
+    expect(attest.resume()).toBeNull()
+    expect(attest.waits()).toBe(true)
+    expect(appended).toEqual([])
+  })
+
+  test('waits on when what became ready was another policy', () => {
+    const { attest } = attestIn({ decide: () => ({ status: 'preparing' }), prepare: () => true })
+    attest.take(batchOf(100, 100))
+    expect(attest.resume()).toBeNull()
+    expect(attest.waits()).toBe(true)
   })
 })

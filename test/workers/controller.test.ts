@@ -39,6 +39,7 @@ const createWorker = () => {
     },
     open: (settings) => openWorkerParts(settings, Date.now),
     clock: { monotonicMs: () => 1000, unixMs: Date.now },
+    later: (work) => setImmediate(work),
   })
   const next = async (type: WorkerReport['type']): Promise<WorkerReport> => {
     for (;;) {

@@ -36,7 +36,11 @@ const decideIn = (world: World, overrides: Partial<DispatchedJob> = {}) => {
     },
   } as unknown as CompiledPolicy
   const decide = createDecide({
-    policies: { define: () => undefined, find: world.find ?? (() => ({ target: testTarget(), policy, shadow: null })) },
+    policies: {
+      define: () => undefined,
+      find: world.find ?? (() => ({ target: testTarget(), policy, shadow: null })),
+      prepare: () => true,
+    },
     lists: { of: () => NO_LISTS },
     sign: () => (job, target) => {
       calls.push('sign')

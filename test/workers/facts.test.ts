@@ -22,7 +22,7 @@ interface World {
 }
 
 const decideIn = ({ policy, shadow, lists, facts, data = '0x' }: World) => {
-  const policies = createPolicies(10)
+  const policies = createPolicies({ maxEntries: 10, monotonicMs: () => 0 })
   const shadowRevisionId = shadow === undefined ? null : 'revision_shadow'
   policies.define(
     [testTarget({ shadowRevisionId })],
@@ -205,7 +205,7 @@ describe('the shadow', () => {
   })
 
   test('that the worker does not hold sends the job back', () => {
-    const policies = createPolicies(10)
+    const policies = createPolicies({ maxEntries: 10, monotonicMs: () => 0 })
     policies.define([testTarget({ shadowRevisionId: 'revision_gone' })], [revisionWith('revision_test', policy)])
     expect(policies.find('target_test')).toBeUndefined()
   })

@@ -79,6 +79,7 @@ const receive = createController({
     return withFaults(await openWorkerParts(settings, clock.unixMs))
   },
   clock,
+  later: (work) => setImmediate(work),
 })
 
 self.onmessage = ({ data }: { data: string | ControlMessage | FaultMessage }) => {

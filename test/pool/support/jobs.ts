@@ -1,5 +1,6 @@
 // Jobs and targets for the pool's tests.
-import type { PolicyRevision, Target } from '../../../src/domain/target.ts'
+import type { Target } from '../../../src/domain/target.ts'
+import type { ReadRevision } from '../../../src/policy/types.ts'
 import type { Job } from '../../../src/pool/protocol.ts'
 
 /** A uuid that says which job it is. */
@@ -20,13 +21,7 @@ export const targetOf = (overrides: Partial<Target> = {}): Target => ({
   ...overrides,
 })
 
-export const revisionOf = (id: string, source = 'name: test\nrules: []\n'): PolicyRevision => ({
-  id,
-  policyId: 'policy_1',
-  number: 1,
-  source,
-  contentHash: 'ab'.repeat(32),
-})
+export const revisionOf = (id: string): ReadRevision => ({ id, document: null, size: 0 })
 
 export const jobOf = (number: number, overrides: Partial<Job> = {}): Job => ({
   kind: 'attestation',

@@ -1,6 +1,7 @@
 // Policies for the workers' tests: real texts, compiled by the worker itself.
-import type { PolicyRevision, Target } from '../../../src/domain/target.ts'
-import { contentHashOf } from '../../../src/policy/revision.ts'
+import type { Target } from '../../../src/domain/target.ts'
+import { readPolicyDocument } from '../../../src/policy/document.ts'
+import type { ReadRevision } from '../../../src/policy/types.ts'
 
 /** Denies one wallet with words and one without, fails on a value over 10^18, allows the rest. */
 export const TEST_POLICY = `name: Test policy
@@ -21,13 +22,11 @@ export const WORDLESS_WALLET = '0x000000000000000000000000000000000000beef'
 /** The rule underflows for it. */
 export const FAILING_VALUE = '1000000000000000001'
 
-export const revisionWith = (id: string, source: string): PolicyRevision => ({
-  id,
-  policyId: 'policy_test',
-  number: 1,
-  source,
-  contentHash: contentHashOf(source),
-})
+/** As the main thread hands it out; null as its document where the text is no policy. */
+export const revisionWith = (id: string, source: string): ReadRevision => {
+  const { document, issues } = readPolicyDocument(source)
+  return { id, document: issues.length === 0 ? document : null, size: source.length }
+}
 
 export const testTarget = (overrides: Partial<Target> = {}): Target => ({
   id: 'target_test',
