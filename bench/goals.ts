@@ -17,6 +17,7 @@ const FLOOR: MeasurementDefinition = {
   better: 'lower',
 }
 const CPU_RATIO = ratio('summary.cpu_over_floor', 'service CPU per attestation / floor', 'lower')
+const BARE_RATIO = ratio('summary.throughput_over_bare', 'service throughput / bare server in C', 'higher')
 const THROUGHPUT_RATIO = ratio('summary.throughput_over_naive', 'service throughput / naive way', 'higher')
 
 type GoalDefinition = Pick<Goal, 'name' | 'label' | 'unit' | 'bound' | 'limit'>
@@ -131,6 +132,12 @@ export const addDerived = (collector: Collector, backend: string): void => {
     THROUGHPUT_RATIO,
     ['service.closed.throughput', 'naive.closed.throughput'],
     (service, naive) => service! / naive!,
+  )
+  derive(
+    collector,
+    BARE_RATIO,
+    ['service.closed.throughput', 'bare.closed.throughput'],
+    (service, bare) => service! / bare!,
   )
   for (const [name] of SIGNER_GOALS) {
     derive(

@@ -6,16 +6,16 @@ import { parseArgs } from 'node:util'
 export const USUAL_PARTS = [
   'floor',
   'naive',
+  'bare',
   'service',
   'signers',
   'batch',
   'solana',
   'stages',
   'identity',
-  'scale',
 ] as const
 /** Each takes long, and runs only when `--only` names it. */
-export const LONG_PARTS = ['sweep', 'overload', 'soak'] as const
+export const LONG_PARTS = ['scale', 'sweep', 'overload', 'soak'] as const
 export const PARTS = [...USUAL_PARTS, ...LONG_PARTS] as const
 export type Part = (typeof PARTS)[number]
 

@@ -20,6 +20,10 @@ const PARTS: readonly { readonly part: string; readonly words: string }[] = [
   { part: 'batch', words: 'Many attestations in one call:' },
   { part: 'solana', words: 'On Solana, signed by Ed25519:' },
   { part: 'naive', words: 'The naive way, Elysia with viem signing in the handler:' },
+  {
+    part: 'bare',
+    words: 'A server in C that signs with libsecp256k1 and does nothing else, no key, policy or record:',
+  },
   { part: 'floor', words: 'The floor, what no attestation over HTTP can do without:' },
   { part: 'overload', words: 'Too much load, signing by noble on one worker with a deadline of half a second:' },
   { part: 'soak', words: 'A long run at 70% of capacity:' },

@@ -6,6 +6,7 @@ import { addDerived, judgeGoals } from './goals.ts'
 import { startLoadClient } from './load/load-client.ts'
 import { readCommit, readMachine, readRuntime } from './machine.ts'
 import { type BenchOptions, OptionInvalidError, type Part, parseOptions, USAGE } from './options.ts'
+import { createBarePart } from './parts/bare.ts'
 import { createBatchPart } from './parts/batch.ts'
 import type { BenchContext, BenchPart } from './parts/context.ts'
 import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.ts'
@@ -28,6 +29,7 @@ import { type BenchResult, createCollector, RESULT_SCHEMA } from './result.ts'
 const PART_MAKERS = {
   floor: createFloorPart,
   naive: createNaivePart,
+  bare: createBarePart,
   service: createServicePart,
   signers: createSignersPart,
   batch: createBatchPart,
@@ -62,7 +64,9 @@ const makeParts = async (context: BenchContext, signer: string): Promise<BenchPa
   }
   const parts: BenchPart[] = []
   for (const [name, make] of Object.entries(PART_MAKERS)) {
-    if (options.parts.some((part) => part === name)) parts.push(await make(context, signer))
+    if (!options.parts.some((part) => part === name)) continue
+    const part = await make(context, signer)
+    if (part !== null) parts.push(part)
   }
   return parts
 }

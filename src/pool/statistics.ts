@@ -31,7 +31,7 @@ export interface PoolStats {
   readonly predictedWaitMs: number
 }
 
-/** Weight of a new batch in the moving average. */
+/** Least weight of a new batch in the moving average. The first ones weigh as much as each other: none is typical alone. */
 const SERVICE_WEIGHT = 0.02
 
 export interface PoolStatistics {
@@ -50,6 +50,7 @@ export const createPoolStatistics = (): PoolStatistics => {
   const wait = createHistogram()
   const run = createHistogram()
   let meanServiceMs = 0
+  let batches = 0
   return {
     answered: 0,
     refused: 0,
@@ -59,8 +60,8 @@ export const createPoolStatistics = (): PoolStatistics => {
     recordRun: run.record,
     recordBatch: (busyMs, jobs) => {
       if (jobs === 0) return
-      const serviceMs = busyMs / jobs
-      meanServiceMs = meanServiceMs === 0 ? serviceMs : meanServiceMs + (serviceMs - meanServiceMs) * SERVICE_WEIGHT
+      batches += 1
+      meanServiceMs += (busyMs / jobs - meanServiceMs) * Math.max(SERVICE_WEIGHT, 1 / batches)
     },
     get meanServiceMs() {
       return meanServiceMs

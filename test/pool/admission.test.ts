@@ -1,6 +1,7 @@
 // What would only wait until its deadline is refused at once.
 import { expect, test } from 'bun:test'
 import { forecastMs, refuseLate } from '../../src/pool/admission.ts'
+import { createPoolStatistics } from '../../src/pool/statistics.ts'
 
 const FORECAST = { queued: 99, share: 1, meanServiceMs: 10, workers: 2, leftMs: 500 }
 
@@ -11,11 +12,18 @@ test('the forecast is the queue and the job itself, over the share of the worker
   expect(forecastMs({ ...FORECAST, workers: 0 })).toBe(0)
 })
 
-test('what is done in time is taken, what is not is refused with the time after which it would be', () => {
-  expect(refuseLate(FORECAST)).toBeNull()
-  const late = refuseLate({ ...FORECAST, leftMs: 499 })
+test('what is done in time with a margin is taken, what is not is refused with the time after which it would be', () => {
+  expect(refuseLate({ ...FORECAST, leftMs: 625 })).toBeNull()
+  const late = refuseLate({ ...FORECAST, leftMs: 624 })
   expect(late?.code).toBe('OVERLOADED')
   expect(late?.retryAfterSeconds).toBe(1)
   expect(refuseLate({ ...FORECAST, queued: 999 })?.retryAfterSeconds).toBe(5)
   expect(refuseLate({ ...FORECAST, queued: 1_000_000 })?.retryAfterSeconds).toBe(30)
+})
+
+test('the first batches weigh alike, so that a slow first one does not refuse what there is time for', () => {
+  const statistics = createPoolStatistics()
+  statistics.recordBatch(40, 1)
+  for (let batch = 0; batch < 19; batch++) statistics.recordBatch(2, 2)
+  expect(statistics.meanServiceMs).toBeCloseTo((40 + 19) / 20, 6)
 })

@@ -1,0 +1,58 @@
+// A bare attest server in a systems language, compiled here, under the same load as the service: how much of the machine
+// the service leaves to everything but serving and signing. Left out, with the reason, where it can't be built.
+import { join } from 'node:path'
+import { privateKeyToAddress } from 'viem/accounts'
+import { freePort, waitUntilReady } from '../processes.ts'
+import { benchKey } from '../servers/bench-key.ts'
+import type { BenchContext, BenchPart } from './context.ts'
+import { ANY_CONTRACT } from './floor.ts'
+import { createLoadMeasurer, WALLETS } from './measure-load.ts'
+
+const SOURCE = join(import.meta.dir, '..', 'servers', 'bare.c')
+const SAMPLE_EVERY = 1_000
+const VERIFICATION_HASH = 'x-00000000000000000000000000000000'
+
+/** Why it can't be built here; null when `binary` is there. */
+const build = async (binary: string): Promise<string | null> => {
+  const compiler = Bun.which('cc')
+  if (compiler === null) return 'there is no C compiler (cc)'
+  if (process.platform !== 'linux') return 'it is written for Linux'
+  const built = Bun.spawn([compiler, '-O2', '-o', binary, SOURCE, '-ldl', '-lpthread'], { stderr: 'pipe' })
+  const said = await new Response(built.stderr).text()
+  return (await built.exited) === 0 ? null : `it does not compile: ${said.slice(0, 200)}`
+}
+
+export const createBarePart = async (context: BenchContext): Promise<BenchPart | null> => {
+  const { processes, progress } = context
+  progress.step('bare server is compiled')
+  const binary = join(processes.temporaryFolder(), 'bare')
+  const problem = await build(binary)
+  if (problem !== null) {
+    progress.note(`the bare server is left out: ${problem}`)
+    return null
+  }
+  const key = Buffer.from(benchKey('bare attester')).toString('hex')
+  const attester = privateKeyToAddress(`0x${key}`)
+  const port = freePort()
+  const threads = String(navigator.hardwareConcurrency)
+  const server = processes.start({
+    name: 'bare server',
+    command: [binary, String(port), threads, key, VERIFICATION_HASH, attester],
+  })
+  const url = `http://127.0.0.1:${port}`
+  try {
+    await waitUntilReady(`${url}/livez`, server)
+  } catch (error) {
+    progress.note(`the bare server is left out: ${error instanceof Error ? error.message : String(error)}`)
+    return null
+  }
+  const load = createLoadMeasurer(context, {
+    part: 'bare',
+    url: `${url}/v2/attestation`,
+    headers: {},
+    bodies: { seed: 'bench', wallets: WALLETS, chain: 'sepolia', target: { to: ANY_CONTRACT } },
+    answers: { kind: 'attestation', attester, sampleEvery: SAMPLE_EVERY },
+    pid: server.pid,
+  })
+  return { name: 'bare', warm: load.warm, round: load.closed }
+}
