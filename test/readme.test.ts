@@ -1,15 +1,17 @@
-// What the README shows is what a reader gets: every `curl` and `countersign` line of its shell blocks is run as
-// written, against the real service, in the order of the page. Lines that install, clone or start are covered elsewhere.
+// What the README and the pages beside it show is what a reader gets: every `curl` and `countersign` line of their shell
+// blocks is run as written, against the real service, in the order of the pages. Lines that install, clone or start are
+// covered elsewhere.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanEnvironment, type RunningService, startService } from './service/start-service.ts'
 
 const ROOT = join(import.meta.dir, '..')
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const PAGES = ['README.md', 'docs/policies.md', 'docs/identity.md']
+const text = PAGES.map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n')
 
 /** The commands of all ```sh blocks, continuation lines joined. */
-const commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)]
+const commands = [...text.matchAll(/```sh\n([\s\S]*?)```/g)]
   .flatMap((match) => (match[1] ?? '').replaceAll(/\\\n\s*/g, ' ').split('\n'))
   .map((line) => line.replace(/\s+#.*$/, '').trim())
   .filter((line) => /^(curl|bun run countersign) /.test(line))

@@ -1,5 +1,5 @@
 // What a rule may read about a request: one table from which the checks at save time, the fields a policy requires, the
-// sources it needs and the README's table are all derived. Values are made when they are read, and only then.
+// sources it needs and the documentation's table are all derived. Values are made when they are read, and only then.
 import type { AddressValue } from './address-value.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
 import { client, identity } from './source-facts.ts'

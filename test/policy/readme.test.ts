@@ -1,4 +1,4 @@
-// The README's policies are saved as they stand, and its table of facts is the program's.
+// The documentation's policies are saved as they stand, and its table of facts is the program's.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,10 +6,11 @@ import { FACTS } from '../../src/policy/facts.ts'
 import { FUNCTIONS } from '../../src/policy/language.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 
-const readme = readFileSync(join(import.meta.dir, '..', '..', 'README.md'), 'utf8')
+const ROOT = join(import.meta.dir, '..', '..')
+const readme = ['README.md', 'docs/policies.md'].map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n')
 const documents = [...readme.matchAll(/```yaml\n(name: [\s\S]*?)```/g)].map((match) => match[1] ?? '')
 
-describe('the policies of the README', () => {
+describe('the policies of the documentation', () => {
   test('are found', () => {
     expect(documents.length).toBeGreaterThanOrEqual(2)
   })
