@@ -3,7 +3,9 @@
 import type { IndexReply } from '../workers/decision-index-protocol.ts'
 import { encodeJobInput, type JobInput } from '../workers/job-input.ts'
 import type { JobMessage } from '../workers/job-protocol.ts'
-import type { IndexProcess, IndexProcessListener } from './admin/decisions/search.ts'
+import type { SharedIndexInput } from '../workers/shared-index-input.ts'
+import type { IndexProcess, IndexProcessListener } from './admin/decisions/index-process.ts'
+import type { IndexRole } from './admin/decisions/search.ts'
 import type { JobListener, JobProcess } from './admin/jobs.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Job } from './store/jobs.ts'
@@ -31,12 +33,25 @@ const spawn = <Message>({ commandLine, input, onMessage, onExit }: ChildOptions<
     onExit: () => onExit(),
   })
 
+const INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
+  build: 'decision-index.process.ts',
+  find: 'decision-search.process.ts',
+}
+
+const SHARED_INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
+  build: 'shared-index.process.ts',
+  find: 'shared-search.process.ts',
+}
+
 export const spawnIndexProcess =
-  (folder: Pick<DataFolder, 'decisions' | 'decisionIndex'>) =>
-  ({ onReply, onExit }: IndexProcessListener): IndexProcess => {
+  (folder: Pick<DataFolder, 'decisions' | 'decisionIndex'>, shared: SharedIndexInput | null = null) =>
+  (role: IndexRole, { onReply, onExit }: IndexProcessListener): IndexProcess => {
     const child = spawn<IndexReply>({
-      commandLine: [entry('decision-index.process.ts'), folder.decisions, folder.decisionIndex],
-      input: null,
+      commandLine: [
+        entry((shared === null ? INDEX_ENTRIES : SHARED_INDEX_ENTRIES)[role]),
+        ...[folder.decisions, folder.decisionIndex],
+      ],
+      input: shared === null ? null : new TextEncoder().encode(JSON.stringify(shared)),
       onMessage: onReply,
       onExit,
     })

@@ -2,7 +2,6 @@
 // for it. Called by the composition root, which owns all of those.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { prepareAccountKey } from './account-key.ts'
 import { createSessionCookie } from './admin/accounts/cookie.ts'
 import { makeLink, type NewLink } from './admin/accounts/links.ts'
@@ -16,9 +15,9 @@ import { createAdminApi } from './admin/admin-api.ts'
 import { createDecisionSearch } from './admin/decisions/search.ts'
 import { createAdminGate } from './admin/gate.ts'
 import { createJobRunner } from './admin/jobs.ts'
-import { createLiveMonitor } from './admin/live/monitor.ts'
-import type { LiveReading } from './admin/live/point.ts'
+import type { ProcessControl } from './admin/live/processes.ts'
 import { createLiveStreams } from './admin/live/streams.ts'
+import { createLiveWatch } from './admin/live/watch.ts'
 import { adminDocument } from './admin/openapi/admin.ts'
 import { attestationDocument } from './admin/openapi/attestation.ts'
 import { identityDocument } from './admin/openapi/identity.ts'
@@ -46,27 +45,47 @@ import type { OrganizationKeys } from './identity/evidence/organization-keys.ts'
 import type { Identity } from './identity-service.ts'
 import type { Passphrase } from './passphrase.ts'
 import type { FactCollector } from './policy/types.ts'
-import type { Pool } from './pool/pool.ts'
+import { sharedIndexOf } from './shared-index.ts'
+import type { Sharing } from './sharing-service.ts'
+import type { ShipSettings } from './ship-service.ts'
 import { createAttesterKeystore } from './signing/attester-files.ts'
 import { readPassphrase } from './signing/passphrase.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
+const once = (make: () => string): (() => string) => {
+  let made: string | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 export interface AdminDependencies {
   readonly config: Pick<
     Config,
-    'chains' | 'chainSettings' | 'dashboardListen' | 'screeners' | 'deadlineMs' | 'webhookReach'
-  >
+    | 'chains'
+    | 'chainSettings'
+    | 'dashboardListen'
+    | 'screeners'
+    | 'deadlineMs'
+    | 'webhookReach'
+    | 'store'
+    | 'decisionsIndex'
+  > &
+    ShipSettings
   readonly folder: DataFolder
   readonly store: Store
-  readonly pool: Pick<Pool, 'stats' | 'resize'>
+  readonly processes: ProcessControl
   readonly identity: Pick<Identity, 'evidence'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
+  /** Whose jobs are whose, among the processes of all machines. */
+  readonly sharing: Pick<Sharing, 'processId' | 'failInterruptedJobs'>
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
   readonly metrics: Metrics
@@ -77,8 +96,6 @@ export interface AdminDependencies {
   readonly signer: string
   /** Public addresses, without a trailing slash. */
   readonly urls: { readonly api: string; readonly dashboard: string }
-  /** All open event streams but those of the live page. */
-  readonly otherStreams: () => number
 }
 
 export interface Admin {
@@ -92,45 +109,7 @@ export interface Admin {
 }
 
 const LIVE_TICK_MS = 1_000
-const EVENT_LOOP_RESOLUTION_MS = 20
-const NANOSECONDS_PER_MS = 1e6
-const MICROSECONDS_PER_SECOND = 1e6
 const CLAIM_SLACK_SECONDS = 5
-/** Interface A's endpoints, as metrics name them: the live page's latency is theirs. */
-const ATTESTATION_ROUTES = ['/v2/attestation', '/v1/task']
-
-/** Looks at the service. The event loop's figures are those since the look before. */
-const createReading = ({ metrics, pool, deadlines, clock }: AdminDependencies, streams: () => number) => {
-  const delay = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS })
-  delay.enable()
-  const eventLoop = (): LiveReading['eventLoop'] => {
-    // Nothing was measured: no figure is truer than 0.
-    if (delay.count === 0) return null
-    const figures = {
-      p50Ms: delay.percentile(50) / NANOSECONDS_PER_MS,
-      p99Ms: delay.percentile(99) / NANOSECONDS_PER_MS,
-      maxMs: delay.max / NANOSECONDS_PER_MS,
-    }
-    delay.reset()
-    return figures
-  }
-  const read = (): LiveReading => {
-    const { user, system } = process.cpuUsage()
-    return {
-      atMs: Date.now(),
-      monotonicMs: clock.monotonicMs(),
-      totals: metrics.totals(),
-      latency: metrics.durations(ATTESTATION_ROUTES),
-      pool: pool.stats(),
-      cpuSeconds: (user + system) / MICROSECONDS_PER_SECOND,
-      eventLoop: eventLoop(),
-      memoryBytes: process.memoryUsage.rss(),
-      activeRequests: deadlines.active(),
-      streams: streams(),
-    }
-  }
-  return { read, stop: () => delay.disable() }
-}
 
 const after = (delayMs: number, callback: () => void): (() => void) => {
   const timer = setTimeout(callback, delayMs)
@@ -168,19 +147,19 @@ const createChainInspection =
 
 /** @throws SettingInvalidError, StoreUnavailableError; what the listener throws when its address is taken */
 export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin> => {
-  const { config, folder, store, pool, identity, clock, log, metrics, urls, version, signer } = dependencies
+  const { config, folder, store, processes, identity, clock, log, metrics, urls, version, signer } = dependencies
   const origins = createDashboardOrigins(urls.dashboard)
-  const box = createSecretBox(prepareAccountKey(folder))
+  const box = createSecretBox(await prepareAccountKey(folder, store.deployment))
   const passwords = createPasswords()
   const passkeys = createPasskeys(store.passkeys)
   const sessions = createSessions({ store, clock, cookie: createSessionCookie(origins.secure) })
   const search = createDecisionSearch({
-    spawn: spawnIndexProcess(folder),
+    spawn: spawnIndexProcess(folder, await sharedIndexOf(config, folder)),
     after,
     onEvent: (event) => log.warn('the decision index failed; it is tried again', event),
   })
   const jobs = createJobRunner({
-    jobs: store.jobs,
+    jobs: { ...store.jobs, takeNext: () => store.jobs.takeNext(dependencies.sharing.processId) },
     spawn: spawnJobProcess({
       prepare: createPrepareJob({ store, folder, chains: config.chains, clock }),
       onFailed: (job, errorClass) => log.error('a job failed', { job: job.id, kind: job.kind, errorClass }),
@@ -188,16 +167,40 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     monotonicMs: clock.monotonicMs,
     onError: (error) => log.warn('a job could not be written', { error }),
   })
-  await store.jobs.failInterrupted()
-  const reading = createReading(dependencies, () => dependencies.otherStreams() + liveStreams.size())
-  const live = createLiveMonitor(reading.read)
-  const liveStreams = createLiveStreams(live)
-  const ticking = setInterval(live.tick, LIVE_TICK_MS)
+  await dependencies.sharing.failInterruptedJobs()
+  const live = createLiveWatch({
+    control: processes,
+    monotonicMs: clock.monotonicMs,
+    unixMs: Date.now,
+    onError: (error) => log.warn('the processes could not be looked at', { error }),
+  })
+  const liveStreams = createLiveStreams(live.monitor)
+  const ticking = setInterval(() => void live.tick(), LIVE_TICK_MS)
   ticking.unref()
 
   const { source, workFactor } = dependencies.passphrase
+  // Made when they are first read: few starts are followed by a look at the reference.
+  const documents = {
+    admin: once(() => adminDocument(ADMIN_ROUTES, version, origins.secure)),
+    attestation: once(() => attestationDocument(version, urls.api)),
+    identity: once(() => identityDocument(version, urls.api)),
+  }
   const services: Services = {
-    ...{ store, clock, version, signer, origins, passwords, passkeys, sessions, box, jobs, live, liveStreams, pool },
+    ...{
+      store,
+      clock,
+      version,
+      signer,
+      origins,
+      passwords,
+      passkeys,
+      sessions,
+      box,
+      jobs,
+      live,
+      liveStreams,
+      processes,
+    },
     apiUrl: urls.api,
     chains: config.chains,
     signIn: createSignIn({ store, clock, passwords, passkeys, sessions, box }),
@@ -230,9 +233,15 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     inspectChains: createChainInspection(dependencies),
     decisions: search,
     documents: {
-      admin: adminDocument(ADMIN_ROUTES, version, origins.secure),
-      attestation: attestationDocument(version, urls.api),
-      identity: identityDocument(version, urls.api),
+      get admin() {
+        return documents.admin()
+      },
+      get attestation() {
+        return documents.attestation()
+      },
+      get identity() {
+        return documents.identity()
+      },
     },
   }
   const api = createAdminApi({
@@ -259,7 +268,6 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   })
   const close = async (): Promise<void> => {
     clearInterval(ticking)
-    reading.stop()
     liveStreams.close()
     search.close()
     await jobs.close()

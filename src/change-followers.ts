@@ -48,20 +48,40 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
   })
 }
 
-/** Loads attester changes one after another; a set that can't be loaded leaves the keys that sign as they are. */
-export const createAttesterReloader = (store: Store, pool: Pool, folder: DataFolder, log: Logger) => {
+/** A keystore that another node made may be on its way here. */
+const RELOAD_AGAIN_MS = 5_000
+
+/**
+ * Loads attester changes one after another; a set that can't be loaded leaves the keys that sign as they are, and is tried
+ * again until it can.
+ */
+export const createAttesterReloader = (
+  store: Store,
+  pool: Pick<Pool, 'updateAttesters'>,
+  folder: DataFolder,
+  log: Pick<Logger, 'info' | 'error'>,
+  againMs = RELOAD_AGAIN_MS,
+) => {
   let last: Promise<void> = Promise.resolve()
+  let retry: ReturnType<typeof setTimeout> | undefined
+  let failed = false
   const reload = async (): Promise<void> => {
+    clearTimeout(retry)
     try {
       const attesters = await readAttesters(store, folder)
       await pool.updateAttesters(attesters)
       const active = attesters.filter(({ status }) => status === 'active').map(({ address }) => address)
       log.info('attesters changed', { active })
+      failed = false
     } catch (error) {
-      log.error('the changed attesters can not be used; the keys in use stay', { error })
+      if (!failed) log.error('the changed attesters can not be used; the keys in use stay until they can', { error })
+      failed = true
+      retry = setTimeout(reloadNext, againMs)
+      retry.unref()
     }
   }
-  return (): void => {
+  const reloadNext = (): void => {
     last = last.then(reload)
   }
+  return reloadNext
 }

@@ -18,13 +18,19 @@ export type SecretSource =
   | { readonly source: 'environment'; readonly name: string }
   | { readonly source: 'file'; readonly path: string }
 
-export interface Config extends ProcessPlan, Omit<Values, 'config' | 'passphrase' | 'evidenceKey' | keyof ProcessPlan> {
+export interface Config
+  extends ProcessPlan,
+    Omit<Values, 'config' | 'store' | 'passphrase' | 'evidenceKey' | 'decisionsShipCredentials' | keyof ProcessPlan> {
   /** Absolute. */
   readonly dataDir: string
+  /** Where the store's address is to be read; null: a SQLite file in the data folder. */
+  readonly store: SecretSource | null
   /** Where the passphrase is to be read; null: the data folder's own file. */
   readonly passphrase: SecretSource | null
   /** The same for the key that evidence and webhook secrets are encrypted with. */
   readonly evidenceKey: SecretSource | null
+  /** The same for the credentials of the bucket that the decision log is copied to. */
+  readonly decisionsShipCredentials: SecretSource | null
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
   /** By name. */
@@ -233,13 +239,20 @@ export const loadConfig = (input: ConfigInput): Config => {
     signer: value('signer'),
     decisionsSync: value('decisionsSync'),
     decisionsSegmentBytes: value('decisionsSegmentBytes'),
+    decisionsIndex: value('decisionsIndex'),
+    decisionsShip: value('decisionsShip'),
+    decisionsShipIntervalSeconds: value('decisionsShipIntervalSeconds'),
+    decisionsShipEndpoint: value('decisionsShipEndpoint'),
+    decisionsShipRegion: value('decisionsShipRegion'),
     policyCacheSize: value('policyCacheSize'),
     geoipFile: value('geoipFile'),
     webhookReach: value('webhookReach'),
     solanaMessagePrefix: value('solanaMessagePrefix'),
     logLevel: value('logLevel'),
+    store: secretSource('store', environment),
     passphrase: secretSource('passphrase', environment),
     evidenceKey: secretSource('evidenceKey', environment),
+    decisionsShipCredentials: secretSource('decisionsShipCredentials', environment),
     ...resolveChains(file.chains, environment.rpcUrls),
     screeners: resolveScreeners(file.screeners),
   })

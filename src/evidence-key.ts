@@ -1,22 +1,12 @@
 // Where the deployment's key for evidence and webhook secrets comes from: the environment, a file, or the first start,
 // which makes it. What is encrypted can't be read with another one, so a wrong or lost key stops the start.
-import { randomBytes, randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
 import { createOrganizationKeys, keyFingerprint, type OrganizationKeys } from './identity/evidence/organization-keys.ts'
 import { type KeyRotation, rotateDeploymentKey } from './identity/evidence/rotate-key.ts'
+import { makeKeyFile } from './key-file.ts'
 import { SettingInvalidError } from './settings.ts'
 import type { Store } from './store/store.ts'
 
@@ -37,22 +27,6 @@ const readKeyFile = (path: string): Uint8Array => {
   return parseKey(text, path)
 }
 
-/** There whole or not at all; of two that start together one makes it, and both read it. */
-const makeKeyFile = (path: string): void => {
-  const temporary = `${path}.${randomUUID()}.tmp`
-  const descriptor = openSync(temporary, 'wx', 0o600)
-  try {
-    writeSync(descriptor, `${randomBytes(32).toString('hex')}\n`)
-    fsyncSync(descriptor)
-    linkSync(temporary, path)
-  } catch (error) {
-    if ((error as { code?: unknown } | null)?.code !== 'EEXIST') throw error
-  } finally {
-    closeSync(descriptor)
-    rmSync(temporary, { force: true })
-  }
-}
-
 /** Of a rotation that is under way, until it takes the place of the one in use. */
 const nextKeyPath = (folder: DataFolder): string => `${folder.evidenceKey}.next`
 
@@ -67,20 +41,37 @@ const loadKey = (config: Pick<Config, 'evidenceKey'>, folder: DataFolder, inUse:
   return readKeyFile(path)
 }
 
+/** Name of the deployment's value that says which key it has while nothing is encrypted yet. */
+const CLAIM = 'evidence_key_fingerprint'
+
+/** Of the keys that what is stored was encrypted with, or else that a node has claimed; none before the first start. */
+const knownFingerprints = async (store: Pick<Store, 'organizationKeys' | 'deployment'>): Promise<string[]> => {
+  const wrappers = await store.organizationKeys.wrappers()
+  if (wrappers.length > 0) return [...wrappers]
+  const claimed = await store.deployment.read(CLAIM)
+  return claimed === null ? [] : [claimed]
+}
+
 /** @throws SettingInvalidError when the key is malformed, missing, or not the one that what is stored was encrypted with. */
 export const prepareOrganizationKeys = async (
   config: Pick<Config, 'evidenceKey'>,
   folder: DataFolder,
-  store: Pick<Store, 'organizationKeys'>,
+  store: Pick<Store, 'organizationKeys' | 'deployment'>,
 ): Promise<OrganizationKeys> => {
-  const wrappers = await store.organizationKeys.wrappers()
-  const deploymentKey = loadKey(config, folder, wrappers.length > 0)
+  const known = await knownFingerprints(store)
+  const deploymentKey = loadKey(config, folder, known.length > 0)
   const fingerprint = keyFingerprint(deploymentKey)
-  if (wrappers.some((wrapper) => wrapper !== fingerprint)) {
+  // Claimed before anything is encrypted: of nodes that start together, one has the key and the others are told.
+  if (known.length === 0 && !(await store.deployment.setOnce(CLAIM, fingerprint))) {
+    known.push(...(await knownFingerprints(store)))
+  }
+  if (known.some((wrapper) => wrapper !== fingerprint)) {
     if (existsSync(nextKeyPath(folder))) {
       throw new SettingInvalidError('the evidence key was being rotated: run `countersign evidence rotate-key` again')
     }
-    throw new SettingInvalidError('the evidence key is not the one that this deployment encrypted its evidence with')
+    throw new SettingInvalidError(
+      'the evidence key is not the one that this deployment encrypts its evidence with: all nodes need the same',
+    )
   }
   return createOrganizationKeys({ store: store.organizationKeys, deploymentKey })
 }
@@ -110,7 +101,7 @@ const syncFolder = (path: string): void => {
 export const rotateEvidenceKey = async (input: {
   readonly config: Pick<Config, 'evidenceKey'>
   readonly folder: DataFolder
-  readonly store: Pick<Store, 'organizationKeys'>
+  readonly store: Pick<Store, 'organizationKeys' | 'deployment'>
   readonly newKeyFile: string | null
   readonly progress?: (done: KeyRotation) => void
 }): Promise<EvidenceKeyRotation> => {
@@ -140,6 +131,7 @@ export const rotateEvidenceKey = async (input: {
     ...{ store: store.organizationKeys, oldKey, newKey },
     ...(progress === undefined ? {} : { progress }),
   })
+  await store.deployment.replace(CLAIM, keyFingerprint(newKey))
   if (evidenceKey !== null) {
     const settingToChange = evidenceKey.source === 'environment' ? evidenceKey.name : 'COUNTERSIGN_EVIDENCE_KEY_FILE'
     return { ...rotated, keyFile: path, settingToChange }

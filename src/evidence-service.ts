@@ -8,6 +8,7 @@ import { createReencoder, type Reencoder } from './identity/evidence/reencode.ts
 import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from './identity/evidence/retention.ts'
 import { createVault } from './identity/evidence/vault.ts'
 import type { EvidenceService } from './identity/evidence-types.ts'
+import { type Duty, type Lead, LeadLostError, whileLeading } from './leader.ts'
 import type { Store } from './store/store.ts'
 import type { IdentityMetrics } from './telemetry/identity-metrics.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -29,9 +30,9 @@ export interface EvidenceParts {
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
   /** Erases what is past its time, now. */
   sweep(): Promise<SweepResult>
-  /** Sweeps every hour from now on. */
-  start(): void
-  /** Stops sweeping and kills what is being written anew. */
+  /** Sweeps every hour. */
+  readonly duty: Duty
+  /** Kills what is being written anew. */
   close(): Promise<void>
 }
 
@@ -55,22 +56,27 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     clock: systemClock,
     onError: (error) => log.warn('an erased document could not be deleted; it is tried again', { error }),
   })
-  const sweep = createRetentionSweep({
-    ...{ files, clock: systemClock },
-    store: store.evidenceRetention,
-    // The whole session is not needed: erasing asks for its names alone.
-    erase: ({ organizationId, sessionId }) =>
-      evidence.eraseSession({ organizationId, id: sessionId, checkType: 'kyc', level: 1 }, RETENTION_ACTOR),
-  })
+  const createSweep = (lead: Pick<Lead, 'leads'>) =>
+    createRetentionSweep({
+      clock: systemClock,
+      files: { list: files.list, remove: whileLeading(lead, files.remove) },
+      store: store.evidenceRetention,
+      erase: whileLeading(lead, ({ organizationId, sessionId }) =>
+        // The whole session is not needed: erasing asks for its names alone.
+        evidence.eraseSession({ organizationId, id: sessionId, checkType: 'kyc', level: 1 }, RETENTION_ACTOR),
+      ),
+    })
   let timer: ReturnType<typeof setInterval> | undefined
   let current: Promise<void> = Promise.resolve()
 
-  const sweepOnce = async (): Promise<void> => {
+  const sweepOnce = async (lead: Lead): Promise<void> => {
+    if (!lead.leads()) return
     try {
-      const { sessions, files: removed } = await sweep()
+      const { sessions, files: removed } = await createSweep(lead)()
       retentionRuns.completed += 1
       if (sessions + removed > 0) log.info('evidence past its time was erased', { sessions, files: removed })
     } catch (error) {
+      if (error instanceof LeadLostError) return
       retentionRuns.failed += 1
       log.warn('evidence past its time could not be erased; it is tried again', { error })
     }
@@ -79,18 +85,22 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
   return {
     evidence,
     metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
-    sweep,
-    start: () => {
-      timer = setInterval(() => {
-        current = current.then(sweepOnce)
-      }, SWEEP_INTERVAL_MS)
-      timer.unref()
-      current = current.then(sweepOnce)
+    sweep: createSweep({ leads: () => true }),
+    duty: {
+      name: 'retention of evidence',
+      start: (lead) => {
+        const sweepInTurn = (): void => {
+          current = current.then(() => sweepOnce(lead))
+        }
+        timer = setInterval(sweepInTurn, SWEEP_INTERVAL_MS)
+        timer.unref()
+        sweepInTurn()
+      },
+      stop: async () => {
+        clearInterval(timer)
+        await current
+      },
     },
-    close: async () => {
-      clearInterval(timer)
-      await current
-      await reencoder.close()
-    },
+    close: reencoder.close,
   }
 }

@@ -7,9 +7,10 @@ import { createChainReads, type ReadableChain } from './facts/chain-reads.ts'
 import { createFactCollector, type IdentityOf } from './facts/collect.ts'
 import { failureReason } from './facts/failure-reason.ts'
 import { createGeography, type Geography } from './facts/geography.ts'
-import { createListRefresher, type RefreshResult } from './facts/lists/refresh-list.ts'
+import { createListRefresher, type ListRefresher, type RefreshResult } from './facts/lists/refresh-list.ts'
 import { createServedLists, type ServedList } from './facts/lists/serve-lists.ts'
 import { createScreener } from './facts/screener.ts'
+import { type Duty, whileLeading } from './leader.ts'
 import type { FactCollector } from './policy/types.ts'
 import type { Pool } from './pool/pool.ts'
 import type { Change } from './store/changes.ts'
@@ -35,8 +36,10 @@ export interface Facts {
    * change feed tells of changes. Rejects when the store can't be read.
    */
   load(): Promise<void>
-  /** Watches the geography file. With `chores`: keeps sources on their schedule. */
-  start(chores: boolean): void
+  /** Watches the geography file. */
+  start(): void
+  /** One process of the deployment keeps the sources of lists on their schedule. */
+  readonly duty: Duty
   /** What the change feed tells: the topic `list`; others do nothing. */
   followChange(change: Change): void
   /** Changes may have been missed. */
@@ -122,13 +125,7 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
     if (result.status === 'failed') log.error('the source of a list failed', { listId, failure: result.failure })
     else log.info('the source of a list was read', { listId, status: result.status, entries: result.entries })
   }
-  const refresher = createListRefresher({
-    contents: { lists: store.lists, bases: store.listBases },
-    sources: store.listSources,
-    clock,
-    onResult: report,
-    onError: (error) => log.warn('the sources of lists could not be asked for', { error }),
-  })
+  let refresher: ListRefresher | undefined
 
   return {
     collector: createFactCollector({
@@ -143,9 +140,35 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
       await geography?.refresh()
       await served.load()
     },
-    start: (chores) => {
-      geography?.start()
-      if (chores) refresher.start()
+    start: () => geography?.start(),
+    duty: {
+      name: 'refresh of lists',
+      start: (lead) => {
+        refresher = createListRefresher({
+          contents: {
+            lists: store.lists,
+            bases: {
+              ...store.listBases,
+              begin: whileLeading(lead, store.listBases.begin),
+              append: whileLeading(lead, store.listBases.append),
+              activate: whileLeading(lead, store.listBases.activate),
+            },
+          },
+          sources: {
+            ...store.listSources,
+            takeDue: async (leaseSeconds) => (lead.leads() ? store.listSources.takeDue(leaseSeconds) : null),
+          },
+          clock,
+          onResult: report,
+          onError: (error) => log.warn('the sources of lists could not be asked for', { error }),
+        })
+        refresher.start()
+      },
+      // Ends a reading that is under way: its source stays due, for whoever leads next.
+      stop: async () => {
+        await refresher?.stop()
+        refresher = undefined
+      },
     },
     followChange: ({ topic, subjectId }) => {
       if (topic === 'list') served.changed(subjectId)
@@ -168,7 +191,6 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
     close: async () => {
       geography?.stop()
       served.stop()
-      await refresher.stop()
     },
   }
 }

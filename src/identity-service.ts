@@ -7,7 +7,12 @@ import type { Authenticator } from './http/authenticate.ts'
 import type { Gate } from './http/gate.ts'
 import type { IdempotencyGuard } from './http/idempotency.ts'
 import type { SignedGate } from './http/signed-gate.ts'
-import { createSessionChanges, type SessionChanges, type SessionChangesDependencies } from './identity/changes.ts'
+import {
+  createChangeTogether,
+  createSessionChanges,
+  type SessionChanges,
+  type SessionChangesDependencies,
+} from './identity/changes.ts'
 import { createIdentityEndpoints, type IdentityEndpoints } from './identity/endpoints.ts'
 import type { OrganizationKeys } from './identity/evidence/organization-keys.ts'
 import type { EvidenceService } from './identity/evidence-types.ts'
@@ -21,6 +26,7 @@ import { createStreamHub, type StreamHub } from './identity/stream-hub.ts'
 import { createVerifyWallet } from './identity/verify.ts'
 import { createDeciders, createWebhookProvider } from './identity/webhooks/provider.ts'
 import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
+import type { Duty } from './leader.ts'
 import type { Change } from './store/changes.ts'
 import { decodeSessionSubject } from './store/session-changes.ts'
 import type { Store } from './store/store.ts'
@@ -62,8 +68,10 @@ export interface Identity {
   followChange(change: Change): void
   /** Changes may have been missed. */
   resync(): void
-  /** Reads what registrations need. With `chores`: sends webhooks, and keeps no evidence longer than it may. */
-  start(chores: boolean): Promise<void>
+  /** Reads what registrations need. */
+  start(): Promise<void>
+  /** One process of the deployment sends webhooks, and keeps no evidence longer than it may. */
+  readonly duties: readonly Duty[]
   /** Ends the streams. */
   close(): void
   /** Waits for what `start` began. */
@@ -86,12 +94,9 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     ticksPerSecond: TICKS_PER_SECOND,
     onError: (error) => log.warn('a stream could not be served; it is tried again', { error }),
   })
+  const listener = { stateChanged: hub.publish, standingChanged: standings.sessionChanged }
   const changesOver = (changeStatus: SessionChangesDependencies['sessions']['changeStatus']): SessionChanges =>
-    createSessionChanges({
-      sessions: { ...store.sessions, changeStatus },
-      wallets: store.sessionWallets,
-      listener: { stateChanged: hub.publish, standingChanged: standings.sessionChanged },
-    })
+    createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener })
   const changes = changesOver(store.sessions.changeStatus)
   const deciders = createDeciders({
     endpoints: store.webhookEndpoints,
@@ -99,7 +104,17 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
   })
   const providers = createProviders({
     manual: createManualProvider(changes),
-    sandbox: createSandboxProvider(changes, store.sessions),
+    sandbox: createSandboxProvider(
+      changes,
+      store.sessions,
+      createChangeTogether(
+        (work) =>
+          store.transaction(({ sessions, sessionWallets }) => work({ sessions, wallets: sessionWallets }), {
+            survives: 'process-crash',
+          }),
+        listener,
+      ),
+    ),
     outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
   })
   const evidenceParts = createEvidenceParts({
@@ -148,18 +163,12 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
       hub.refreshAll()
       deciders.refresh()
     },
-    start: async (chores) => {
-      await deciders.load()
-      if (!chores) return
-      webhooks.start()
-      evidenceParts.start()
-    },
+    start: deciders.load,
+    duties: [webhooks.duty, evidenceParts.duty],
     close: () => {
       clearInterval(ticking)
       hub.close()
     },
-    stop: async () => {
-      await Promise.all([webhooks.close(), evidenceParts.close()])
-    },
+    stop: evidenceParts.close,
   }
 }

@@ -2,13 +2,14 @@
 import { bannerText } from './banner.ts'
 import { type Config, loadConfig } from './config.ts'
 import { CountersignError } from './domain/errors.ts'
+import type { ListenAddresses } from './listen-address.ts'
 import { PolicyInvalidError } from './policy/errors.ts'
 import { WorkersUnusableError } from './pool/supervisor.ts'
 import { systemTimers } from './pool/timers.ts'
 import { createProcessLink, type ProcessLink } from './process-link.ts'
 import { ProcessStartError } from './process-supervisor.ts'
-import { startProcesses } from './processes.ts'
-import { startService } from './service.ts'
+import { CAN_SHARE_PORT, hostProcesses, startProcesses } from './processes.ts'
+import { type ServicePlace, startService } from './service.ts'
 import { describeSettings, parseListen, SettingInvalidError } from './settings.ts'
 import { SigningError } from './signing/errors.ts'
 import { StoreUnusableError } from './store/errors.ts'
@@ -58,26 +59,34 @@ const stopOnSignals = (log: Logger, stopService: () => Promise<void>): ((signal:
   return (signal) => void stop(signal)
 }
 
+const listenOf = ({ assignment }: ProcessLink): ListenAddresses => ({
+  apiListen: parseListen(assignment.apiListen),
+  portalListen: parseListen(assignment.portalListen),
+  dashboardListen: parseListen(assignment.dashboardListen),
+})
+
+const placeOf = ({ assignment, collectMetrics, control }: ProcessLink): ServicePlace => ({
+  ...{ index: assignment.index, shared: CAN_SHARE_PORT, collectMetrics, control },
+})
+
 const startAlone = async (config: Config): Promise<void> => {
   const log = createLogger({ level: config.logLevel })
-  const service = await startService(config, log)
-  stopOnSignals(log, service.stop)
+  const host = hostProcesses(config, log)
+  const service = await startService({ ...config, ...listenOf(host.link) }, log, placeOf(host.link))
+  host.link.answerWith(service)
+  host.stopWith(service.stop)
+  stopOnSignals(log, host.stop)
   process.stdout.write(bannerText(service, config))
   log.info('ready', { url: service.url, signer: service.signer, workers: config.workers })
+  host.link.ready()
 }
 
 const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void> => {
-  const { index, workers, ...listen } = link.assignment
-  const config = {
-    ...wanted,
-    workers,
-    apiListen: parseListen(listen.apiListen),
-    portalListen: parseListen(listen.portalListen),
-    dashboardListen: parseListen(listen.dashboardListen),
-  }
+  const { index, workers } = link.assignment
+  const config = { ...wanted, workers, ...listenOf(link) }
   const log = createLogger({ level: config.logLevel }).with({ process: index })
-  const service = await startService(config, log, { index, shared: true, collectMetrics: link.collectMetrics })
-  link.answerWith(service.metrics)
+  const service = await startService(config, log, placeOf(link))
+  link.answerWith(service)
   const stop = stopOnSignals(log, service.stop)
   link.onSupervisorLost(() => stop('the supervisor is gone'))
   // The terminal hangs up on the whole group; what to do about it is the supervisor's to say.

@@ -1,8 +1,8 @@
 // Where the passphrase of the attester keystores comes from: the environment, a file, or the first start, which makes it.
-import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
+import { makeKeyFile } from './key-file.ts'
 import { SettingInvalidError } from './settings.ts'
 import type { PassphraseSource } from './signing/passphrase.ts'
 
@@ -10,16 +10,6 @@ export interface Passphrase {
   readonly source: PassphraseSource
   /** `light` where the passphrase has 256 random bits and needs no stretching. */
   readonly workFactor: 'standard' | 'light'
-}
-
-const makePassphrase = (path: string): void => {
-  // Complete or not there: a keystore under half a passphrase could never be opened again.
-  const temporary = `${path}.new`
-  const descriptor = openSync(temporary, 'w', 0o600)
-  writeSync(descriptor, `${randomBytes(32).toString('hex')}\n`)
-  fsyncSync(descriptor)
-  closeSync(descriptor)
-  renameSync(temporary, path)
 }
 
 /**
@@ -38,7 +28,7 @@ export const locatePassphrase = (
         `the passphrase file is missing: ${folder.passphrase} (or set COUNTERSIGN_PASSPHRASE_FILE)`,
       )
     }
-    makePassphrase(folder.passphrase)
+    makeKeyFile(folder.passphrase)
   }
   return { source: { source: 'file', path: folder.passphrase }, workFactor: 'light' }
 }

@@ -1,30 +1,25 @@
-// Several processes behind one port: starts them, restarts one that dies, and replaces them one after another on demand.
+// Several processes behind one port: starts them, restarts one that dies, replaces them one after another on demand, and
+// makes them more or fewer.
 // The first is started alone, since it makes what a first start makes; the others follow once it is ready. Threads share
 // a fate that processes don't: native code that loops, memory that is never given back.
 
-import type { FromProcess, ToProcess } from './process-messages.ts'
-import { mergeMetrics } from './process-metrics.ts'
+import type { ProcessTarget } from './admin/live/processes.ts'
+import { createProcessAnswers } from './process-answers.ts'
+import type { FromProcess } from './process-messages.ts'
+import { newPlace, type Place, type ProcessListener, type SupervisedProcess } from './process-place.ts'
 import type { LogFields } from './telemetry/log.ts'
 
-export interface SupervisedProcess {
-  readonly pid: number
-  send(message: ToProcess): void
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void
-}
-
-export interface ProcessListener {
-  readonly onMessage: (message: FromProcess) => void
-  /** Once, when it has ended; null when a signal ended it. */
-  readonly onExit: (exitCode: number | null) => void
-}
-
 export interface ProcessSupervisorOptions {
-  readonly count: number
-  readonly spawn: (index: number, listener: ProcessListener) => SupervisedProcess
+  /** How many there are at first. */
+  readonly target: ProcessTarget
+  /** And at most. */
+  readonly processesMax: number
+  readonly spawn: (index: number, listener: ProcessListener, workers: number) => SupervisedProcess
   /** How long a process may take to stop before it is killed. */
   readonly stopMs: number
   readonly after: (delayMs: number, callback: () => void) => () => void
   readonly monotonicMs: () => number
+  readonly unixMs: () => number
   readonly log: { info(message: string, fields?: LogFields): void; error(message: string, fields?: LogFields): void }
 }
 
@@ -52,8 +47,6 @@ const BACKOFF_MS = 100
 const BACKOFF_MAX_MS = 5_000
 /** A process that was ready for this long died of something new. */
 const SETTLED_MS = 30_000
-/** One that is too busy to say its metrics is left out. */
-const COLLECT_MS = 1_000
 const PING_MS = 1_000
 /**
  * One that leaves so many pings unanswered serves nobody: it is killed, and a new one started. Pings are counted and not
@@ -63,79 +56,52 @@ const SILENT_PINGS = 10
 /** The same for one that starts. The first start makes keys and keystores; a machine may be busy. */
 const SILENT_PINGS_AT_START = 120
 
-interface Place {
-  readonly index: number
-  process: SupervisedProcess | null
-  ready: boolean
-  readySinceMs: number
-  failures: number
-  /** Pings since it last said anything. */
-  silentPings: number
-  /** It is being stopped on purpose. */
-  leaving: boolean
-  onReady: (() => void)[]
-  onExit: ((exitCode: number | null) => void)[]
-  cancelRestart: () => void
-}
-
-interface Collection {
-  readonly texts: Map<number, string>
-  readonly waiting: Set<number>
-  finish(): void
-}
-
 export const createProcessSupervisor = (options: ProcessSupervisorOptions): ProcessSupervisor => {
-  const { count, spawn, stopMs, after, monotonicMs, log } = options
-  const collections = new Map<number, Collection>()
-  let collectionId = 0
+  const { spawn, stopMs, after, monotonicMs, unixMs, log } = options
+  let target = options.target
   let stopping = false
-  let replacing: Promise<boolean> = Promise.resolve(true)
+  /** One change of the processes at a time. */
+  let changing: Promise<boolean> = Promise.resolve(true)
 
-  const places: Place[] = Array.from({ length: count }, (_, index) => ({
-    ...{ index, process: null, ready: false, readySinceMs: 0, failures: 0, silentPings: 0, leaving: false },
-    ...{ onReady: [], onExit: [], cancelRestart: () => undefined },
-  }))
+  let places: readonly Place[] = Array.from({ length: target.processes }, (_, index) => newPlace(index))
 
-  const collect = (asker: Place, askerId: number): void => {
-    const id = ++collectionId
-    const asked = places.filter(({ ready }) => ready)
-    const finish = (): void => {
-      cancel()
-      collections.delete(id)
-      asker.process?.send({ type: 'collected', id: askerId, text: mergeMetrics(collection.texts) })
-    }
-    const collection: Collection = { texts: new Map(), waiting: new Set(asked.map(({ index }) => index)), finish }
-    const cancel = after(COLLECT_MS, finish)
-    collections.set(id, collection)
-    for (const { process } of asked) process?.send({ type: 'report', id })
-  }
+  const answers = createProcessAnswers({
+    places: () => places,
+    target: () => target,
+    processesMax: options.processesMax,
+    after,
+  })
 
-  const drop = (collection: Collection, index: number): void => {
-    collection.waiting.delete(index)
-    if (collection.waiting.size === 0) collection.finish()
+  const tellWorkers = (place: Place): void => {
+    if (!place.ready || place.workers === target.workers) return
+    place.workers = target.workers
+    place.process?.send({ type: 'workers', workers: target.workers })
   }
 
   const take = (place: Place, message: FromProcess): void => {
     place.silentPings = 0
-    if (message.type === 'pong') return
-    if (message.type === 'ready') {
-      place.ready = true
-      place.readySinceMs = monotonicMs()
-      for (const tell of place.onReady.splice(0)) tell()
-    } else if (message.type === 'collect') {
-      collect(place, message.id)
-    } else {
-      const collection = collections.get(message.id)
-      if (collection === undefined) return
-      collection.texts.set(place.index, message.text)
-      drop(collection, place.index)
+    switch (message.type) {
+      case 'pong':
+        return
+      case 'ready':
+        place.ready = true
+        place.readySinceMs = monotonicMs()
+        tellWorkers(place)
+        for (const tell of place.onReady.splice(0)) tell()
+        return
+      case 'resize':
+        resize(message.target)
+        answers.look(place, message.id)
+        return
+      default:
+        answers.take(place, message)
     }
   }
 
   /** A process that is stopped, or loops in native code, holds its part of the connections and answers none. */
   const checkOn = (place: Place): void => {
     const { process, ready, leaving } = place
-    if (process === null || leaving) return
+    if (process === null || process.own === true || leaving) return
     place.silentPings += 1
     if (place.silentPings > (ready ? SILENT_PINGS : SILENT_PINGS_AT_START)) {
       log.error('a process does not answer and is killed', { process: place.index })
@@ -154,12 +120,14 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
   const startIn = (place: Place): void => {
     place.leaving = false
     place.silentPings = 0
+    place.startedAtMs = unixMs()
+    place.workers = target.workers
     const onExit = (exitCode: number | null): void => {
       const settled = place.ready && monotonicMs() - place.readySinceMs >= SETTLED_MS
       place.process = null
       place.ready = false
       place.onReady = []
-      for (const collection of [...collections.values()]) drop(collection, place.index)
+      answers.drop(place.index)
       const waiting = place.onExit.splice(0)
       for (const tell of waiting) tell(exitCode)
       if (stopping || place.leaving || waiting.length > 0) return
@@ -169,7 +137,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
       place.cancelRestart = after(delayMs, () => startIn(place))
     }
     try {
-      place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit })
+      place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit }, place.workers)
     } catch (error) {
       // No memory, or no process left to have: as if it had ended at once.
       log.error('a process could not be started', { process: place.index, error })
@@ -191,10 +159,13 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
 
   const stopOne = async (place: Place): Promise<void> => {
     place.cancelRestart()
-    place.leaving = true
     const { process } = place
+    const told = place.leaving
+    place.leaving = true
     if (process === null) return
     const exited = new Promise<void>((resolve) => place.onExit.push(() => resolve()))
+    // A second signal would cut it short.
+    if (told) return exited
     const cancel = after(stopMs, () => {
       log.error('a process did not stop and is killed', { process: place.index })
       process.kill('SIGKILL')
@@ -223,28 +194,59 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
       place.cancelRestart = after(BACKOFF_MAX_MS, () => startIn(place))
       return false
     }
-    log.info('all processes were replaced', { processes: count })
+    log.info('all processes were replaced', { processes: places.length })
+    return true
+  }
+
+  const follow = async (): Promise<boolean> => {
+    const surplus = places.slice(target.processes)
+    await Promise.all(surplus.map(stopOne))
+    if (stopping) return false
+    places = places.filter((place) => !surplus.includes(place))
+    const further = Array.from({ length: Math.max(0, target.processes - places.length) }, (_, index) =>
+      newPlace(places.length + index),
+    )
+    places = [...places, ...further]
+    for (const place of further) startIn(place)
+    return true
+  }
+
+  const resize = (wanted: ProcessTarget): void => {
+    if (stopping) return
+    const processes = Math.min(options.processesMax, wanted.processes)
+    if (processes !== target.processes) {
+      log.info('the number of processes changes', { from: target.processes, to: processes })
+    }
+    target = { processes, workers: wanted.workers }
+    for (const place of places) tellWorkers(place)
+    changing = changing.then(follow)
+  }
+
+  const startAll = async (): Promise<boolean> => {
+    const [first, ...others] = places
+    const began = async (place: Place): Promise<void> => {
+      const ended = await startAndWait(place)
+      if (ended !== null) throw new ProcessStartError(place.index, ended.exitCode)
+    }
+    try {
+      if (first !== undefined) await began(first)
+      await Promise.all(others.map(began))
+    } catch (error) {
+      await stop()
+      throw error
+    }
     return true
   }
 
   return {
     start: async () => {
-      const [first, ...others] = places
-      const began = async (place: Place): Promise<void> => {
-        const ended = await startAndWait(place)
-        if (ended !== null) throw new ProcessStartError(place.index, ended.exitCode)
-      }
-      try {
-        if (first !== undefined) await began(first)
-        await Promise.all(others.map(began))
-      } catch (error) {
-        await stop()
-        throw error
-      }
+      const started = startAll()
+      changing = started.catch(() => false)
+      await started
     },
     replaceAll: () => {
-      replacing = replacing.then(replaceEach)
-      return replacing
+      changing = changing.then(replaceEach)
+      return changing
     },
     stop,
     ready: () => places.filter(({ ready }) => ready).length,

@@ -21,6 +21,7 @@ import { DEMO_POLICY } from './policy/demo-policy.ts'
 import { draftRevision } from './policy/revision.ts'
 import { SettingInvalidError } from './settings.ts'
 import { type AttesterKeystore, createAttesterKeystore } from './signing/attester-files.ts'
+import { ConstraintViolatedError } from './store/errors.ts'
 import type { Store } from './store/store.ts'
 
 export interface QuickstartUrls {
@@ -153,7 +154,7 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
 /** Makes the demo organization on an empty store; otherwise only reads what the first run wrote. */
 export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
   const { store, folder, passphrase, workFactor } = dependencies
-  const first = await isFirstStart(store, folder)
+  let first = await isFirstStart(store, folder)
   if (first) {
     const destination = { directory: folder.keystores, passphrase, workFactor }
     const evm = await createAttesterKeystore({ kind: 'secp256k1', ...destination })
@@ -163,7 +164,10 @@ export const prepareQuickstart = async (dependencies: QuickstartDependencies): P
     } catch (error) {
       rmSync(pendingPath(folder), { force: true })
       for (const { path } of [evm, solana]) rmSync(path, { force: true })
-      throw error
+      // Of several nodes that start together, one makes the deployment.
+      const other = error instanceof ConstraintViolatedError && (await store.organizations.list()).length > 0
+      if (!other) throw error
+      first = false
     }
   }
   // Also after a crash between the commit and this rename.

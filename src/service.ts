@@ -1,6 +1,8 @@
 // The composition root: opens what there is, wires it in the order of the house, and takes it down in reverse.
 import { version as VERSION } from '../package.json'
 import type { NewLink } from './admin/accounts/links.ts'
+import type { LiveReading } from './admin/live/point.ts'
+import type { ProcessControl } from './admin/live/processes.ts'
 import { startAdmin } from './admin-service.ts'
 import { type App, startApp } from './app.ts'
 import { createAttest } from './attestation/attest.ts'
@@ -18,32 +20,32 @@ import type { AttestationRequest } from './domain/attestation.ts'
 import { systemClock } from './domain/time.ts'
 import { prepareOrganizationKeys } from './evidence-key.ts'
 import { createExpiry } from './expiry-service.ts'
-import { createVelocityCounters } from './facts/velocity.ts'
 import { createFacts } from './facts-service.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { createDeadlines } from './http/deadline.ts'
 import { createGate } from './http/gate.ts'
 import { createIdempotencyGuard } from './http/idempotency.ts'
-import { createRateLimiter } from './http/rate-limit.ts'
 import { createRequestIds } from './http/request-id.ts'
 import { createSignedGate } from './http/signed-gate.ts'
 import type { JsonObject } from './http/strict-json.ts'
 import { createIdentity, type Identity } from './identity-service.ts'
-import { claimListenAddresses } from './listen-address.ts'
 import { createOrganizationWeights } from './organization-weights.ts'
 import { locatePassphrase } from './passphrase.ts'
 import { createCatalog } from './policy/catalog.ts'
 import { systemTimers } from './pool/timers.ts'
 import { startPortalService } from './portal-service.ts'
+import { createProcessReading } from './process-reading.ts'
 import { isFirstStart, prepareQuickstart, type Quickstart } from './quickstart.ts'
 import { createReadiness } from './readiness.ts'
 import { createRecall } from './recall-answers.ts'
 import { createRegistries } from './registry-service.ts'
 import type { ListenAddress } from './settings.ts'
+import { createSharing } from './sharing-service.ts'
+import { startShipping } from './ship-service.ts'
 import { readPassphrase } from './signing/passphrase.ts'
 import { createSigningPool, readAttesters } from './signing-pool.ts'
-import { lockFolder } from './store/folder-lock.ts'
 import { openStore } from './store/store.ts'
+import { locateStore } from './store-location.ts'
 import { createFailureReport } from './telemetry/failure-report.ts'
 import type { Logger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -56,21 +58,23 @@ export interface Service {
   readonly welcome: NewLink | null
   /** This process's own. */
   metrics(): Promise<string>
+  read(): LiveReading
+  /** Its signing workers. */
+  resize(workers: number): void
   /** Answers what is under way, then closes everything. */
   stop(): Promise<void>
 }
 
 /** What a process is to others that serve the same deployment. */
 export interface ServicePlace {
-  /** From 0. The first serves the pages as well, and does the chores that one alone has to do. */
+  /** From 0. The first serves the pages as well. */
   readonly index: number
-  /** Others listen on the same address, and whoever started them has claimed it and locked the data folder. */
+  /** Others may listen on the same address. Whoever started them has claimed it and locked the data folder. */
   readonly shared: boolean
   /** All processes' metrics, given a way to its own. */
   readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
+  readonly control: ProcessControl
 }
-
-export const ALONE: ServicePlace = { index: 0, shared: false, collectMetrics: (own) => own() }
 
 /** More workers than a process ever has, the lost ones that native code keeps included. */
 const SLOTS_PER_PROCESS = 1_000
@@ -90,15 +94,14 @@ const urlOf = ({ hostname, port }: ListenAddress): string =>
  * Starts everything.
  * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
  */
-export const startService = async (config: Config, log: Logger, place: ServicePlace = ALONE): Promise<Service> => {
-  const { apiListen, portalListen, dashboardListen } = place.shared ? config : claimListenAddresses(config)
+export const startService = async (config: Config, log: Logger, place: ServicePlace): Promise<Service> => {
+  const { apiListen, portalListen, dashboardListen } = config
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
-  const lock = place.shared ? null : lockFolder(folder.lock, folder.root)
   const isFirst = place.index === 0
   const portalUrl = config.portalUrl === '' ? urlOf(portalListen) : config.portalUrl
   const dashboardUrl = config.dashboardUrl === '' ? urlOf(dashboardListen) : config.dashboardUrl
-  const closers: (() => Promise<void>)[] = [async () => lock?.release()]
+  const closers: (() => Promise<void>)[] = []
   const closeAll = async (): Promise<void> => {
     for (const close of closers.reverse()) {
       // One that fails must not keep the others open.
@@ -106,7 +109,8 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     }
   }
   try {
-    const store = await openStore({ path: folder.database, clock, checkpoints: 'own-thread' })
+    const target = await locateStore(config, folder)
+    const store = await openStore({ target, clock, checkpoints: 'own-thread' })
     closers.push(store.close)
     const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))
     const quickstart = await prepareQuickstart({
@@ -122,6 +126,9 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       workFactor: passphrase.workFactor,
     })
     const organizationKeys = await prepareOrganizationKeys(config, folder, store)
+    // Closed after the pool, so that it takes along what the pool writes last.
+    const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, log }) : null
+    if (shipping !== null) closers.push(shipping.stop)
     const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
     const targets = withRegistries(catalog, createRegistries(config, clock, log))
     const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
@@ -164,8 +171,12 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     await facts.load()
     await pool.start()
     closers.push(() => pool.close())
+    const sharing = createSharing({ ...{ store, clock, log }, index: place.index, timers: systemTimers })
+    await sharing.join()
+    closers.push(sharing.stop)
     store.upkeep.start({
       takeUses: authenticator.takeUses,
+      sweeps: sharing.leads,
       onError: (error) => log.warn('a chore of the store failed', { error }),
     })
 
@@ -180,7 +191,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     })
     const metrics = createMetrics({
       chains: config.chains.chains.map(({ name }) => name),
-      build: { version: VERSION, runtime: Bun.version, signer },
+      build: { version: VERSION, runtime: Bun.version, signer, store: store.kind },
       pool: pool.stats,
       activeRequests: deadlines.active,
       changeFeedAgeSeconds: feed.ageSeconds,
@@ -188,11 +199,16 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       openStreams: () => streams.reduce((sum, { size }) => sum + size(), 0),
       facts: facts.metrics,
       identity: () => identity.metrics(),
+      sharing: sharing.metrics,
+      shipping: () => shipping?.metrics() ?? null,
     })
     closers.push(async () => metrics.stop())
+    const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
+    const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
+    closers.push(async () => reading.stop())
     const requestIds = createRequestIds()
     let stopping = false
-    const limiter = createRateLimiter({ clock })
+    const { limiter } = sharing
     const gate = createGate({
       ...{ authenticator, limiter, deadlines, requestIds, metrics, report },
       isStopping: () => stopping,
@@ -216,15 +232,15 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       evidenceFolder: folder.evidence,
       webhookReach: config.webhookReach,
     })
-    await identity.start(isFirst)
+    await identity.start()
     closers.push(identity.stop)
     followers.push(identity)
     streams.push(identity.streams)
-    facts.start(isFirst)
+    facts.start()
     closers.push(async () => identity.close())
     const collectFacts = createCollectJobFacts({
       collector: facts.collector,
-      velocity: createVelocityCounters(),
+      velocity: sharing.velocity,
       digestKey: await store.deployment.ensureSecret('fact_digest_key'),
       timers: systemTimers,
     })
@@ -264,7 +280,13 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       identity: identity.endpoints,
       operations: {
         readiness: createReadiness(store, pool, feed, isLogHealthy, () => stopping),
-        describe: () => ({ version: VERSION, signer, workers: pool.stats().workers }),
+        describe: () => ({
+          version: VERSION,
+          signer,
+          store: store.kind,
+          workers: pool.stats().workers,
+          leader: sharing.leader(),
+        }),
         requestIds,
         metrics: async () => ({ contentType: metrics.contentType, body: await place.collectMetrics(metrics.expose) }),
       },
@@ -277,6 +299,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     })
     // A start that fails from here on must not leave a listener behind.
     closers.push(app.stopNow)
+    closers.push((await sharing.lead([facts.duty, ...identity.duties])).stop)
     // After the API: bundling the pages takes longer than all the rest.
     const portal = isFirst
       ? await startPortalService({
@@ -291,12 +314,13 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
           ...{
             folder,
             store,
-            pool,
+            processes: place.control,
             identity,
             organizationKeys,
             passphrase,
             authenticator,
             limiter,
+            sharing,
             deadlines,
             requestIds,
             metrics,
@@ -304,7 +328,6 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
           ...{ clock, log, report, signer, version: VERSION },
           factCollector: facts.collector,
           urls: { api: urlOf(apiListen), dashboard: dashboardUrl },
-          otherStreams: identity.streams.size,
         })
       : null
     if (admin !== null) {
@@ -317,6 +340,8 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       quickstart,
       welcome: admin?.welcome ?? null,
       metrics: metrics.expose,
+      read: reading.read,
+      resize: pool.resize,
       stop: async () => {
         stopping = true
         // A listener never stops while a stream is open.

@@ -1,5 +1,6 @@
 // Every setting, once: its flag, its variable, its default, its check and its help line. Resolution is in config.ts.
 import { resolve } from 'node:path'
+import { parseShipPlace } from './decisions/ship-target.ts'
 import { PROCESSES_MAX } from './process-plan.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
@@ -115,6 +116,14 @@ export const SETTINGS = {
     description: 'Folder for the database, keystores and decision log; made on the first start',
     defaultText: './data',
     parse: parsePath,
+  }),
+  store: setting({
+    name: 'store',
+    description:
+      'Database: sqlite:FILE, or postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full for several machines; by default a file in the data folder',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
   }),
   apiListen: setting({
     name: 'api-listen',
@@ -232,6 +241,47 @@ export const SETTINGS = {
     description: 'Start a new decision log segment after this many bytes (65536 to 10737418240)',
     defaultText: '268435456',
     parse: parseInteger(65_536, 10_737_418_240),
+  }),
+  decisionsIndex: setting({
+    name: 'decisions-index',
+    description: 'Where decisions are indexed for searches: auto (over PostgreSQL in one index of all nodes), or local',
+    defaultText: 'auto',
+    parse: parseChoice('auto', 'local'),
+  }),
+  decisionsShip: setting({
+    name: 'decisions-ship',
+    description:
+      'Copy the decision log to dir:/path (a mounted share) or s3://bucket/prefix; nothing is copied without it',
+    defaultText: '',
+    parse: (text) => (text === '' ? null : parseShipPlace(text)),
+  }),
+  decisionsShipIntervalSeconds: setting({
+    name: 'decisions-ship-interval-seconds',
+    description: 'How often the growing end of the log is copied: what a lost machine may take along (1 to 3600)',
+    defaultText: '10',
+    parse: parseInteger(1, 3_600),
+  }),
+  decisionsShipEndpoint: setting({
+    name: 'decisions-ship-endpoint',
+    description: 'Address of the S3-compatible service, https or http to loopback; by default Amazon’s for the region',
+    defaultText: '',
+    parse: parsePublicUrl,
+  }),
+  decisionsShipRegion: setting({
+    name: 'decisions-ship-region',
+    description: 'Region of the bucket',
+    defaultText: 'us-east-1',
+    parse: (text) => {
+      if (!/^[a-z0-9-]{1,64}$/.test(text)) throw new Error('must be a region such as eu-central-1')
+      return text
+    },
+  }),
+  decisionsShipCredentials: setting({
+    name: 'decisions-ship-credentials',
+    description: 'ACCESS_KEY_ID:SECRET_ACCESS_KEY of the bucket, and :SESSION_TOKEN where they are temporary',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
   }),
   policyCacheSize: setting({
     name: 'policy-cache-size',

@@ -1,5 +1,5 @@
 // Puts webhooks together, both ways: the queue in the store, the loop that sends it, and the endpoints where an outside
-// decider's messages come in. Called by identity-service.ts.
+// decider's messages come in. One process of the deployment sends, the leader. Called by identity-service.ts.
 
 import type { Reach } from './domain/list.ts'
 import { TransitionRefusedError } from './domain/session-errors.ts'
@@ -11,9 +11,10 @@ import type { createSessionChanges } from './identity/changes.ts'
 import type { OrganizationKeys } from './identity/evidence/organization-keys.ts'
 import type { EvidenceService } from './identity/evidence-types.ts'
 import { createDeliver } from './identity/webhooks/deliver.ts'
-import { createDeliveryLoop } from './identity/webhooks/delivery-loop.ts'
+import { createDeliveryLoop, type DeliveryLoop } from './identity/webhooks/delivery-loop.ts'
 import { createProviderEndpoints, type ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
 import { createEndpointSecrets } from './identity/webhooks/secrets.ts'
+import type { Duty, Lead } from './leader.ts'
 import type { Store } from './store/store.ts'
 import type { IdentityMetrics } from './telemetry/identity-metrics.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -34,11 +35,10 @@ export interface WebhookPartsDependencies {
 
 export interface WebhookParts {
   readonly endpoints: ProviderEndpoints
-  /** Attempts since the start of this process, and the queue as it was last read. */
+  /** Attempts since the start of this process, and the queue as it was last read; only whoever sends reads it. */
   metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
-  start(): void
-  /** Resolves when what is being sent is settled. */
-  close(): Promise<void>
+  /** Sends what waits. Its end resolves when what is being sent is settled. */
+  readonly duty: Duty
 }
 
 /** How late an event may be told where nothing else delays it. */
@@ -53,6 +53,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
   let webhookQueue: IdentityMetrics['webhookQueue'] = null
   let reading: Promise<void> = Promise.resolve()
   let timer: ReturnType<typeof setInterval> | undefined
+  let loop: DeliveryLoop | undefined
 
   const readQueue = async (): Promise<void> => {
     try {
@@ -67,22 +68,29 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
     reading = reading.then(readQueue)
   }
 
-  const loop = createDeliveryLoop({
-    onSettled: (state) => {
-      deliveries[state === 'waiting' ? 'retried' : state] += 1
-    },
-    messages: store.webhookMessages,
-    onError: (error) => log.warn('a webhook message could not be settled; it is sent again', { error }),
-    onDead: ({ id, endpointId }, failure) => log.warn('a webhook message is dead', { id, endpointId, failure }),
-    deliver: createDeliver({
-      ...{ secretsOf, clock, random: Math.random },
-      endpoints: store.webhookEndpoints,
-      post: createOutboundPost({
-        guard: { parseUrl: (text) => parseReachableUrl(text, reach), lookup: createGuardedLookup(reach) },
-      }),
-      onError: (error) => log.warn('a webhook message could not be made; it is tried again', { error }),
+  const deliver = createDeliver({
+    ...{ secretsOf, clock, random: Math.random },
+    endpoints: store.webhookEndpoints,
+    post: createOutboundPost({
+      guard: { parseUrl: (text) => parseReachableUrl(text, reach), lookup: createGuardedLookup(reach) },
     }),
+    onError: (error) => log.warn('a webhook message could not be made; it is tried again', { error }),
   })
+
+  const createLoop = (lead: Lead): DeliveryLoop =>
+    createDeliveryLoop({
+      onSettled: (state) => {
+        deliveries[state === 'waiting' ? 'retried' : state] += 1
+      },
+      messages: {
+        settle: store.webhookMessages.settle,
+        claim: async (limit, claimSeconds, underWay) =>
+          lead.leads() ? store.webhookMessages.claim(limit, claimSeconds, underWay, lead.holds) : [],
+      },
+      onError: (error) => log.warn('a webhook message could not be settled; it is sent again', { error }),
+      onDead: ({ id, endpointId }, failure) => log.warn('a webhook message is dead', { id, endpointId, failure }),
+      deliver,
+    })
 
   return {
     endpoints: createProviderEndpoints({
@@ -109,15 +117,21 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
       },
     }),
     metrics: () => ({ deliveries, webhookQueue }),
-    start: () => {
-      loop.start(LOOK_INTERVAL_MS)
-      readQueueInTurn()
-      timer = setInterval(readQueueInTurn, QUEUE_READ_INTERVAL_MS)
-      timer.unref()
-    },
-    close: async () => {
-      clearInterval(timer)
-      await Promise.all([loop.close(), reading])
+    duty: {
+      name: 'webhooks',
+      start: (lead) => {
+        loop = createLoop(lead)
+        loop.start(LOOK_INTERVAL_MS)
+        readQueueInTurn()
+        timer = setInterval(readQueueInTurn, QUEUE_READ_INTERVAL_MS)
+        timer.unref()
+      },
+      stop: async () => {
+        clearInterval(timer)
+        await Promise.all([loop?.close(), reading])
+        loop = undefined
+        webhookQueue = null
+      },
     },
   }
 }

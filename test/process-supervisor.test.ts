@@ -1,15 +1,12 @@
 // The supervisor over processes that only pretend: order of starts, backoff, replacement in turn, and how it stops.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { FromProcess, ToProcess } from '../src/process-messages.ts'
-import {
-  createProcessSupervisor,
-  type ProcessListener,
-  ProcessStartError,
-  type ProcessSupervisor,
-} from '../src/process-supervisor.ts'
+import type { ProcessListener } from '../src/process-place.ts'
+import { createProcessSupervisor, ProcessStartError, type ProcessSupervisor } from '../src/process-supervisor.ts'
 
 interface Fake {
   readonly index: number
+  readonly workers: number
   readonly sent: ToProcess[]
   readonly signals: string[]
   say(message: FromProcess): void
@@ -22,6 +19,8 @@ let nowMs: number
 let supervisor: ProcessSupervisor
 let errors: string[]
 let spawnFails: boolean
+/** The one that is the supervisor's own process. */
+let own: number | null
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const advance = async (byMs: number): Promise<void> => {
@@ -39,13 +38,15 @@ const newest = (index: number): Fake => {
 }
 const begin = async (count: number): Promise<void> => {
   supervisor = createProcessSupervisor({
-    ...{ count, stopMs: 1_000, monotonicMs: () => nowMs },
-    spawn: (index, listener: ProcessListener) => {
+    ...{ target: { processes: count, workers: 2 }, processesMax: 8 },
+    ...{ stopMs: 1_000, monotonicMs: () => nowMs, unixMs: () => nowMs },
+    spawn: (index, listener: ProcessListener, workers) => {
       if (spawnFails) throw new Error('no process left')
-      const fake: Fake = { index, sent: [], signals: [], say: listener.onMessage, exit: listener.onExit }
+      const fake: Fake = { index, workers, sent: [], signals: [], say: listener.onMessage, exit: listener.onExit }
       fakes.push(fake)
       return {
         pid: fakes.length,
+        ...(own === index ? { own: true } : {}),
         send: (message) => fake.sent.push(message),
         kill: (signal) => fake.signals.push(signal),
       }
@@ -76,6 +77,7 @@ beforeEach(() => {
   timers = []
   errors = []
   spawnFails = false
+  own = null
   nowMs = 0
 })
 
@@ -267,6 +269,18 @@ describe('a process that says nothing', () => {
     expect(await started).toBeInstanceOf(ProcessStartError)
   })
 
+  test('and is the supervisor’s own is not waited for: its start may take as long as it does', async () => {
+    own = 0
+    await begin(1)
+    const started = supervisor.start()
+    for (let second = 0; second < 300; second++) await advance(1_000)
+    expect([newest(0).signals, newest(0).sent]).toEqual([[], []])
+    newest(0).say({ type: 'ready' })
+    await started
+    for (let second = 0; second < 60; second++) await advance(1_000)
+    expect(newest(0).signals).toEqual([])
+  })
+
   test('because all were suspended together is let be', async () => {
     await beginReady(1)
     await advance(3_600_000)
@@ -319,5 +333,124 @@ describe('metrics', () => {
     const { length } = newest(0).sent
     newest(2).say({ type: 'metrics', id, text: text(3) })
     expect(newest(0).sent).toHaveLength(length)
+  })
+})
+
+describe('making them more or fewer', () => {
+  const resize = (processes: number, workers = 2): void =>
+    newest(0).say({ type: 'resize', id: 1, target: { processes, workers } })
+
+  test('starts further ones with the workers that were asked for, and tells the others', async () => {
+    await beginReady(1)
+    resize(3, 5)
+    await settled()
+    expect(fakes.map(({ index, workers }) => [index, workers])).toEqual([
+      [0, 2],
+      [1, 5],
+      [2, 5],
+    ])
+    expect(newest(0).sent.filter(({ type }) => type === 'workers')).toEqual([{ type: 'workers', workers: 5 }])
+    newest(1).say({ type: 'ready' })
+    newest(2).say({ type: 'ready' })
+    expect(supervisor.ready()).toBe(3)
+    expect(newest(1).sent).toEqual([])
+  })
+
+  test('one that starts while the number of workers changes is told when it listens', async () => {
+    await beginReady(1)
+    resize(2, 2)
+    await settled()
+    resize(2, 4)
+    expect(newest(1).sent).toEqual([])
+    newest(1).say({ type: 'ready' })
+    expect(newest(1).sent).toEqual([{ type: 'workers', workers: 4 }])
+  })
+
+  test('stops the surplus ones in good order, and none comes back', async () => {
+    await beginReady(3)
+    resize(1)
+    await settled()
+    expect(fakes.map(({ signals }) => signals)).toEqual([[], ['SIGTERM'], ['SIGTERM']])
+    newest(1).exit(0)
+    newest(2).exit(0)
+    await advance(60_000)
+    expect(fakes).toHaveLength(3)
+    expect(supervisor.ready()).toBe(1)
+  })
+
+  test('a place is taken anew only when what stood in it has ended', async () => {
+    await beginReady(2)
+    resize(1)
+    await settled()
+    resize(2)
+    await settled()
+    expect(fakes).toHaveLength(2)
+    newest(1).exit(0)
+    await settled()
+    expect(fakes.map(({ index }) => index)).toEqual([0, 1, 1])
+  })
+
+  test('waits for a replacement that is under way', async () => {
+    await beginReady(2)
+    const replaced = supervisor.replaceAll()
+    await settled()
+    resize(1)
+    newest(0).exit(0)
+    await settled()
+    expect(newest(1).signals).toEqual([])
+    newest(0).say({ type: 'ready' })
+    await settled()
+    newest(1).exit(0)
+    await settled()
+    newest(1).say({ type: 'ready' })
+    expect(await replaced).toBe(true)
+    await settled()
+    expect(newest(1).signals).toEqual(['SIGTERM'])
+  })
+
+  test('never to more than there may be; one that dies while it starts is started again', async () => {
+    await beginReady(1)
+    resize(100)
+    await settled()
+    expect(fakes).toHaveLength(8)
+    newest(7).exit(1)
+    await advance(100)
+    expect(fakes).toHaveLength(9)
+  })
+
+  test('a stop during it signals nobody twice', async () => {
+    await beginReady(2)
+    resize(1)
+    await settled()
+    const stopped = supervisor.stop()
+    expect(newest(1).signals).toEqual(['SIGTERM'])
+    newest(0).exit(0)
+    newest(1).exit(0)
+    await stopped
+    await advance(60_000)
+    expect(fakes).toHaveLength(2)
+    expect(timers).toEqual([])
+  })
+
+  test('who asks is told how all are; one that says nothing within half a second is left out', async () => {
+    await beginReady(2)
+    resize(3)
+    await settled()
+    newest(0).say({ type: 'look', id: 9 })
+    const show = newest(0).sent.findLast(({ type }) => type === 'show')
+    newest(0).say({ type: 'figures', id: show !== undefined && 'id' in show ? show.id : 0, reading: null })
+    await advance(500)
+    const looked = newest(0).sent.findLast(({ type }) => type === 'looked')
+    expect(looked).toMatchObject({
+      id: 9,
+      look: {
+        ...{ target: { processes: 3, workers: 2 }, processesMax: 8 },
+        processes: [
+          { index: 0, pid: 1, state: 'ready' },
+          { index: 1, pid: 2, state: 'ready', reading: null },
+          { index: 2, pid: 3, state: 'starting', reading: null },
+        ],
+      },
+    })
   })
 })

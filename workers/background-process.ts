@@ -1,12 +1,15 @@
 // What processes that work beside the service have in common: signing goes before them, and the service ends them.
 import { constants, setPriority } from 'node:os'
 
+/** Before other work in the background, behind signing: someone waits for it. */
+export const ASKED_PRIORITY = 10
+
 /** To be called before anything else is done. */
-export const stayInBackground = (): void => {
+export const stayInBackground = (priority: number = constants.priority.PRIORITY_LOW): void => {
   // A terminal's signal goes to the whole group; when to end is the service's to say.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   try {
-    setPriority(constants.priority.PRIORITY_LOW)
+    setPriority(priority)
   } catch {
     // Not everywhere allowed, and then not needed badly enough to fail.
   }

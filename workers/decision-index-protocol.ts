@@ -1,10 +1,13 @@
-// What the service and the process of the decision index say to each other, over the channel between parent and child.
+// What the service and the processes of the decision index say to each other, over the channels between parent and children:
+// one builds the index, the other finds by it.
 import type { ProvenLine } from '../src/decisions/located.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../src/store/decision-index/types.ts'
 import type { ExportFormat } from './decision-export.ts'
-import type { FoundDecisions, IndexStatus } from './decision-index.ts'
+import type { FoundDecisions } from './decision-finder.ts'
+import type { IndexStatus } from './decision-index.ts'
 
-export type IndexRequest =
+/** Of the one that finds. */
+export type FindRequest =
   | {
       readonly operation: 'search'
       readonly filter: DecisionFilter
@@ -21,8 +24,11 @@ export type IndexRequest =
       readonly limit: number
       readonly format: ExportFormat
     }
-  | { readonly operation: 'status' }
-  | { readonly operation: 'rebuild' }
+
+/** Of the one that builds. */
+export type BuildRequest = { readonly operation: 'status' } | { readonly operation: 'rebuild' }
+
+export type IndexRequest = FindRequest | BuildRequest
 
 export interface ExportPart {
   readonly text: string
@@ -40,7 +46,9 @@ export interface IndexResults {
   readonly rebuild: null
 }
 
-export type IndexOperation = IndexRequest['operation']
+export type FindOperation = FindRequest['operation']
+export type BuildOperation = BuildRequest['operation']
+export type IndexOperation = FindOperation | BuildOperation
 
 export interface IndexQuestion {
   readonly id: number
@@ -51,5 +59,7 @@ export type IndexReply =
   | { readonly id: number; readonly ok: true; readonly result: IndexResults[IndexOperation] }
   /** Of what went wrong only the class: its text may hold anything. */
   | { readonly id: number; readonly ok: false; readonly errorClass: string }
-  /** Not an answer: something failed between two questions, and is tried again. */
+  /** Not an answer: how the index stands, whenever that changed. */
+  | { readonly id: 0; readonly ok: true; readonly status: IndexStatus }
+  /** Nor this: something failed between two questions, and is tried again. */
   | { readonly id: 0; readonly ok: false; readonly errorClass: string }

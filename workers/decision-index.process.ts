@@ -1,12 +1,12 @@
-// Entry of the decision index's process: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Ends with its parent.
+// Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Whoever
+// searches does so in another one. Ends with its parent.
 import { stayInBackground } from './background-process.ts'
-import { exportHeader, exportRows } from './decision-export.ts'
-import { createDecisionIndex } from './decision-index.ts'
+import { createDecisionIndex, type IndexStatus } from './decision-index.ts'
 import type {
-  IndexOperation,
+  BuildOperation,
+  BuildRequest,
   IndexQuestion,
   IndexReply,
-  IndexRequest,
   IndexResults,
 } from './decision-index-protocol.ts'
 
@@ -22,30 +22,31 @@ const index = createDecisionIndex({ directory, path, monotonicMs: () => performa
 const send = (reply: IndexReply): void => void process.send?.(reply)
 const classOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
 
-const answer = (request: IndexRequest): IndexResults[IndexOperation] => {
-  switch (request.operation) {
-    case 'search':
-      return index.search(request.filter, request.after, request.limit)
-    case 'find':
-      return index.find(request.organizationId, request.uuid)
-    case 'count':
-      return index.count(request.filter)
-    case 'export': {
-      const { decisions, next } = index.search(request.filter, request.after, request.limit)
-      const header = request.after === null ? exportHeader(request.format) : ''
-      return { text: header + exportRows(request.format, decisions), rows: decisions.length, next }
-    }
-    case 'status':
-      return index.status()
-    case 'rebuild':
-      index.rebuild()
-      return null
+let told: IndexStatus | null = null
+const tellStatus = (): void => {
+  const status = index.status()
+  if (
+    told !== null &&
+    status.decisions === told.decisions &&
+    status.upToDate === told.upToDate &&
+    status.unreadable === told.unreadable
+  ) {
+    return
   }
+  told = status
+  send({ id: 0, ok: true, status })
+}
+
+const answer = (request: BuildRequest): IndexResults[BuildOperation] => {
+  if (request.operation === 'status') return index.status()
+  index.rebuild()
+  tellStatus()
+  return null
 }
 
 process.on('message', ({ id, request }: IndexQuestion) => {
   try {
-    send({ id, ok: true, result: answer(request) })
+    send({ id, ok: true, result: answer(request as BuildRequest) })
   } catch (error) {
     send({ id, ok: false, errorClass: classOf(error) })
   }
@@ -60,6 +61,7 @@ const work = (): void => {
   let pauseMs = 0
   try {
     if (!index.ingest() && !index.improve()) pauseMs = IDLE_MS
+    tellStatus()
   } catch (error) {
     send({ id: 0, ok: false, errorClass: classOf(error) })
     pauseMs = FAILED_MS

@@ -6,6 +6,7 @@ import type { IdempotencyGuard } from '../http/idempotency.ts'
 import { toProblem } from '../http/problem.ts'
 import type { RateLimitState } from '../http/rate-limit.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
+import { requestPath, requestQuery } from '../http/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse, problemResponse } from '../http/response.ts'
 import { ConstraintViolatedError } from '../store/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -119,11 +120,12 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
     route: Route,
     params: Readonly<Record<string, string>>,
     admission: Admission,
-    context: { request: Request; requestId: string; caller: Caller; url: URL; deadline: Deadline },
+    context: { request: Request; requestId: string; caller: Caller; deadline: Deadline },
   ): Promise<Response> => {
-    const { request, requestId, caller, url, deadline } = context
+    const { request, requestId, caller, deadline } = context
     const { actor, organization, pending, rateLimit } = admission
-    const query = decodeQuery(route.query, url.searchParams)
+    const sent = requestQuery(request.url)
+    const query = decodeQuery(route.query, sent)
     const body = await decodeBody(route, request)
     const call = {
       ...{ request, requestId, caller, deadline, services, actor, pending, organization, params, query },
@@ -150,7 +152,7 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
         organizationId: organization?.id ?? 'deployment',
         keyId: actorId(actor),
         header,
-        route: `${route.method} ${url.pathname}${url.search}`,
+        route: `${route.method} ${requestPath(request.url)}${sent.size === 0 ? '' : `?${sent}`}`,
         body: body.text,
         uuid: randomUUID(),
       },
@@ -177,13 +179,12 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
     let record: ReturnType<Metrics['route']> | undefined
     let rateLimit: RateLimitState | null = null
     try {
-      const url = new URL(request.url)
-      const { route, params } = match(request.method, url.pathname.slice(ADMIN_PREFIX.length))
+      const { route, params } = match(request.method, requestPath(request.url).slice(ADMIN_PREFIX.length))
       record = recorders.get(route)
       const enter = async (deadline: Deadline): Promise<Response> => {
         const admission = await gate(route, params, headers)
         rateLimit = admission.rateLimit
-        return perform(route, params, admission, { request, requestId, caller, url, deadline })
+        return perform(route, params, admission, { request, requestId, caller, deadline })
       }
       if (route.streams) connection.keepOpen()
       const response = await (route.streams ? enter(NO_DEADLINE) : deadlines.watch(enter))

@@ -18,6 +18,7 @@ import { POLICY_ROUTES } from './routes/policies.ts'
 import { POLICY_EFFECT_ROUTES } from './routes/policy-effects.ts'
 import { POLICY_LANGUAGE_ROUTES } from './routes/policy-language.ts'
 import { POLICY_TRIAL_ROUTES } from './routes/policy-trials.ts'
+import { POOL_ROUTES } from './routes/pool.ts'
 import { PORTAL_SETTING_ROUTES } from './routes/portal-settings.ts'
 import { PROJECT_ROUTES } from './routes/projects.ts'
 import { REFERENCE_ROUTES } from './routes/reference.ts'
@@ -49,6 +50,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...JOB_ROUTES,
   ...AUDIT_ROUTES,
   ...DEPLOYMENT_ROUTES,
+  ...POOL_ROUTES,
   ...ATTESTER_ROUTES,
   ...REFERENCE_ROUTES,
 ]

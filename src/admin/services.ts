@@ -4,7 +4,6 @@ import type { Reach } from '../domain/list.ts'
 import type { Clock } from '../domain/time.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { FactCollector } from '../policy/types.ts'
-import type { PoolStats } from '../pool/statistics.ts'
 import type { Store } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
 import type { Passkeys } from './accounts/passkeys.ts'
@@ -14,8 +13,9 @@ import type { Sessions } from './accounts/sessions.ts'
 import type { SignIn } from './accounts/sign-in.ts'
 import type { DecisionSearch } from './decisions/search.ts'
 import type { JobRunner } from './jobs.ts'
-import type { LiveMonitor } from './live/monitor.ts'
+import type { ProcessControl } from './live/processes.ts'
 import type { LiveStreams } from './live/streams.ts'
+import type { LiveWatch } from './live/watch.ts'
 import type { ApiDocuments } from './routes/reference.ts'
 
 /** A key that was made: its keystore is on the disk, nobody knows of it yet. */
@@ -52,7 +52,8 @@ export interface Services {
   readonly sessions: Sessions
   readonly signIn: SignIn
   readonly box: SecretBox
-  readonly pool: { stats(): PoolStats; resize(workers: number): void }
+  /** All processes of the service, and their workers. */
+  readonly processes: ProcessControl
   readonly createAttesterKey: (kind: 'secp256k1' | 'ed25519') => Promise<NewAttesterKey>
   /** Takes a keystore away again that no attester has. */
   readonly discardKeystore: (keystoreFile: string) => void
@@ -82,7 +83,7 @@ export interface Services {
   readonly inspectChains: () => Promise<readonly ChainFinding[]>
   readonly decisions: DecisionSearch
   readonly jobs: JobRunner
-  readonly live: LiveMonitor
+  readonly live: LiveWatch
   readonly liveStreams: LiveStreams
   readonly documents: ApiDocuments
 }

@@ -17,7 +17,7 @@ import type { EndpointDependencies } from './endpoint.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
-  readonly limiter: Pick<RateLimiter, 'take' | 'takeSome'>
+  readonly limiter: Pick<RateLimiter, 'ready' | 'take' | 'takeSome'>
   readonly monotonicMs: () => number
   /** Calls back once, after so many milliseconds; answers how to call that off. */
   readonly after: (delayMs: number, callback: () => void) => () => void
@@ -171,6 +171,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       await call.confirmKey()
       // Parsing costs by the byte, whatever comes of it. The gate took the first element's token.
       const prepaid = Math.floor(body.length / CHARACTERS_PER_TOKEN)
+      await limiter.ready(principal, prepaid)
       limiter.take(principal, prepaid)
       const elements = readElements(parseStrictJsonObject(body))
       const size = elements.length
@@ -183,6 +184,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       }
       const perform = createElement(call, elements, answerByMs, withholdLate)
       const spent = Math.min(prepaid, size - 1)
+      await limiter.ready(principal, size - 1 - spent)
       const { granted: more, state, refusal } = limiter.takeSome(principal, size - 1 - spent)
       const granted = spent + more
       const decided: string[] = []

@@ -1,37 +1,26 @@
 #!/usr/bin/env bun
 // `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
 // 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong.
-import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { type Config, loadConfig } from '../config.ts'
 import { type DataFolder, dataFolderAt } from '../data-folder.ts'
+import { openShipTarget, ShipAccessMissingError } from '../decisions/ship-access.ts'
+import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { systemClock } from '../domain/time.ts'
-import { prepareOrganizationKeys, rotateEvidenceKey } from '../evidence-key.ts'
-import { createEvidenceParts } from '../evidence-service.ts'
 import { locatePassphrase } from '../passphrase.ts'
 import { describeSettings, SettingInvalidError } from '../settings.ts'
+import { bucketAccessOf } from '../ship-service.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import { lockFolder } from '../store/folder-lock.ts'
-import { openStore, type Store } from '../store/store.ts'
+import { findUsers } from '../store/in-use.ts'
+import type { Store } from '../store/store.ts'
+import { locateStore, storeMayExist } from '../store-location.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { runAttester } from './attester.ts'
-import { runAudit } from './audit.ts'
 import { isNoted, noteCommand } from './command-note.ts'
-import { runDecisions } from './decisions.ts'
-import { runDoctor } from './doctor.ts'
-import { runEvidence } from './evidence.ts'
-import { runGeo } from './geo.ts'
-import { runKeys } from './keys.ts'
-import { runLists } from './lists.ts'
-import { runOrg } from './org.ts'
-import type { CommandOutput } from './output.ts'
-import { runPolicy } from './policy.ts'
-import { runProject } from './project.ts'
-import { runScreenerStub } from './screener-stub.ts'
-import { runSession } from './session.ts'
+import { configFileOf, describeGivenSettings } from './given-settings.ts'
+import { CommandFailedError, type CommandOutput } from './output.ts'
 import { splitSettingFlags } from './setting-flags.ts'
-import { runWebhook } from './webhook.ts'
 
 const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FILE] …
 
@@ -46,7 +35,10 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   session     list, show and decide identity sessions
   evidence    show, save and erase what people handed in, and say how long it stays
   webhook     say who is told of sessions, and see what became of each message
-  decisions   follow and verify the decision log
+  decisions   follow, verify and ship the decision log
+  backup      copy the deployment to a folder while the service runs
+  restore     make a deployment from a backup
+  migrate     copy a database into another, SQLite or PostgreSQL
   audit       show who changed what, and verify that record
   doctor      check the configured chains, their registries and our attesters there
   settings    list every setting of the service with its default
@@ -73,19 +65,43 @@ const untilSignal = (): Promise<void> =>
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
 
+const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
+  const place = named ?? config.decisionsShip
+  if (place === null) throw new CommandFailedError('say where to, or set COUNTERSIGN_DECISIONS_SHIP')
+  try {
+    const access = bucketAccessOf(config, place)
+    const foreign = ['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '')
+    if (access?.sessionToken === null && foreign !== undefined) {
+      // The runtime's client would send it along, whatever credentials it is given.
+      throw new CommandFailedError(`${foreign} is set and belongs to other credentials: unset it for this command`)
+    }
+    return openShipTarget(place, access)
+  } catch (error) {
+    if (error instanceof ShipAccessMissingError) throw new CommandFailedError(error.message)
+    throw error
+  }
+}
+
 /** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
 const openExistingStore = async (
+  config: Config,
   folder: DataFolder,
   options: { readonly transactionLimitMs?: number } = {},
 ): Promise<Store> => {
-  if (!existsSync(folder.database)) {
+  const target = await locateStore(config, folder)
+  if (!storeMayExist(target)) {
     throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
   }
-  return openStore({ path: folder.database, clock: systemClock, ...options })
+  const { openStore } = await import('../store/store.ts')
+  return openStore({ target, clock: systemClock, onlyExisting: true, ...options })
 }
 
-const runWithStore = async (folder: DataFolder, run: (store: Store) => Promise<number>): Promise<number> => {
-  const store = await openExistingStore(folder)
+const runWithStore = async (
+  config: Config,
+  folder: DataFolder,
+  run: (store: Store) => Promise<number>,
+): Promise<number> => {
+  const store = await openExistingStore(config, folder)
   try {
     return await run(store)
   } finally {
@@ -100,8 +116,12 @@ const rotateKeyAlone = async (config: Config, folder: DataFolder, newKeyFile: st
   // A service keeps keys in memory, and would go on wrapping with the old ones.
   const lock = lockFolder(folder.lock, folder.root)
   try {
-    const store = await openExistingStore(folder, { transactionLimitMs: ROTATION_LIMIT_MS })
+    const store = await openExistingStore(config, folder, { transactionLimitMs: ROTATION_LIMIT_MS })
     try {
+      // The lock is of this node's folder; other nodes keep the keys in memory as well.
+      const users = await findUsers(store.database, { wait: Bun.sleep })
+      if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
+      const { rotateEvidenceKey } = await import('../evidence-key.ts')
       return await rotateEvidenceKey({ config, folder, store, newKeyFile })
     } finally {
       await store.close()
@@ -113,51 +133,67 @@ const rotateKeyAlone = async (config: Config, folder: DataFolder, newKeyFile: st
 
 const runVerb = async (verb: string, commandArguments: string[], config: Config): Promise<number> => {
   const folder = dataFolderAt(config.dataDir)
-  const open = (): Promise<Store> => openExistingStore(folder)
+  const open = (): Promise<Store> => openExistingStore(config, folder)
+  const openKeys = async (store: Store) =>
+    (await import('../evidence-key.ts')).prepareOrganizationKeys(config, folder, store)
+  // Each verb brings its own code: loading all of it takes longer than most commands do.
   switch (verb) {
     case 'keys':
-      return runWithStore(folder, (store) => runKeys(commandArguments, { store, clock: systemClock, ...output }))
+      return runWithStore(config, folder, async (store) =>
+        (await import('./keys.ts')).runKeys(commandArguments, { store, clock: systemClock, ...output }),
+      )
     case 'org':
-      return runOrg(commandArguments, { output, openStore: open })
+      return (await import('./org.ts')).runOrg(commandArguments, { output, openStore: open })
     case 'session':
-      return runSession(commandArguments, { output, openStore: open, user: userName() })
+      return (await import('./session.ts')).runSession(commandArguments, { output, openStore: open, user: userName() })
     case 'evidence':
-      return runEvidence(commandArguments, {
+      return (await import('./evidence.ts')).runEvidence(commandArguments, {
         output,
         openStore: open,
-        openEvidence: async (store) =>
-          createEvidenceParts({
+        openEvidence: async (store) => {
+          const { createEvidenceParts } = await import('../evidence-service.ts')
+          return createEvidenceParts({
             store,
-            keys: await prepareOrganizationKeys(config, folder, store),
+            keys: await openKeys(store),
             folder: folder.evidence,
             log: createLogger({ level: config.logLevel }),
-          }),
+          })
+        },
         rotateKey: (newKeyFile) => rotateKeyAlone(config, folder, newKeyFile),
         user: userName(),
       })
     case 'webhook':
-      return runWebhook(commandArguments, {
+      return (await import('./webhook.ts')).runWebhook(commandArguments, {
         output,
         openStore: open,
-        openKeys: (store) => prepareOrganizationKeys(config, folder, store),
+        openKeys,
         reach: config.webhookReach,
         nowSeconds: systemClock.unixSeconds,
       })
     case 'lists':
-      return runLists(commandArguments, { output, openStore: open, clock: systemClock, user: userName() })
+      return (await import('./lists.ts')).runLists(commandArguments, {
+        output,
+        openStore: open,
+        clock: systemClock,
+        user: userName(),
+      })
     case 'screener-stub':
-      return runScreenerStub(commandArguments, { output, stopped: untilSignal })
+      return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, { output, stopped: untilSignal })
     case 'geo':
-      return runGeo(commandArguments, { output, geoipFile: config.geoipFile, clock: systemClock })
+      return (await import('./geo.ts')).runGeo(commandArguments, {
+        output,
+        geoipFile: config.geoipFile,
+        clock: systemClock,
+      })
     case 'attester':
-      return runAttester(commandArguments, {
+      return (await import('./attester.ts')).runAttester(commandArguments, {
         output,
         folder,
         passphrase: () => locatePassphrase(config, folder, false),
         openStore: open,
       })
     case 'policy':
-      return runPolicy(commandArguments, {
+      return (await import('./policy.ts')).runPolicy(commandArguments, {
         output,
         openStore: open,
         decisionsDirectory: folder.decisions,
@@ -166,13 +202,44 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
         isTerminal: process.stderr.isTTY === true,
       })
     case 'project':
-      return runProject(commandArguments, { output, chains: config.chains, openStore: open })
+      return (await import('./project.ts')).runProject(commandArguments, {
+        output,
+        chains: config.chains,
+        openStore: open,
+      })
     case 'decisions':
-      return runDecisions(commandArguments, { dataDirectory: config.dataDir, ...output })
+      return (await import('./decisions.ts')).runDecisions(commandArguments, {
+        dataDirectory: config.dataDir,
+        ...output,
+        shipEveryMs: config.decisionsShipIntervalSeconds * 1_000,
+        openTarget: (named) => shipTargetOf(config, named),
+      })
+    case 'backup':
+      return (await import('./backup.ts')).runBackup(commandArguments, {
+        ...{ output, folder, configFile: configFileOf() },
+        locateStore: () => locateStore(config, folder),
+        describeSettings: describeGivenSettings,
+        now: () => new Date(),
+      })
+    case 'restore':
+      return (await import('./restore.ts')).runRestore(commandArguments, {
+        ...{ output, folder, monotonicMs: systemClock.monotonicMs },
+        locateStore: () => locateStore(config, folder),
+      })
+    case 'migrate':
+      return (await import('./migrate.ts')).runMigrate(commandArguments, {
+        ...{ output, dataDirectory: config.dataDir, environment: process.env },
+        ...{ monotonicMs: systemClock.monotonicMs, wait: (milliseconds) => Bun.sleep(milliseconds) },
+      })
     case 'audit':
-      return runAudit(commandArguments, { output, openStore: open })
+      return (await import('./audit.ts')).runAudit(commandArguments, { output, openStore: open })
     case 'doctor':
-      return runDoctor(commandArguments, { output, config, clock: systemClock, openStore: open })
+      return (await import('./doctor.ts')).runDoctor(commandArguments, {
+        output,
+        config,
+        clock: systemClock,
+        openStore: open,
+      })
     default:
       output.stderr(`unknown verb ${verb}\n${USAGE}`)
       return 2
@@ -194,7 +261,7 @@ const main = async (commandLine: readonly string[]): Promise<number> => {
     const config = loadConfig({ arguments: settings, environment: process.env })
     const code = await runVerb(verb, others, config)
     if (code === 0 && isNoted(verb, others)) {
-      await runWithStore(dataFolderAt(config.dataDir), async (store) => {
+      await runWithStore(config, dataFolderAt(config.dataDir), async (store) => {
         await noteCommand(store, verb, others, userName())
         return 0
       })

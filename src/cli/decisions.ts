@@ -1,11 +1,16 @@
-// `countersign decisions tail|verify`: the decision log for people and scripts. Reads only; the service may be running.
+// `countersign decisions tail|verify|ship`: the decision log for people and scripts. The service may be running.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { DecisionDirectoryMissingError } from '../decisions/errors.ts'
 import { followDecisions } from '../decisions/follow.ts'
+import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
+import { parseShipPlace } from '../decisions/ship-target.ts'
 import { readTail, type TailEntry } from '../decisions/tail.ts'
-import { type VerifyProgress, type VerifyReport, verifyDecisions } from '../decisions/verify.ts'
+import { type VerifyProgress, verifyDecisions } from '../decisions/verify.ts'
+import { isoTime, printReport, shown } from './decisions-report.ts'
+import { runShip, runVerifyShipped } from './decisions-ship.ts'
+import { CommandFailedError } from './output.ts'
 
 const HELP = `Usage: countersign decisions <command> [options]
 
@@ -14,13 +19,22 @@ Reads the decision log: one line for each decision that was signed or denied, ch
 Commands:
   tail      Print the newest records of all workers, oldest first.
   verify    Check every hash, every line, the ties between files, and that no uuid occurs twice.
+  ship      Copy the log to where decisions-ship says, as the service does by itself where that is set.
 
 Options of tail:
   -n, --lines <count>   How many records to print (default 10).
   -f, --follow          Go on printing records as they are written, until interrupted.
 
-Options of both:
-  --json                tail: the lines as they are in the log. verify: the whole report.
+Options of verify:
+      --from <place>    What all nodes have shipped to dir:/path or s3://bucket/prefix (or: shipped, where this
+                        deployment ships to) instead of this node's own log. Needs room for a copy in TMPDIR.
+
+Options of ship:
+      --to <place>      dir:/path or s3://bucket/prefix; by default where decisions-ship says.
+      --once            Ship what is there now and end, instead of going on until interrupted.
+
+Options of all:
+  --json                tail: the lines as they are in the log. verify: the whole report. ship: one line a pass.
   -h, --help            Print this.
 
 Exit code: 0 when all is well, 1 when a problem was found, 2 when the command can't be understood.
@@ -32,27 +46,32 @@ it prints for each worker somewhere else to be able to. Any line can be checked 
 
 const POLL_MS = 250
 const PROGRESS_MS = 1_000
+const SHIP_EVERY_MS = 10_000
+
+/** Which option belongs to which command alone. */
+const OPTIONS = [
+  ['lines', 'tail'],
+  ['follow', 'tail'],
+  ['from', 'verify'],
+  ['to', 'ship'],
+  ['once', 'ship'],
+] as const
 
 export interface DecisionsIo {
   readonly dataDirectory: string
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
-  /** Ends `tail --follow`; without it only the process's end does. */
+  /** Ends `tail --follow` and `ship`; without it only the process's end does. */
   readonly signal?: AbortSignal
+  /** For `ship` and `verify --from`; null: where the settings say. @throws CommandFailedError */
+  readonly openTarget?: (place: ShipPlace | null) => ShipTarget
+  /** Between two passes of `ship`. */
+  readonly shipEveryMs?: number
   /** Between two looks of `tail --follow`; a quarter of a second unless given. */
   readonly wait?: () => Promise<void>
   /** Monotonic milliseconds; decides when progress is printed. */
   readonly monotonicMs?: () => number
 }
-
-/** Texts of policies and callers, safe for a terminal: quoted, and everything that could steer it escaped. */
-const shown = (text: string): string =>
-  JSON.stringify(text).replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`,
-  )
-
-const isoTime = (atMs: number): string => new Date(atMs).toISOString()
 
 const describe = ({ slot, record }: TailEntry): string => {
   const start = `${isoTime(record.at)} ${slot} ${record.uuid}`
@@ -77,22 +96,6 @@ const runTail = async (directory: string, count: number, follow: boolean, json: 
   return unreadable > 0 ? 1 : 0
 }
 
-const printReport = (report: VerifyReport, stdout: (text: string) => void): void => {
-  const newest = new Map<string, string>()
-  for (const segment of report.segments) {
-    const { slot, name, lines, firstAt, lastAt, lastHash, problem, warnings } = segment
-    if (lastHash !== null) newest.set(slot, lastHash)
-    const span = firstAt === null || lastAt === null ? '' : ` ${isoTime(firstAt)} to ${isoTime(lastAt)}`
-    const state = problem === null ? 'ok' : `PROBLEM at line ${problem.line}: ${shown(problem.detail)}`
-    stdout(`${slot}/${name} ${lines} lines${span} ${state}\n`)
-    for (const warning of warnings) stdout(`  warning: ${shown(warning)}\n`)
-  }
-  for (const [slot, hash] of newest) stdout(`${slot} last line ${hash}\n`)
-  const bad = report.segments.filter((segment) => !segment.ok).length
-  stdout(`${report.decisions} decisions, ${report.withheld} withheld, ${report.segments.length} segments: `)
-  stdout(bad === 0 ? 'ok\n' : `${bad} with problems\n`)
-}
-
 const runVerify = async (directory: string, json: boolean, io: DecisionsIo): Promise<number> => {
   const monotonicMs = io.monotonicMs ?? (() => performance.now())
   let lastPrintedMs = monotonicMs()
@@ -114,6 +117,9 @@ const parse = (args: string[]) =>
     options: {
       lines: { type: 'string', short: 'n' },
       follow: { type: 'boolean', short: 'f' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      once: { type: 'boolean' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -137,19 +143,42 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
     return 0
   }
   const [command, ...rest] = positionals
-  if (rest.length > 0 || (command !== 'tail' && command !== 'verify')) return misused('expected one of: tail, verify')
-  const { lines = '10', follow = false } = values
-  if (command === 'verify' && (values.lines !== undefined || follow))
-    return misused('verify takes no option but --json')
+  if (rest.length > 0 || !(command === 'tail' || command === 'verify' || command === 'ship')) {
+    return misused('expected one of: tail, verify, ship')
+  }
+  const { lines = '10', follow = false, json } = values
+  for (const [option, of] of OPTIONS) {
+    if (values[option] !== undefined && of !== command) return misused(`--${option} is an option of ${of}`)
+  }
   if (!/^[0-9]{1,9}$/.test(lines)) return misused('--lines expects a whole number')
   const directory = join(io.dataDirectory, 'decisions')
+  const named = values.from ?? values.to ?? ''
+  let place: ShipPlace | null = null
   try {
-    return command === 'tail'
-      ? await runTail(directory, Number(lines), follow, values.json, io)
-      : await runVerify(directory, values.json, io)
+    if (named !== '' && !(command === 'verify' && named === 'shipped')) place = parseShipPlace(named)
   } catch (error) {
+    return misused(`--${command === 'verify' ? 'from' : 'to'} ${error instanceof Error ? error.message : ''}`)
+  }
+  const target = (): ShipTarget => {
+    if (io.openTarget === undefined) throw new CommandFailedError('shipping is not set up')
+    return io.openTarget(place)
+  }
+  const monotonicMs = io.monotonicMs ?? (() => performance.now())
+  const { stdout, stderr, signal = new AbortController().signal } = io
+  try {
+    if (command === 'tail') return await runTail(directory, Number(lines), follow, json, io)
+    if (command === 'verify' && values.from === undefined) return await runVerify(directory, json, io)
+    if (command === 'verify') return await runVerifyShipped({ target: target(), json, monotonicMs, stdout, stderr })
+    const once = values.once ?? false
+    const intervalMs = io.shipEveryMs ?? SHIP_EVERY_MS
+    return await runShip({ directory, target: target(), intervalMs, once, json, signal, monotonicMs, stdout, stderr })
+  } catch (error) {
+    if (error instanceof CommandFailedError) {
+      stderr(`${error.message}\n`)
+      return 1
+    }
     if (!(error instanceof DecisionDirectoryMissingError)) throw error
-    io.stderr(`${error.detail}\n`)
+    stderr(`${error.detail}\n`)
     return 1
   }
 }

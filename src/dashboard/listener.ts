@@ -2,6 +2,7 @@
 // so that it can be kept off the networks that the other listeners are on.
 import { ADMIN_PREFIX, type AdminApi } from '../admin/admin-api.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
+import { requestPath } from '../http/request-path.ts'
 import { problemResponse } from '../http/response.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
 import type { ReferencePages } from './reference.ts'
@@ -46,7 +47,7 @@ export const startDashboardListener = (options: DashboardListenerOptions): Dashb
     development: false,
     fetch: async (request, self) => {
       try {
-        const path = new URL(request.url).pathname
+        const path = requestPath(request.url)
         if (path === ADMIN_PREFIX || path.startsWith(`${ADMIN_PREFIX}/`)) {
           return await api(request, {
             address: self.requestIP(request)?.address ?? '',

@@ -28,6 +28,8 @@ export interface VerifyProgress {
 
 export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void
+  /** For each record whose uuid was there before. */
+  readonly onRepeated?: (uuid: string) => void
   /** Uuids held in memory at once; see uuid-ledger.ts. */
   readonly maxUuids?: number
 }
@@ -100,6 +102,7 @@ const findRepeatedUuid = async (
   directory: string,
   chained: SegmentInChain,
   ledger: UuidLedger,
+  onRepeated: (uuid: string) => void,
   onChunk: (bytes: number) => void,
 ): Promise<SegmentProblem | null> => {
   let problem: SegmentProblem | null = null
@@ -108,56 +111,27 @@ const findRepeatedUuid = async (
     line++
     const peeked = peekUuid(bytes)
     if (peeked === null) return
-    const repeated = ledger.add(peeked.uuid, peeked.kind === 'withheld' ? 'withheld' : 'decision')
-    if (repeated) problem ??= { line, detail: repeatedUuid(peeked.uuid) }
+    if (!ledger.add(peeked.uuid, peeked.kind === 'withheld' ? 'withheld' : 'decision')) return
+    onRepeated(peeked.uuid)
+    problem ??= { line, detail: repeatedUuid(peeked.uuid) }
   }
   await forEachLine(join(directory, chained.slot, chained.segment.name), countedBytes(chained), onLine, onChunk)
   return problem
 }
 
-/**
- * Verifies every segment of every slot. Problems are data in the report; a log being written may be verified.
- * @throws DecisionDirectoryMissingError
- */
-export const verifyDecisions = async (directory: string, options: VerifyOptions = {}): Promise<VerifyReport> => {
-  const { onProgress = () => undefined, maxUuids = LEDGER_MAX_UUIDS } = options
-  const slots = listSlots(directory).map((slot) => ({ slot, ...readSlot(directory, slot) }))
-  const bytesTotal = slots.flatMap(({ chain }) => chain).reduce((sum, chained) => sum + countedBytes(chained), 0)
-  const ledger = createUuidLedger(maxUuids)
-  const reports = new Map<SegmentInChain, SegmentReport>()
-  const counts = { decision: 0, withheld: 0 }
-  let pass = 1
-  let bytesRead = 0
-  const onChunk = (bytes: number): void => {
-    bytesRead += bytes
-    onProgress({ pass, bytesRead, bytesTotal })
-  }
+interface SlotInLog {
+  readonly log: number
+  readonly slot: string
+  readonly chain: readonly SegmentInChain[]
+  readonly empty: readonly SegmentStart[]
+}
 
-  for (const { chain } of slots) {
-    let before: SegmentReport | null = null
-    for (const chained of chain) {
-      const onRecord = (record: { kind: string; uuid: string }): string | null => {
-        const use = record.kind === 'withheld' ? 'withheld' : 'decision'
-        counts[use]++
-        return ledger.add(record.uuid, use) ? repeatedUuid(record.uuid) : null
-      }
-      before = await verifySegment(directory, chained, before, { onRecord, onChunk })
-      reports.set(chained, before)
-    }
-  }
-
-  while (ledger.nextRange()) {
-    pass++
-    bytesRead = 0
-    for (const { chain } of slots) {
-      for (const chained of chain) {
-        const report = reports.get(chained) as SegmentReport
-        const problem = await findRepeatedUuid(directory, chained, ledger, onChunk)
-        if (problem !== null && report.problem === null) reports.set(chained, { ...report, ok: false, problem })
-      }
-    }
-  }
-
+const reportOf = (
+  slots: readonly SlotInLog[],
+  reports: ReadonlyMap<SegmentInChain, SegmentReport>,
+  counts: { readonly decision: number; readonly withheld: number },
+  passes: number,
+): VerifyReport => {
   const segments = slots.flatMap(({ slot, chain, empty }) => [
     ...chain.map((chained) => reports.get(chained) as SegmentReport),
     ...empty.map((start) => emptySegmentReport(slot, start.segment.name, start.bytes)),
@@ -169,6 +143,76 @@ export const verifyDecisions = async (directory: string, options: VerifyOptions 
     bytes: segments.reduce((sum, segment) => sum + segment.bytes, 0),
     decisions: counts.decision,
     withheld: counts.withheld,
-    passes: pass,
+    passes,
   }
+}
+
+/**
+ * Verifies several logs, one report each: what holds for a log alone, and that no uuid occurs twice among all of them.
+ * @throws DecisionDirectoryMissingError
+ */
+export const verifyLogs = async (
+  directories: readonly string[],
+  options: VerifyOptions = {},
+): Promise<readonly VerifyReport[]> => {
+  const { onProgress = () => undefined, onRepeated = () => undefined, maxUuids = LEDGER_MAX_UUIDS } = options
+  const slots: SlotInLog[] = directories.flatMap((directory, log) =>
+    listSlots(directory).map((slot) => ({ log, slot, ...readSlot(directory, slot) })),
+  )
+  const bytesTotal = slots.flatMap(({ chain }) => chain).reduce((sum, chained) => sum + countedBytes(chained), 0)
+  const ledger = createUuidLedger(maxUuids)
+  const reports = new Map<SegmentInChain, SegmentReport>()
+  const counts = directories.map(() => ({ decision: 0, withheld: 0 }))
+  let pass = 1
+  let bytesRead = 0
+  const onChunk = (bytes: number): void => {
+    bytesRead += bytes
+    onProgress({ pass, bytesRead, bytesTotal })
+  }
+
+  for (const { log, chain } of slots) {
+    let before: SegmentReport | null = null
+    for (const chained of chain) {
+      const onRecord = (record: { kind: string; uuid: string }): string | null => {
+        const use = record.kind === 'withheld' ? 'withheld' : 'decision'
+        const count = counts[log]
+        if (count !== undefined) count[use]++
+        if (!ledger.add(record.uuid, use)) return null
+        onRepeated(record.uuid)
+        return repeatedUuid(record.uuid)
+      }
+      before = await verifySegment(directories[log] ?? '', chained, before, { onRecord, onChunk })
+      reports.set(chained, before)
+    }
+  }
+
+  while (ledger.nextRange()) {
+    pass++
+    bytesRead = 0
+    for (const { log, chain } of slots) {
+      for (const chained of chain) {
+        const report = reports.get(chained) as SegmentReport
+        const problem = await findRepeatedUuid(directories[log] ?? '', chained, ledger, onRepeated, onChunk)
+        if (problem !== null && report.problem === null) reports.set(chained, { ...report, ok: false, problem })
+      }
+    }
+  }
+
+  return directories.map((_, log) =>
+    reportOf(
+      slots.filter((slot) => slot.log === log),
+      reports,
+      counts[log] ?? { decision: 0, withheld: 0 },
+      pass,
+    ),
+  )
+}
+
+/**
+ * Verifies every segment of every slot. Problems are data in the report; a log being written may be verified.
+ * @throws DecisionDirectoryMissingError
+ */
+export const verifyDecisions = async (directory: string, options: VerifyOptions = {}): Promise<VerifyReport> => {
+  const [report] = await verifyLogs([directory], options)
+  return report as VerifyReport
 }

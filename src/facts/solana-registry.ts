@@ -1,7 +1,6 @@
 // The policy registry program of a Solana cluster: its accounts, found by their seeds and read as Anchor writes them.
 // Seeds: decisions §6. Account layouts: discriminator, then the fields in order; texts with a u32 length before them.
 import { createHash } from 'node:crypto'
-import { PublicKey } from '@solana/web3.js'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 
@@ -15,6 +14,9 @@ const discriminator = (account: string): Buffer =>
   createHash('sha256').update(`account:${account}`).digest().subarray(0, 8)
 const POLICY_ACCOUNT = discriminator('PolicyAccount')
 const ATTESTER_ACCOUNT = discriminator('AttesterAccount')
+
+/** Loaded with the first look-up: most deployments never make one, and it would be a good part of every start. */
+const publicKeys = async () => (await import('@solana/web3.js')).PublicKey
 
 const KEY_BYTES = 32
 /** Discriminator, the program, the authority. */
@@ -46,14 +48,14 @@ const parseAccount = (result: unknown): Account | null => {
 
 /** @param program of the registry, base58. @param genesisHash of the cluster, base58 */
 export const createSolanaRegistry = (program: string, genesisHash: string): ChainRegistry => {
-  const programKey = new PublicKey(program)
-
   const readAccount = async (rpc: JsonRpc, address: string): Promise<Account | null> =>
     parseAccount(await rpc.request('getAccountInfo', [address, CONFIRMED]))
 
   /** The data of the program's own account with these seeds; null when there is none. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
-    const [address] = PublicKey.findProgramAddressSync([Buffer.from(seed), new PublicKey(key).toBytes()], programKey)
+    const PublicKey = await publicKeys()
+    const seeds = [Buffer.from(seed), new PublicKey(key).toBytes()]
+    const [address] = PublicKey.findProgramAddressSync(seeds, new PublicKey(program))
     const account = await readAccount(rpc, address.toBase58())
     // Anyone can send lamports to an address before the program has made its account there.
     if (account === null || account.owner !== program) return null
@@ -70,6 +72,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
       const data = await readOwn(rpc, 'policy', target, POLICY_ACCOUNT)
       if (data === null) return null
       if (data.length < POLICY_LENGTH_AT + 4) return malformed()
+      const PublicKey = await publicKeys()
       if (!data.subarray(8, 8 + KEY_BYTES).equals(new PublicKey(target).toBytes())) return malformed()
       const length = data.readUInt32LE(POLICY_LENGTH_AT)
       const start = POLICY_LENGTH_AT + 4

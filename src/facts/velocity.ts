@@ -1,5 +1,5 @@
-// How often and how much: compliant decisions of a wallet in a project within a window. Kept in the memory of this
-// process: a restart begins anew, and several processes count for themselves.
+// How often and how much: compliant decisions of a wallet in a project within a window. Kept in memory, where a request
+// is answered without waiting: what this process counted, and what others told (velocity-exchange.ts).
 //
 // A request counts from when it is asked to when it is denied or fails, and for good when it is compliant: two at the
 // same moment can't both be the last that a limit allows. It never counts for itself.
@@ -24,9 +24,32 @@ export interface VelocityTicket {
   settle(compliant: boolean): void
 }
 
+/** Compliant decisions of a wallet in a project on a chain within one part of a window, counted by one process. */
+export interface VelocityTally {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly wallet: string
+  readonly chainName: string
+  readonly windowSeconds: number
+  /** Parts are numbered from 1970. */
+  readonly part: number
+  readonly count: number
+  /** Wei or lamports, canonical decimal. */
+  readonly value: string
+  /** When it is out of its window, Unix seconds. */
+  readonly expiresAtSeconds: number
+}
+
 export interface VelocityCounters {
   /** Null: there is no room to count another wallet, so nothing can be said. */
   begin(subject: VelocitySubject, windowsSeconds: readonly number[]): VelocityTicket | null
+  /**
+   * Hands `write` what was counted here and not told yet, as it stands: at most `limit` tallies, and not called for none.
+   * Answers how many. What is rejected is told again.
+   */
+  tell(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
+  /** Takes over what another process counted, in place of what it told before. */
+  hear(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
 }
 
 /** Parts that a window is counted in: what is in the oldest one counts until all of it is out of the window. */
@@ -38,19 +61,34 @@ interface Tally {
   readonly values: Map<string, bigint>
 }
 
+/** What this process counted, and keeps counting. */
+interface OwnTally extends Omit<VelocityTally, 'count' | 'value'> {
+  count: number
+  value: bigint
+}
+
+interface Part {
+  /** Over all processes. */
+  readonly total: Tally
+  /** By chain. */
+  readonly own: Map<string, OwnTally>
+  /** By process and chain, as last heard. */
+  readonly heard: Map<string, { readonly count: number; readonly value: bigint }>
+}
+
 interface History {
   readonly pending: Tally
   /** Window in seconds → part's number → what was in it. */
-  readonly windows: Map<number, Map<number, Tally>>
+  readonly windows: Map<number, Map<number, Part>>
   /** When nothing of it counts any more, Unix seconds. */
   expiresAtSeconds: number
 }
 
 const emptyTally = (): Tally => ({ count: 0, values: new Map() })
 
-const add = (tally: Tally, chainName: string, count: 1 | -1, value: bigint): void => {
+const add = (tally: Tally, chainName: string, count: number, value: bigint): void => {
   tally.count += count
-  tally.values.set(chainName, (tally.values.get(chainName) ?? 0n) + BigInt(count) * value)
+  tally.values.set(chainName, (tally.values.get(chainName) ?? 0n) + value)
 }
 
 const widthOf = (windowSeconds: number): number => Math.max(1, Math.ceil(windowSeconds / PARTS))
@@ -60,19 +98,35 @@ const factsOf = (history: History, windowSeconds: number, chainName: string, now
   let { count } = history.pending
   let value = history.pending.values.get(chainName) ?? 0n
   const parts = history.windows.get(windowSeconds)
-  for (const [number, tally] of parts ?? []) {
+  for (const [number, { total }] of parts ?? []) {
     if ((number + 1) * width <= nowSeconds - windowSeconds) {
       parts?.delete(number)
       continue
     }
-    count += tally.count
-    value += tally.values.get(chainName) ?? 0n
+    count += total.count
+    value += total.values.get(chainName) ?? 0n
   }
   return { count, value: value.toString() }
 }
 
+const partOf = (history: History, windowSeconds: number, number: number): Part => {
+  const parts = history.windows.get(windowSeconds) ?? new Map<number, Part>()
+  history.windows.set(windowSeconds, parts)
+  const part = parts.get(number) ?? { total: emptyTally(), own: new Map(), heard: new Map() }
+  parts.set(number, part)
+  return part
+}
+
 /** One organization's, least recently used first. */
 type Histories = Map<string, History>
+
+interface Organization {
+  readonly histories: Histories
+  /** Until then there may be wallets that others told of and that had no room here, Unix seconds. */
+  incompleteUntilSeconds: number
+}
+
+const keyOf = ({ projectId, wallet }: Pick<VelocityTally, 'projectId' | 'wallet'>): string => `${projectId} ${wallet}`
 
 export interface VelocityOptions {
   /** Wallets (per project) of an organization that are counted at a time. */
@@ -81,14 +135,15 @@ export interface VelocityOptions {
 
 export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions = {}): VelocityCounters => {
   // Each organization has its own room: none can take the others'.
-  const organizations = new Map<string, Histories>()
+  const organizations = new Map<string, Organization>()
+  const untold = new Set<OwnTally>()
 
-  const historiesOf = (organizationId: string): Histories => {
+  const organizationOf = (organizationId: string): Organization => {
     const known = organizations.get(organizationId)
     if (known !== undefined) return known
-    const histories: Histories = new Map()
-    organizations.set(organizationId, histories)
-    return histories
+    const organization: Organization = { histories: new Map(), incompleteUntilSeconds: 0 }
+    organizations.set(organizationId, organization)
+    return organization
   }
 
   /** Forgets wallets of which nothing counts any more, oldest use first. */
@@ -110,29 +165,52 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
     return history
   }
 
-  const record = (
-    history: History,
-    { chainName, nowSeconds }: VelocitySubject,
-    windows: readonly number[],
-    value: bigint,
-  ) => {
+  const record = (history: History, subject: VelocitySubject, windows: readonly number[], value: bigint): void => {
+    const { organizationId, projectId, wallet, chainName, nowSeconds } = subject
     for (const windowSeconds of windows) {
       const width = widthOf(windowSeconds)
       const number = Math.floor(nowSeconds / width)
-      const parts = history.windows.get(windowSeconds) ?? new Map<number, Tally>()
-      history.windows.set(windowSeconds, parts)
-      const tally = parts.get(number) ?? emptyTally()
-      parts.set(number, tally)
-      add(tally, chainName, 1, value)
-      history.expiresAtSeconds = Math.max(history.expiresAtSeconds, (number + 1) * width + windowSeconds)
+      const expiresAtSeconds = (number + 1) * width + windowSeconds
+      const part = partOf(history, windowSeconds, number)
+      const own = part.own.get(chainName) ?? {
+        ...{ organizationId, projectId, wallet, chainName, windowSeconds, part: number, expiresAtSeconds },
+        ...{ count: 0, value: 0n },
+      }
+      part.own.set(chainName, own)
+      own.count += 1
+      own.value += value
+      untold.add(own)
+      add(part.total, chainName, 1, value)
+      history.expiresAtSeconds = Math.max(history.expiresAtSeconds, expiresAtSeconds)
     }
   }
 
+  const hearOne = (processId: string, tally: VelocityTally, nowSeconds: number): void => {
+    const { chainName, windowSeconds, count, expiresAtSeconds } = tally
+    if (expiresAtSeconds <= nowSeconds) return
+    const organization = organizationOf(tally.organizationId)
+    const history = open(organization.histories, keyOf(tally), nowSeconds)
+    if (history === null) {
+      organization.incompleteUntilSeconds = Math.max(organization.incompleteUntilSeconds, expiresAtSeconds)
+      return
+    }
+    const part = partOf(history, windowSeconds, tally.part)
+    const source = `${processId} ${chainName}`
+    const value = BigInt(tally.value)
+    const before = part.heard.get(source) ?? { count: 0, value: 0n }
+    part.heard.set(source, { count, value })
+    add(part.total, chainName, count - before.count, value - before.value)
+    history.expiresAtSeconds = Math.max(history.expiresAtSeconds, expiresAtSeconds)
+  }
+
   return {
-    begin: (subject, windowsSeconds) => {
-      const { projectId, wallet, chainName, nowSeconds } = subject
-      const key = `${projectId} ${wallet}`
-      const histories = historiesOf(subject.organizationId)
+    begin: (subject, windows) => {
+      const { chainName, nowSeconds } = subject
+      // A policy and the revision in its shadow may ask for the same one.
+      const windowsSeconds = [...new Set(windows)]
+      const key = keyOf(subject)
+      const { histories, incompleteUntilSeconds } = organizationOf(subject.organizationId)
+      if (nowSeconds < incompleteUntilSeconds && !histories.has(key)) return null
       const history = open(histories, key, nowSeconds)
       if (history === null) return null
       const facts = Object.fromEntries(
@@ -143,11 +221,26 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       return {
         facts,
         settle: (compliant) => {
-          add(history.pending, chainName, -1, value)
+          add(history.pending, chainName, -1, -value)
           if (compliant) record(history, subject, windowsSeconds, value)
           else if (history.pending.count === 0 && history.expiresAtSeconds <= nowSeconds) histories.delete(key)
         },
       }
+    },
+    tell: async (limit, write) => {
+      const told = [...untold.values().take(limit)]
+      if (told.length === 0) return 0
+      for (const own of told) untold.delete(own)
+      try {
+        await write(told.map((own) => ({ ...own, value: own.value.toString() })))
+      } catch (error) {
+        for (const own of told) untold.add(own)
+        throw error
+      }
+      return told.length
+    },
+    hear: (processId, tallies, nowSeconds) => {
+      for (const tally of tallies) hearOne(processId, tally, nowSeconds)
     },
   }
 }

@@ -69,9 +69,13 @@ export const createGate =
         if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined
         return Promise.resolve(authenticator.authenticate(readKey(headers), scope)).then(() => undefined)
       }
-      const admit = (principal: Principal, deadline: Deadline): Promise<Response> => {
+      const letIn = (principal: Principal, deadline: Deadline): Promise<Response> => {
         rateLimit = limiter.take(principal)
         return handle({ request, requestId, principal, rateLimit, deadline, confirmKey })
+      }
+      const admit = (principal: Principal, deadline: Deadline): Promise<Response> => {
+        const ready = limiter.ready(principal)
+        return ready === undefined ? letIn(principal, deadline) : ready.then(() => letIn(principal, deadline))
       }
       // No promise of its own for a key that is known, as most are.
       const enter = (deadline: Deadline): Promise<Response> => {

@@ -1,6 +1,7 @@
-// Token bucket per API key, in memory (decisions §1, "Rate limit"; spec, Errors row 6): `burst` tokens at most, refilled
+// Token bucket per API key, in the memory of one process (decisions §1, "Rate limit"; spec, Errors row 6): `burst` tokens at most, refilled
 // at `requestsPerSecond`. A refused request costs nothing. Invariant: over any t seconds a key gets at most
 // burst + requestsPerSecond × t, unless its bucket was dropped for being the least recently used of `bucketsMax`.
+// What several processes share is in shared-rate-limit.ts.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { CountersignError } from '../domain/errors.ts'
@@ -34,6 +35,11 @@ export interface RateLimiterDependencies {
 
 export interface RateLimiter {
   /**
+   * To be waited for before tokens are taken: a moment in which the other processes are asked, where this one can't know
+   * yet that there are enough. Nothing where it does, as in the steady state of any key. Never rejects.
+   */
+  ready(principal: RateLimited, cost?: number): Promise<void> | undefined
+  /**
    * Takes `cost` tokens, or none. Null when the key has no limit: then there is nothing to tell.
    * @throws RateExceededError 429
    */
@@ -61,7 +67,7 @@ interface Bucket {
 }
 
 /** Keeps a wait of exactly Retry-After from failing by a rounding error of the refill. */
-const ROUNDING = 1e-6
+export const ROUNDING = 1e-6
 
 /** Whole tokens. */
 const tokensOf = ({ tokens }: Bucket): number => Math.floor(tokens + ROUNDING)
@@ -73,8 +79,11 @@ const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit):
 })
 
 /** `missing` tokens have to come first. */
-const refusalOf = (state: RateLimitState, missing: number, { requestsPerSecond }: ApiKeyRateLimit): RateExceededError =>
-  new RateExceededError(state, Math.max(1, Math.ceil((missing - ROUNDING) / requestsPerSecond)))
+export const refusalOf = (
+  state: RateLimitState,
+  missing: number,
+  { requestsPerSecond }: ApiKeyRateLimit,
+): RateExceededError => new RateExceededError(state, Math.max(1, Math.ceil((missing - ROUNDING) / requestsPerSecond)))
 
 export const createRateLimiter = ({ clock, bucketsMax = 100_000 }: RateLimiterDependencies): RateLimiter => {
   const buckets = new LRUCache<string, Bucket>({ max: bucketsMax })
@@ -97,6 +106,7 @@ export const createRateLimiter = ({ clock, bucketsMax = 100_000 }: RateLimiterDe
   }
 
   return {
+    ready: () => undefined,
     take: ({ keyId, rateLimit }, cost = 1) => {
       if (rateLimit === null) return null
       const bucket = refill(keyId, rateLimit)

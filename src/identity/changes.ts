@@ -69,3 +69,32 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
     recordConsent: async (consent) => tell(await sessions.recordConsent(consent)),
   }
 }
+
+/** The tables that take part in a transaction which the caller opened. */
+export type SessionTables = Pick<SessionChangesDependencies, 'sessions' | 'wallets'>
+
+export type ChangeTogether = <Result>(
+  work: (changes: SessionChanges, sessions: SessionStore) => Promise<Result>,
+) => Promise<Result>
+
+/** Several changes in one transaction: all of them or none, told in their order once they are committed. */
+export const createChangeTogether =
+  (
+    transaction: <Result>(work: (tables: SessionTables) => Promise<Result>) => Promise<Result>,
+    listener: ChangeListener,
+  ): ChangeTogether =>
+  async (work) => {
+    const { result, told } = await transaction(async (tables) => {
+      const told: (() => void)[] = []
+      const changes = createSessionChanges({
+        ...tables,
+        listener: {
+          stateChanged: (state) => void told.push(() => listener.stateChanged(state)),
+          standingChanged: (change) => void told.push(() => listener.standingChanged(change)),
+        },
+      })
+      return { result: await work(changes, tables.sessions), told }
+    })
+    for (const tell of told) tell()
+    return result
+  }

@@ -3,7 +3,7 @@
 import { CountersignError } from '../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../domain/session.ts'
 import { isEvmAddress } from '../domain/wallet.ts'
-import type { SessionChanges } from './changes.ts'
+import type { ChangeTogether, SessionChanges } from './changes.ts'
 import type { DecisionProvider } from './providers.ts'
 import type { SessionStore } from './types.ts'
 
@@ -28,17 +28,25 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 
 const ACTOR = 'provider:sandbox'
 
+/** @param together how the steps to a forced outcome become one; each is by itself unless given. */
 export const createSandboxProvider = (
-  changes: Pick<SessionChanges, 'changeStatus' | 'connectWallet' | 'recordConsent'>,
-  sessions: Pick<SessionStore, 'find'>,
+  changes: SessionChanges,
+  sessions: SessionStore,
+  together: ChangeTogether = (work) => work(changes, sessions),
 ): DecisionProvider => {
   /** The session's wallet counts as connected and the person as agreed, as a real person would have to first. */
-  const prepare = async ({ organizationId, id, lockedAddress, consentedAtSeconds }: Session): Promise<void> => {
-    const state = await sessions.find(organizationId, id)
+  const prepare = async (
+    { organizationId, id, lockedAddress, consentedAtSeconds }: Session,
+    steps: SessionChanges,
+    stored: SessionStore,
+  ): Promise<void> => {
     const target = { organizationId, sessionId: id, actor: ACTOR }
-    if (consentedAtSeconds === null) await changes.recordConsent({ ...target, version: 'sandbox' })
+    const state =
+      consentedAtSeconds === null
+        ? await steps.recordConsent({ ...target, version: 'sandbox' })
+        : await stored.find(organizationId, id)
     if (lockedAddress === null || state?.wallets.some(({ address }) => address === lockedAddress) === true) return
-    await changes.connectWallet({
+    await steps.connectWallet({
       ...target,
       address: lockedAddress,
       chain: isEvmAddress(lockedAddress) ? 'ethereum' : 'solana',
@@ -52,14 +60,16 @@ export const createSandboxProvider = (
     registered: async (session, { forcedOutcome }) => {
       if (session.environment !== 'test') throw new Error('the sandbox was asked about a live session')
       if (forcedOutcome === null || forcedOutcome === session.status) return
-      if (session.status === 'pending' || session.status === 'retry') await prepare(session)
-      await changes.changeStatus({
-        organizationId: session.organizationId,
-        sessionId: session.id,
-        to: forcedOutcome,
-        actor: ACTOR,
-        revoke: true,
-        publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
+      await together(async (steps, stored) => {
+        if (session.status === 'pending' || session.status === 'retry') await prepare(session, steps, stored)
+        await steps.changeStatus({
+          organizationId: session.organizationId,
+          sessionId: session.id,
+          to: forcedOutcome,
+          actor: ACTOR,
+          revoke: true,
+          publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
+        })
       })
     },
     // Without a forced outcome a test session behaves as a live one whose operator has not looked yet.

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { ASSET_PATH, assetResponse, type PageAssets } from '../http/page-assets.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
+import { requestPath } from '../http/request-path.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
 import { basePathOf } from './assets.ts'
 import type { PortalEntry } from './entry.ts'
@@ -78,7 +79,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
 
   const answer = async (request: Request): Promise<Response> => {
     const { method } = request
-    const asked = new URL(request.url).pathname
+    const asked = requestPath(request.url)
     const pathname = asked.startsWith(`${base}/`) ? asked.slice(base.length) : asked
     const reads = method === 'GET' || method === 'HEAD'
     if (pathname.startsWith('/api/')) {

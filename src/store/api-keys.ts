@@ -88,6 +88,19 @@ const findOwn = async (statements: Statements, organizationId: string, keyId: st
   return row === undefined ? null : toRecord(row)
 }
 
+/** The same, locked: of two that change a key at once, the second sees what the first did. */
+const lockOwn = async (
+  transaction: Transaction,
+  organizationId: string,
+  keyId: string,
+): Promise<ApiKeyRecord | null> => {
+  const [row] = await transaction.query<ApiKeyRow>(
+    `UPDATE api_keys SET name = name WHERE organization_id = ? AND key_id = ? RETURNING ${COLUMNS}`,
+    [organizationId, keyId],
+  )
+  return row === undefined ? null : toRecord(row)
+}
+
 const announce = (transaction: Transaction, key: ApiKeyRecord, nowSeconds: number): Promise<void> =>
   recordChange(transaction, { topic: 'api-key', subjectId: key.keyId, organizationId: key.organizationId }, nowSeconds)
 
@@ -175,7 +188,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
   regenerate: (organizationId: string, keyId: string, overlapSeconds: number): Promise<RegenerateResult> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
-      const old = await findOwn(transaction, organizationId, keyId)
+      const old = await lockOwn(transaction, organizationId, keyId)
       if (old === null) return { status: 'unknown' }
       if (apiKeyStatus(old, nowSeconds) === 'revoked') return { status: 'revoked' }
       if (old.replacedByKeyId !== null) {
@@ -209,7 +222,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
   revoke: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
-      const key = await findOwn(transaction, organizationId, keyId)
+      const key = await lockOwn(transaction, organizationId, keyId)
       if (key === null || key.revokedAtSeconds !== null) return key
       await transaction.execute('UPDATE api_keys SET revoked_at_seconds = ? WHERE organization_id = ? AND key_id = ?', [
         nowSeconds,

@@ -3,6 +3,7 @@
 // database refuses to change or delete entries; the chain shows it where someone went around the database.
 import { createHash } from 'node:crypto'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
+import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** What changed. Never holds a secret, in `detail` neither. */
@@ -99,6 +100,8 @@ const VERIFY_BATCH = 500
 export const createAuditTable = (scope: TableScope) => ({
   append: (record: AuditRecord): Promise<AuditEntry> =>
     scope.write(async (transaction) => {
+      // Before the other counter, whichever a transaction needs first: two must not hold one each.
+      await lockDeployment(transaction)
       // The counter's row lock is held until the commit: entries follow each other, each knowing the one before.
       const [counter] = await transaction.query<{ value: number }>(
         "UPDATE counters SET value = value + 1 WHERE name = 'audit' RETURNING value",
@@ -134,7 +137,7 @@ export const createAuditTable = (scope: TableScope) => ({
     addFilter(where, parameters, 'organization_id', filter.organizationId)
     addFilter(where, parameters, 'action', filter.action)
     if (filter.actionPrefix !== undefined) {
-      where.push('substr(action, 1, ?) = ?')
+      where.push('substr(action, 1, CAST(? AS INTEGER)) = ?')
       parameters.push([...filter.actionPrefix].length, filter.actionPrefix)
     }
     addFilter(where, parameters, 'actor', filter.actor)

@@ -1,6 +1,6 @@
 // What was written that others hold in caches. Each row is part of the transaction that made the change, so it is seen
 // exactly when the change is (invariant 7). Read by change-feed.ts.
-import type { Statements, Transaction } from './database.ts'
+import type { DeferredStatement, Statements, Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type ChangeTopic =
@@ -33,13 +33,16 @@ export const recordChange = async (
   nowSeconds: number,
 ): Promise<void> => {
   // The row lock of the counter is held until the commit, so sequences become visible in their order.
-  const [counter] = await transaction.query<{ value: number }>(
-    "UPDATE counters SET value = value + 1 WHERE name = 'changes' RETURNING value",
-  )
-  await transaction.execute(
-    'INSERT INTO changes (sequence, topic, subject_id, organization_id, created_at_seconds) VALUES (?, ?, ?, ?, ?)',
-    [counter?.value ?? null, change.topic, change.subjectId, change.organizationId, nowSeconds],
-  )
+  const statements: readonly DeferredStatement[] = [
+    { sql: "UPDATE counters SET value = value + 1 WHERE name = 'changes'", parameters: [] },
+    {
+      sql: `INSERT INTO changes (sequence, topic, subject_id, organization_id, created_at_seconds)
+            SELECT value, ?, ?, ?, ? FROM counters WHERE name = 'changes'`,
+      parameters: [change.topic, change.subjectId, change.organizationId, nowSeconds],
+    },
+  ]
+  if (transaction.announceAtCommit !== undefined) transaction.announceAtCommit(statements)
+  else for (const { sql, parameters } of statements) await transaction.execute(sql, parameters)
 }
 
 /** The sequence of the newest change; 0 before the first. */

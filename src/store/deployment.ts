@@ -24,6 +24,15 @@ export const createDeploymentTable = (scope: TableScope) => {
     read,
     setOnce,
 
+    /** For what a command changes: a value that was set once stays otherwise. */
+    replace: (name: string, value: string): Promise<void> =>
+      scope.write(async (transaction) => {
+        await transaction.execute(
+          'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+          [name, value],
+        )
+      }),
+
     /** 32 bytes under a name, made when they are first asked for, and the same ever after. */
     ensureSecret: async (name: string): Promise<Uint8Array> => {
       const known = await read(name)

@@ -152,8 +152,9 @@ export const createIdempotencyTable = (
       (transaction) =>
         transaction.execute(
           `DELETE FROM ${table} WHERE (organization_id, key_id, idempotency_key) IN (
-             SELECT organization_id, key_id, idempotency_key FROM ${table} WHERE keep_until_seconds <= ? LIMIT ?)`,
-          [scope.nowSeconds(), SWEEP_BATCH],
+             SELECT organization_id, key_id, idempotency_key FROM ${table} WHERE keep_until_seconds <= ? LIMIT ?)
+             AND keep_until_seconds <= ?`,
+          [scope.nowSeconds(), SWEEP_BATCH, scope.nowSeconds()],
         ),
       DURABILITY,
     ),

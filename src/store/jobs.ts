@@ -128,14 +128,17 @@ export const createJobTable = (scope: TableScope) => ({
     )
   },
 
-  /** The oldest that waits, now running; null when none waits. For the runner. */
-  takeNext: (): Promise<Job | null> =>
+  /**
+   * The oldest that waits, now running; null when none waits, or another runner was faster. For the runner.
+   * @param runner the process; null for one that nobody else knows of.
+   */
+  takeNext: (runner: string | null = null): Promise<Job | null> =>
     scope.write(async (transaction) => {
       const [row] = await transaction.query<JobRow>(
-        `UPDATE jobs SET state = 'running', started_at_seconds = ?
+        `UPDATE jobs SET state = 'running', started_at_seconds = ?, runner = ?
          WHERE id = (SELECT id FROM jobs WHERE state = 'queued' ORDER BY created_at_seconds, id LIMIT 1)
-         RETURNING ${COLUMNS}`,
-        [scope.nowSeconds()],
+           AND state = 'queued' RETURNING ${COLUMNS}`,
+        [scope.nowSeconds(), runner],
       )
       return row === undefined ? null : toJob(row)
     }),
@@ -176,15 +179,17 @@ export const createJobTable = (scope: TableScope) => ({
       return row === undefined ? null : toJob(row)
     }),
 
-  /** What an earlier process left running did not end: for the start. Answers how many. */
-  failInterrupted: (): Promise<number> =>
-    scope.write((transaction) =>
-      transaction.execute(
+  /** What was left running by a process that is none of the living did not end. Answers how many. */
+  failInterrupted: (living: readonly string[] = []): Promise<number> =>
+    scope.write((transaction) => {
+      const others =
+        living.length === 0 ? '' : `AND (runner IS NULL OR runner NOT IN (${living.map(() => '?').join(', ')}))`
+      return transaction.execute(
         `UPDATE jobs SET state = 'failed', failure = 'the service stopped before it was done', finished_at_seconds = ?
-         WHERE state = 'running'`,
-        [scope.nowSeconds()],
-      ),
-    ),
+         WHERE state = 'running' ${others}`,
+        [scope.nowSeconds(), ...living],
+      )
+    }),
 })
 
 export type JobTable = ReturnType<typeof createJobTable>

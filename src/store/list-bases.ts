@@ -6,6 +6,7 @@ import type { ListChunk } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
 import type { TransactionOptions } from './database.ts'
 import { type ChunkRow, packNotes, toChunk } from './list-chunks.ts'
+import { lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** A base is as many keys of each kind, ascending. */
@@ -83,6 +84,7 @@ export const createListBaseTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const { listId, baseId, ifVersion, confirmation } = activation
       const now = scope.nowSeconds()
+      if (!(await lockList(transaction, listId))) return 'unknown'
       const [list] = await transaction.query<{ organization_id: string | null; version: number }>(
         'SELECT organization_id, version FROM lists WHERE id = ?',
         [listId],

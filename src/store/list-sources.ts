@@ -2,6 +2,7 @@
 // source at a time: the lease outlives the time limit of a load, so that a crashed one is taken over.
 import type { ListFormat, Reach } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
+import { lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface ListSource {
@@ -78,6 +79,7 @@ export const createListSourceTable = (scope: TableScope) => {
       source: Pick<ListSource, 'location' | 'format' | 'reach' | 'skipsBadLines' | 'intervalSeconds'>,
     ): Promise<ListSource> =>
       scope.write(async (transaction) => {
+        await lockList(transaction, listId)
         await transaction.execute('DELETE FROM list_sources WHERE list_id = ?', [listId])
         const [row] = await transaction.query<SourceRow>(
           `INSERT INTO list_sources
@@ -101,6 +103,7 @@ export const createListSourceTable = (scope: TableScope) => {
     /** From here on people keep the list, with the content it has. False when it has no source. */
     remove: (listId: string): Promise<boolean> =>
       scope.write(async (transaction) => {
+        await lockList(transaction, listId)
         const removed = await transaction.execute('DELETE FROM list_sources WHERE list_id = ?', [listId])
         if (removed > 0) await announce(transaction, listId)
         return removed > 0

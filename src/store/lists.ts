@@ -14,6 +14,7 @@ import {
 import { recordChange } from './changes.ts'
 import type { Statements, Transaction } from './database.ts'
 import { type ChunkRow, indexOfKey, toChunk } from './list-chunks.ts'
+import { lockDeployment, lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface AddressList {
@@ -142,6 +143,16 @@ export const createListTable = (scope: TableScope) => {
       scope.nowSeconds(),
     )
 
+  /** The list, locked, as it is once it is. */
+  const lockOwn = async (transaction: Transaction, owner: string | null, name: string): Promise<AddressList | null> => {
+    const find = async (): Promise<ListRow | undefined> =>
+      (await transaction.query<ListRow>(`${SELECT} WHERE ${OWNED} AND name = ?`, [owner, owner, name]))[0]
+    const seen = await find()
+    if (seen === undefined || !(await lockList(transaction, seen.id))) return null
+    const row = await find()
+    return row === undefined ? null : toList(row)
+  }
+
   /** What an edit does to the list as it is, without doing it. */
   const planEdit = async (transaction: Transaction, list: AddressList, edit: ListEdit): Promise<PlannedEdit> => {
     const previous = await findEdit(transaction, list.id, edit.key)
@@ -180,6 +191,8 @@ export const createListTable = (scope: TableScope) => {
         if (owner === null && DUTY_LIST_NAMES.includes(name)) {
           throw new FieldInvalidError('name', 'is that of an organization’s own list')
         }
+        // Of a shared list and an organization's own of the same name, made at once, one is first.
+        await lockDeployment(transaction)
         const [shared] = await transaction.query('SELECT id FROM lists WHERE organization_id IS NULL AND name = ?', [
           name,
         ])
@@ -227,9 +240,8 @@ export const createListTable = (scope: TableScope) => {
     /** Takes the list and all its entries away; false when there is none. Its chunks are swept later. */
     remove: (owner: string | null, name: string): Promise<boolean> =>
       scope.write(async (transaction) => {
-        const [row] = await transaction.query<ListRow>(`${SELECT} WHERE ${OWNED} AND name = ?`, [owner, owner, name])
-        if (row === undefined) return false
-        const list = toList(row)
+        const list = await lockOwn(transaction, owner, name)
+        if (list === null) return false
         await transaction.execute('DELETE FROM list_sources WHERE list_id = ?', [list.id])
         await transaction.execute('DELETE FROM list_edits WHERE list_id = ?', [list.id])
         await transaction.execute(
@@ -244,9 +256,8 @@ export const createListTable = (scope: TableScope) => {
     /** Puts single entries in and takes some out, all or none. */
     edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
       scope.write(async (transaction): Promise<EditResult> => {
-        const [row] = await transaction.query<ListRow>(`${SELECT} WHERE ${OWNED} AND name = ?`, [owner, owner, name])
-        if (row === undefined) return { status: 'unknown' }
-        const list = toList(row)
+        const list = await lockOwn(transaction, owner, name)
+        if (list === null) return { status: 'unknown' }
         if (list.hasSource) return { status: 'kept-by-source' }
         const [kept] = await transaction.query<{ edits: number }>(
           'SELECT COUNT(*) AS edits FROM list_edits WHERE list_id = ?',

@@ -1,7 +1,7 @@
 // Brings a database's tables to what this code expects: forward only, one transaction each, recorded with a hash of
 // their text. A shipped migration is never edited; a later one changes what it made.
 import { createHash } from 'node:crypto'
-import type { Database, SchemaWords, Statements } from './database.ts'
+import type { Database, SchemaWords, Statements, Transaction } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { identity } from './migrations/0002-identity.ts'
@@ -11,6 +11,7 @@ import { evidence } from './migrations/0005-evidence.ts'
 import { webhooks } from './migrations/0006-webhooks.ts'
 import { portal } from './migrations/0007-portal.ts'
 import { policyShadow } from './migrations/0008-policy-shadow.ts'
+import { sharedLimits } from './migrations/0009-shared-limits.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -18,6 +19,11 @@ export interface Migration {
   readonly name: string
   /** SQL that SQLite and PostgreSQL both take, once the words are filled in. */
   statements(words: SchemaWords): readonly string[]
+  /**
+   * The oldest schema whose programs still work on a database with this migration; its own number unless stated. While
+   * nodes are replaced one by one, those of the version before run on, and may start again, beside the new ones.
+   */
+  readonly worksWith?: number
 }
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -29,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   webhooks,
   portal,
   policyShadow,
+  sharedLimits,
 ]
 
 /** The words left as they are called. */
@@ -48,15 +55,23 @@ interface AppliedRow {
   readonly content_hash: string
 }
 
-const refuseForeignHistory = (applied: readonly AppliedRow[], migrations: readonly Migration[]): void => {
+interface History {
+  readonly applied: readonly AppliedRow[]
+  /** The oldest schema whose programs work on this database; null where no migration says so. */
+  readonly worksWith: number | null
+}
+
+const refuseForeignHistory = ({ applied, worksWith }: History, migrations: readonly Migration[]): void => {
   const newest = Math.max(0, ...applied.map((row) => row.number))
-  if (newest > migrations.length) {
+  if (newest > migrations.length && (worksWith === null || worksWith > migrations.length)) {
     throw new StoreUnusableError(
       `the database is newer than this program (schema ${newest}, known up to ${migrations.length}): start a newer version`,
     )
   }
   for (const row of applied) {
     const migration = migrations[row.number - 1]
+    // Of a newer version that says it works with this one.
+    if (migration === undefined && row.number > migrations.length) continue
     if (migration === undefined || contentHash(migration) !== row.content_hash) {
       throw new StoreUnusableError(
         `the database's schema ${row.number} is not the one of this program: restore a backup`,
@@ -68,11 +83,43 @@ const refuseForeignHistory = (applied: readonly AppliedRow[], migrations: readon
 const readApplied = (statements: Statements): Promise<readonly AppliedRow[]> =>
   statements.query<AppliedRow>('SELECT number, content_hash FROM schema_migrations')
 
-const isUpToDate = async (database: Database, migrations: readonly Migration[]): Promise<boolean> => {
+/** Of the migrations that this program does not know; null when one of them says nothing. */
+const readWorksWith = async (statements: Statements, unknown: readonly number[]): Promise<number | null> => {
+  const rows = await statements.query<{ number: number; works_with: number }>(
+    'SELECT number, works_with FROM schema_readers',
+  )
+  const worksWith = new Map(rows.map((row) => [row.number, row.works_with]))
+  const needed = unknown.map((number) => worksWith.get(number) ?? Number.POSITIVE_INFINITY)
+  const highest = Math.max(...needed)
+  return Number.isFinite(highest) ? highest : null
+}
+
+const readHistory = async (statements: Statements, migrations: readonly Migration[]): Promise<History> => {
+  const applied = await readApplied(statements)
+  // Databases made before there was such a table lack it; those newer than this program have it.
+  const unknown = applied.map((row) => row.number).filter((number) => number > migrations.length)
+  return { applied, worksWith: unknown.length === 0 ? null : await readWorksWith(statements, unknown) }
+}
+
+/** False for a database that no version has ever migrated. */
+export const wasMigrated = async (database: Database): Promise<boolean> => {
   try {
-    const applied = await readApplied(database)
-    refuseForeignHistory(applied, migrations)
-    return applied.length === migrations.length
+    return (await readApplied(database)).length > 0
+  } catch (error) {
+    if (error instanceof StoreStatementError) return false
+    throw error
+  }
+}
+
+/** @throws StoreUnusableError as `migrate` does. */
+export const isUpToDate = async (
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<boolean> => {
+  try {
+    const history = await readHistory(database, migrations)
+    refuseForeignHistory(history, migrations)
+    return history.applied.length >= migrations.length
   } catch (error) {
     // Before the first start there is no such table. Whatever else it was, creating the table will tell.
     if (error instanceof StoreStatementError) return false
@@ -92,25 +139,43 @@ export const migrate = async (
   const { schemaWords } = database
   // Usually nothing is missing, and then nothing is written: a start does not wait for whoever holds the lock.
   if (await isUpToDate(database, migrations)) return
-  await database.execute(
-    `CREATE TABLE IF NOT EXISTS schema_migrations (
+  const { beginMigration = [], adapt = (statement: string) => statement } = schemaWords
+  const inTurn = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>
+    database.transaction(async (transaction) => {
+      for (const statement of beginMigration) await transaction.query(statement)
+      await work(transaction)
+    })
+  await inTurn(async (transaction) => {
+    await transaction.execute(
+      adapt(`CREATE TABLE IF NOT EXISTS schema_migrations (
        number ${schemaWords.integer} PRIMARY KEY,
        name TEXT NOT NULL,
        content_hash TEXT NOT NULL,
        applied_at_seconds ${schemaWords.integer} NOT NULL
-     )${schemaWords.tableEnd}`,
-  )
+     )${schemaWords.tableEnd}`),
+    )
+    await transaction.execute(
+      adapt(`CREATE TABLE IF NOT EXISTS schema_readers (
+       number ${schemaWords.integer} PRIMARY KEY,
+       works_with ${schemaWords.integer} NOT NULL
+     )${schemaWords.tableEnd}`),
+    )
+  })
   for (const migration of migrations) {
-    await database.transaction(async (transaction) => {
+    await inTurn(async (transaction) => {
       // Read again each time: another process may have applied it while this one waited for the lock.
-      const applied = await readApplied(transaction)
-      refuseForeignHistory(applied, migrations)
-      if (applied.some((row) => row.number === migration.number)) return
-      for (const statement of migration.statements(schemaWords)) await transaction.execute(statement)
+      const history = await readHistory(transaction, migrations)
+      refuseForeignHistory(history, migrations)
+      if (history.applied.some((row) => row.number === migration.number)) return
+      for (const statement of migration.statements(schemaWords)) await transaction.execute(adapt(statement))
       await transaction.execute(
         'INSERT INTO schema_migrations (number, name, content_hash, applied_at_seconds) VALUES (?, ?, ?, ?)',
         [migration.number, migration.name, contentHash(migration), nowSeconds],
       )
+      await transaction.execute('INSERT INTO schema_readers (number, works_with) VALUES (?, ?)', [
+        migration.number,
+        migration.worksWith ?? migration.number,
+      ])
     })
   }
 }

@@ -1,9 +1,9 @@
 // Whom sessions identified. A person is known across organizations by a wallet proven in both, and only where consent was
 // recorded on either side; each organization knows them by an id of its own (decisions §5, "userId"; threats row 3).
-import { createHmac } from 'node:crypto'
 import { newIdentifier } from '../domain/identifier.ts'
 import type { Session } from '../domain/session.ts'
 import type { Statements, Transaction } from './database.ts'
+import { lockDeployment } from './row-locks.ts'
 
 /** The deployment's value under which the key of the pairwise ids is kept: 32 bytes as hex. */
 export const USER_KEY_NAME = 'pairwise_user_key'
@@ -14,7 +14,10 @@ export const USER_KEY_NAME = 'pairwise_user_key'
  * one person.
  */
 export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, personId: string): string => {
-  const bytes = createHmac('sha256', userKey).update(`${organizationId}\n${personId}`).digest().subarray(0, 16)
+  const bytes = new Bun.CryptoHasher('sha256', userKey)
+    .update(`${organizationId}\n${personId}`)
+    .digest()
+    .subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const hex = bytes.toString('hex')
@@ -43,6 +46,8 @@ const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_
  */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session
+  // Two sessions of one person that are completed at once must not make two persons: the second sees the first's.
+  await lockDeployment(transaction)
   const known = await transaction.query<{ person_id: string }>(OTHERS_OF_SAME_WALLETS, [
     organizationId,
     id,

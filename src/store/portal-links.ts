@@ -167,12 +167,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       )
       if (spent !== 1) return false
       await transaction.execute(
-        'DELETE FROM portal_browsers WHERE link_hash = ? AND organization_id = ? AND session_id = ?',
-        [linkHash, organizationId, sessionId],
-      )
-      await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
-         VALUES (?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET
+           cookie_hash = excluded.cookie_hash, bound_at_seconds = excluded.bound_at_seconds`,
         [cookieHash, linkHash, organizationId, sessionId, nowSeconds],
       )
       return true

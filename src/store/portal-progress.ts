@@ -98,9 +98,14 @@ export const createPortalProgressTable = (scope: TableScope) => ({
   markCorrected: (organizationId: string, sessionId: string, parts: readonly string[]): Promise<void> =>
     scope.write(
       async (transaction) => {
-        const asked = await readCorrections(transaction, organizationId, sessionId)
-        if (asked === null) return
-        const done = asked.parts.filter((part) => asked.done.includes(part) || parts.includes(part))
+        // Locked: of two parts given at once, neither forgets the other.
+        const asked = await transaction.execute(
+          'UPDATE session_corrections SET done = done WHERE organization_id = ? AND session_id = ?',
+          [organizationId, sessionId],
+        )
+        const corrections = asked === 0 ? null : await readCorrections(transaction, organizationId, sessionId)
+        if (corrections === null) return
+        const done = corrections.parts.filter((part) => corrections.done.includes(part) || parts.includes(part))
         await transaction.execute(
           'UPDATE session_corrections SET done = ? WHERE organization_id = ? AND session_id = ?',
           [done.join(','), organizationId, sessionId],

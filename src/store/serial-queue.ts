@@ -1,36 +1,70 @@
-// Tasks one after another, in the order given: a task starts when the one before has settled, however it ended. Tasks
-// that never leave the microtask queue would keep the thread from its sockets, so the queue pauses between them.
+// Items one group after another, in the order given: what waits at the same time and belongs together is handed over
+// together. Groups that never leave the microtask queue would keep the thread from its sockets, so it gets a turn before
+// each.
 
-export type SerialQueue = <Result>(task: () => Promise<Result>) => Promise<Result>
+export interface SerialQueueDependencies<Item> {
+  /** Deals with the first items of a group, at least one, and answers those that it did not begin. Never rejects. */
+  readonly run: (group: readonly Item[]) => Promise<readonly Item[]>
+  /** Whether an item may share a group with the one before it. */
+  readonly belongsTo: (item: Item, before: Item) => boolean
+  readonly monotonicMs: () => number
+}
 
-/** How long tasks may follow each other without giving the event loop a turn, milliseconds. */
-const LONGEST_RUN_MS = 5
+export interface SerialQueue<Item> {
+  add(item: Item): void
+  /** Resolves when everything added so far has been dealt with. */
+  settled(): Promise<void>
+}
+
+const GROUP_MAX = 64
+/**
+ * A turn of the event loop that took longer shows a busy thread: then it pays to wait for company, and costs nobody more
+ * than the turns cost anyway. On a thread with nothing else to do an item waits for one turn, some microseconds.
+ */
+const BUSY_TURN_MS = 0.2
+const LONGEST_GATHERING_MS = 3
 
 const eventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Answers each task's own result or error. `monotonicMs` is the clock that the pauses are measured by. */
-export const createSerialQueue = (monotonicMs: () => number): SerialQueue => {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
-  let runStartMs = 0
+export const createSerialQueue = <Item>(dependencies: SerialQueueDependencies<Item>): SerialQueue<Item> => {
+  const { run, belongsTo, monotonicMs } = dependencies
+  let waiting: Item[] = []
+  let working: Promise<void> | undefined
 
-  const runInTurn = async <Result>(task: () => Promise<Result>): Promise<Result> => {
-    if (monotonicMs() - runStartMs > LONGEST_RUN_MS) {
+  const gather = async (): Promise<void> => {
+    const startMs = monotonicMs()
+    for (let turnMs = startMs; ; ) {
       await eventLoopTurn()
-      runStartMs = monotonicMs()
+      const nowMs = monotonicMs()
+      const isBusy = nowMs - turnMs > BUSY_TURN_MS
+      if (!isBusy || waiting.length >= GROUP_MAX || nowMs - startMs >= LONGEST_GATHERING_MS) return
+      turnMs = nowMs
     }
-    return task()
   }
 
-  return (task) => {
-    if (waiting === 0) runStartMs = monotonicMs()
-    waiting++
-    const result = last.then(() => runInTurn(task))
-    const settled = () => {
-      waiting--
+  const groupSize = (): number => {
+    let size = 1
+    while (size < GROUP_MAX && size < waiting.length && belongsTo(waiting[size]!, waiting[size - 1]!)) size++
+    return size
+  }
+
+  const work = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await gather()
+      const group = waiting.splice(0, groupSize())
+      const left = await run(group)
+      if (left.length > 0) waiting = [...left, ...waiting]
     }
-    // The error belongs to the task's caller; the queue only needs to know that it is over.
-    last = result.then(settled, settled)
-    return result
+    working = undefined
+  }
+
+  return {
+    add: (item) => {
+      waiting.push(item)
+      working ??= work()
+    },
+    settled: async () => {
+      while (working !== undefined) await working
+    },
   }
 }

@@ -137,15 +137,34 @@ const create = async (
   return session
 }
 
-/** The newest origin and, while the person can still hand something in, the organization's level of today. */
+/** Decided about three times while one request looked at it: rather an error than a wrong answer. */
+const REUSE_ATTEMPTS = 3
+
+/** The same, locked. One that was decided about between the two is looked for anew. */
+const lockReusable = async (
+  transaction: Transaction,
+  input: Registration,
+  level: Level,
+  nowSeconds: number,
+): Promise<Session | null> => {
+  for (let attempt = 0; attempt < REUSE_ATTEMPTS; attempt++) {
+    const found = await findReusable(transaction, input, level)
+    if (found === null) return null
+    const locked = await lockSession(transaction, found.organizationId, found.id, nowSeconds)
+    if (locked !== null && locked.status === found.status) return locked
+  }
+  throw new StoreUnavailableError(new Error('the session keeps changing'))
+}
+
+/** Of a locked session: the newest origin and, while the person can still hand something in, the organization's level of today. */
 const renew = async (
   transaction: Transaction,
-  found: Session,
+  locked: Session,
   input: Registration,
   level: Level,
   nowSeconds: number,
 ): Promise<Session> => {
-  let session = (await lockSession(transaction, found.organizationId, found.id, nowSeconds)) ?? found
+  let session = locked
   const note = async (kind: SessionEventKind, changes: Partial<Session>): Promise<void> => {
     session = { ...session, ...changes, sequence: session.sequence + 1 }
     await transaction.execute(
@@ -165,12 +184,10 @@ const renew = async (
   return session
 }
 
-const findOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
-  const [row] = await transaction.query<SessionRow>(
-    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE organization_id = ? AND id = ? AND environment = ? AND check_type = ?`,
-    [input.organizationId, input.sessionId, input.environment, input.checkType],
-  )
-  return row === undefined ? null : toSession(row)
+/** Made by a first try of this very request; locked. */
+const lockOwn = async (transaction: Transaction, input: Registration, nowSeconds: number): Promise<Session | null> => {
+  const session = await lockSession(transaction, input.organizationId, input.sessionId, nowSeconds)
+  return session?.environment === input.environment && session.checkType === input.checkType ? session : null
 }
 
 /** @throws StoreUnavailableError, and nothing else that a caller can cause. */
@@ -183,7 +200,7 @@ export const createRegistration = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const level = await readLevel(transaction, input.organizationId)
-      const reusable = await findReusable(transaction, input, level)
+      const reusable = await lockReusable(transaction, input, level, nowSeconds)
       if (reusable !== null) {
         // Its own: a first try of this very request made it and was cut off before it could answer.
         const created = reusable.id === input.sessionId
@@ -191,9 +208,9 @@ export const createRegistration = (scope: TableScope) => ({
       }
       const created = await create(transaction, input, level, nowSeconds)
       if (created !== null) return { created: true, session: created }
-      // Made by a first try of this very request, or another wrote the same wallet between the two statements.
-      const own = await findOwn(transaction, input)
-      const other = own ?? (await findReusable(transaction, input, level))
+      // Or another wrote the same wallet between the two statements.
+      const own = await lockOwn(transaction, input, nowSeconds)
+      const other = own ?? (await lockReusable(transaction, input, level, nowSeconds))
       if (other === null) throw new StoreUnavailableError(new Error('the session could neither be made nor found'))
       return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
     }, DURABILITY),

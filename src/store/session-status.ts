@@ -35,22 +35,18 @@ const writeStatus = async (
   nowSeconds: number,
 ): Promise<void> => {
   const completed = change.to === 'completed'
-  const identified =
-    completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : session
   const publicComment = change.publicComment ?? null
+  // Who is known stays: leaving the columns out spares their indexes.
+  const identified =
+    completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : null
   await transaction.execute(
-    `UPDATE sessions SET status = ?, sequence = ?, completed_at_seconds = ?, person_id = ?, user_id = ?,
-       public_comment = ?, retry_count = ? WHERE organization_id = ? AND id = ?`,
+    `UPDATE sessions SET status = ?, sequence = ?, completed_at_seconds = ?, public_comment = ?, retry_count = ?
+       ${identified === null ? '' : ', person_id = ?, user_id = ?'} WHERE organization_id = ? AND id = ?`,
     [
-      change.to,
-      session.sequence + 1,
-      completed ? nowSeconds : null,
-      identified.personId,
-      identified.userId,
-      TOLD.has(change.to) ? publicComment : null,
-      session.retryCount + (change.to === 'retry' ? 1 : 0),
-      session.organizationId,
-      session.id,
+      ...[change.to, session.sequence + 1, completed ? nowSeconds : null],
+      ...[TOLD.has(change.to) ? publicComment : null, session.retryCount + (change.to === 'retry' ? 1 : 0)],
+      ...(identified === null ? [] : [identified.personId, identified.userId]),
+      ...[session.organizationId, session.id],
     ],
   )
   await addEvent(transaction, session, {

@@ -1,7 +1,6 @@
-// The database over one SQLite file: one writer whose transactions queue, one reader beside it. No acknowledged write is
+// The database over one SQLite file: one writer whose transactions queue and share commits, one reader beside it. No acknowledged write is
 // lost to kill -9 (the log is in the operating system by then), nor, unless the caller allows it, to a power cut.
 // Source: https://sqlite.org/wal.html, https://sqlite.org/pragma.html#pragma_synchronous.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import type { Clock } from '../domain/time.ts'
 import { startCheckpoints } from './checkpoints.ts'
@@ -9,6 +8,7 @@ import type { Database, SqlParameter, Transaction, TransactionOptions } from './
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from './errors.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { isBusy, openSqliteConnection, type SqliteConnection, toStoreError } from './sqlite-connection.ts'
+import { createTransactionRunner, type WaitingTransaction } from './sqlite-transactions.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -93,93 +93,35 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
           if (!closed) checkpointAfter(CHECKPOINT_PAGES)
         })
   if (checkpoints !== null) checkpointAfter(CHECKPOINT_PAGES_BESIDE_THREAD)
-  const enqueue = createSerialQueue(clock.monotonicMs)
-  const inside = new AsyncLocalStorage<{ open: boolean }>()
+  const runner = createTransactionRunner({
+    ...{ writer, clock, transactionLimitMs, retryWhileLocked },
+    committed: () => checkpoints?.committed(),
+  })
+  const queue = createSerialQueue<WaitingTransaction>({
+    run: runner.run,
+    belongsTo: (one, before) => one.survives === before.survives,
+    monotonicMs: clock.monotonicMs,
+  })
   let waiting = 0
   let closed = false
-  let writerSurvives: TransactionOptions['survives']
 
   const requireUsable = (): void => {
     if (closed) throw new StoreUnavailableError(new Error('the database is closed'))
-    if (inside.getStore()?.open) throw new TransactionMisuseError('inside a transaction only its handle may be used')
+    if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
   }
 
-  /** Answers the error to throw: the one that ended the transaction, or worse. */
-  const rollBack = (reason: unknown): unknown => {
-    try {
-      // SQLite has rolled back by itself after some failures, for example of the disk.
-      if (writer.inTransaction) writer.run('ROLLBACK')
-      return reason
-    } catch (error) {
-      return new StoreUnavailableError(new AggregateError([reason, error]))
-    }
-  }
-
-  const begin = (survives: 'power-loss' | 'process-crash'): void => {
-    // A rollback that failed earlier must not make this transaction part of the old one.
-    if (writer.inTransaction) writer.run('ROLLBACK')
-    if (writerSurvives !== survives) {
-      writer.run(survives === 'power-loss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
-      writerSurvives = survives
-    }
-    // IMMEDIATE takes the write lock now; a deferred transaction could fail half-way through its work.
-    writer.run('BEGIN IMMEDIATE')
-  }
-
-  const runTransaction = async <Result>(
+  const transaction = async <Result>(
     work: (transaction: Transaction) => Promise<Result>,
-    survives: 'power-loss' | 'process-crash',
-    deadlineMs: number,
+    { survives = 'power-loss' }: TransactionOptions = {},
   ): Promise<Result> => {
-    await retryWhileLocked(() => begin(survives), deadlineMs)
-    const state = { open: true }
-    let failure: unknown
-    const run = <Value>(statement: () => Value): Value => {
-      if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      try {
-        return statement()
-      } catch (error) {
-        failure = toStoreError(error)
-        throw failure
-      }
-    }
-    const handle: Transaction = {
-      kind: 'transaction',
-      query: async <Row>(sql: string, parameters?: readonly SqlParameter[]) =>
-        run(() => writer.all<Row>(sql, parameters)),
-      execute: async (sql, parameters) => run(() => writer.run(sql, parameters)),
-    }
-    const limit = Promise.withResolvers<never>()
-    const timer = setTimeout(
-      () => limit.reject(new StoreUnavailableError(new Error('the transaction took too long'))),
-      transactionLimitMs,
-    )
-    try {
-      const result = await Promise.race([inside.run(state, () => work(handle)), limit.promise])
-      // As in PostgreSQL: once a statement has failed, nothing of the transaction is kept, caught or not.
-      if (failure !== undefined) throw failure
-      state.open = false
-      await retryWhileLocked(() => writer.run('COMMIT'), deadlineMs)
-      checkpoints?.committed()
-      return result
-    } catch (error) {
-      state.open = false
-      throw rollBack(error)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  const transaction: Database['transaction'] = async (work, { survives = 'power-loss' } = {}) => {
     requireUsable()
     if (waiting >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
-    const deadlineMs = clock.monotonicMs() + lockLimitMs
     waiting++
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    const deadlineMs = clock.monotonicMs() + lockLimitMs
+    queue.add({ work, survives, deadlineMs, resolve: (result) => resolve(result as Result), reject })
     try {
-      return await enqueue(() => {
-        if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))
-        return runTransaction(work, survives, deadlineMs)
-      })
+      return await promise
     } finally {
       waiting--
     }
@@ -213,10 +155,9 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       requireUsable()
       closed = true
       await checkpoints?.stop()
-      await enqueue(async () => {
-        reader.close()
-        writer.close()
-      })
+      await queue.settled()
+      reader.close()
+      writer.close()
     },
   }
 }

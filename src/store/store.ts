@@ -13,10 +13,12 @@ import { createEvidenceRetentionTable } from './evidence-retention.ts'
 import { createIdempotencyTable } from './idempotency.ts'
 import { createKeyRotation } from './key-rotation.ts'
 import { createLastUsedWriter } from './last-used.ts'
+import { createLeaderLeaseTable } from './leader-lease.ts'
 import { createListBaseTable } from './list-bases.ts'
 import { createListSourceTable } from './list-sources.ts'
 import { createListTable } from './lists.ts'
-import { migrate } from './migrations.ts'
+import { createLiveProcessTable } from './live-processes.ts'
+import { openMigratedDatabase, type StoreOptions } from './open-database.ts'
 import { createOrganizationBrandTable } from './organization-brands.ts'
 import { createOrganizationKeyTable } from './organization-keys.ts'
 import { createOrganizationTable } from './organizations.ts'
@@ -27,12 +29,13 @@ import { createPortalLinkTable } from './portal-links.ts'
 import { createPortalProgressTable } from './portal-progress.ts'
 import { createProjectTable } from './projects.ts'
 import { createProviderResultTable } from './provider-results.ts'
+import { createRateLeaseTable } from './rate-leases.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
 import { createSessionTable } from './sessions.ts'
-import { openSqliteDatabase, type SqliteOptions } from './sqlite.ts'
 import { databaseScope, type TableScope, transactionScope } from './table-scope.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
+import { createVelocityTallyTable } from './velocity-tallies.ts'
 import { createWalletStandings, type WalletStandings } from './wallet-standings.ts'
 import { createWebhookEndpointTable } from './webhook-endpoints.ts'
 import { createWebhookMessageTable } from './webhook-messages.ts'
@@ -61,6 +64,10 @@ const createTables = (scope: TableScope) => ({
   webhookEndpoints: createWebhookEndpointTable(scope),
   webhookMessages: createWebhookMessageTable(scope),
   providerResults: createProviderResultTable(scope),
+  liveProcesses: createLiveProcessTable(scope),
+  leaderLease: createLeaderLeaseTable(scope),
+  rateLeases: createRateLeaseTable(scope),
+  velocityTallies: createVelocityTallyTable(scope),
   ...createAdministrationTables(scope),
 })
 
@@ -70,6 +77,7 @@ export type Tables = ReturnType<typeof createTables>
 export interface Store extends Tables {
   /** For the change feed. */
   readonly database: Database
+  readonly kind: 'sqlite' | 'postgres'
   /** Made on the first start; the same ever after. */
   readonly deploymentId: string
   readonly policySource: PolicySource
@@ -116,15 +124,15 @@ const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void
 }
 
 /**
- * Opens the store, makes the file if it is missing, and brings its tables up to date.
+ * Opens the store, makes the file if it is missing (a PostgreSQL database has to be there), and brings its tables up to
+ * date.
  * @throws StoreUnusableError, with one line for the operator, when it can't be used as it is; StoreUnavailableError when
  * tables are missing and the file stays locked.
  */
-export const openStore = async (options: SqliteOptions): Promise<Store> => {
+export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { clock } = options
-  const database = await openSqliteDatabase(options)
+  const database = await openMigratedDatabase(options)
   try {
-    await migrate(database, clock.unixSeconds())
     const scope = databaseScope(database, clock)
     const tables = createTables(scope)
     const deploymentId = await tables.deployment.ensureIdentity()
@@ -144,6 +152,7 @@ export const openStore = async (options: SqliteOptions): Promise<Store> => {
     return {
       ...tables,
       database,
+      kind: database.dialect ?? 'sqlite',
       deploymentId,
       policySource: createPolicySource(database),
       walletStandings: createWalletStandings(database, (organizationId, personId) =>

@@ -12,6 +12,8 @@ export interface UpkeepOptions {
   takeUses(): ReadonlyMap<string, number>
   /** Hears of each chore that failed; it is tried again at its next turn. */
   onError(error: unknown): void
+  /** Asked before each batch of a sweep: false while it is another process's to sweep. */
+  readonly sweeps?: () => boolean
   /** How often uses are written. */
   readonly flushIntervalMs?: number
   /** How often old rows are deleted. */
@@ -50,10 +52,12 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
   }
 
   const sweep = async (): Promise<void> => {
+    const { sweeps = () => true } = settings ?? {}
+    if (!sweeps()) return
     await trimChanges(scope)
     // A batch at a time, each its own transaction, so that requests get their turn in between.
     for (const table of [idempotency, sessionNonces, portalLinks, listBases, ...administration, ...webhooks]) {
-      while ((await table.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
+      while (sweeps() && (await table.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }
 

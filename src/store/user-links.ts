@@ -1,5 +1,7 @@
 // Links that open once and only for a while: to make the first account, to take up an invitation, to set a new password.
 // Only the hash of what is in the link is kept.
+
+import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 export type UserLinkPurpose = 'first-admin' | 'invitation' | 'recovery'
@@ -29,6 +31,8 @@ export const createUserLinkTable = (scope: TableScope) => ({
   /** Makes a link; the ones before it for the same account (or the first account) stop working. */
   replace: (link: UserLink, hash: Uint8Array): Promise<void> =>
     scope.write(async (transaction) => {
+      // One at a time: of two links made at once, the second ends the first.
+      await lockDeployment(transaction)
       if (link.userId === null) await transaction.execute("DELETE FROM user_links WHERE purpose = 'first-admin'")
       else await transaction.execute('DELETE FROM user_links WHERE user_id = ?', [link.userId])
       await transaction.execute(`INSERT INTO user_links (hash, ${COLUMNS}) VALUES (?, ?, ?, ?)`, [

@@ -3,6 +3,7 @@
 import { newIdentifier } from '../domain/identifier.ts'
 import type { Statements } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
+import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface User {
@@ -73,9 +74,18 @@ const findRow = async (statements: Statements, column: 'id' | 'email', value: st
 }
 
 export const createUserTable = (scope: TableScope) => {
-  /** Runs an UPDATE of one account; null when there is none. */
-  const update = (userId: string, set: string, parameters: readonly (string | number | Uint8Array | null)[]) =>
+  /**
+   * Runs an UPDATE of one account; null when there is none. `inTurn`: one at a time, so that whoever counts the admins
+   * afterwards, in the same transaction, counts what stays.
+   */
+  const update = (
+    userId: string,
+    set: string,
+    parameters: readonly (string | number | Uint8Array | null)[],
+    inTurn = false,
+  ) =>
     scope.write(async (transaction): Promise<User | null> => {
+      if (inTurn) await lockDeployment(transaction)
       const [row] = await transaction.query<UserRow>(
         `UPDATE users SET ${set}, version = version + 1 WHERE id = ? RETURNING ${COLUMNS}`,
         [...parameters, userId],
@@ -144,9 +154,9 @@ export const createUserTable = (scope: TableScope) => {
     },
 
     rename: (userId: string, name: string) => update(userId, 'name = ?', [name]),
-    setDeploymentAdmin: (userId: string, is: boolean) => update(userId, 'deployment_admin = ?', [is ? 1 : 0]),
+    setDeploymentAdmin: (userId: string, is: boolean) => update(userId, 'deployment_admin = ?', [is ? 1 : 0], true),
     setDisabled: (userId: string, disabled: boolean) =>
-      update(userId, 'disabled_at_seconds = ?', [disabled ? scope.nowSeconds() : null]),
+      update(userId, 'disabled_at_seconds = ?', [disabled ? scope.nowSeconds() : null], true),
     setPassword: (userId: string, passwordHash: string) => update(userId, 'password_hash = ?', [passwordHash]),
 
     /** Kept until a code proves that its owner has it too; then `confirmTotp`. */
@@ -170,6 +180,7 @@ export const createUserTable = (scope: TableScope) => {
     /** In place of those before; none ends them. */
     setRecoveryCodes: (userId: string, hashes: readonly Uint8Array[]): Promise<void> =>
       scope.write(async (transaction) => {
+        await transaction.execute('UPDATE users SET version = version WHERE id = ?', [userId])
         await transaction.execute('DELETE FROM user_recovery_codes WHERE user_id = ?', [userId])
         for (const hash of hashes) {
           await transaction.execute('INSERT INTO user_recovery_codes (user_id, hash) VALUES (?, ?)', [userId, hash])

@@ -1,6 +1,6 @@
 // The queue of webhook messages: taken by whoever sends, under a claim that runs out, so that a sender that dies loses
 // nothing; settled as delivered or, after the last attempt, dead, to be looked at and sent again by hand.
-import type { SqlParameter } from './database.ts'
+import type { SqlParameter, Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
 import type { WebhookMessageType, WebhookSnapshot } from './webhook-queue.ts'
@@ -111,11 +111,13 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
    * Messages whose time has come and that nobody else sends. The deployment's own work, over all organizations.
    * @param underWay how many the caller sends to an endpoint already.
+   * @param allowed asked in the transaction that claims: nothing is claimed by one who may no longer send.
    */
   claim: async (
     limit: number,
     claimSeconds: number,
     underWay: (endpointId: string) => number = () => 0,
+    allowed: (transaction: Transaction) => Promise<boolean> = async () => true,
   ): Promise<readonly ClaimedMessage[]> => {
     const nowSeconds = scope.nowSeconds()
     const endpoints = await scope.statements.query<{ id: string }>(ENDPOINTS_WITH_DUE, [nowSeconds, nowSeconds])
@@ -123,6 +125,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     // Usually there is none, and then nothing is written.
     if (ready.length === 0) return []
     return scope.write(async (transaction) => {
+      if (!(await allowed(transaction))) return []
       const claimed: ClaimedMessage[] = []
       for (const endpoint of ready) {
         const places = Math.min(PER_ENDPOINT_MAX - underWay(endpoint.id), limit - claimed.length)
@@ -130,9 +133,10 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         const due = await transaction.query<{ id: string }>(DUE, [endpoint.id, nowSeconds, nowSeconds, places])
         for (const { id } of due) {
           const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
-            `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1 WHERE id = ?
-             RETURNING ${COLUMNS}, snapshot`,
-            [nowSeconds + claimSeconds, id],
+            // Asked again: another may have claimed it since it was read.
+            `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1
+             WHERE id = ? AND state = 'waiting' AND claimed_until_seconds <= ? RETURNING ${COLUMNS}, snapshot`,
+            [nowSeconds + claimSeconds, id, nowSeconds],
           )
           if (row !== undefined) claimed.push({ ...toMessage(row), snapshot: JSON.parse(row.snapshot) })
         }

@@ -107,6 +107,42 @@ export const METRICS = {
     'Searches for evidence that is past its time. A failed one is tried again an hour later.',
     { outcome: 'completed, failed' },
   ),
+  shipLag: define(
+    'countersign_decision_shipping_lag_seconds',
+    'gauge',
+    'Time since everything in the decision log had last been shipped. Only where it is shipped.',
+  ),
+  shipUnshipped: define(
+    'countersign_decision_shipping_unshipped_bytes',
+    'gauge',
+    'Bytes of the decision log that were not shipped at the last look.',
+  ),
+  shipBytes: define('countersign_decision_shipping_bytes_total', 'counter', 'Bytes written to the target and checked.'),
+  shipSegments: define(
+    'countersign_decision_shipping_segments_total',
+    'counter',
+    'Closed segments of the decision log that were shipped whole.',
+  ),
+  shipFailures: define(
+    'countersign_decision_shipping_failures_total',
+    'counter',
+    'Passes over the decision log that could not ship everything. They are tried again.',
+  ),
+  leads: define(
+    'countersign_leader',
+    'gauge',
+    'Whether this process does the duties of the deployment: 1 if so. Over all processes the sum is 1.',
+  ),
+  liveProcesses: define(
+    'countersign_live_processes',
+    'gauge',
+    'Processes that serve the deployment, on all machines, as this one knows them.',
+  ),
+  limitsCut: define(
+    'countersign_rate_limits_cut',
+    'gauge',
+    'Whether rate limits can not be settled with the other processes, so that each keeps to its equal part: 1 if so.',
+  ),
   changeFeedAge: define(
     'countersign_change_feed_age_seconds',
     'gauge',
@@ -155,6 +191,7 @@ export const METRICS = {
     version: 'of this service',
     runtime: 'of Bun',
     signer: 'the signing backend chosen at the start',
+    store: 'sqlite or postgres',
   }),
 } as const satisfies Readonly<Record<string, MetricDefinition>>
 

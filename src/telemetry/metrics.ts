@@ -8,6 +8,8 @@ import { addIdentityMetrics, type IdentityMetrics } from './identity-metrics.ts'
 import { METRICS } from './metric-table.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
+import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
+import { addShipMetrics, type ShipMetrics } from './ship-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
 
@@ -33,7 +35,12 @@ export interface PoolMetrics {
 export interface MetricsOptions {
   /** Names of the chain table; any other is counted as `other`. */
   readonly chains: readonly string[]
-  readonly build: { readonly version: string; readonly runtime: string; readonly signer: string }
+  readonly build: {
+    readonly version: string
+    readonly runtime: string
+    readonly signer: string
+    readonly store: string
+  }
   /** Asked at each scrape. One that is left out has no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
@@ -43,6 +50,9 @@ export interface MetricsOptions {
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
   readonly identity?: () => IdentityMetrics
+  readonly sharing?: () => SharingMetrics
+  /** Null where the decision log is not shipped from this process. */
+  readonly shipping?: () => ShipMetrics | null
 }
 
 /** What was counted since the start, for whoever watches it change. */
@@ -163,6 +173,8 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   )
   addFactMetrics(exposition, () => options.facts?.() ?? null)
   addIdentityMetrics(exposition, () => options.identity?.() ?? null)
+  addSharingMetrics(exposition, () => options.sharing?.() ?? null)
+  addShipMetrics(exposition, () => options.shipping?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
   exposition.add(METRICS.changeFeedAge, () => one(options.changeFeedAgeSeconds?.()))
   exposition.add(METRICS.build, () => [{ labels: options.build, value: 1 }])

@@ -71,6 +71,8 @@ describe('with the rule', () => {
       (await call('GET', '/organizations/alpha/approvals/waiting', { cookie: bob.cookie })).body
     expect(await waiting()).toMatchObject({ waiting: 0 })
     const { body } = await activate({ cookie: ada.cookie })
+    // Newest first, by the second.
+    harness.clock.advance(1)
     const lapses = await activate({ cookie: ada.cookie })
     expect(body).toMatchObject({ requested_by_name: 'ada@example.com', decided_by: null, decided_by_name: null })
     expect(await waiting()).toMatchObject({ waiting: 2 })

@@ -365,11 +365,23 @@ describe('a tour of the admin API', () => {
     expect(await call<object>(200, 'GET', '/chain-checks')).toMatchObject({ data: [{ result: 'problem' }] })
     await call(200, 'GET', '/pool')
     expect(await call<object>(200, 'PATCH', '/pool', { body: { workers: 5 } })).toMatchObject({
-      workers: { wanted: 5 },
+      workers: { wanted: 5, each: 5 },
+      processes: { wanted: 1, ready: 1 },
     })
-    harness.services.live.tick()
+    expect(await call<object>(200, 'PATCH', '/pool', { body: { processes: 2 } })).toMatchObject({
+      workers: { wanted: 10, each: 5 },
+      processes: {
+        wanted: 2,
+        ready: 1,
+        each: [
+          { process: 0, state: 'ready' },
+          { process: 1, state: 'starting' },
+        ],
+      },
+    })
+    await harness.services.live.tick()
     harness.clock.advance(1)
-    harness.services.live.tick()
+    await harness.services.live.tick()
     const { points } = await call<{ points: unknown[] }>(200, 'GET', '/live?window=15m')
     expect(points).toHaveLength(1)
     const stream = await harness.request('GET', '/live/stream', { cookie: root })

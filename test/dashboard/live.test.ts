@@ -7,9 +7,11 @@ import { CHARTS, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from '../../src/dash
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
 
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 const DENIED = '0x000000000000000000000000000000000000dEaD'
+/** Said of a second in which something was denied. */
+const DECIDED = /denied (?!0\/s)/
 let dashboard: Dashboard
 
 if (CHROMIUM !== null) {
@@ -95,21 +97,24 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
       const slider = chart.getByRole('slider')
       await slider.focus()
       const said = async () => (await slider.getAttribute('aria-valuetext')) ?? ''
-      for (let step = 0; step < 30 && !/denied [^0]/.test(await said()); step++) await page.keyboard.press('ArrowLeft')
+      for (let step = 0; step < 60 && !DECIDED.test(await said()); step++) await page.keyboard.press('ArrowLeft')
       expect(await said()).toMatch(/^\d\d:\d\d:\d\d: compliant \S+\/s, denied \S+\/s$/)
-      expect(await said()).toMatch(/denied (1|1\.0+|0\.9\d*)\/s/)
+      // One, in an interval of a second or, on a busy machine, somewhat more.
+      const rate = Number(/denied (\S+)\/s/.exec(await said())?.[1])
+      expect(rate).toBeGreaterThan(0.2)
+      expect(rate).toBeLessThan(1.2)
       await chart.getByText('As a table').click()
       await chart.getByRole('columnheader', { name: 'denied' }).waitFor()
       await page.getByRole('button', { name: 'Chain' }).click()
       await chart.getByText('ethereum').first().waitFor()
       await page.getByRole('region', { name: 'Errors by code' }).getByText('UNSUPPORTED_CHAIN').first().waitFor()
 
-      await page.getByRole('spinbutton', { name: 'Signing workers' }).fill('0')
+      await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('0')
       await page.getByRole('button', { name: 'Resize' }).click()
       await page.getByText('A whole number from 1 to 64.').waitFor()
-      await page.getByRole('spinbutton', { name: 'Signing workers' }).fill('3')
+      await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('3')
       await page.getByRole('button', { name: 'Resize' }).click()
-      await page.getByText('3live of 3 As asked for').waitFor()
+      await page.getByText('3live of 3 workers in 1 process As asked for').waitFor()
       const { workers } = (await dashboard.admin('GET', '/pool')) as { workers: { live: number; wanted: number } }
       expect(workers).toMatchObject({ live: 3, wanted: 3 })
       await page
@@ -117,12 +122,46 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
         .getByText(/^live ?3$/)
         .waitFor()
       expect((await attest(WALLET)).status).toBe(200)
+
+      if (process.platform === 'linux') {
+        await page.getByRole('button', { name: 'One process more' }).click()
+        await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
+        await page.getByRole('button', { name: 'Resize' }).click()
+        await page.getByText('2live of 2 workers in 2 processes As asked for').waitFor()
+        const each = page.getByRole('table', { name: 'Processes' })
+        await each.getByRole('row', { name: /^1 pid \d+ Serves/ }).waitFor()
+        await each.getByRole('row', { name: /^0 pid \d+ Serves/ }).waitFor()
+      }
       await accessible(page)
       await fitsPhone(page)
+      await page.getByRole('spinbutton', { name: 'Processes' }).fill('1')
+      await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
+      await page.getByRole('button', { name: 'Resize' }).click()
+      await page.getByText('1live of 1 worker in 1 process As asked for').waitFor()
 
       await page.getByRole('button', { name: '24 h' }).click()
       await page.getByRole('button', { name: '24 h', pressed: true }).waitFor()
       expect(page.url()).toEndWith('/live?window=24h')
+    },
+    TIMEOUT_MS,
+  )
+
+  test.skipIf(process.platform !== 'linux')(
+    'comes back by itself when the process that serves it ends (needs Linux)',
+    async () => {
+      const several = await startDashboard({ environment: { COUNTERSIGN_PROCESSES: '2', COUNTERSIGN_WORKERS: '1' } })
+      try {
+        const page = await several.enter('/live')
+        await page.getByRole('row', { name: /^1 pid \d+ Serves/ }).waitFor()
+        const { processes } = (await several.admin('GET', '/pool')) as { processes: { each: { pid: number }[] } }
+        const pid = processes.each[0]?.pid ?? 0
+        process.kill(pid, 'SIGKILL')
+        await page.getByText('Not reached').waitFor()
+        await page.getByText('Not reached').waitFor({ state: 'detached' })
+        await page.getByRole('row', { name: new RegExp(`^0 pid (?!${pid} )\\d+ Serves`) }).waitFor()
+      } finally {
+        await several.stop()
+      }
     },
     TIMEOUT_MS,
   )

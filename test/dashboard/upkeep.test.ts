@@ -183,4 +183,28 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     },
     TIMEOUT_MS,
   )
+
+  test(
+    'how long evidence stays is changed, and a shorter time warns',
+    async () => {
+      const page = await dashboard.enter('/o/demo/settings')
+      const card = page.getByRole('heading', { name: 'Evidence' }).locator('xpath=ancestor::section')
+      await page.getByRole('spinbutton', { name: 'Completed' }).fill('36501')
+      await page.getByRole('button', { name: 'Save the days' }).click()
+      await card.getByText('A whole number of days, 0 to 36,500.').waitFor()
+      expect(await card.getByText('Shorter than now').count()).toBe(0)
+      await page.getByRole('spinbutton', { name: 'Completed' }).fill('400')
+      await page.getByRole('spinbutton', { name: 'Never handed in' }).fill('7')
+      await card.getByText('Shorter than now').waitFor()
+      await accessible(page)
+      await fitsPhone(page)
+      await page.getByRole('button', { name: 'Save the days' }).click()
+      await page.getByText('Retention changed').waitFor()
+      await card.getByText('Shorter than now').waitFor({ state: 'detached' })
+      expect(await dashboard.asAdmin('GET', '/organizations/demo/evidence-retention')).toEqual({
+        ...{ completed_days: 400, rejected_days: 365, abandoned_days: 7 },
+      })
+    },
+    TIMEOUT_MS,
+  )
 })

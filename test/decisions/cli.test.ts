@@ -1,8 +1,9 @@
 // `countersign decisions`: exit codes, output for people and for scripts.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DecisionsIo, runDecisions } from '../../src/cli/decisions.ts'
+import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
 import type { SegmentWriter } from '../../src/decisions/types.ts'
 import {
   attestation,
@@ -173,5 +174,52 @@ describe('usage', () => {
     mkdirSync(join(empty, 'decisions'))
     expect((await run(['verify'], { dataDirectory: empty })).code).toBe(0)
     expect(await run(['tail'], { dataDirectory: empty })).toEqual({ code: 0, out: '', err: '' })
+  })
+})
+
+describe('ship', () => {
+  const openTarget: NonNullable<DecisionsIo['openTarget']> = (place) => {
+    if (place?.kind !== 'folder') throw new Error('a folder was expected')
+    return createFolderTarget(place.path)
+  }
+
+  test('--once copies what is there, and verify --from finds it sound', async () => {
+    const folder = temporaryDirectory()
+    const shipped = await run(['ship', '--to', `dir:${folder}`, '--once'], { openTarget })
+    expect(shipped).toMatchObject({ code: 0, err: '' })
+    expect(shipped.out).toMatch(/^[a-z0-9-]+: \d+ bytes shipped to dir:/)
+    const again = await run(['ship', '--to', `dir:${folder}`, '--once', '--json'], { openTarget })
+    expect(JSON.parse(again.out)).toMatchObject({ complete: true, bytes: 0, bytesUnshipped: 0, reason: null })
+    const verified = await run(['verify', '--from', `dir:${folder}`], { openTarget })
+    expect(verified.code).toBe(0)
+    expect(verified.out).toContain('2 decisions, 1 withheld, 1 segments: ok\n')
+    expect(verified.out).toEndWith('1 nodes: ok\n')
+    const report = await run(['verify', '--from', `dir:${folder}`, '--json'], { openTarget })
+    expect(JSON.parse(report.out)).toMatchObject({ ok: true, nodes: [{ decisions: 2, fromPieces: 1 }], repeated: [] })
+  })
+
+  test('1 for a target that can not be written, and for a place where nothing is', async () => {
+    const folder = temporaryDirectory()
+    writeFileSync(join(folder, 'file'), '')
+    const failed = await run(['ship', '--to', `dir:${folder}/file`, '--once'], { openTarget })
+    expect(failed.code).toBe(1)
+    expect(failed.err).toContain('not everything could be shipped')
+    expect(await run(['verify', '--from', `dir:${folder}`], { openTarget })).toMatchObject({
+      code: 1,
+      out: 'nothing has been shipped there\n',
+    })
+  })
+
+  test('1 for a folder without a log, which gets none', async () => {
+    const folder = temporaryDirectory()
+    const missing = await run(['ship', '--to', `dir:${folder}/to`, '--once'], { openTarget, dataDirectory: folder })
+    expect(missing).toMatchObject({ code: 1, err: `there is no decision log in ${folder}/decisions\n` })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('2 for a place that is none, and options of another command', async () => {
+    expect((await run(['ship', '--to', 'folder'])).code).toBe(2)
+    expect((await run(['verify', '--once'])).err).toContain('--once is an option of ship')
+    expect((await run(['tail', '--from', 'dir:/x'])).code).toBe(2)
   })
 })

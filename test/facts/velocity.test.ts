@@ -58,6 +58,12 @@ describe('a request', () => {
     expect(facts(counters, { nowSeconds: NOW + HOUR + HOUR / 60 })?.count).toBe(0)
   })
 
+  test('counts once in a window that is asked for twice, by a policy and its shadow', () => {
+    const counters = createVelocityCounters()
+    counters.begin(subject(), [HOUR, HOUR])?.settle(true)
+    expect(facts(counters)).toEqual({ count: 1, value: '10' })
+  })
+
   test('counts in the windows that were asked for', () => {
     const counters = createVelocityCounters()
     counters.begin(subject(), [60, 86_400])?.settle(true)

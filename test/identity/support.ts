@@ -6,7 +6,7 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import type { Level } from '../../src/domain/level.ts'
 import type { CheckType, SessionState } from '../../src/domain/session.ts'
 import type { Principal } from '../../src/http/authenticate.ts'
-import { createSessionChanges } from '../../src/identity/changes.ts'
+import { type ChangeListener, createChangeTogether, createSessionChanges } from '../../src/identity/changes.ts'
 import { createPortalLink } from '../../src/identity/portal-link.ts'
 import { createManualProvider, createProviders } from '../../src/identity/providers.ts'
 import { createSandboxProvider } from '../../src/identity/sandbox.ts'
@@ -48,17 +48,14 @@ export const openIdentity = async () => {
     loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
   })
   const changed: StandingChange[] = []
-  const changes = createSessionChanges({
-    sessions: store.sessions,
-    wallets: store.sessionWallets,
-    listener: {
-      stateChanged: (state) => void states.push(state),
-      standingChanged: (change) => {
-        changed.push(change)
-        standings.sessionChanged(change)
-      },
+  const listener: ChangeListener = {
+    stateChanged: (state) => void states.push(state),
+    standingChanged: (change) => {
+      changed.push(change)
+      standings.sessionChanged(change)
     },
-  })
+  }
+  const changes = createSessionChanges({ sessions: store.sessions, wallets: store.sessionWallets, listener })
   const createOrganization = async (slug: string, level: Level = 1): Promise<string> =>
     (await store.organizations.create({ slug, name: slug, level })).id
 
@@ -117,7 +114,14 @@ export const openIdentity = async () => {
     path: temporary.path,
     providers: createProviders({
       manual: createManualProvider(changes),
-      sandbox: createSandboxProvider(changes, store.sessions),
+      sandbox: createSandboxProvider(
+        changes,
+        store.sessions,
+        createChangeTogether(
+          (work) => store.transaction((tables) => work({ sessions: tables.sessions, wallets: tables.sessionWallets })),
+          listener,
+        ),
+      ),
     }),
     remove: temporary.remove,
   }

@@ -112,6 +112,63 @@ describeTest('SIGHUP replaces one after another, and no request fails meanwhile'
   expect(before.some(isRunning)).toBe(false)
 })
 
+/** The pool as the admin API shows it. */
+interface Pool {
+  readonly processes: {
+    readonly ready: number
+    readonly wanted: number
+    readonly each: readonly { readonly process: number; readonly state: string; readonly pid: number }[]
+  }
+  readonly workers: { readonly live: number; readonly wanted: number; readonly each: number }
+}
+const pool = async (of: RunningService, change?: object): Promise<Pool> => {
+  const response = await fetch(`${of.quickstart['DASHBOARD_URL']}/admin/v1/pool`, {
+    method: change === undefined ? 'GET' : 'PATCH',
+    headers: { authorization: `Bearer ${of.quickstart['ADMIN_API_KEY']}`, 'content-type': 'application/json' },
+    ...(change === undefined ? {} : { body: JSON.stringify(change) }),
+  })
+  expect(response.status).toBe(200)
+  return (await response.json()) as Pool
+}
+const reached = (of: RunningService, processes: number, workers: number): Promise<void> =>
+  until(async () => {
+    const now = await pool(of)
+    return now.processes.each.length === processes && now.processes.ready === processes && now.workers.live === workers
+  })
+
+describeTest('the control makes them three and one again, and no request fails meanwhile', async () => {
+  let running = true
+  const failures: unknown[] = []
+  let answered = 0
+  const load = Array.from({ length: 4 }, async () => {
+    while (running) {
+      try {
+        const { status } = await attest().catch(onceMore)
+        if (status === 200) answered += 1
+        else failures.push(status)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  })
+  expect(await pool(service, { processes: 3, workers: 2 })).toMatchObject({
+    processes: { wanted: 3 },
+    workers: { wanted: 6, each: 2 },
+  })
+  await reached(service, 3, 6)
+  const pids = (await pool(service)).processes.each.map(({ pid }) => pid)
+  await until(async () => Object.keys(await metric(DECISIONS)).length === 3)
+  await pool(service, { processes: 1 })
+  await reached(service, 1, 2)
+  running = false
+  await Promise.all(load)
+  expect(failures).toEqual([])
+  expect(answered).toBeGreaterThan(50)
+  expect(pids.map(isRunning)).toEqual([true, false, false])
+  await pool(service, { processes: 2, workers: 1 })
+  await reached(service, 2, 2)
+})
+
 describeTest('one that is killed is started again, and every decision is in the log', async () => {
   process.kill(await pidOf(1), 'SIGKILL')
   await service.logLine(({ message }) => message === 'a process ended; it is started again')
@@ -119,6 +176,18 @@ describeTest('one that is killed is started again, and every decision is in the 
   expect((await attest()).status).toBe(200)
   const { code, stdout } = await runCommand(service.dataDirectory, 'decisions', 'verify')
   expect({ code, stdout }).toMatchObject({ code: 0 })
+})
+
+describeTest('the process that serves the pages is killed: it comes back, and knows of the others', async () => {
+  const before = await pidOf(0)
+  process.kill(before, 'SIGKILL')
+  await until(() =>
+    pool(service).then(
+      ({ processes: { ready, each } }) => ready === 2 && each[0]?.pid !== before,
+      () => false,
+    ),
+  )
+  expect((await pool(service)).processes.wanted).toBe(2)
 })
 
 describeTest('none outlives its supervisor', async () => {
@@ -131,4 +200,23 @@ describeTest('none outlives its supervisor', async () => {
   other.process.kill('SIGKILL')
   await until(() => !pids.some(isRunning))
   await other.stop()
+})
+
+describeTest('a service that was started as one becomes two, and is one again after its start', async () => {
+  const one = await startService({ arguments: ['--processes', '1', '--workers', '1'] })
+  try {
+    const { processes } = await pool(one, { processes: 2 })
+    expect(processes.wanted).toBe(2)
+    expect(processes.each[0]).toMatchObject({ process: 0, pid: one.process.pid })
+    await reached(one, 2, 2)
+    const child = (await pool(one)).processes.each[1]?.pid ?? 0
+    process.kill(child, 'SIGKILL')
+    await until(async () => ((await pool(one)).processes.each[1]?.pid ?? child) !== child)
+    await reached(one, 2, 2)
+    const [first, second] = (await pool(one)).processes.each.map(({ pid }) => pid)
+    expect(await one.stop()).toBe(0)
+    expect([first, second].some((pid) => isRunning(pid ?? 0))).toBe(false)
+  } finally {
+    await one.stop()
+  }
 })

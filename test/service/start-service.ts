@@ -69,7 +69,7 @@ const parseLine = (line: string): LogLine => {
 }
 
 /** Starts `bun src/main.ts` and waits until it says that it is ready. */
-export const startService = async (options: ServiceOptions = {}): Promise<RunningService> => {
+export const startAlone = async (options: ServiceOptions = {}): Promise<RunningService> => {
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'countersign-service-'))
   const child = Bun.spawn(['bun', 'src/main.ts', ...(options.arguments ?? [])], {
     cwd: ROOT,
@@ -169,11 +169,13 @@ export const startService = async (options: ServiceOptions = {}): Promise<Runnin
   }
 }
 
-/** One `countersign` command over a data folder. */
-export const runCommand = async (
-  dataDirectory: string,
-  ...commandArguments: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> => {
+export interface CommandResult {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const runAlone = async (dataDirectory: string, ...commandArguments: string[]): Promise<CommandResult> => {
   const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
     cwd: ROOT,
     env: { ...cleanEnvironment(), COUNTERSIGN_DATA_DIR: dataDirectory },
@@ -188,3 +190,16 @@ export const runCommand = async (
   ])
   return { code, stdout, stderr }
 }
+
+/** What tests of the service's behaviour run against, where that is another than one process (test/cluster/instead.ts). */
+export const instead: { startService: typeof startAlone; runCommand: typeof runAlone } = {
+  startService: startAlone,
+  runCommand: runAlone,
+}
+
+/** The service as the test at hand means it. */
+export const startService = (options: ServiceOptions = {}): Promise<RunningService> => instead.startService(options)
+
+/** One `countersign` command over a data folder. */
+export const runCommand = (dataDirectory: string, ...commandArguments: string[]): Promise<CommandResult> =>
+  instead.runCommand(dataDirectory, ...commandArguments)

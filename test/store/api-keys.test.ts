@@ -3,207 +3,223 @@ import { readFileSync } from 'node:fs'
 import { apiKeyStatus, DEFAULT_RATE_LIMIT, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
 import type { NewApiKey } from '../../src/store/api-keys.ts'
 import { readChanges } from '../../src/store/changes.ts'
-import { openTemporaryStore, START_SECONDS, type TemporaryStore } from './temporary-store.ts'
+import { describeStores } from './dialects.ts'
+import { START_SECONDS, type TemporaryStore } from './temporary-store.ts'
 
-const HOUR = 3_600
+describeStores((openTemporaryStore, dialect) => {
+  const HOUR = 3_600
 
-let temporary: TemporaryStore
-let organizationId: string
+  let temporary: TemporaryStore
+  let organizationId: string
 
-const issue = (changes: Partial<NewApiKey> = {}) =>
-  temporary.store.apiKeys.issue({
-    organizationId,
-    kind: 'attestation',
-    environment: 'live',
-    name: 'test',
-    expiresAtSeconds: null,
-    rateLimit: DEFAULT_RATE_LIMIT,
-    ...changes,
-  })
-const find = async (keyId: string) => {
-  const key = await temporary.store.apiKeys.findForAuthentication(keyId)
-  if (key === null) throw new Error(`no key ${keyId}`)
-  return key
-}
-const status = async (keyId: string) => apiKeyStatus(await find(keyId), temporary.clock.unixSeconds())
-const regenerate = async (keyId: string, overlapSeconds: number) => {
-  const result = await temporary.store.apiKeys.regenerate(organizationId, keyId, overlapSeconds)
-  if (result.status !== 'regenerated') throw new Error(result.status)
-  return result
-}
-const changedKeys = async (after: number) =>
-  (await readChanges(temporary.store.database, after, 100))
-    .filter((change) => change.topic === 'api-key')
-    .map((change) => change.subjectId)
-
-beforeEach(async () => {
-  temporary = await openTemporaryStore()
-  organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
-})
-afterEach(() => temporary.remove())
-
-describe('issuing', () => {
-  test('answers the key once and stores only its hash', async () => {
-    const { text, record } = await issue()
-    expect(parseApiKey(text)).toEqual({ kind: 'attestation', environment: 'live', keyId: record.keyId })
-    const { hash, ...found } = await find(record.keyId)
-    expect(found).toEqual(record)
-    expect(matchesApiKey(text, hash)).toBe(true)
-    expect(record).toMatchObject({
-      scopes: ['attestation'],
-      createdAtSeconds: START_SECONDS,
+  const issue = (changes: Partial<NewApiKey> = {}) =>
+    temporary.store.apiKeys.issue({
+      organizationId,
+      kind: 'attestation',
+      environment: 'live',
+      name: 'test',
+      expiresAtSeconds: null,
       rateLimit: DEFAULT_RATE_LIMIT,
+      ...changes,
     })
-    const onDisk = Buffer.concat(['', '-wal'].map((suffix) => readFileSync(temporary.path + suffix)))
-    expect(onDisk.includes(record.keyId)).toBe(true)
-    expect(onDisk.includes(text)).toBe(false)
-    expect(onDisk.includes(text.slice(21, 64))).toBe(false)
-  })
+  const find = async (keyId: string) => {
+    const key = await temporary.store.apiKeys.findForAuthentication(keyId)
+    if (key === null) throw new Error(`no key ${keyId}`)
+    return key
+  }
+  const status = async (keyId: string) => apiKeyStatus(await find(keyId), temporary.clock.unixSeconds())
+  const regenerate = async (keyId: string, overlapSeconds: number) => {
+    const result = await temporary.store.apiKeys.regenerate(organizationId, keyId, overlapSeconds)
+    if (result.status !== 'regenerated') throw new Error(result.status)
+    return result
+  }
+  const changedKeys = async (after: number) =>
+    (await readChanges(temporary.store.database, after, 100))
+      .filter((change) => change.topic === 'api-key')
+      .map((change) => change.subjectId)
 
-  test('keeps each setting', async () => {
-    const { record } = await issue({
-      kind: 'admin',
-      environment: 'test',
-      name: 'ops ✓',
-      expiresAtSeconds: START_SECONDS + 60,
-      rateLimit: null,
+  /** All that a thief of the database would have. */
+  const readStored = async (): Promise<Buffer> => {
+    if (dialect === 'SQLite') return Buffer.concat(['', '-wal'].map((suffix) => readFileSync(temporary.path + suffix)))
+    const rows = await temporary.store.database.query<Record<string, unknown>>('SELECT * FROM api_keys')
+    return Buffer.concat(
+      rows.flatMap((row) =>
+        Object.values(row).map((value) =>
+          value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(`${value} `),
+        ),
+      ),
+    )
+  }
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore()
+    organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+  })
+  afterEach(() => temporary.remove())
+
+  describe('issuing', () => {
+    test('answers the key once and stores only its hash', async () => {
+      const { text, record } = await issue()
+      expect(parseApiKey(text)).toEqual({ kind: 'attestation', environment: 'live', keyId: record.keyId })
+      const { hash, ...found } = await find(record.keyId)
+      expect(found).toEqual(record)
+      expect(matchesApiKey(text, hash)).toBe(true)
+      expect(record).toMatchObject({
+        scopes: ['attestation'],
+        createdAtSeconds: START_SECONDS,
+        rateLimit: DEFAULT_RATE_LIMIT,
+      })
+      const onDisk = await readStored()
+      expect(onDisk.includes(record.keyId)).toBe(true)
+      expect(onDisk.includes(text)).toBe(false)
+      expect(onDisk.includes(text.slice(21, 64))).toBe(false)
     })
-    expect(await temporary.store.apiKeys.find(organizationId, record.keyId)).toEqual(record)
-    expect(record).toMatchObject({ kind: 'admin', environment: 'test', scopes: ['admin'], rateLimit: null })
-  })
 
-  test('for an organization that does not exist is refused', async () => {
-    await expect(issue({ organizationId: 'org_nobody' })).rejects.toMatchObject({ constraint: 'foreign-key' })
-  })
+    test('keeps each setting', async () => {
+      const { record } = await issue({
+        kind: 'admin',
+        environment: 'test',
+        name: 'ops ✓',
+        expiresAtSeconds: START_SECONDS + 60,
+        rateLimit: null,
+      })
+      expect(await temporary.store.apiKeys.find(organizationId, record.keyId)).toEqual(record)
+      expect(record).toMatchObject({ kind: 'admin', environment: 'test', scopes: ['admin'], rateLimit: null })
+    })
 
-  test('refuses a limit that is not positive', async () => {
-    await expect(issue({ rateLimit: { requestsPerSecond: 0, burst: 1 } })).rejects.toMatchObject({
-      constraint: 'check',
+    test('for an organization that does not exist is refused', async () => {
+      await expect(issue({ organizationId: 'org_nobody' })).rejects.toMatchObject({ constraint: 'foreign-key' })
+    })
+
+    test('refuses a limit that is not positive', async () => {
+      await expect(issue({ rateLimit: { requestsPerSecond: 0, burst: 1 } })).rejects.toMatchObject({
+        constraint: 'check',
+      })
+    })
+
+    test('lists oldest first, without hashes', async () => {
+      const keys = []
+      for (const name of ['a', 'b', 'c']) {
+        keys.push((await issue({ name })).record)
+        temporary.clock.advance(1)
+      }
+      const listed = await temporary.store.apiKeys.list(organizationId)
+      expect(listed).toEqual(keys)
+      expect(Object.keys(listed[0] ?? {})).not.toContain('hash')
     })
   })
 
-  test('lists oldest first, without hashes', async () => {
-    const keys = []
-    for (const name of ['a', 'b', 'c']) {
-      keys.push((await issue({ name })).record)
+  describe('expiry', () => {
+    test('is the first second in which the key no longer works', async () => {
+      const { record } = await issue({ expiresAtSeconds: START_SECONDS + 60 })
+      temporary.clock.advance(59)
+      expect(await status(record.keyId)).toBe('active')
       temporary.clock.advance(1)
-    }
-    const listed = await temporary.store.apiKeys.list(organizationId)
-    expect(listed).toEqual(keys)
-    expect(Object.keys(listed[0] ?? {})).not.toContain('hash')
-  })
-})
-
-describe('expiry', () => {
-  test('is the first second in which the key no longer works', async () => {
-    const { record } = await issue({ expiresAtSeconds: START_SECONDS + 60 })
-    temporary.clock.advance(59)
-    expect(await status(record.keyId)).toBe('active')
-    temporary.clock.advance(1)
-    expect(await status(record.keyId)).toBe('expired')
-  })
-})
-
-describe('regenerating', () => {
-  test('keeps the old key for the overlap, and both are announced', async () => {
-    const { record: old } = await issue({ name: 'kept', rateLimit: { requestsPerSecond: 5, burst: 7 } })
-    const before = await changedKeys(0)
-    const { record: fresh, previous, text } = await regenerate(old.keyId, 24 * HOUR)
-    expect(parseApiKey(text)?.keyId).toBe(fresh.keyId)
-    expect(fresh).toMatchObject({ name: 'kept', kind: 'attestation', rateLimit: { requestsPerSecond: 5, burst: 7 } })
-    expect(fresh.expiresAtSeconds).toBeNull()
-    expect(previous).toEqual(await temporary.store.apiKeys.find(organizationId, old.keyId).then((key) => key!))
-    expect(previous.replacedByKeyId).toBe(fresh.keyId)
-    expect((await changedKeys(0)).slice(before.length)).toEqual([fresh.keyId, old.keyId])
-    temporary.clock.advance(24 * HOUR - 1)
-    expect(await status(old.keyId)).toBe('active')
-    temporary.clock.advance(1)
-    expect(await status(old.keyId)).toBe('expired')
-    expect(await status(fresh.keyId)).toBe('active')
-  })
-
-  test('with no overlap ends the old key at once', async () => {
-    const { record } = await issue()
-    await regenerate(record.keyId, 0)
-    expect(await status(record.keyId)).toBe('expired')
-  })
-
-  test('brings an expiry forward and never pushes it back', async () => {
-    const { record: soon } = await issue({ expiresAtSeconds: START_SECONDS + 60 })
-    expect((await regenerate(soon.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + 60)
-    const { record: late } = await issue({ expiresAtSeconds: START_SECONDS + 2 * HOUR })
-    expect((await regenerate(late.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + HOUR)
-    const { record: past } = await issue({ expiresAtSeconds: START_SECONDS + 10 })
-    temporary.clock.advance(60)
-    expect((await regenerate(past.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + 10)
-    expect(await status(past.keyId)).toBe('expired')
-  })
-
-  test('gives the new key the same length of life', async () => {
-    const { record } = await issue({ expiresAtSeconds: START_SECONDS + 30 * 24 * HOUR })
-    temporary.clock.advance(29 * 24 * HOUR)
-    const { record: fresh } = await regenerate(record.keyId, 0)
-    expect(fresh.expiresAtSeconds).toBe(START_SECONDS + 59 * 24 * HOUR)
-  })
-
-  test('twice is refused: a key has one successor', async () => {
-    const { record } = await issue()
-    const { record: fresh } = await regenerate(record.keyId, HOUR)
-    expect(await temporary.store.apiKeys.regenerate(organizationId, record.keyId, HOUR)).toEqual({
-      status: 'already-regenerated',
-      replacedByKeyId: fresh.keyId,
+      expect(await status(record.keyId)).toBe('expired')
     })
-    expect(await temporary.store.apiKeys.list(organizationId)).toHaveLength(2)
   })
 
-  test('a revoked or unknown key is refused', async () => {
-    const { record } = await issue()
-    await temporary.store.apiKeys.revoke(organizationId, record.keyId)
-    expect(await temporary.store.apiKeys.regenerate(organizationId, record.keyId, 0)).toEqual({ status: 'revoked' })
-    expect(await temporary.store.apiKeys.regenerate(organizationId, '000000000000', 0)).toEqual({ status: 'unknown' })
-  })
-})
-
-describe('revoking', () => {
-  test('is for good, announced once, and keeps the first time', async () => {
-    const { record } = await issue()
-    const announced = (await changedKeys(0)).length
-    await temporary.store.apiKeys.revoke(organizationId, record.keyId)
-    temporary.clock.advance(60)
-    const again = await temporary.store.apiKeys.revoke(organizationId, record.keyId)
-    expect(again?.revokedAtSeconds).toBe(START_SECONDS)
-    expect(await status(record.keyId)).toBe('revoked')
-    expect((await changedKeys(0)).slice(announced)).toEqual([record.keyId])
-  })
-})
-
-describe('last use', () => {
-  test('is written in one batch, the latest staying, and is not a change that caches hear of', async () => {
-    const keys = [(await issue()).record.keyId, (await issue()).record.keyId] as const
-    const before = await changedKeys(0)
-    let uses = new Map([
-      [keys[0], START_SECONDS + 5],
-      [keys[1], START_SECONDS + 6],
-    ])
-    const errors: unknown[] = []
-    temporary.store.upkeep.start({
-      takeUses: () => {
-        const taken = uses
-        uses = new Map()
-        return taken
-      },
-      onError: (error) => errors.push(error),
+  describe('regenerating', () => {
+    test('keeps the old key for the overlap, and both are announced', async () => {
+      const { record: old } = await issue({ name: 'kept', rateLimit: { requestsPerSecond: 5, burst: 7 } })
+      const before = await changedKeys(0)
+      const { record: fresh, previous, text } = await regenerate(old.keyId, 24 * HOUR)
+      expect(parseApiKey(text)?.keyId).toBe(fresh.keyId)
+      expect(fresh).toMatchObject({ name: 'kept', kind: 'attestation', rateLimit: { requestsPerSecond: 5, burst: 7 } })
+      expect(fresh.expiresAtSeconds).toBeNull()
+      expect(previous).toEqual(await temporary.store.apiKeys.find(organizationId, old.keyId).then((key) => key!))
+      expect(previous.replacedByKeyId).toBe(fresh.keyId)
+      expect((await changedKeys(0)).slice(before.length)).toEqual([fresh.keyId, old.keyId])
+      temporary.clock.advance(24 * HOUR - 1)
+      expect(await status(old.keyId)).toBe('active')
+      temporary.clock.advance(1)
+      expect(await status(old.keyId)).toBe('expired')
+      expect(await status(fresh.keyId)).toBe('active')
     })
-    await temporary.store.upkeep.flush()
-    uses = new Map([
-      [keys[0], START_SECONDS + 3],
-      [keys[1], START_SECONDS + 9],
-      ['unknown00000', START_SECONDS + 9],
-    ])
-    await temporary.store.upkeep.flush()
-    expect((await find(keys[0])).lastUsedAtSeconds).toBe(START_SECONDS + 5)
-    expect((await find(keys[1])).lastUsedAtSeconds).toBe(START_SECONDS + 9)
-    expect(await changedKeys(0)).toEqual(before)
-    expect(errors).toEqual([])
+
+    test('with no overlap ends the old key at once', async () => {
+      const { record } = await issue()
+      await regenerate(record.keyId, 0)
+      expect(await status(record.keyId)).toBe('expired')
+    })
+
+    test('brings an expiry forward and never pushes it back', async () => {
+      const { record: soon } = await issue({ expiresAtSeconds: START_SECONDS + 60 })
+      expect((await regenerate(soon.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + 60)
+      const { record: late } = await issue({ expiresAtSeconds: START_SECONDS + 2 * HOUR })
+      expect((await regenerate(late.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + HOUR)
+      const { record: past } = await issue({ expiresAtSeconds: START_SECONDS + 10 })
+      temporary.clock.advance(60)
+      expect((await regenerate(past.keyId, HOUR)).previous.expiresAtSeconds).toBe(START_SECONDS + 10)
+      expect(await status(past.keyId)).toBe('expired')
+    })
+
+    test('gives the new key the same length of life', async () => {
+      const { record } = await issue({ expiresAtSeconds: START_SECONDS + 30 * 24 * HOUR })
+      temporary.clock.advance(29 * 24 * HOUR)
+      const { record: fresh } = await regenerate(record.keyId, 0)
+      expect(fresh.expiresAtSeconds).toBe(START_SECONDS + 59 * 24 * HOUR)
+    })
+
+    test('twice is refused: a key has one successor', async () => {
+      const { record } = await issue()
+      const { record: fresh } = await regenerate(record.keyId, HOUR)
+      expect(await temporary.store.apiKeys.regenerate(organizationId, record.keyId, HOUR)).toEqual({
+        status: 'already-regenerated',
+        replacedByKeyId: fresh.keyId,
+      })
+      expect(await temporary.store.apiKeys.list(organizationId)).toHaveLength(2)
+    })
+
+    test('a revoked or unknown key is refused', async () => {
+      const { record } = await issue()
+      await temporary.store.apiKeys.revoke(organizationId, record.keyId)
+      expect(await temporary.store.apiKeys.regenerate(organizationId, record.keyId, 0)).toEqual({ status: 'revoked' })
+      expect(await temporary.store.apiKeys.regenerate(organizationId, '000000000000', 0)).toEqual({ status: 'unknown' })
+    })
+  })
+
+  describe('revoking', () => {
+    test('is for good, announced once, and keeps the first time', async () => {
+      const { record } = await issue()
+      const announced = (await changedKeys(0)).length
+      await temporary.store.apiKeys.revoke(organizationId, record.keyId)
+      temporary.clock.advance(60)
+      const again = await temporary.store.apiKeys.revoke(organizationId, record.keyId)
+      expect(again?.revokedAtSeconds).toBe(START_SECONDS)
+      expect(await status(record.keyId)).toBe('revoked')
+      expect((await changedKeys(0)).slice(announced)).toEqual([record.keyId])
+    })
+  })
+
+  describe('last use', () => {
+    test('is written in one batch, the latest staying, and is not a change that caches hear of', async () => {
+      const keys = [(await issue()).record.keyId, (await issue()).record.keyId] as const
+      const before = await changedKeys(0)
+      let uses = new Map([
+        [keys[0], START_SECONDS + 5],
+        [keys[1], START_SECONDS + 6],
+      ])
+      const errors: unknown[] = []
+      temporary.store.upkeep.start({
+        takeUses: () => {
+          const taken = uses
+          uses = new Map()
+          return taken
+        },
+        onError: (error) => errors.push(error),
+      })
+      await temporary.store.upkeep.flush()
+      uses = new Map([
+        [keys[0], START_SECONDS + 3],
+        [keys[1], START_SECONDS + 9],
+        ['unknown00000', START_SECONDS + 9],
+      ])
+      await temporary.store.upkeep.flush()
+      expect((await find(keys[0])).lastUsedAtSeconds).toBe(START_SECONDS + 5)
+      expect((await find(keys[1])).lastUsedAtSeconds).toBe(START_SECONDS + 9)
+      expect(await changedKeys(0)).toEqual(before)
+      expect(errors).toEqual([])
+    })
   })
 })

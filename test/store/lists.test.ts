@@ -5,304 +5,307 @@ import { FieldInvalidError } from '../../src/domain/errors.ts'
 import { LIST_EDITS_MAX, type ListChunk, type ListEdit, type ListNote } from '../../src/domain/list.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import type { AddressList } from '../../src/store/lists.ts'
-import { openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
-const NOTE: ListNote = { memo: '', author: 'alice', addedAtSeconds: 100 }
-const SOLANA = 'So11111111111111111111111111111111111111112'
+describeStores((openTemporaryStore) => {
+  const NOTE: ListNote = { memo: '', author: 'alice', addedAtSeconds: 100 }
+  const SOLANA = 'So11111111111111111111111111111111111111112'
 
-/** The n-th address: ascending with n. */
-const evm = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
-const edit = (address: string, present = true, note: Partial<ListNote> = {}): ListEdit => ({
-  key: addressKey(address),
-  ...NOTE,
-  ...note,
-  present,
-})
-const chunk = (addresses: readonly string[], note: Partial<ListNote> = {}): ListChunk => {
-  const keys = addresses.map((address) => addressKey(address))
-  return {
-    width: keys[0]?.length === 32 ? 32 : 20,
-    keys: Buffer.concat(keys),
-    notes: keys.map(() => ({ ...NOTE, ...note })),
+  /** The n-th address: ascending with n. */
+  const evm = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
+  const edit = (address: string, present = true, note: Partial<ListNote> = {}): ListEdit => ({
+    key: addressKey(address),
+    ...NOTE,
+    ...note,
+    present,
+  })
+  const chunk = (addresses: readonly string[], note: Partial<ListNote> = {}): ListChunk => {
+    const keys = addresses.map((address) => addressKey(address))
+    return {
+      width: keys[0]?.length === 32 ? 32 : 20,
+      keys: Buffer.concat(keys),
+      notes: keys.map(() => ({ ...NOTE, ...note })),
+    }
   }
-}
 
-let temporary: TemporaryStore
-let ours: string
-let theirs: string
-let number = 0
+  let temporary: TemporaryStore
+  let ours: string
+  let theirs: string
+  let number = 0
 
-beforeAll(async () => {
-  temporary = await openTemporaryStore()
-  ours = (await seedOrganization(temporary.store, 'ours')).organizationId
-  theirs = (await seedOrganization(temporary.store, 'theirs')).organizationId
-})
-afterAll(() => temporary.remove())
+  beforeAll(async () => {
+    temporary = await openTemporaryStore()
+    ours = (await seedOrganization(temporary.store, 'ours')).organizationId
+    theirs = (await seedOrganization(temporary.store, 'theirs')).organizationId
+  })
+  afterAll(() => temporary.remove())
 
-const newList = (owner: string | null = ours): Promise<AddressList> => {
-  number += 1
-  return temporary.store.lists.create({ owner, name: `list_${number}` })
-}
+  const newList = (owner: string | null = ours): Promise<AddressList> => {
+    number += 1
+    return temporary.store.lists.create({ owner, name: `list_${number}` })
+  }
 
-const write = async (list: AddressList, chunks: readonly ListChunk[]): Promise<string> => {
-  const { listBases } = temporary.store
-  const baseId = await listBases.begin(list.id)
-  await listBases.append(baseId, chunks)
-  const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
-  expect(await listBases.activate(activation)).toBe('activated')
-  return baseId
-}
+  const write = async (list: AddressList, chunks: readonly ListChunk[]): Promise<string> => {
+    const { listBases } = temporary.store
+    const baseId = await listBases.begin(list.id)
+    await listBases.append(baseId, chunks)
+    const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
+    expect(await listBases.activate(activation)).toBe('activated')
+    return baseId
+  }
 
-const reload = async ({ id }: AddressList): Promise<AddressList> => {
-  const list = await temporary.store.lists.findById(id)
-  if (list === null) throw new Error('the list is gone')
-  return list
-}
+  const reload = async ({ id }: AddressList): Promise<AddressList> => {
+    const list = await temporary.store.lists.findById(id)
+    if (list === null) throw new Error('the list is gone')
+    return list
+  }
 
-/** What the change feed would tell of since a moment. */
-const changesSince = async (sequence: number) =>
-  (await readChanges(temporary.store.database, sequence, 100)).map(({ topic, subjectId, organizationId }) => ({
-    topic,
-    subjectId,
-    organizationId,
-  }))
+  /** What the change feed would tell of since a moment. */
+  const changesSince = async (sequence: number) =>
+    (await readChanges(temporary.store.database, sequence, 100)).map(({ topic, subjectId, organizationId }) => ({
+      topic,
+      subjectId,
+      organizationId,
+    }))
 
-describe('lists', () => {
-  test('have names that policies can write, each once for its owner', async () => {
-    const { lists } = temporary.store
-    for (const name of ['', 'Upper', 'a-b', '1a', '_a', 'a'.repeat(65), 'ä']) {
-      await expect(lists.create({ owner: ours, name })).rejects.toBeInstanceOf(FieldInvalidError)
-    }
-    const list = await lists.create({ owner: ours, name: 'partners', description: 'known' })
-    expect(list).toMatchObject({ entryCount: 0, baseId: null, hasSource: false, description: 'known' })
-    await expect(lists.create({ owner: ours, name: 'partners' })).rejects.toMatchObject({ constraint: 'unique' })
-    expect((await lists.create({ owner: theirs, name: 'partners' })).id).not.toBe(list.id)
+  describe('lists', () => {
+    test('have names that policies can write, each once for its owner', async () => {
+      const { lists } = temporary.store
+      for (const name of ['', 'Upper', 'a-b', '1a', '_a', 'a'.repeat(65), 'ä']) {
+        await expect(lists.create({ owner: ours, name })).rejects.toBeInstanceOf(FieldInvalidError)
+      }
+      const list = await lists.create({ owner: ours, name: 'partners', description: 'known' })
+      expect(list).toMatchObject({ entryCount: 0, baseId: null, hasSource: false, description: 'known' })
+      await expect(lists.create({ owner: ours, name: 'partners' })).rejects.toMatchObject({ constraint: 'unique' })
+      expect((await lists.create({ owner: theirs, name: 'partners' })).id).not.toBe(list.id)
+    })
+
+    test('that are shared are no organization’s duty, and hide none behind their name', async () => {
+      const { lists } = temporary.store
+      for (const name of ['allow', 'deny']) {
+        await expect(lists.create({ owner: null, name })).rejects.toBeInstanceOf(FieldInvalidError)
+      }
+      await lists.create({ owner: null, name: 'sanctions' })
+      await expect(lists.create({ owner: null, name: 'sanctions' })).rejects.toMatchObject({ constraint: 'unique' })
+      await expect(lists.create({ owner: ours, name: 'sanctions' })).rejects.toBeInstanceOf(FieldInvalidError)
+    })
+
+    test('are their owner’s alone', async () => {
+      const { lists } = temporary.store
+      const list = await newList(theirs)
+      expect(await lists.find(ours, list.name)).toBeNull()
+      expect(await lists.find(null, list.name)).toBeNull()
+      expect((await lists.list(ours)).map(({ name }) => name)).not.toContain(list.name)
+      expect(await lists.edit(ours, list.name, [edit(evm(1))])).toEqual({ status: 'unknown' })
+      expect(await lists.edit(null, list.name, [edit(evm(1))])).toEqual({ status: 'unknown' })
+      expect(await lists.remove(ours, list.name)).toBe(false)
+      expect(await reload(list)).toEqual(list)
+    })
+
+    test('tell the change feed of everything that happens to them', async () => {
+      const { lists, listSources, database } = temporary.store
+      const before = await readLastSequence(database)
+      const list = await newList()
+      await lists.edit(ours, list.name, [edit(evm(1))])
+      await write(list, [chunk([evm(2)])])
+      const source = {
+        location: '/x',
+        format: 'text',
+        reach: 'public',
+        skipsBadLines: false,
+        intervalSeconds: 60,
+      } as const
+      await listSources.set(list.id, source)
+      await listSources.confirm(list.id, 0)
+      await listSources.remove(list.id)
+      await lists.remove(ours, list.name)
+      const change = { topic: 'list', subjectId: list.id, organizationId: ours } as const
+      expect(await changesSince(before)).toEqual(new Array(7).fill(change))
+    })
   })
 
-  test('that are shared are no organization’s duty, and hide none behind their name', async () => {
-    const { lists } = temporary.store
-    for (const name of ['allow', 'deny']) {
-      await expect(lists.create({ owner: null, name })).rejects.toBeInstanceOf(FieldInvalidError)
-    }
-    await lists.create({ owner: null, name: 'sanctions' })
-    await expect(lists.create({ owner: null, name: 'sanctions' })).rejects.toMatchObject({ constraint: 'unique' })
-    await expect(lists.create({ owner: ours, name: 'sanctions' })).rejects.toBeInstanceOf(FieldInvalidError)
+  describe('single entries', () => {
+    test('are added and removed, with their notes, over what the list was written with', async () => {
+      const { lists } = temporary.store
+      const list = await newList()
+      await write(list, [chunk([evm(1), evm(2), evm(3)], { memo: 'first' }), chunk([SOLANA])])
+      const added = await lists.edit(ours, list.name, [
+        edit(evm(4), true, { memo: 'new', author: 'bob', addedAtSeconds: 200 }),
+        edit(evm(2), false),
+      ])
+      expect(added).toMatchObject({ status: 'edited', changed: 2, list: { entryCount: 4 } })
+      const current = await reload(list)
+      const find = async (address: string) => {
+        const entry = await lists.findEntry(current, addressKey(address))
+        return entry === null ? null : [entry.memo, entry.author, entry.addedAtSeconds]
+      }
+      expect(await find(evm(1))).toEqual(['first', 'alice', 100])
+      expect(await find(evm(2))).toBeNull()
+      expect(await find(evm(4))).toEqual(['new', 'bob', 200])
+      expect(await find(SOLANA)).toEqual(['', 'alice', 100])
+      expect(await find(evm(5))).toBeNull()
+    })
+
+    test('count once, however often they are put in or taken out', async () => {
+      const { lists } = temporary.store
+      const list = await newList()
+      await write(list, [chunk([evm(1)])])
+      const after = async (...edits: ListEdit[]): Promise<[number, number]> => {
+        const result = await lists.edit(ours, list.name, edits)
+        return result.status === 'edited' ? [result.changed, result.list.entryCount] : [-1, -1]
+      }
+      expect(await after(edit(evm(1)))).toEqual([0, 1])
+      expect(await after(edit(evm(9), false))).toEqual([0, 1])
+      expect(await after(edit(evm(2)), edit(evm(2)))).toEqual([1, 2])
+      expect(await after(edit(evm(2), true, { memo: 'again' }))).toEqual([0, 2])
+      expect(await after(edit(evm(1), false), edit(evm(2), false))).toEqual([2, 0])
+      expect(await after(edit(evm(1), false))).toEqual([0, 0])
+      expect(await after(edit(evm(1)))).toEqual([1, 1])
+      // Put in and taken out again, and never part of a base: nothing is left of it.
+      expect((await lists.readEdits(list.id)).map(({ key }) => addressOfKey(key))).toEqual([evm(1) as never])
+    })
+
+    test('are bounded: then the list has to be written whole', async () => {
+      const { lists } = temporary.store
+      const list = await newList()
+      const many = Array.from({ length: LIST_EDITS_MAX }, (_, index) => edit(evm(index + 1)))
+      expect(await lists.edit(ours, list.name, many)).toMatchObject({ status: 'edited', changed: LIST_EDITS_MAX })
+      expect(await lists.edit(ours, list.name, [edit(evm(0))])).toEqual({ status: 'edits-full' })
+    })
   })
 
-  test('are their owner’s alone', async () => {
-    const { lists } = temporary.store
-    const list = await newList(theirs)
-    expect(await lists.find(ours, list.name)).toBeNull()
-    expect(await lists.find(null, list.name)).toBeNull()
-    expect((await lists.list(ours)).map(({ name }) => name)).not.toContain(list.name)
-    expect(await lists.edit(ours, list.name, [edit(evm(1))])).toEqual({ status: 'unknown' })
-    expect(await lists.edit(null, list.name, [edit(evm(1))])).toEqual({ status: 'unknown' })
-    expect(await lists.remove(ours, list.name)).toBe(false)
-    expect(await reload(list)).toEqual(list)
+  describe('a base', () => {
+    test('is seen when it is activated, whole, and not before', async () => {
+      const { lists, listBases } = temporary.store
+      const list = await newList()
+      await lists.edit(ours, list.name, [edit(evm(7))])
+      const baseId = await listBases.begin(list.id)
+      await listBases.append(baseId, [chunk([evm(1), evm(2)])])
+      await listBases.append(baseId, [chunk([evm(3)]), chunk([SOLANA])])
+      expect((await reload(list)).entryCount).toBe(1)
+      const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
+      expect(await listBases.activate(activation)).toBe('activated')
+      expect(await reload(list)).toMatchObject({ entryCount: 4, baseId })
+      expect(await lists.readEdits(list.id)).toEqual([])
+      expect(await listBases.find(baseId)).toEqual({ id: baseId, evmCount: 3, solanaCount: 1 })
+      const [first] = await listBases.readKeys(baseId, 20, null, 1)
+      expect(first).toEqual(new Uint8Array(chunk([evm(1), evm(2)]).keys))
+      expect(await listBases.readKeys(baseId, 20, addressKey(evm(1)), 10)).toEqual([addressKey(evm(3))])
+      expect(await listBases.readKeys(baseId, 20, addressKey(evm(3)), 10)).toEqual([])
+      expect((await listBases.readChunks(baseId, 32, null, 10)).map(({ notes }) => notes)).toEqual([[NOTE]])
+    })
+
+    test('does not overtake a change that it does not know of', async () => {
+      const { lists, listBases } = temporary.store
+      const list = await newList()
+      const baseId = await listBases.begin(list.id)
+      await lists.edit(ours, list.name, [edit(evm(1))])
+      const activation = { listId: list.id, baseId, ifVersion: list.version, confirmation: null }
+      expect(await listBases.activate(activation)).toBe('changed-meanwhile')
+      expect(await listBases.activate({ ...activation, listId: 'list_gone', ifVersion: null })).toBe('unknown')
+      expect((await reload(list)).entryCount).toBe(1)
+    })
+
+    test('is swept once no list shows it, readers given time; one that was never finished, later', async () => {
+      const { lists, listBases, upkeep } = temporary.store
+      const list = await newList()
+      const old = await write(list, [chunk([evm(1)])])
+      const current = await write(list, [chunk([evm(2)])])
+      const abandoned = await listBases.begin(list.id)
+      await listBases.append(
+        abandoned,
+        Array.from({ length: 40 }, (_, index) => chunk([evm(index + 1)])),
+      )
+      await upkeep.sweep()
+      expect(await listBases.readKeys(old, 20, null, 1)).toHaveLength(1)
+      temporary.clock.advance(61)
+      await upkeep.sweep()
+      expect(await listBases.find(old)).toBeNull()
+      expect(await listBases.readKeys(old, 20, null, 1)).toEqual([])
+      expect(await listBases.find(abandoned)).not.toBeNull()
+      temporary.clock.advance(6 * 3_600)
+      await upkeep.sweep()
+      expect(await listBases.find(abandoned)).toBeNull()
+      expect(await listBases.find(current)).not.toBeNull()
+      await lists.remove(ours, list.name)
+      temporary.clock.advance(61)
+      await upkeep.sweep()
+      expect(await listBases.find(current)).toBeNull()
+    })
+
+    test('keeps each entry’s note, however they differ', async () => {
+      const { lists } = temporary.store
+      const list = await newList()
+      const notes: ListNote[] = [
+        { memo: 'a "quoted", ünï memo', author: 'alice', addedAtSeconds: 1 },
+        { memo: '', author: 'bob', addedAtSeconds: 1 },
+        { memo: 'c', author: 'alice', addedAtSeconds: 2 },
+      ]
+      await write(list, [{ ...chunk([evm(1), evm(2), evm(3)]), notes }])
+      const current = await reload(list)
+      for (const [index, note] of notes.entries()) {
+        expect(await lists.findEntry(current, addressKey(evm(index + 1)))).toMatchObject(note)
+      }
+    })
   })
 
-  test('tell the change feed of everything that happens to them', async () => {
-    const { lists, listSources, database } = temporary.store
-    const before = await readLastSequence(database)
-    const list = await newList()
-    await lists.edit(ours, list.name, [edit(evm(1))])
-    await write(list, [chunk([evm(2)])])
-    const source = {
-      location: '/x',
+  describe('a source', () => {
+    const settings = {
+      location: 'https://lists.example/a.txt',
       format: 'text',
       reach: 'public',
-      skipsBadLines: false,
-      intervalSeconds: 60,
+      skipsBadLines: true,
+      intervalSeconds: 3_600,
     } as const
-    await listSources.set(list.id, source)
-    await listSources.confirm(list.id, 0)
-    await listSources.remove(list.id)
-    await lists.remove(ours, list.name)
-    const change = { topic: 'list', subjectId: list.id, organizationId: ours } as const
-    expect(await changesSince(before)).toEqual(new Array(7).fill(change))
-  })
-})
 
-describe('single entries', () => {
-  test('are added and removed, with their notes, over what the list was written with', async () => {
-    const { lists } = temporary.store
-    const list = await newList()
-    await write(list, [chunk([evm(1), evm(2), evm(3)], { memo: 'first' }), chunk([SOLANA])])
-    const added = await lists.edit(ours, list.name, [
-      edit(evm(4), true, { memo: 'new', author: 'bob', addedAtSeconds: 200 }),
-      edit(evm(2), false),
-    ])
-    expect(added).toMatchObject({ status: 'edited', changed: 2, list: { entryCount: 4 } })
-    const current = await reload(list)
-    const find = async (address: string) => {
-      const entry = await lists.findEntry(current, addressKey(address))
-      return entry === null ? null : [entry.memo, entry.author, entry.addedAtSeconds]
-    }
-    expect(await find(evm(1))).toEqual(['first', 'alice', 100])
-    expect(await find(evm(2))).toBeNull()
-    expect(await find(evm(4))).toEqual(['new', 'bob', 200])
-    expect(await find(SOLANA)).toEqual(['', 'alice', 100])
-    expect(await find(evm(5))).toBeNull()
-  })
-
-  test('count once, however often they are put in or taken out', async () => {
-    const { lists } = temporary.store
-    const list = await newList()
-    await write(list, [chunk([evm(1)])])
-    const after = async (...edits: ListEdit[]): Promise<[number, number]> => {
-      const result = await lists.edit(ours, list.name, edits)
-      return result.status === 'edited' ? [result.changed, result.list.entryCount] : [-1, -1]
-    }
-    expect(await after(edit(evm(1)))).toEqual([0, 1])
-    expect(await after(edit(evm(9), false))).toEqual([0, 1])
-    expect(await after(edit(evm(2)), edit(evm(2)))).toEqual([1, 2])
-    expect(await after(edit(evm(2), true, { memo: 'again' }))).toEqual([0, 2])
-    expect(await after(edit(evm(1), false), edit(evm(2), false))).toEqual([2, 0])
-    expect(await after(edit(evm(1), false))).toEqual([0, 0])
-    expect(await after(edit(evm(1)))).toEqual([1, 1])
-    // Put in and taken out again, and never part of a base: nothing is left of it.
-    expect((await lists.readEdits(list.id)).map(({ key }) => addressOfKey(key))).toEqual([evm(1) as never])
-  })
-
-  test('are bounded: then the list has to be written whole', async () => {
-    const { lists } = temporary.store
-    const list = await newList()
-    const many = Array.from({ length: LIST_EDITS_MAX }, (_, index) => edit(evm(index + 1)))
-    expect(await lists.edit(ours, list.name, many)).toMatchObject({ status: 'edited', changed: LIST_EDITS_MAX })
-    expect(await lists.edit(ours, list.name, [edit(evm(0))])).toEqual({ status: 'edits-full' })
-  })
-})
-
-describe('a base', () => {
-  test('is seen when it is activated, whole, and not before', async () => {
-    const { lists, listBases } = temporary.store
-    const list = await newList()
-    await lists.edit(ours, list.name, [edit(evm(7))])
-    const baseId = await listBases.begin(list.id)
-    await listBases.append(baseId, [chunk([evm(1), evm(2)])])
-    await listBases.append(baseId, [chunk([evm(3)]), chunk([SOLANA])])
-    expect((await reload(list)).entryCount).toBe(1)
-    const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
-    expect(await listBases.activate(activation)).toBe('activated')
-    expect(await reload(list)).toMatchObject({ entryCount: 4, baseId })
-    expect(await lists.readEdits(list.id)).toEqual([])
-    expect(await listBases.find(baseId)).toEqual({ id: baseId, evmCount: 3, solanaCount: 1 })
-    const [first] = await listBases.readKeys(baseId, 20, null, 1)
-    expect(first).toEqual(new Uint8Array(chunk([evm(1), evm(2)]).keys))
-    expect(await listBases.readKeys(baseId, 20, addressKey(evm(1)), 10)).toEqual([addressKey(evm(3))])
-    expect(await listBases.readKeys(baseId, 20, addressKey(evm(3)), 10)).toEqual([])
-    expect((await listBases.readChunks(baseId, 32, null, 10)).map(({ notes }) => notes)).toEqual([[NOTE]])
-  })
-
-  test('does not overtake a change that it does not know of', async () => {
-    const { lists, listBases } = temporary.store
-    const list = await newList()
-    const baseId = await listBases.begin(list.id)
-    await lists.edit(ours, list.name, [edit(evm(1))])
-    const activation = { listId: list.id, baseId, ifVersion: list.version, confirmation: null }
-    expect(await listBases.activate(activation)).toBe('changed-meanwhile')
-    expect(await listBases.activate({ ...activation, listId: 'list_gone', ifVersion: null })).toBe('unknown')
-    expect((await reload(list)).entryCount).toBe(1)
-  })
-
-  test('is swept once no list shows it, readers given time; one that was never finished, later', async () => {
-    const { lists, listBases, upkeep } = temporary.store
-    const list = await newList()
-    const old = await write(list, [chunk([evm(1)])])
-    const current = await write(list, [chunk([evm(2)])])
-    const abandoned = await listBases.begin(list.id)
-    await listBases.append(
-      abandoned,
-      Array.from({ length: 40 }, (_, index) => chunk([evm(index + 1)])),
-    )
-    await upkeep.sweep()
-    expect(await listBases.readKeys(old, 20, null, 1)).toHaveLength(1)
-    temporary.clock.advance(61)
-    await upkeep.sweep()
-    expect(await listBases.find(old)).toBeNull()
-    expect(await listBases.readKeys(old, 20, null, 1)).toEqual([])
-    expect(await listBases.find(abandoned)).not.toBeNull()
-    temporary.clock.advance(6 * 3_600)
-    await upkeep.sweep()
-    expect(await listBases.find(abandoned)).toBeNull()
-    expect(await listBases.find(current)).not.toBeNull()
-    await lists.remove(ours, list.name)
-    temporary.clock.advance(61)
-    await upkeep.sweep()
-    expect(await listBases.find(current)).toBeNull()
-  })
-
-  test('keeps each entry’s note, however they differ', async () => {
-    const { lists } = temporary.store
-    const list = await newList()
-    const notes: ListNote[] = [
-      { memo: 'a "quoted", ünï memo', author: 'alice', addedAtSeconds: 1 },
-      { memo: '', author: 'bob', addedAtSeconds: 1 },
-      { memo: 'c', author: 'alice', addedAtSeconds: 2 },
-    ]
-    await write(list, [{ ...chunk([evm(1), evm(2), evm(3)]), notes }])
-    const current = await reload(list)
-    for (const [index, note] of notes.entries()) {
-      expect(await lists.findEntry(current, addressKey(evm(index + 1)))).toMatchObject(note)
-    }
-  })
-})
-
-describe('a source', () => {
-  const settings = {
-    location: 'https://lists.example/a.txt',
-    format: 'text',
-    reach: 'public',
-    skipsBadLines: true,
-    intervalSeconds: 3_600,
-  } as const
-
-  test('keeps its list: people change nothing there', async () => {
-    const { lists, listSources, listBases } = temporary.store
-    const list = await newList()
-    expect(await listSources.set(list.id, settings)).toMatchObject({ ...settings, confirmedAtSeconds: null })
-    expect(await reload(list)).toMatchObject({ hasSource: true, confirmedAtSeconds: null })
-    expect(await lists.edit(ours, list.name, [edit(evm(1))])).toEqual({ status: 'kept-by-source' })
-    const baseId = await listBases.begin(list.id)
-    const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
-    expect(await listBases.activate(activation)).toBe('changed-meanwhile')
-    expect(await listSources.remove(list.id)).toBe(true)
-    expect(await listSources.remove(list.id)).toBe(false)
-    expect(await listBases.activate(activation)).toBe('activated')
-  })
-
-  test('is taken by one process when it is due, and by another when that one is gone', async () => {
-    const { listSources, listBases } = temporary.store
-    const { clock } = temporary
-    const list = await newList(null)
-    await listSources.set(list.id, settings)
-    expect((await listSources.takeDue(600))?.listId).toBe(list.id)
-    expect(await listSources.takeDue(600)).toBeNull()
-    clock.advance(601)
-    expect((await listSources.takeDue(600))?.listId).toBe(list.id)
-    await listSources.fail(list.id, 'no connection', clock.unixSeconds() + 300)
-    expect(await listSources.takeDue(600)).toBeNull()
-    clock.advance(301)
-    expect(await listSources.takeDue(600)).toMatchObject({ failure: 'no connection', confirmedAtSeconds: null })
-    const baseId = await listBases.begin(list.id)
-    await listBases.append(baseId, [chunk([evm(1)])])
-    const confirmation = {
-      fileSha256: 'ab',
-      fileBytes: 43,
-      skippedCount: 2,
-      nextDueAtSeconds: clock.unixSeconds() + 3_600,
-    }
-    expect(await listBases.activate({ listId: list.id, baseId, ifVersion: null, confirmation })).toBe('activated')
-    const now = clock.unixSeconds()
-    expect(await listSources.find(list.id)).toMatchObject({
-      ...{ failure: null, fileSha256: 'ab', fileBytes: 43, skippedCount: 2 },
-      ...{ attemptedAtSeconds: now, confirmedAtSeconds: now, dueAtSeconds: now + 3_600 },
+    test('keeps its list: people change nothing there', async () => {
+      const { lists, listSources, listBases } = temporary.store
+      const list = await newList()
+      expect(await listSources.set(list.id, settings)).toMatchObject({ ...settings, confirmedAtSeconds: null })
+      expect(await reload(list)).toMatchObject({ hasSource: true, confirmedAtSeconds: null })
+      expect(await lists.edit(ours, list.name, [edit(evm(1))])).toEqual({ status: 'kept-by-source' })
+      const baseId = await listBases.begin(list.id)
+      const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
+      expect(await listBases.activate(activation)).toBe('changed-meanwhile')
+      expect(await listSources.remove(list.id)).toBe(true)
+      expect(await listSources.remove(list.id)).toBe(false)
+      expect(await listBases.activate(activation)).toBe('activated')
     })
-    expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: now })
-    clock.advance(3_601)
-    expect((await listSources.takeDue(600))?.fileSha256).toBe('ab')
-    await listSources.confirm(list.id, clock.unixSeconds() + 3_600)
-    expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: clock.unixSeconds() })
-    await listSources.remove(list.id)
+
+    test('is taken by one process when it is due, and by another when that one is gone', async () => {
+      const { listSources, listBases } = temporary.store
+      const { clock } = temporary
+      const list = await newList(null)
+      await listSources.set(list.id, settings)
+      expect((await listSources.takeDue(600))?.listId).toBe(list.id)
+      expect(await listSources.takeDue(600)).toBeNull()
+      clock.advance(601)
+      expect((await listSources.takeDue(600))?.listId).toBe(list.id)
+      await listSources.fail(list.id, 'no connection', clock.unixSeconds() + 300)
+      expect(await listSources.takeDue(600)).toBeNull()
+      clock.advance(301)
+      expect(await listSources.takeDue(600)).toMatchObject({ failure: 'no connection', confirmedAtSeconds: null })
+      const baseId = await listBases.begin(list.id)
+      await listBases.append(baseId, [chunk([evm(1)])])
+      const confirmation = {
+        fileSha256: 'ab',
+        fileBytes: 43,
+        skippedCount: 2,
+        nextDueAtSeconds: clock.unixSeconds() + 3_600,
+      }
+      expect(await listBases.activate({ listId: list.id, baseId, ifVersion: null, confirmation })).toBe('activated')
+      const now = clock.unixSeconds()
+      expect(await listSources.find(list.id)).toMatchObject({
+        ...{ failure: null, fileSha256: 'ab', fileBytes: 43, skippedCount: 2 },
+        ...{ attemptedAtSeconds: now, confirmedAtSeconds: now, dueAtSeconds: now + 3_600 },
+      })
+      expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: now })
+      clock.advance(3_601)
+      expect((await listSources.takeDue(600))?.fileSha256).toBe('ab')
+      await listSources.confirm(list.id, clock.unixSeconds() + 3_600)
+      expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: clock.unixSeconds() })
+      await listSources.remove(list.id)
+    })
   })
 })

@@ -1,56 +1,59 @@
 // The shadow of a policy: one of its own revisions, seen by targets under a new id, gone once it is activated.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
-let temporary: TemporaryStore
-beforeEach(async () => {
-  temporary = await openTemporaryStore()
-})
-afterEach(() => temporary.remove())
-
-const setUp = async () => {
-  const { store } = temporary
-  const { organizationId, policy, project, revision } = await seedOrganization(store, 'demo')
-  const next = await store.policies.saveRevision({
-    organizationId,
-    policyId: policy.id,
-    source: 'name: P\nrules: []\n',
-    quorum: 1,
+describeStores((openTemporaryStore) => {
+  let temporary: TemporaryStore
+  beforeEach(async () => {
+    temporary = await openTemporaryStore()
   })
-  if (next === null) throw new Error('not saved')
-  const target = () => store.policySource.loadProjectTarget(organizationId, project.verificationHash)
-  return { store, organizationId, policyId: policy.id, revision, next, target }
-}
+  afterEach(() => temporary.remove())
 
-test('a revision shadows the active one until it ends or is activated', async () => {
-  const { store, organizationId, policyId, revision, next, target } = await setUp()
-  const before = await target()
-  expect(await store.policies.shadowRevision(organizationId, policyId, next.id)).toMatchObject({
-    activeRevisionId: revision.id,
-    shadowRevisionId: next.id,
+  const setUp = async () => {
+    const { store } = temporary
+    const { organizationId, policy, project, revision } = await seedOrganization(store, 'demo')
+    const next = await store.policies.saveRevision({
+      organizationId,
+      policyId: policy.id,
+      source: 'name: P\nrules: []\n',
+      quorum: 1,
+    })
+    if (next === null) throw new Error('not saved')
+    const target = () => store.policySource.loadProjectTarget(organizationId, project.verificationHash)
+    return { store, organizationId, policyId: policy.id, revision, next, target }
+  }
+
+  test('a revision shadows the active one until it ends or is activated', async () => {
+    const { store, organizationId, policyId, revision, next, target } = await setUp()
+    const before = await target()
+    expect(await store.policies.shadowRevision(organizationId, policyId, next.id)).toMatchObject({
+      activeRevisionId: revision.id,
+      shadowRevisionId: next.id,
+    })
+    const shadowed = await target()
+    expect(shadowed).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
+    expect(shadowed?.id).not.toBe(before?.id)
+
+    expect(await store.policies.endShadow(organizationId, policyId)).toMatchObject({ shadowRevisionId: null })
+    expect(await target()).toMatchObject({ shadowRevisionId: null })
+
+    await store.policies.shadowRevision(organizationId, policyId, next.id)
+    await store.policies.activateRevision(organizationId, policyId, next.id)
+    expect(await target()).toMatchObject({ revisionId: next.id, shadowRevisionId: null })
+    // Going back leaves another shadow as it is.
+    await store.policies.shadowRevision(organizationId, policyId, next.id)
+    await store.policies.activateRevision(organizationId, policyId, revision.id)
+    expect(await target()).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
   })
-  const shadowed = await target()
-  expect(shadowed).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
-  expect(shadowed?.id).not.toBe(before?.id)
 
-  expect(await store.policies.endShadow(organizationId, policyId)).toMatchObject({ shadowRevisionId: null })
-  expect(await target()).toMatchObject({ shadowRevisionId: null })
-
-  await store.policies.shadowRevision(organizationId, policyId, next.id)
-  await store.policies.activateRevision(organizationId, policyId, next.id)
-  expect(await target()).toMatchObject({ revisionId: next.id, shadowRevisionId: null })
-  // Going back leaves another shadow as it is.
-  await store.policies.shadowRevision(organizationId, policyId, next.id)
-  await store.policies.activateRevision(organizationId, policyId, revision.id)
-  expect(await target()).toMatchObject({ revisionId: revision.id, shadowRevisionId: next.id })
-})
-
-test('only a revision of the policy, for its own organization', async () => {
-  const { store, organizationId, policyId, next } = await setUp()
-  const other = await seedOrganization(store, 'other')
-  expect(await store.policies.shadowRevision(organizationId, policyId, other.revision.id)).toBeNull()
-  expect(await store.policies.shadowRevision(organizationId, policyId, 'revision_gone')).toBeNull()
-  expect(await store.policies.shadowRevision(other.organizationId, policyId, next.id)).toBeNull()
-  expect(await store.policies.endShadow(other.organizationId, policyId)).toBeNull()
-  expect(await store.policies.find(organizationId, policyId)).toMatchObject({ shadowRevisionId: null })
+  test('only a revision of the policy, for its own organization', async () => {
+    const { store, organizationId, policyId, next } = await setUp()
+    const other = await seedOrganization(store, 'other')
+    expect(await store.policies.shadowRevision(organizationId, policyId, other.revision.id)).toBeNull()
+    expect(await store.policies.shadowRevision(organizationId, policyId, 'revision_gone')).toBeNull()
+    expect(await store.policies.shadowRevision(other.organizationId, policyId, next.id)).toBeNull()
+    expect(await store.policies.endShadow(other.organizationId, policyId)).toBeNull()
+    expect(await store.policies.find(organizationId, policyId)).toMatchObject({ shadowRevisionId: null })
+  })
 })

@@ -2,150 +2,162 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { bindingSubject } from '../../src/store/bindings.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
-import { openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
-let temporary: TemporaryStore
-let seed: Awaited<ReturnType<typeof seedOrganization>>
+describeStores((openTemporaryStore) => {
+  let temporary: TemporaryStore
+  let seed: Awaited<ReturnType<typeof seedOrganization>>
 
-const target = async () => {
-  const found = await temporary.store.policySource.loadProjectTarget(seed.organizationId, seed.project.verificationHash)
-  if (found === null) throw new Error('no target')
-  return found
-}
-/** The changes that `work` announced. */
-const announced = async (work: () => Promise<unknown>) => {
-  const before = await readLastSequence(temporary.store.database)
-  await work()
-  return (await readChanges(temporary.store.database, before, 100)).map((change) => [change.topic, change.subjectId])
-}
-
-beforeEach(async () => {
-  temporary = await openTemporaryStore()
-  seed = await seedOrganization(temporary.store, 'demo')
-})
-afterEach(() => temporary.remove())
-
-describe('a target', () => {
-  test('holds what is signed and decided by', async () => {
-    expect(await target()).toEqual({
-      id: `${seed.project.id}:1:${seed.revision.id}:2`,
-      organizationId: seed.organizationId,
-      projectId: seed.project.id,
-      verificationHash: seed.project.verificationHash,
-      policyId: seed.policy.id,
-      policyName: 'demo policy',
-      revisionId: seed.revision.id,
-      shadowRevisionId: null,
-      quorum: 1,
-      lifetimeSeconds: 300,
-    })
-    const { policySource } = temporary.store
-    const { chainName, address } = seed.binding
-    expect(await policySource.loadBindingTarget(seed.organizationId, chainName, address)).toEqual(await target())
-    expect(await policySource.loadBindingTarget(seed.organizationId, 'base', address)).toBeNull()
-    expect(await policySource.loadProjectTarget(seed.organizationId, 'x-unknown')).toBeNull()
-  })
-
-  test('has a new id after each change of the project, the policy’s name or the active revision', async () => {
-    const { store } = temporary
-    const { organizationId, policy, project } = seed
-    const ids = [(await target()).id]
-    const next = async (topic: string, subjectId: string, work: () => Promise<unknown>) => {
-      expect(await announced(work)).toEqual([[topic, subjectId]])
-      ids.push((await target()).id)
-    }
-    await next('project', project.id, () => store.projects.update(organizationId, project.id, { lifetimeSeconds: 10 }))
-    expect((await target()).lifetimeSeconds).toBe(10)
-    await next('project', project.id, () => store.projects.update(organizationId, project.id, { name: 'renamed' }))
-    expect((await target()).lifetimeSeconds).toBe(10)
-    await next('policy', policy.id, () => store.policies.rename(organizationId, policy.id, 'renamed'))
-    expect((await target()).policyName).toBe('renamed')
-
-    const saved = await store.policies.saveRevision({ organizationId, policyId: policy.id, source: 'b', quorum: 3 })
-    expect(saved?.number).toBe(2)
-    expect((await target()).id).toBe(ids.at(-1) ?? '')
-    await next('policy', policy.id, () => store.policies.activateRevision(organizationId, policy.id, saved?.id ?? ''))
-    expect((await target()).quorum).toBe(3)
-    // Rolling back to the first revision is a new state too: caches of the time in between must not return.
-    await next('policy', policy.id, () => store.policies.activateRevision(organizationId, policy.id, seed.revision.id))
-
-    const other = await store.policies.create({ organizationId, name: 'other' })
-    const revision = await store.policies.saveRevision({ organizationId, policyId: other.id, source: 'c', quorum: 1 })
-    await store.policies.activateRevision(organizationId, other.id, revision?.id ?? '')
-    await next('project', project.id, () => store.projects.update(organizationId, project.id, { policyId: other.id }))
-    expect((await target()).policyId).toBe(other.id)
-    expect(new Set(ids).size).toBe(ids.length)
-  })
-
-  test('is not found while its policy has no active revision', async () => {
-    const { store } = temporary
-    const { organizationId } = seed
-    const policy = await store.policies.create({ organizationId, name: 'draft' })
-    const project = await store.projects.create({ organizationId, name: 'draft', policyId: policy.id })
-    expect(await store.policySource.loadProjectTarget(organizationId, project.verificationHash)).toBeNull()
-  })
-
-  test('out of range can’t be stored', async () => {
-    const { projects } = temporary.store
-    for (const lifetimeSeconds of [9, 3_601]) {
-      await expect(projects.update(seed.organizationId, seed.project.id, { lifetimeSeconds })).rejects.toMatchObject({
-        constraint: 'check',
-      })
-    }
-    expect((await target()).lifetimeSeconds).toBe(300)
-  })
-
-  test('a binding is announced by what it is looked up by, made and removed', async () => {
-    const { bindings } = temporary.store
-    const subject = bindingSubject(seed.binding.chainName, seed.binding.address)
-    expect(await announced(() => bindings.remove(seed.organizationId, seed.binding.id))).toEqual([['binding', subject]])
-    const { id: _id, createdAtSeconds: _at, ...binding } = seed.binding
-    expect(await announced(() => bindings.create(binding))).toEqual([['binding', subject]])
-  })
-})
-
-describe('a revision', () => {
-  test('is loaded as it was saved, with the hash of its text', async () => {
-    expect(await temporary.store.policySource.loadRevision(seed.revision.id)).toEqual({
-      id: seed.revision.id,
-      policyId: seed.policy.id,
-      number: 1,
-      source: 'name: demo',
-      contentHash: createHash('sha256').update('name: demo').digest('hex'),
-    })
-    expect(await temporary.store.policySource.loadRevision('revision_unknown')).toBeNull()
-  })
-
-  test('is numbered in the order of saving, newest listed first', async () => {
-    const { policies } = temporary.store
-    const { organizationId, policy } = seed
-    await Promise.all(
-      ['b', 'c', 'd'].map((source) =>
-        policies.saveRevision({ organizationId, policyId: policy.id, source, quorum: 1 }),
-      ),
+  const target = async () => {
+    const found = await temporary.store.policySource.loadProjectTarget(
+      seed.organizationId,
+      seed.project.verificationHash,
     )
-    const revisions = await policies.listRevisions(organizationId, policy.id)
-    expect(revisions.map((revision) => revision.number)).toEqual([4, 3, 2, 1])
-    expect((await policies.find(organizationId, policy.id))?.revisionCount).toBe(4)
-  })
-})
+    if (found === null) throw new Error('no target')
+    return found
+  }
+  /** The changes that `work` announced. */
+  const announced = async (work: () => Promise<unknown>) => {
+    const before = await readLastSequence(temporary.store.database)
+    await work()
+    return (await readChanges(temporary.store.database, before, 100)).map((change) => [change.topic, change.subjectId])
+  }
 
-describe('attesters', () => {
-  test('change status and are announced, and retiring is final once retired', async () => {
-    const { attesters } = temporary.store
-    const input = { kind: 'ed25519', address: 'address', keystoreFile: 'a.pem' } as const
-    let id = ''
-    expect(
-      await announced(async () => {
-        id = (await attesters.add(input)).id
-      }),
-    ).toEqual([['attester', id]])
-    await expect(attesters.add(input)).rejects.toMatchObject({ constraint: 'unique' })
-    expect((await attesters.setStatus(id, 'retiring'))?.status).toBe('retiring')
-    expect((await attesters.setStatus(id, 'active'))?.status).toBe('active')
-    expect(await announced(() => attesters.setStatus(id, 'retired'))).toEqual([['attester', id]])
-    expect(await announced(() => attesters.setStatus(id, 'active'))).toEqual([])
-    expect(await attesters.list()).toMatchObject([{ ...input, id, status: 'retired' }])
-    expect(await attesters.setStatus('attester_unknown', 'active')).toBeNull()
+  beforeEach(async () => {
+    temporary = await openTemporaryStore()
+    seed = await seedOrganization(temporary.store, 'demo')
+  })
+  afterEach(() => temporary.remove())
+
+  describe('a target', () => {
+    test('holds what is signed and decided by', async () => {
+      expect(await target()).toEqual({
+        id: `${seed.project.id}:1:${seed.revision.id}:2`,
+        organizationId: seed.organizationId,
+        projectId: seed.project.id,
+        verificationHash: seed.project.verificationHash,
+        policyId: seed.policy.id,
+        policyName: 'demo policy',
+        revisionId: seed.revision.id,
+        shadowRevisionId: null,
+        quorum: 1,
+        lifetimeSeconds: 300,
+      })
+      const { policySource } = temporary.store
+      const { chainName, address } = seed.binding
+      expect(await policySource.loadBindingTarget(seed.organizationId, chainName, address)).toEqual(await target())
+      expect(await policySource.loadBindingTarget(seed.organizationId, 'base', address)).toBeNull()
+      expect(await policySource.loadProjectTarget(seed.organizationId, 'x-unknown')).toBeNull()
+    })
+
+    test('has a new id after each change of the project, the policy’s name or the active revision', async () => {
+      const { store } = temporary
+      const { organizationId, policy, project } = seed
+      const ids = [(await target()).id]
+      const next = async (topic: string, subjectId: string, work: () => Promise<unknown>) => {
+        expect(await announced(work)).toEqual([[topic, subjectId]])
+        ids.push((await target()).id)
+      }
+      await next('project', project.id, () =>
+        store.projects.update(organizationId, project.id, { lifetimeSeconds: 10 }),
+      )
+      expect((await target()).lifetimeSeconds).toBe(10)
+      await next('project', project.id, () => store.projects.update(organizationId, project.id, { name: 'renamed' }))
+      expect((await target()).lifetimeSeconds).toBe(10)
+      await next('policy', policy.id, () => store.policies.rename(organizationId, policy.id, 'renamed'))
+      expect((await target()).policyName).toBe('renamed')
+
+      const saved = await store.policies.saveRevision({ organizationId, policyId: policy.id, source: 'b', quorum: 3 })
+      expect(saved?.number).toBe(2)
+      expect((await target()).id).toBe(ids.at(-1) ?? '')
+      await next('policy', policy.id, () => store.policies.activateRevision(organizationId, policy.id, saved?.id ?? ''))
+      expect((await target()).quorum).toBe(3)
+      // Rolling back to the first revision is a new state too: caches of the time in between must not return.
+      await next('policy', policy.id, () =>
+        store.policies.activateRevision(organizationId, policy.id, seed.revision.id),
+      )
+
+      const other = await store.policies.create({ organizationId, name: 'other' })
+      const revision = await store.policies.saveRevision({ organizationId, policyId: other.id, source: 'c', quorum: 1 })
+      await store.policies.activateRevision(organizationId, other.id, revision?.id ?? '')
+      await next('project', project.id, () => store.projects.update(organizationId, project.id, { policyId: other.id }))
+      expect((await target()).policyId).toBe(other.id)
+      expect(new Set(ids).size).toBe(ids.length)
+    })
+
+    test('is not found while its policy has no active revision', async () => {
+      const { store } = temporary
+      const { organizationId } = seed
+      const policy = await store.policies.create({ organizationId, name: 'draft' })
+      const project = await store.projects.create({ organizationId, name: 'draft', policyId: policy.id })
+      expect(await store.policySource.loadProjectTarget(organizationId, project.verificationHash)).toBeNull()
+    })
+
+    test('out of range can’t be stored', async () => {
+      const { projects } = temporary.store
+      for (const lifetimeSeconds of [9, 3_601]) {
+        await expect(projects.update(seed.organizationId, seed.project.id, { lifetimeSeconds })).rejects.toMatchObject({
+          constraint: 'check',
+        })
+      }
+      expect((await target()).lifetimeSeconds).toBe(300)
+    })
+
+    test('a binding is announced by what it is looked up by, made and removed', async () => {
+      const { bindings } = temporary.store
+      const subject = bindingSubject(seed.binding.chainName, seed.binding.address)
+      expect(await announced(() => bindings.remove(seed.organizationId, seed.binding.id))).toEqual([
+        ['binding', subject],
+      ])
+      const { id: _id, createdAtSeconds: _at, ...binding } = seed.binding
+      expect(await announced(() => bindings.create(binding))).toEqual([['binding', subject]])
+    })
+  })
+
+  describe('a revision', () => {
+    test('is loaded as it was saved, with the hash of its text', async () => {
+      expect(await temporary.store.policySource.loadRevision(seed.revision.id)).toEqual({
+        id: seed.revision.id,
+        policyId: seed.policy.id,
+        number: 1,
+        source: 'name: demo',
+        contentHash: createHash('sha256').update('name: demo').digest('hex'),
+      })
+      expect(await temporary.store.policySource.loadRevision('revision_unknown')).toBeNull()
+    })
+
+    test('is numbered in the order of saving, newest listed first', async () => {
+      const { policies } = temporary.store
+      const { organizationId, policy } = seed
+      await Promise.all(
+        ['b', 'c', 'd'].map((source) =>
+          policies.saveRevision({ organizationId, policyId: policy.id, source, quorum: 1 }),
+        ),
+      )
+      const revisions = await policies.listRevisions(organizationId, policy.id)
+      expect(revisions.map((revision) => revision.number)).toEqual([4, 3, 2, 1])
+      expect((await policies.find(organizationId, policy.id))?.revisionCount).toBe(4)
+    })
+  })
+
+  describe('attesters', () => {
+    test('change status and are announced, and retiring is final once retired', async () => {
+      const { attesters } = temporary.store
+      const input = { kind: 'ed25519', address: 'address', keystoreFile: 'a.pem' } as const
+      let id = ''
+      expect(
+        await announced(async () => {
+          id = (await attesters.add(input)).id
+        }),
+      ).toEqual([['attester', id]])
+      await expect(attesters.add(input)).rejects.toMatchObject({ constraint: 'unique' })
+      expect((await attesters.setStatus(id, 'retiring'))?.status).toBe('retiring')
+      expect((await attesters.setStatus(id, 'active'))?.status).toBe('active')
+      expect(await announced(() => attesters.setStatus(id, 'retired'))).toEqual([['attester', id]])
+      expect(await announced(() => attesters.setStatus(id, 'active'))).toEqual([])
+      expect(await attesters.list()).toMatchObject([{ ...input, id, status: 'retired' }])
+      expect(await attesters.setStatus('attester_unknown', 'active')).toBeNull()
+    })
   })
 })

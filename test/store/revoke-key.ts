@@ -2,9 +2,10 @@
 // committed, Unix milliseconds.
 import { systemClock } from '../../src/domain/time.ts'
 import { openStore } from '../../src/store/store.ts'
+import { parseStoreAddress } from '../../src/store/store-address.ts'
 
-const [path = '', keyId = ''] = process.argv.slice(2)
-const store = await openStore({ path, clock: systemClock })
+const [address = '', keyId = ''] = process.argv.slice(2)
+const store = await openStore({ target: parseStoreAddress(address), clock: systemClock })
 const key = await store.apiKeys.findForAuthentication(keyId)
 await store.apiKeys.revoke(key?.organizationId ?? '', keyId)
 process.stdout.write(String(Date.now()))

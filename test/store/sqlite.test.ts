@@ -4,13 +4,7 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
-import {
-  ConstraintViolatedError,
-  StoreStatementError,
-  StoreUnavailableError,
-  StoreUnusableError,
-  TransactionMisuseError,
-} from '../../src/store/errors.ts'
+import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite.ts'
 import { createManualClock, temporaryFolder } from './temporary-store.ts'
 
@@ -35,82 +29,13 @@ afterEach(async () => {
 })
 
 describe('values', () => {
-  test('integers of 64 bits are not rounded', async () => {
-    const numbers = [
-      0,
-      -1,
-      2 ** 31,
-      2 ** 40,
-      Number.MAX_SAFE_INTEGER,
-      2n ** 53n,
-      2n ** 53n + 1n,
-      -(2n ** 63n),
-      2n ** 63n - 1n,
-    ]
-    for (const [index, number] of numbers.entries()) {
-      await database.execute('INSERT INTO items (name, number) VALUES (?, ?)', [String(index), number])
-    }
-    const rows = await database.query<{ number: number | bigint; text: string }>(
-      'SELECT number, CAST(number AS TEXT) AS text FROM items ORDER BY name',
-    )
-    expect(rows.map((row) => row.number)).toEqual(numbers)
-    expect(rows.map((row) => row.text)).toEqual(numbers.map(String))
-  })
-
-  test('a number that is not a safe integer is refused rather than stored as another', async () => {
-    for (const number of [2 ** 53, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-      await expect(
-        database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', number]),
-      ).rejects.toBeInstanceOf(StoreStatementError)
-    }
-    await expect(
-      database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', 2n ** 63n]),
-    ).rejects.toBeInstanceOf(RangeError)
-    expect(await names()).toEqual([])
-  })
-
   test('large numbers are bound as integers', async () => {
     const [row] = await database.query<{ type: string }>('SELECT typeof(?) AS type', [2 ** 40])
     expect(row?.type).toBe('integer')
   })
-
-  test('bytes and nulls come back as they went in', async () => {
-    const bytes = new Uint8Array([0, 255, 128])
-    await database.execute('INSERT INTO items (name, bytes) VALUES (?, ?)', ['a', bytes])
-    expect(await database.query('SELECT number, bytes FROM items')).toEqual([{ number: null, bytes }])
-  })
-
-  test('a missing or surplus parameter is refused', async () => {
-    await expect(database.query('SELECT ? AS a, ? AS b', [1])).rejects.toThrow()
-    await expect(database.query('SELECT ? AS a', [1, 2])).rejects.toThrow()
-  })
 })
 
 describe('a transaction', () => {
-  test('commits what its work did, and answers its result', async () => {
-    const result = await database.transaction(async (transaction) => {
-      expect(await insert(transaction, 'a')).toBe(1)
-      return transaction.query('SELECT name FROM items')
-    })
-    expect(result).toEqual([{ name: 'a' }])
-    expect(await names()).toEqual(['a'])
-  })
-
-  test('keeps nothing when its work throws, before or after an await', async () => {
-    const early = database.transaction((transaction) => {
-      insert(transaction, 'a').catch(() => undefined)
-      throw new Error('early')
-    })
-    await expect(early).rejects.toThrow('early')
-    const late = database.transaction(async (transaction) => {
-      await insert(transaction, 'b')
-      await new Promise((resolve) => setImmediate(resolve))
-      throw new Error('late')
-    })
-    await expect(late).rejects.toThrow('late')
-    expect(await names()).toEqual([])
-  })
-
   test('is not joined by statements from outside while its work awaits', async () => {
     const inside = Promise.withResolvers<void>()
     const proceed = Promise.withResolvers<void>()
@@ -152,66 +77,6 @@ describe('a transaction', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index))
   })
 
-  test('refuses the database inside its work, which would wait for itself', async () => {
-    const nested = database.transaction(async (transaction) => {
-      await insert(transaction, 'outer')
-      await database.transaction((inner) => insert(inner, 'inner'))
-    })
-    await expect(nested).rejects.toBeInstanceOf(TransactionMisuseError)
-    const reading = database.transaction(async () => {
-      await names()
-    })
-    await expect(reading).rejects.toBeInstanceOf(TransactionMisuseError)
-    expect(await names()).toEqual([])
-  })
-
-  test('lets work that outlives it use the database again', async () => {
-    const after = Promise.withResolvers<string[]>()
-    await database.transaction(async (transaction) => {
-      await insert(transaction, 'a')
-      setImmediate(() => names().then(after.resolve, after.reject))
-    })
-    expect(await after.promise).toEqual(['a'])
-  })
-
-  test('has a handle that is dead once it ended', async () => {
-    let kept: Transaction | undefined
-    await database.transaction(async (transaction) => {
-      kept = transaction
-    })
-    await expect(insert(kept!, 'late')).rejects.toBeInstanceOf(TransactionMisuseError)
-    expect(await names()).toEqual([])
-  })
-
-  test('is spoilt by a failed statement even when the error is caught', async () => {
-    await insert(database, 'taken')
-    const spoilt = database.transaction(async (transaction) => {
-      await insert(transaction, 'other')
-      await insert(transaction, 'taken').catch(() => undefined)
-    })
-    await expect(spoilt).rejects.toMatchObject({ name: 'ConstraintViolatedError', constraint: 'unique' })
-    expect(await names()).toEqual(['taken'])
-  })
-
-  test('is rolled back when its work takes too long, and the next one runs', async () => {
-    const impatient = await openSqliteDatabase({ path, clock: systemClock, transactionLimitMs: 1 })
-    let late: Promise<number> | undefined
-    const never = Promise.withResolvers<void>()
-    const slow = impatient.transaction(async (transaction) => {
-      await insert(transaction, 'slow')
-      await never.promise
-      late = insert(transaction, 'late')
-      await late
-    })
-    await expect(slow).rejects.toBeInstanceOf(StoreUnavailableError)
-    never.resolve()
-    await new Promise((resolve) => setImmediate(resolve))
-    await expect(late!).rejects.toBeInstanceOf(TransactionMisuseError)
-    await insert(impatient, 'next')
-    expect(await names()).toEqual(['next'])
-    await impatient.close()
-  })
-
   test('gives the event loop its turn while many of them queue', async () => {
     let turns = 0
     let done = false
@@ -234,20 +99,6 @@ describe('a transaction', () => {
 })
 
 describe('errors', () => {
-  test('name the kind of constraint and no value', async () => {
-    await database.execute(
-      'CREATE TABLE parts (item TEXT REFERENCES items (name), size INTEGER CHECK (size > 0)) STRICT',
-    )
-    const attempt = async (sql: string): Promise<unknown> => database.execute(sql).catch((error: unknown) => error)
-    expect(await attempt("INSERT INTO parts (item) VALUES ('missing')")).toMatchObject({ constraint: 'foreign-key' })
-    expect(await attempt('INSERT INTO parts (size) VALUES (-5)')).toMatchObject({ constraint: 'check' })
-    expect(await attempt('INSERT INTO items (name) VALUES (NULL)')).toMatchObject({ constraint: 'not-null' })
-    expect(await attempt("INSERT INTO items (name, number) VALUES ('a', 'b')")).toMatchObject({ constraint: 'type' })
-    const error = await attempt("INSERT INTO parts (item) VALUES ('missing')")
-    expect(error).toBeInstanceOf(ConstraintViolatedError)
-    expect((error as ConstraintViolatedError).message).not.toContain('missing')
-  })
-
   test('a full disk is 503 for what writes, reads go on, and it heals by itself', async () => {
     await insert(database, 'before')
     // SQLite answers SQLITE_FULL at this limit, as it does when the disk is full.
@@ -263,24 +114,6 @@ describe('errors', () => {
     await limitPages(1_000_000)
     expect(await write()).toBe(1)
     expect(await names()).toHaveLength(2)
-  })
-
-  test('a statement that can’t be read is the program’s fault, not an outage', async () => {
-    await expect(database.query('SELEC 1')).rejects.toBeInstanceOf(StoreStatementError)
-  })
-
-  test('writing outside a transaction by query is refused', async () => {
-    await expect(database.query("INSERT INTO items (name) VALUES ('a') RETURNING name")).rejects.toThrow()
-    expect(await names()).toEqual([])
-  })
-
-  test('after closing every call is unavailable, and what was asked for before is done', async () => {
-    const pending = insert(database, 'before')
-    await database.close()
-    expect(await pending).toBe(1)
-    await expect(names()).rejects.toBeInstanceOf(StoreUnavailableError)
-    await expect(insert(database, 'after')).rejects.toBeInstanceOf(StoreUnavailableError)
-    await database.close()
   })
 })
 

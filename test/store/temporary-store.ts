@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../src/domain/time.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import type { StoreTarget } from '../../src/store/store-address.ts'
 
 export interface ManualClock extends Clock {
   advance(seconds: number): void
@@ -31,11 +32,33 @@ export const temporaryFolder = (): { readonly path: string; remove(): void } => 
 export interface TemporaryStore {
   readonly store: Store
   readonly clock: ManualClock
+  readonly target: StoreTarget
+  /** As the setting `store` has it. */
+  readonly address: string
+  /** Of the SQLite file; empty for PostgreSQL. */
   readonly path: string
   remove(): Promise<void>
 }
 
+/** `TEST_STORE=postgres bun test test/identity`: whatever a suite was written over, it runs over PostgreSQL. */
+const POSTGRES = process.env['TEST_STORE'] === 'postgres' ? await import('../support/postgres.ts') : null
+
+const openOverPostgres = async ({ createTemporaryDatabase }: NonNullable<typeof POSTGRES>): Promise<TemporaryStore> => {
+  const { target, address, remove } = await createTemporaryDatabase()
+  const clock = createManualClock()
+  const store = await openStore({ target, clock })
+  return {
+    ...{ store, clock, target, address },
+    path: '',
+    remove: async () => {
+      await store.close()
+      await remove()
+    },
+  }
+}
+
 export const openTemporaryStore = async (): Promise<TemporaryStore> => {
+  if (POSTGRES !== null) return openOverPostgres(POSTGRES)
   const folder = temporaryFolder()
   const clock = createManualClock()
   const path = join(folder.path, 'countersign.db')
@@ -43,6 +66,8 @@ export const openTemporaryStore = async (): Promise<TemporaryStore> => {
   return {
     store,
     clock,
+    target: { kind: 'sqlite', path },
+    address: `sqlite:${path}`,
     path,
     remove: async () => {
       await store.close()

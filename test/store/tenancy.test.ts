@@ -1,114 +1,117 @@
 // Invariant 6: every read names its organization. Each function is called by one organization with another's ids.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openTemporaryStore, seedOrganization, type TemporaryStore } from './temporary-store.ts'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
-type Seed = Awaited<ReturnType<typeof seedOrganization>>
+describeStores((openTemporaryStore) => {
+  type Seed = Awaited<ReturnType<typeof seedOrganization>>
 
-let temporary: TemporaryStore
-let ours: Seed
-let theirs: Seed
+  let temporary: TemporaryStore
+  let ours: Seed
+  let theirs: Seed
 
-beforeAll(async () => {
-  temporary = await openTemporaryStore()
-  ours = await seedOrganization(temporary.store, 'ours')
-  theirs = await seedOrganization(temporary.store, 'theirs')
-})
-afterAll(() => temporary.remove())
-
-const snapshot = async () => {
-  const { store } = temporary
-  const id = theirs.organizationId
-  return {
-    keys: await store.apiKeys.list(id),
-    projects: await store.projects.list(id),
-    policies: await store.policies.list(id),
-    revisions: await store.policies.listRevisions(id, theirs.policy.id),
-    bindings: await store.bindings.list(id, theirs.project.id),
-  }
-}
-
-describe('another organization’s row', () => {
-  test('is unknown to every read, and untouched by every write', async () => {
-    const { store } = temporary
-    const us = ours.organizationId
-    const before = await snapshot()
-    expect(await store.apiKeys.find(us, theirs.key.record.keyId)).toBeNull()
-    expect(await store.apiKeys.revoke(us, theirs.key.record.keyId)).toBeNull()
-    expect(await store.apiKeys.regenerate(us, theirs.key.record.keyId, 0)).toEqual({ status: 'unknown' })
-    expect(await store.projects.find(us, theirs.project.id)).toBeNull()
-    expect(await store.projects.update(us, theirs.project.id, { name: 'taken' })).toBeNull()
-    expect(await store.policies.find(us, theirs.policy.id)).toBeNull()
-    expect(await store.policies.rename(us, theirs.policy.id, 'taken')).toBeNull()
-    expect(await store.policies.findRevision(us, theirs.revision.id)).toBeNull()
-    expect(await store.policies.listRevisions(us, theirs.policy.id)).toEqual([])
-    expect(await store.policies.activateRevision(us, theirs.policy.id, theirs.revision.id)).toBeNull()
-    expect(
-      await store.policies.saveRevision({ organizationId: us, policyId: theirs.policy.id, source: 'x', quorum: 1 }),
-    ).toBeNull()
-    expect(await store.bindings.list(us, theirs.project.id)).toEqual([])
-    expect(await store.bindings.remove(us, theirs.binding.id)).toBeNull()
-    expect(await store.policySource.loadProjectTarget(us, theirs.project.verificationHash)).toBeNull()
-    expect(await snapshot()).toEqual(before)
+  beforeAll(async () => {
+    temporary = await openTemporaryStore()
+    ours = await seedOrganization(temporary.store, 'ours')
+    theirs = await seedOrganization(temporary.store, 'theirs')
   })
+  afterAll(() => temporary.remove())
 
-  test('can’t be linked to: the schema itself refuses', async () => {
+  const snapshot = async () => {
     const { store } = temporary
-    const organizationId = ours.organizationId
-    const refused = { constraint: 'foreign-key' }
-    await expect(
-      store.projects.create({ organizationId, name: 'x', policyId: theirs.policy.id }),
-    ).rejects.toMatchObject(refused)
-    await expect(
-      store.projects.update(organizationId, ours.project.id, { policyId: theirs.policy.id }),
-    ).rejects.toMatchObject(refused)
-    await expect(
-      store.bindings.create({ organizationId, projectId: theirs.project.id, chainName: 'base', address: '0x01' }),
-    ).rejects.toMatchObject(refused)
-    // A revision of another policy of one's own is no revision of this one, and neither is another organization's.
-    const other = await store.policies.create({ organizationId, name: 'other' })
-    expect(await store.policies.activateRevision(organizationId, other.id, ours.revision.id)).toBeNull()
-    expect(await store.policies.activateRevision(organizationId, other.id, theirs.revision.id)).toBeNull()
-  })
-
-  test('lists hold one’s own only', async () => {
-    const { store } = temporary
-    expect((await store.apiKeys.list(ours.organizationId)).map((key) => key.keyId)).toEqual([ours.key.record.keyId])
-    expect((await store.projects.list(ours.organizationId)).map((project) => project.id)).toEqual([ours.project.id])
-    expect((await store.policies.list(theirs.organizationId)).map((policy) => policy.id)).toEqual([theirs.policy.id])
-  })
-})
-
-describe('the same address', () => {
-  test('may be bound by two organizations, each finding its own project', async () => {
-    const { policySource, bindings } = temporary.store
-    const { chainName, address } = ours.binding
-    expect(theirs.binding.address).toBe(address)
-    for (const seed of [ours, theirs]) {
-      const target = await policySource.loadBindingTarget(seed.organizationId, chainName, address)
-      expect(target?.projectId).toBe(seed.project.id)
-      expect(target?.verificationHash).toBe(seed.project.verificationHash)
-      expect((await bindings.findByAddress(seed.organizationId, chainName, address))?.id).toBe(seed.binding.id)
+    const id = theirs.organizationId
+    return {
+      keys: await store.apiKeys.list(id),
+      projects: await store.projects.list(id),
+      policies: await store.policies.list(id),
+      revisions: await store.policies.listRevisions(id, theirs.policy.id),
+      bindings: await store.bindings.list(id, theirs.project.id),
     }
-  })
+  }
 
-  test('is bound once in an organization and chain', async () => {
-    const { id: _id, createdAtSeconds: _at, ...binding } = ours.binding
-    await expect(temporary.store.bindings.create(binding)).rejects.toMatchObject({ constraint: 'unique' })
-    expect(await temporary.store.bindings.create({ ...binding, chainName: 'base' })).toMatchObject({
-      chainName: 'base',
+  describe('another organization’s row', () => {
+    test('is unknown to every read, and untouched by every write', async () => {
+      const { store } = temporary
+      const us = ours.organizationId
+      const before = await snapshot()
+      expect(await store.apiKeys.find(us, theirs.key.record.keyId)).toBeNull()
+      expect(await store.apiKeys.revoke(us, theirs.key.record.keyId)).toBeNull()
+      expect(await store.apiKeys.regenerate(us, theirs.key.record.keyId, 0)).toEqual({ status: 'unknown' })
+      expect(await store.projects.find(us, theirs.project.id)).toBeNull()
+      expect(await store.projects.update(us, theirs.project.id, { name: 'taken' })).toBeNull()
+      expect(await store.policies.find(us, theirs.policy.id)).toBeNull()
+      expect(await store.policies.rename(us, theirs.policy.id, 'taken')).toBeNull()
+      expect(await store.policies.findRevision(us, theirs.revision.id)).toBeNull()
+      expect(await store.policies.listRevisions(us, theirs.policy.id)).toEqual([])
+      expect(await store.policies.activateRevision(us, theirs.policy.id, theirs.revision.id)).toBeNull()
+      expect(
+        await store.policies.saveRevision({ organizationId: us, policyId: theirs.policy.id, source: 'x', quorum: 1 }),
+      ).toBeNull()
+      expect(await store.bindings.list(us, theirs.project.id)).toEqual([])
+      expect(await store.bindings.remove(us, theirs.binding.id)).toBeNull()
+      expect(await store.policySource.loadProjectTarget(us, theirs.project.verificationHash)).toBeNull()
+      expect(await snapshot()).toEqual(before)
+    })
+
+    test('can’t be linked to: the schema itself refuses', async () => {
+      const { store } = temporary
+      const organizationId = ours.organizationId
+      const refused = { constraint: 'foreign-key' }
+      await expect(
+        store.projects.create({ organizationId, name: 'x', policyId: theirs.policy.id }),
+      ).rejects.toMatchObject(refused)
+      await expect(
+        store.projects.update(organizationId, ours.project.id, { policyId: theirs.policy.id }),
+      ).rejects.toMatchObject(refused)
+      await expect(
+        store.bindings.create({ organizationId, projectId: theirs.project.id, chainName: 'base', address: '0x01' }),
+      ).rejects.toMatchObject(refused)
+      // A revision of another policy of one's own is no revision of this one, and neither is another organization's.
+      const other = await store.policies.create({ organizationId, name: 'other' })
+      expect(await store.policies.activateRevision(organizationId, other.id, ours.revision.id)).toBeNull()
+      expect(await store.policies.activateRevision(organizationId, other.id, theirs.revision.id)).toBeNull()
+    })
+
+    test('lists hold one’s own only', async () => {
+      const { store } = temporary
+      expect((await store.apiKeys.list(ours.organizationId)).map((key) => key.keyId)).toEqual([ours.key.record.keyId])
+      expect((await store.projects.list(ours.organizationId)).map((project) => project.id)).toEqual([ours.project.id])
+      expect((await store.policies.list(theirs.organizationId)).map((policy) => policy.id)).toEqual([theirs.policy.id])
     })
   })
-})
 
-describe('a verification hash', () => {
-  test('belongs to one project of the whole deployment, since it is what is signed', async () => {
-    await expect(
-      temporary.store.projects.create({
-        organizationId: ours.organizationId,
-        name: 'impostor',
-        policyId: ours.policy.id,
-        verificationHash: theirs.project.verificationHash,
-      }),
-    ).rejects.toMatchObject({ constraint: 'unique' })
+  describe('the same address', () => {
+    test('may be bound by two organizations, each finding its own project', async () => {
+      const { policySource, bindings } = temporary.store
+      const { chainName, address } = ours.binding
+      expect(theirs.binding.address).toBe(address)
+      for (const seed of [ours, theirs]) {
+        const target = await policySource.loadBindingTarget(seed.organizationId, chainName, address)
+        expect(target?.projectId).toBe(seed.project.id)
+        expect(target?.verificationHash).toBe(seed.project.verificationHash)
+        expect((await bindings.findByAddress(seed.organizationId, chainName, address))?.id).toBe(seed.binding.id)
+      }
+    })
+
+    test('is bound once in an organization and chain', async () => {
+      const { id: _id, createdAtSeconds: _at, ...binding } = ours.binding
+      await expect(temporary.store.bindings.create(binding)).rejects.toMatchObject({ constraint: 'unique' })
+      expect(await temporary.store.bindings.create({ ...binding, chainName: 'base' })).toMatchObject({
+        chainName: 'base',
+      })
+    })
+  })
+
+  describe('a verification hash', () => {
+    test('belongs to one project of the whole deployment, since it is what is signed', async () => {
+      await expect(
+        temporary.store.projects.create({
+          organizationId: ours.organizationId,
+          name: 'impostor',
+          policyId: ours.policy.id,
+          verificationHash: theirs.project.verificationHash,
+        }),
+      ).rejects.toMatchObject({ constraint: 'unique' })
+    })
   })
 })

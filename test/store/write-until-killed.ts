@@ -3,8 +3,9 @@
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../src/domain/time.ts'
 import { openStore } from '../../src/store/store.ts'
+import { parseStoreAddress } from '../../src/store/store-address.ts'
 
-const store = await openStore({ path: process.argv[2] ?? '', clock: systemClock })
+const store = await openStore({ target: parseStoreAddress(process.argv[2] ?? ''), clock: systemClock })
 for (let index = 0; ; index++) {
   const slug = `o${index}`
   const survives = index % 2 === 0 ? 'power-loss' : 'process-crash'

@@ -28,7 +28,7 @@ const NAMES = [
 const scrape = async (identity?: () => IdentityMetrics): Promise<string[]> => {
   opened = createMetrics({
     chains: [],
-    build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble' },
+    build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble', store: 'sqlite' },
     ...(identity === undefined ? {} : { identity }),
   })
   const lines = (await opened.expose()).split('\n')

@@ -17,7 +17,7 @@ afterEach(() => {
 const setUp = (options: Partial<MetricsOptions> = {}): Metrics => {
   const metrics = createMetrics({
     chains: createChainTable().chains.map(({ name }) => name),
-    build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble' },
+    build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble', store: 'sqlite' },
     ...options,
   })
   opened.push(metrics)
@@ -216,7 +216,7 @@ describe('what is asked at the scrape', () => {
     const metrics = setUp()
     const found = samples(await metrics.expose())
     expect(metrics.contentType).toStartWith('text/plain; version=0.0.4')
-    expect(found.get('countersign_build_info{version="1.2.3",runtime="9.9.9",signer="noble"}')).toBe(1)
+    expect(found.get('countersign_build_info{version="1.2.3",runtime="9.9.9",signer="noble",store="sqlite"}')).toBe(1)
     expect(found.get('process_memory_usage_bytes')).toBeGreaterThan(1e6)
     expect(found.get('process_cpu_time_seconds_total{cpu_mode="user"}')).toBeGreaterThan(0)
     expect(found.get('process_uptime_seconds')).toBeGreaterThan(0)

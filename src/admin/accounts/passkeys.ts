@@ -1,19 +1,18 @@
 // Passkeys: making one and signing in with one, on top of @simplewebauthn/server. A passkey that checked its owner (by
 // fingerprint, face or PIN) is both factors at once. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { Passkey, PasskeyTable } from '../../store/passkeys.ts'
 import type { User } from '../../store/users.ts'
 import { CredentialWrongError } from '../errors.ts'
+
+/** Loaded when somebody uses a passkey: it would be a good part of every start. */
+const library = () => import('@simplewebauthn/server')
 
 const CHALLENGE_SECONDS = 300
 /** EdDSA, ES256, RS256 (COSE): what authenticators have. */
@@ -58,6 +57,7 @@ export const createPasskeys = (table: PasskeyTable) => ({
     origin: string,
   ): Promise<Challenge<PublicKeyCredentialCreationOptionsJSON>> => {
     const known = await table.listOf(user.id)
+    const { generateRegistrationOptions } = await library()
     const options = await generateRegistrationOptions({
       rpName: 'Countersign',
       rpID: requireRelyingParty(origin),
@@ -82,6 +82,7 @@ export const createPasskeys = (table: PasskeyTable) => ({
   ): Promise<Omit<Passkey, 'name' | 'createdAtSeconds' | 'lastUsedAtSeconds'>> => {
     const asked = await table.takeChallenge(challengeId)
     if (asked === null || asked.userId !== user.id) throw new CredentialWrongError('passkey')
+    const { verifyRegistrationResponse } = await library()
     const result = await verified(() =>
       verifyRegistrationResponse({
         response,
@@ -99,6 +100,7 @@ export const createPasskeys = (table: PasskeyTable) => ({
 
   /** What the browser needs to sign in with any passkey of this site. */
   proposeSignIn: async (origin: string): Promise<Challenge<PublicKeyCredentialRequestOptionsJSON>> => {
+    const { generateAuthenticationOptions } = await library()
     const options = await generateAuthenticationOptions({
       rpID: requireRelyingParty(origin),
       userVerification: 'required',
@@ -112,6 +114,7 @@ export const createPasskeys = (table: PasskeyTable) => ({
     const asked = await table.takeChallenge(challengeId)
     const passkey = asked === null ? null : await table.find(response.id)
     if (asked === null || passkey === null) throw new CredentialWrongError('passkey')
+    const { verifyAuthenticationResponse } = await library()
     const result = await verified(() =>
       verifyAuthenticationResponse({
         response,

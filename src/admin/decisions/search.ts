@@ -1,33 +1,19 @@
-// Asks the decision index, which lives in a process of its own: a search never takes the main thread from signing. The
-// process is started when the service starts, again when it ends, and what was asked of a lost one fails at once.
+// Asks the decision index, which two processes of their own keep: one builds it, one finds by it. A search never takes the
+// main thread from signing, and waits for nothing that the builder does.
+import type { IndexOperation, IndexRequest, IndexResults } from '../../../workers/decision-index-protocol.ts'
+import {
+  type AskedProcessDependencies,
+  createAskedProcess,
+  type IndexEvent,
+  type IndexProcess,
+  type IndexProcessListener,
+} from './index-process.ts'
 
-import type {
-  IndexOperation,
-  IndexQuestion,
-  IndexReply,
-  IndexRequest,
-  IndexResults,
-} from '../../../workers/decision-index-protocol.ts'
-import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
+export type IndexRole = 'build' | 'find'
 
-/** A running index process. */
-export interface IndexProcess {
-  send(question: IndexQuestion): void
-  kill(): void
-}
-
-export interface IndexProcessListener {
-  onReply(reply: IndexReply): void
-  onExit(): void
-}
-
-export interface DecisionSearchDependencies {
-  readonly spawn: (listener: IndexProcessListener) => IndexProcess
-  /** Calls back after so many milliseconds; answers how to prevent it. Must not keep the process alive. */
-  readonly after: (delayMs: number, callback: () => void) => () => void
-  readonly onEvent?: (
-    event: { readonly type: 'lost' } | { readonly type: 'failed'; readonly errorClass: string },
-  ) => void
+export interface DecisionSearchDependencies extends Pick<AskedProcessDependencies, 'after'> {
+  readonly spawn: (role: IndexRole, listener: IndexProcessListener) => IndexProcess
+  readonly onEvent?: (event: IndexEvent) => void
 }
 
 export interface DecisionSearch {
@@ -38,80 +24,37 @@ export interface DecisionSearch {
   close(): void
 }
 
-interface Waiting {
-  readonly resolve: (result: never) => void
-  readonly reject: (error: Error) => void
-  readonly cancel: () => void
+const ROLES: Readonly<Record<IndexOperation, IndexRole>> = {
+  ...{ search: 'find', find: 'find', count: 'find', export: 'find' },
+  ...{ status: 'build', rebuild: 'build' },
 }
-
-const ANSWER_WITHIN_MS = 20_000
-const WAITING_MAX = 200
-const FIRST_RESTART_MS = 250
-const LONGEST_RESTART_MS = 30_000
-
-const unavailable = (cause?: unknown): DependencyUnavailableError =>
-  new DependencyUnavailableError('the decision index is not available; retry', cause === undefined ? {} : { cause })
 
 export const createDecisionSearch = (dependencies: DecisionSearchDependencies): DecisionSearch => {
   const { spawn, after, onEvent = () => undefined } = dependencies
-  const waiting = new Map<number, Waiting>()
-  let running: IndexProcess | null = null
-  let lastId = 0
-  let restartMs = FIRST_RESTART_MS
-  let cancelRestart: (() => void) | null = null
-  let closed = false
-
-  const settle = (id: number): Waiting | undefined => {
-    const question = waiting.get(id)
-    waiting.delete(id)
-    question?.cancel()
-    return question
+  /** The builder says it by itself; it is asked only before it has. */
+  let status: IndexResults['status'] | null = null
+  const builder = createAskedProcess({
+    spawn: (listener) => spawn('build', listener),
+    after,
+    onEvent: (event) => {
+      // Until it is back, nobody knows what of the log is new.
+      if (event.type === 'lost' && status !== null) status = { ...status, upToDate: false }
+      onEvent(event)
+    },
+    onStatus: (said) => {
+      status = said
+    },
+  })
+  const finder = createAskedProcess({ spawn: (listener) => spawn('find', listener), after, onEvent })
+  const answer = (request: IndexRequest): Promise<IndexResults[IndexOperation]> => {
+    if (request.operation === 'status' && status !== null) return Promise.resolve(status)
+    return (ROLES[request.operation] === 'build' ? builder : finder).ask(request)
   }
-
-  const start = (): void => {
-    if (closed) return
-    cancelRestart = null
-    running = spawn({
-      onReply: (reply) => {
-        if (reply.id === 0) {
-          if (!reply.ok) onEvent({ type: 'failed', errorClass: reply.errorClass })
-          return
-        }
-        restartMs = FIRST_RESTART_MS
-        const question = settle(reply.id)
-        if (reply.ok) question?.resolve(reply.result as never)
-        else question?.reject(unavailable(new Error(reply.errorClass)))
-      },
-      onExit: () => {
-        running = null
-        for (const id of [...waiting.keys()]) settle(id)?.reject(unavailable())
-        if (closed) return
-        onEvent({ type: 'lost' })
-        cancelRestart = after(restartMs, start)
-        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
-      },
-    })
-  }
-
-  start()
   return {
-    ask: (request) =>
-      new Promise((resolve, reject) => {
-        if (running === null) return reject(unavailable())
-        if (waiting.size >= WAITING_MAX) return reject(new QueueFullError())
-        lastId += 1
-        const id = lastId
-        const cancel = after(ANSWER_WITHIN_MS, () => {
-          waiting.delete(id)
-          reject(unavailable())
-        })
-        waiting.set(id, { resolve, reject, cancel })
-        running.send({ id, request })
-      }),
+    ask: (request) => answer(request) as Promise<never>,
     close: () => {
-      closed = true
-      cancelRestart?.()
-      running?.kill()
+      builder.close()
+      finder.close()
     },
   }
 }

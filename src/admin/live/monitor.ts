@@ -1,6 +1,7 @@
-// Keeps the last quarter of an hour by the second and the last day by the minute. Looks at the service once a second,
-// however many decisions it makes, so that watching costs the same at one decision a second as at thirty thousand.
+// Keeps the last quarter of an hour by the second and the last day by the minute. Takes one look a second, however many
+// decisions the service makes, so that watching costs the same at one decision a second as at thirty thousand.
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
+import type { ProcessRow } from './process-row.ts'
 
 export const SECONDS_KEPT = 900
 export const MINUTES_KEPT = 1_440
@@ -9,15 +10,18 @@ const SECONDS_PER_MINUTE = 60
 export type LiveWindow = '15m' | '24h'
 
 export interface LiveMonitor {
-  /** Looks once. Call it every second. */
-  tick(): void
+  /** One look at the service, a second after the last. What is handed over must not change afterwards. */
+  take(reading: LiveReading, processes: readonly ProcessRow[]): void
   /** Oldest first. */
   points(window: LiveWindow): readonly LivePoint[]
   /** The last second; null before there were two looks. */
-  newest(): LivePoint | null
+  newest(): LiveSecond | null
   /** Hears of each new second. Answers how to stop. */
-  subscribe(listener: (point: LivePoint) => void): () => void
+  subscribe(listener: (second: LiveSecond) => void): () => void
 }
+
+/** The last second also says it by process; what is kept is of all together. */
+export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
 /** The newest `capacity` items, oldest first when read. */
 const createRing = <Item>(capacity: number) => {
@@ -44,15 +48,14 @@ const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms
   }
 }
 
-/** @param read takes one look; what it hands over must not change afterwards */
-export const createLiveMonitor = (read: () => LiveReading): LiveMonitor => {
+export const createLiveMonitor = (): LiveMonitor => {
   const seconds = createRing<LivePoint>(SECONDS_KEPT)
   const minutes = createRing<LivePoint>(MINUTES_KEPT)
-  const listeners = new Set<(point: LivePoint) => void>()
+  const listeners = new Set<(second: LiveSecond) => void>()
   let previous: LiveReading | null = null
   let minuteStart: LiveReading | null = null
   let ofMinute: LivePoint[] = []
-  let newest: LivePoint | null = null
+  let newest: LiveSecond | null = null
 
   const closeMinute = (reading: LiveReading): void => {
     // Percentiles of the whole minute, not an average of those of its seconds.
@@ -63,8 +66,7 @@ export const createLiveMonitor = (read: () => LiveReading): LiveMonitor => {
   }
 
   return {
-    tick: () => {
-      const reading = read()
+    take: (reading, processes) => {
       if (previous === null) {
         previous = reading
         minuteStart = reading
@@ -72,11 +74,11 @@ export const createLiveMonitor = (read: () => LiveReading): LiveMonitor => {
       }
       const point = livePoint(reading, previous)
       previous = reading
-      newest = point
+      newest = { ...point, processes }
       seconds.add(point)
       ofMinute.push(point)
       if (ofMinute.length === SECONDS_PER_MINUTE) closeMinute(reading)
-      for (const listener of listeners) listener(point)
+      for (const listener of listeners) listener(newest)
     },
     points: (window) => (window === '15m' ? seconds.read() : minutes.read()),
     newest: () => newest,

@@ -2,8 +2,7 @@
 // cut off within a quarter of a minute, one who stopped reading sooner.
 import { QueueFullError } from '../../domain/errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../http/event-stream.ts'
-import type { LiveMonitor } from './monitor.ts'
-import type { LivePoint } from './point.ts'
+import type { LiveMonitor, LiveSecond } from './monitor.ts'
 
 const STREAMS_MAX = 100
 /** Seconds between two looks at whether a watcher may go on watching. */
@@ -26,7 +25,7 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
   const watchers = new Set<Watcher>()
   let sequence = 0
 
-  const eventOf = (point: LivePoint): StreamEvent => {
+  const eventOf = (point: LiveSecond): StreamEvent => {
     sequence += 1
     return { sequence, data: JSON.stringify(point) }
   }

@@ -6,6 +6,7 @@ import { actorId, actorName, mayDeployment } from '../actor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { CALLER, declareRoutes, PERSON } from '../route.ts'
 import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
+import type { Services } from '../services.ts'
 import { ROLE } from './members.ts'
 
 const route = declareRoutes('Account')
@@ -50,6 +51,10 @@ const showSession = (session: UserSession, current: UserSession) => ({
   expires_at: timeText(session.expiresAtSeconds),
 })
 
+/** By which name the page was reached, as far as the request says so: an address may do without passkeys, its name have them. */
+const originOf = ({ url }: Request, { origins }: Services): string =>
+  URL.canParse(url) ? new URL(url).origin : origins.url
+
 export const ACCOUNT_ROUTES = [
   route('readAccount', 'GET', '/me', {
     access: CALLER,
@@ -57,7 +62,6 @@ export const ACCOUNT_ROUTES = [
     answer: ACCOUNT,
     handle: async ({ services, actor, request }) => {
       const person = actor.kind === 'person' ? actor : null
-      const origin = new URL(request.url).origin
       return {
         kind: actor.kind,
         id: actorId(actor),
@@ -70,7 +74,7 @@ export const ACCOUNT_ROUTES = [
             : [...actor.roles].map(([organization_id, role]) => ({ organization_id, role })),
         has_totp: person?.user.hasTotp ?? false,
         recovery_codes_left: person === null ? 0 : await services.store.users.countRecoveryCodes(person.user.id),
-        passkeys_possible: relyingPartyOf(origin) !== null,
+        passkeys_possible: relyingPartyOf(originOf(request, services)) !== null,
       }
     },
   }),

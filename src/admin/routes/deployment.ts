@@ -1,49 +1,14 @@
-// What belongs to the deployment itself: its workers, the live figures, its settings.
-import { eventStreamResponse } from '../../http/event-stream.ts'
+// What belongs to the deployment itself: what it is, and its settings.
 import { AWAITS_APPROVAL, requestApproval, showApproval } from '../approvals.ts'
-import { LIVE_POINT } from '../live/point.ts'
 import { CALLER, DEPLOYMENT, declareRoutes, Reply } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
-import type { Services } from '../services.ts'
 
-const pool = declareRoutes('Workers')
-const live = declareRoutes('Live')
 const deployment = declareRoutes('Deployment')
-
-const POOL = named(
-  'Pool',
-  closed({
-    workers: closed({
-      live: Type.Integer(),
-      busy: Type.Integer(),
-      wanted: Type.Integer({ description: 'As asked for; `live` follows within seconds' }),
-      abandoned: Type.Integer({ description: 'Threads given up that native code keeps alive' }),
-    }),
-    queue: closed({ waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() }),
-    mean_service_ms: Type.Number({ description: 'A worker’s own time per job' }),
-    predicted_wait_ms: nullable(Type.Number({ description: 'Of a job submitted now; null without a worker' })),
-    restarts: closed({ crash: Type.Integer(), hang: Type.Integer(), start: Type.Integer() }),
-    signer: Type.String(),
-  }),
-)
 
 const DEPLOYMENT_SETTINGS = named(
   'DeploymentSettings',
   closed({ second_person: Type.Boolean({ description: 'Attester keys change only when someone else approves' }) }),
 )
-
-const showPool = ({ pool: workers, signer }: Services) => {
-  const stats = workers.stats()
-  const { crash, hang, start } = stats.restarts
-  return {
-    workers: { live: stats.workers, busy: stats.busy, wanted: stats.wanted, abandoned: stats.abandoned },
-    queue: { waiting: stats.queued, limit: stats.queueLimit, in_flight: stats.inFlight },
-    mean_service_ms: stats.meanServiceMs,
-    predicted_wait_ms: Number.isFinite(stats.predictedWaitMs) ? stats.predictedWaitMs : null,
-    restarts: { crash, hang, start },
-    signer,
-  }
-}
 
 export const DEPLOYMENT_ROUTES = [
   deployment('readDeployment', 'GET', '/deployment', {
@@ -108,53 +73,5 @@ export const DEPLOYMENT_ROUTES = [
         }
         return { second_person: body.second_person }
       }),
-  }),
-
-  pool('readPool', 'GET', '/pool', {
-    access: DEPLOYMENT,
-    summary: 'The signing workers and their queue',
-    answer: POOL,
-    handle: async ({ services }) => showPool(services),
-  }),
-  pool('resizePool', 'PATCH', '/pool', {
-    access: DEPLOYMENT,
-    summary: 'Change the number of signing workers',
-    description:
-      'More start at once; fewer finish what they hold first. No request fails for it. Until the next start: the setting ' +
-      '`workers` says how many there are then.',
-    body: closed({ workers: Type.Integer({ minimum: 1, maximum: 64 }) }),
-    answer: POOL,
-    handle: async ({ services, body, write }) => {
-      const before = services.pool.stats().wanted
-      await write(async (_tables, note) =>
-        note({
-          action: 'pool.resize',
-          subject: 'pool',
-          organizationId: null,
-          detail: { workers: [before, body.workers] },
-        }),
-      )
-      services.pool.resize(body.workers)
-      return showPool(services)
-    },
-  }),
-
-  live('readLive', 'GET', '/live', {
-    access: DEPLOYMENT,
-    summary: 'What the service did lately',
-    description: 'The last quarter of an hour by the second, or the last day by the minute, oldest first.',
-    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'A quarter of an hour unless given')) }),
-    answer: closed({ points: Type.Array(named('LivePoint', LIVE_POINT)) }),
-    handle: async ({ services, query }) => ({ points: [...services.live.points(query.window ?? '15m')] }),
-  }),
-  live('followLive', 'GET', '/live/stream', {
-    access: DEPLOYMENT,
-    summary: 'What the service does, second by second',
-    description: 'Server-sent events: each `data` is a LivePoint; the newest comes at once.',
-    streams: true,
-    answer: Type.String(),
-    contentType: 'text/event-stream',
-    handle: async ({ services, requestId, stillAllowed }) =>
-      eventStreamResponse(services.liveStreams.open(stillAllowed), requestId, null),
   }),
 ]

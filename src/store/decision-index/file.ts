@@ -78,7 +78,8 @@ const openDatabase = (path: string): Database => {
   return database
 }
 
-const hasVersion = (database: Database): boolean => {
+/** Whether it is an index, and one that this program understands. */
+export const hasVersion = (database: Database): boolean => {
   try {
     const row = database.query("SELECT value FROM meta WHERE name = 'version'").get() as { value: string } | null
     return row?.value === VERSION

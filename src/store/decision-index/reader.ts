@@ -1,6 +1,8 @@
 // Finds decisions: generation by generation, newest first, each by the index that narrows it most. A search that takes
 // long stops and says where it can go on, so that none holds the next one up.
-import { type IndexFile, tableOf } from './file.ts'
+import { Database, type Statement } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { hasVersion, type IndexFile, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition, FoundPlaces } from './types.ts'
 import { DEFAULT_RULE, shadowName } from './writer.ts'
@@ -35,6 +37,47 @@ export interface SearchBudget {
   readonly monotonicMs: () => number
   /** A search that took longer looks at no further generation. */
   readonly limitMs: number
+}
+
+export interface IndexReading extends IndexFile {
+  /** Another file stands in its place by now: the index was begun anew. */
+  isStale(): boolean
+}
+
+const fileNumber = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null
+
+/** The index beside the one connection that writes it. Null while there is none to read. */
+export const openIndexForReading = (path: string): IndexReading | null => {
+  const number = fileNumber(path)
+  if (number === null) return null
+  let database: Database
+  try {
+    database = new Database(path, { readonly: true, strict: true })
+  } catch {
+    // Being made, or made anew.
+    return null
+  }
+  if (!hasVersion(database) || fileNumber(path) !== number) {
+    database.close()
+    return null
+  }
+  database.run('PRAGMA temp_store = MEMORY')
+  database.run('PRAGMA cache_size = -65536')
+  database.run('PRAGMA mmap_size = 8589934592')
+  const statements = new Map<string, Statement>()
+  return {
+    database,
+    statement: (sql) => {
+      const statement = statements.get(sql) ?? database.prepare(sql)
+      statements.set(sql, statement)
+      return statement
+    },
+    close: () => {
+      for (const statement of statements.values()) statement.finalize()
+      database.close()
+    },
+    isStale: () => fileNumber(path) !== number,
+  }
 }
 
 export const createIndexReader = (file: IndexFile, { monotonicMs, limitMs }: SearchBudget) => {

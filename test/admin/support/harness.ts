@@ -12,9 +12,10 @@ import { type AdminApi, createAdminApi } from '../../../src/admin/admin-api.ts'
 import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
 import { createAdminGate } from '../../../src/admin/gate.ts'
 import { createJobRunner, type JobListener } from '../../../src/admin/jobs.ts'
-import { createLiveMonitor } from '../../../src/admin/live/monitor.ts'
 import type { LiveReading } from '../../../src/admin/live/point.ts'
+import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
 import { createLiveStreams } from '../../../src/admin/live/streams.ts'
+import { createLiveWatch } from '../../../src/admin/live/watch.ts'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
 import type { Route } from '../../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
@@ -58,7 +59,30 @@ export const createFakePool = () => {
   }
 }
 
-const answerIndex = (index: DecisionIndex, request: IndexRequest): IndexReply => {
+/** As many processes as were asked for; the first has the pool, the others are starting. */
+const createFakeProcesses = (pool: { resize(workers: number): void }, read: () => LiveReading): ProcessControl => {
+  let target: ProcessTarget = { processes: 1, workers: 2 }
+  const look: ProcessControl['look'] = async () => ({
+    ...{ target, processesMax: 64 },
+    processes: Array.from({ length: target.processes }, (_, index) => ({
+      ...{ index, pid: 100 + index, state: index === 0 ? 'ready' : 'starting', startedAtMs: 0 },
+      reading: index === 0 ? read() : null,
+    })),
+  })
+  return {
+    look,
+    resize: (wanted) => {
+      target = wanted
+      pool.resize(wanted.workers)
+      return look()
+    },
+  }
+}
+
+const answerIndex = (
+  index: DecisionIndex,
+  request: IndexRequest,
+): Extract<IndexReply, { readonly result: unknown }> => {
   const id = 1
   switch (request.operation) {
     case 'search':
@@ -147,7 +171,10 @@ export const startHarness = async (): Promise<Harness> => {
   const folder = join(temporary.path, '..')
   const reported: unknown[] = []
   const pool = createFakePool()
-  const metrics = createMetrics({ chains: ['base'], build: { version: '0', runtime: '0', signer: 'noble' } })
+  const metrics = createMetrics({
+    chains: ['base'],
+    build: { version: '0', runtime: '0', signer: 'noble', store: 'sqlite' },
+  })
   const deadlines = createDeadlines({ clock, durationMs: 25_000 })
   const origins = createDashboardOrigins(DASHBOARD)
   const box = createSecretBox(new Uint8Array(32).fill(7))
@@ -164,7 +191,7 @@ export const startHarness = async (): Promise<Harness> => {
   })
   const search = createDecisionSearch({
     after: () => () => undefined,
-    spawn: ({ onReply }) => ({
+    spawn: (_role, { onReply }) => ({
       send: ({ id, request }) => queueMicrotask(() => onReply({ ...answerIndex(index, request), id })),
       kill: () => undefined,
     }),
@@ -179,18 +206,22 @@ export const startHarness = async (): Promise<Harness> => {
     monotonicMs: clock.monotonicMs,
     onError: (error) => reported.push(error),
   })
-  const live = createLiveMonitor(
-    (): LiveReading => ({
-      atMs: clock.unixSeconds() * 1000,
-      monotonicMs: clock.monotonicMs(),
-      totals: metrics.totals(),
-      latency: metrics.durations([]),
-      pool: pool.stats(),
-      ...{ cpuSeconds: 0, eventLoop: null, memoryBytes: 1, activeRequests: 0, streams: 0 },
-    }),
-  )
+  const processes = createFakeProcesses(pool, () => ({
+    atMs: clock.unixSeconds() * 1000,
+    monotonicMs: clock.monotonicMs(),
+    totals: metrics.totals(),
+    latency: metrics.durations([]),
+    pool: pool.stats(),
+    ...{ cpuSeconds: 0, eventLoop: null, memoryBytes: 1, activeRequests: 0, streams: 0 },
+  }))
+  const live = createLiveWatch({
+    control: processes,
+    monotonicMs: clock.monotonicMs,
+    unixMs: () => clock.unixSeconds() * 1000,
+    onError: (error) => reported.push(error),
+  })
   const services: Services = {
-    ...{ store, clock, origins, passwords, passkeys, sessions, box, jobs, live, pool },
+    ...{ store, clock, origins, passwords, passkeys, sessions, box, jobs, live, processes },
     version: '0.0.0',
     signer: 'noble',
     apiUrl: 'http://localhost:8080',
@@ -224,7 +255,7 @@ export const startHarness = async (): Promise<Harness> => {
       { chain: 'base', check: 'attester', subject: '0x01', result: 'problem', detail: 'active and not registered' },
     ],
     decisions: search,
-    liveStreams: createLiveStreams(live),
+    liveStreams: createLiveStreams(live.monitor),
     documents: { admin: adminDocument(ADMIN_ROUTES, '0.0.0', false), attestation: '{}', identity: '{}' },
   }
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })

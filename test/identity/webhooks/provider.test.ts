@@ -50,7 +50,7 @@ beforeEach(async () => {
 afterEach(async () => {
   expect(reported).toEqual([])
   deadlines.stop()
-  await webhooks.close()
+  await webhooks.duty.stop()
   await receiver.stop()
   await parts.remove()
 })

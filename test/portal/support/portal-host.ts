@@ -54,7 +54,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   const chains = createChainTable()
   const metrics = createMetrics({
     chains: chains.chains.map(({ name }) => name),
-    build: { version: 'test', runtime: Bun.version, signer: 'none' },
+    build: { version: 'test', runtime: Bun.version, signer: 'none', store: 'sqlite' },
   })
   const failures: unknown[] = []
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }

@@ -458,20 +458,32 @@ export interface PolicyTemplate {
 }
 
 export interface Pool {
+  readonly processes: {
+    /** They answer */
+    readonly ready: number
+    /** As asked for; `ready` follows within seconds */
+    readonly wanted: number
+    /** As many as can be asked for: 1 where the system can’t share a port */
+    readonly max: number
+    readonly each: readonly Process[]
+  }
   readonly workers: {
+    /** Of all processes, like all that follows */
     readonly live: number
     readonly busy: number
-    /** As asked for; `live` follows within seconds */
+    /** `live` follows within seconds */
     readonly wanted: number
     /** Threads given up that native code keeps alive */
     readonly abandoned: number
+    /** As asked for, in each process */
+    readonly each: number
   }
   readonly queue: {
     readonly waiting: number
     readonly limit: number
     readonly in_flight: number
   }
-  /** A worker’s own time per job */
+  /** A worker’s own time per job, on average */
   readonly mean_service_ms: number
   readonly predicted_wait_ms: number | null
   readonly restarts: {
@@ -480,6 +492,33 @@ export interface Pool {
     readonly start: number
   }
   readonly signer: string
+}
+
+export interface Process {
+  /** From 0; the first serves the dashboard and the portal as well */
+  readonly process: number
+  readonly pid: number | null
+  /** `silent`: it did not answer in time, and is ended and started again if that lasts; `leaving`: it finishes what it has; `down`: it ended and is started again */
+  readonly state: 'starting' | 'ready' | 'silent' | 'leaving' | 'down'
+  readonly uptime_seconds: number | null
+  readonly figures: {
+    readonly workers: {
+      readonly live: number
+      readonly busy: number
+      readonly wanted: number
+      readonly abandoned: number
+    }
+    readonly queue: {
+      readonly waiting: number
+      readonly limit: number
+      readonly in_flight: number
+    }
+    readonly decisions_per_second: number
+    /** CPU time over the time between the last two looks */
+    readonly cpu_cores: number
+    readonly event_loop_p99_ms: number | null
+    readonly memory_bytes: number
+  } | null
 }
 
 export interface Project {
@@ -2150,9 +2189,13 @@ export interface Operations {
   'PATCH /pool': {
     params: None
     query: None
-    body: {
-      readonly workers: number
-    }
+    body:
+      | {
+          readonly processes?: number | undefined
+          /** Of each process */
+          readonly workers?: number | undefined
+        }
+      | undefined
     answer: Pool
   }
   'GET /live': {

@@ -1,4 +1,4 @@
-// What the service does now and did lately, and the one thing to turn: its workers. Costs the service the same at one
+// What the service does now and did lately, and the two things to turn: its processes and their workers. Costs the service the same at one
 // decision a second as at thirty thousand.
 import { useEffect, useState } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'

@@ -128,7 +128,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'event-loop',
     title: 'Event-loop lag',
-    text: 'How late the main thread comes to what is due. Answers wait at least as long.',
+    text: 'How late a main thread comes to what is due, in the worst process. Answers wait at least as long.',
     unit: 'ms',
     lines: lines(
       line('p50', 1, ({ event_loop_ms: loop }) => loop?.p50 ?? null),

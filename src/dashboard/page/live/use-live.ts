@@ -2,15 +2,18 @@
 // decisions the service makes.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addressFor, call } from '../api/client.ts'
-import type { LivePoint } from '../api/types.ts'
+import type { LivePoint, Process } from '../api/types.ts'
 import { useReadAgain } from '../data/use-query.ts'
 import type { LiveWindow } from './windows.ts'
+
+/** As it is streamed: of all together, and by process. */
+export type LiveSecond = LivePoint & { readonly processes: readonly Process[] }
 
 export interface Live {
   /** Oldest first, of the window; null until they were read. */
   readonly points: readonly LivePoint[] | null
   /** The last second; null before there was one. */
-  readonly newest: LivePoint | null
+  readonly newest: LiveSecond | null
   /** `lost`: the stream broke off and is being opened again. */
   readonly state: 'connecting' | 'open' | 'lost'
   readonly error: unknown
@@ -37,7 +40,7 @@ const append = (points: readonly LivePoint[], point: LivePoint): readonly LivePo
 
 export const useLive = (window: LiveWindow): Live => {
   const [points, setPoints] = useState<readonly LivePoint[] | null>(null)
-  const [newest, setNewest] = useState<LivePoint | null>(null)
+  const [newest, setNewest] = useState<LiveSecond | null>(null)
   const [state, setState] = useState<Live['state']>('connecting')
   const [error, setError] = useState<unknown>(null)
   const [turn, setTurn] = useState(0)
@@ -75,7 +78,7 @@ export const useLive = (window: LiveWindow): Live => {
       source = new EventSource(addressFor('GET /live/stream'))
       source.onopen = () => setState('open')
       source.onmessage = ({ data }: MessageEvent<string>) => {
-        const point = JSON.parse(data) as LivePoint | null
+        const point = JSON.parse(data) as LiveSecond | null
         if (point === null) return
         setNewest(point)
         if (window.read === '15m')

@@ -1,9 +1,9 @@
-// How many workers sign: what there is, what was asked for, and a number to ask for another. The new number is there
-// within seconds; what the live stream says is shown meanwhile.
+// How many processes serve and how many workers sign: what there is, what was asked for, and numbers to ask for others. The
+// new ones are there within seconds; what the live stream says is shown meanwhile.
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { LivePoint } from '../api/types.ts'
-import { useForm } from '../data/use-form.ts'
+import type { Pool } from '../api/types.ts'
+import { type Form, useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -11,87 +11,144 @@ import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { say } from '../ui/toast.tsx'
 import { formatNumber } from './format.ts'
+import { ProcessTable } from './process-table.tsx'
+import type { LiveSecond } from './use-live.ts'
 
 const WORKERS_MAX = 64
 const REREAD_MS = 5_000
 
-const check = ({ workers }: { readonly workers: string }): Readonly<Record<string, string>> => {
-  const count = Number(workers)
-  const fits = /^[0-9]+$/.test(workers.trim()) && count >= 1 && count <= WORKERS_MAX
-  return fits ? {} : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }
+interface Wanted {
+  readonly processes: string
+  readonly workers: string
 }
 
-const stateOf = ({ live, wanted }: Pick<LivePoint['workers'], 'live' | 'wanted'>) => {
-  if (live < wanted) return <Badge tone="info">{`Starting ${wanted - live}`}</Badge>
-  if (live > wanted) return <Badge tone="info">{`Ending ${live - wanted}`}</Badge>
+const fits = (text: string, max: number): boolean =>
+  /^[0-9]+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= max
+
+const check = ({ processes, workers }: Wanted, processesMax: number): Readonly<Record<string, string>> => ({
+  ...(fits(processes, processesMax)
+    ? {}
+    : {
+        processes:
+          processesMax === 1
+            ? 'Only 1 here: several processes need Linux.'
+            : `A whole number from 1 to ${processesMax}.`,
+      }),
+  ...(fits(workers, WORKERS_MAX) ? {} : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }),
+})
+
+const count = (number: number, one: string): string =>
+  `${number} ${number === 1 ? one : `${one}${one.endsWith('s') ? 'es' : 's'}`}`
+
+interface Shown {
+  readonly processes: { readonly there: number; readonly ready: number; readonly wanted: number }
+  readonly workers: { readonly live: number; readonly wanted: number }
+}
+
+const stateOf = ({ processes, workers }: Shown) => {
+  if (processes.ready < processes.wanted) {
+    return <Badge tone="info">{`Starting ${count(processes.wanted - processes.ready, 'process')}`}</Badge>
+  }
+  if (processes.there > processes.wanted) {
+    return <Badge tone="info">{`Ending ${count(processes.there - processes.wanted, 'process')}`}</Badge>
+  }
+  if (workers.live < workers.wanted) return <Badge tone="info">{`Starting ${workers.wanted - workers.live}`}</Badge>
+  if (workers.live > workers.wanted) return <Badge tone="info">{`Ending ${workers.live - workers.wanted}`}</Badge>
   return <Badge tone="good">As asked for</Badge>
 }
 
+/** The stream is newer than what was read, but for what was just asked for. */
+const shownOf = (pool: Pool, newest: LiveSecond | null): Shown => {
+  const each = newest?.processes ?? pool.processes.each
+  return {
+    processes: {
+      there: each.length,
+      ready: each.filter(({ state }) => state === 'ready').length,
+      wanted: pool.processes.wanted,
+    },
+    workers: { live: newest?.workers.live ?? pool.workers.live, wanted: pool.workers.wanted },
+  }
+}
+
+interface StepperProps {
+  readonly form: Form<{ processes: string; workers: string }>
+  readonly name: keyof Wanted
+  readonly label: string
+  /** One of them, for the buttons. */
+  readonly one: string
+  readonly max: number
+}
+
+const Stepper = ({ form, name, label, one, max }: StepperProps) => {
+  const step = (by: number): void => {
+    const now = Number(form.values[name])
+    form.set(name, String(Math.min(max, Math.max(1, (Number.isFinite(now) ? now : 1) + by))))
+  }
+  return (
+    <div class="stepper">
+      <TextField
+        {...form.text(name)}
+        label={label}
+        type="number"
+        input={{ min: 1, max, step: 1, inputMode: 'numeric' }}
+      />
+      <Button aria-label={`One ${one} fewer`} onClick={() => step(-1)}>
+        −
+      </Button>
+      <Button aria-label={`One ${one} more`} onClick={() => step(1)}>
+        +
+      </Button>
+    </div>
+  )
+}
+
 /** @param newest the last second; null before there was one */
-export const Workers = ({ newest }: { readonly newest: LivePoint | null }) => {
+export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
   const pool = useQuery((signal) => call('GET /pool', { signal }), [])
-  const { reload } = pool
+  const { reload, value } = pool
   useEffect(() => {
     const timer = setInterval(reload, REREAD_MS)
     return () => clearInterval(timer)
   }, [reload])
+  const processesMax = value?.processes.max ?? 1
   const form = useForm({
-    initial: { workers: '' },
-    check,
-    submit: async ({ workers }): Promise<void> => {
-      const answer = await call('PATCH /pool', { body: { workers: Number(workers) } })
+    initial: { processes: '', workers: '' },
+    check: (values) => check(values, processesMax),
+    submit: async ({ processes, workers }): Promise<void> => {
+      const answer = await call('PATCH /pool', { body: { processes: Number(processes), workers: Number(workers) } })
       pool.set(answer)
-      say(`${answer.workers.wanted} workers asked for`)
+      say(`${count(answer.processes.wanted, 'process')} with ${count(answer.workers.each, 'worker')} each asked for`)
     },
   })
-  const { value } = pool
-  const wanted = value?.workers.wanted
-  // The field begins with what is; what someone typed stays.
+  const wantedProcesses = value?.processes.wanted
+  const wantedWorkers = value?.workers.each
+  // A field begins with what is; what someone typed stays.
   useEffect(() => {
-    if (wanted !== undefined && form.values.workers === '') form.set('workers', String(wanted))
-  }, [wanted])
+    if (wantedProcesses !== undefined && form.values.processes === '') form.set('processes', String(wantedProcesses))
+    if (wantedWorkers !== undefined && form.values.workers === '') form.set('workers', String(wantedWorkers))
+  }, [wantedProcesses, wantedWorkers])
   if (value === null) {
     return (
-      <Card title="Signing workers">
+      <Card title="Processes and signing workers">
         {pool.error === null ? <Loading /> : <Problem error={pool.error} retry={reload} />}
       </Card>
     )
   }
-  // The stream is newer than what was read, but for what was just asked for.
-  const workers = {
-    ...value.workers,
-    ...(newest === null ? {} : { live: newest.workers.live, busy: newest.workers.busy }),
-  }
+  const shown = shownOf(value, newest)
   const { crash, hang, start } = value.restarts
-  const step = (by: number): void => {
-    const count = Number(form.values.workers)
-    form.set('workers', String(Math.min(WORKERS_MAX, Math.max(1, (Number.isFinite(count) ? count : 1) + by))))
-  }
   return (
-    <section class="card workers" aria-label="Signing workers">
+    <section class="card workers" aria-label="Processes and signing workers">
       <form {...form.attributes} class="workers-form">
-        <TextField
-          {...form.text('workers')}
-          label="Signing workers"
-          type="number"
-          input={{ min: 1, max: WORKERS_MAX, step: 1, inputMode: 'numeric' }}
-        />
-        <div class="workers-buttons">
-          <Button aria-label="One fewer" onClick={() => step(-1)}>
-            −
-          </Button>
-          <Button aria-label="One more" onClick={() => step(1)}>
-            +
-          </Button>
-          <Button kind="primary" submit busy={form.busy}>
-            Resize
-          </Button>
-        </div>
+        <Stepper form={form} name="processes" label="Processes" one="process" max={processesMax} />
+        <Stepper form={form} name="workers" label="Workers of each" one="worker" max={WORKERS_MAX} />
+        <Button kind="primary" submit busy={form.busy}>
+          Resize
+        </Button>
       </form>
       <p class="workers-state" role="status">
-        <strong class="workers-live">{workers.live}</strong>
+        <strong class="workers-live">{shown.workers.live}</strong>
         <span>
-          live of {workers.wanted} {stateOf(workers)}
+          live of {count(shown.workers.wanted, 'worker')} in {count(shown.processes.ready, 'process')} {stateOf(shown)}
         </span>
       </p>
       <p class="workers-facts">
@@ -102,14 +159,15 @@ export const Workers = ({ newest }: { readonly newest: LivePoint | null }) => {
           Queue: {newest?.queue.waiting ?? value.queue.waiting} of at most {value.queue.limit.toLocaleString('en')}
         </span>
         <span>
-          Restarts: {crash} crashed, {hang} hung, {start} did not start
-          {workers.abandoned > 0 && `; ${workers.abandoned} given up`}
+          Workers: {crash} crashed, {hang} hung, {start} did not start
+          {value.workers.abandoned > 0 && `; ${value.workers.abandoned} given up`}
         </span>
         <span>
-          Until the next start; then the setting <code>workers</code> counts.
+          Until the next start; then the settings <code>processes</code> and <code>workers</code> count.
         </span>
       </p>
       <Problem error={form.failure} />
+      <ProcessTable processes={newest?.processes ?? value.processes.each} />
     </section>
   )
 }

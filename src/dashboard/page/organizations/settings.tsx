@@ -1,4 +1,5 @@
-// The organization itself: its name, how closely it has people checked, and whether live policies need a second person.
+// The organization itself: its name and look, how closely it has people checked and how long it keeps what they hand in,
+// and whether live policies need a second person.
 import { call } from '../api/client.ts'
 import type { Organization } from '../api/types.ts'
 import { SecondPersonSwitch } from '../approvals/second-person-switch.tsx'
@@ -13,6 +14,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { BrandCard } from './brand.tsx'
+import { RetentionCard } from './retention.tsx'
 
 export type Level = Organization['level']
 
@@ -115,6 +117,7 @@ export const Settings = () => {
     <Page title="Settings">
       <Identity mayChange={mayChange} />
       <BrandCard mayChange={mayChange} />
+      <RetentionCard mayChange={mayChange} />
       <SecondPerson mayChange={mayChange} />
     </Page>
   )

@@ -1,0 +1,122 @@
+// One of the processes of the decision index, seen from the service: started at once, again when it ends, and what was asked
+// of a lost one fails at once.
+import type {
+  IndexOperation,
+  IndexQuestion,
+  IndexReply,
+  IndexRequest,
+  IndexResults,
+} from '../../../workers/decision-index-protocol.ts'
+import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
+
+/** A running one. */
+export interface IndexProcess {
+  send(question: IndexQuestion): void
+  kill(): void
+}
+
+export interface IndexProcessListener {
+  onReply(reply: IndexReply): void
+  onExit(): void
+}
+
+export type IndexEvent = { readonly type: 'lost' } | { readonly type: 'failed'; readonly errorClass: string }
+
+export interface AskedProcessDependencies {
+  readonly spawn: (listener: IndexProcessListener) => IndexProcess
+  /** Calls back after so many milliseconds; answers how to prevent it. Must not keep the process alive. */
+  readonly after: (delayMs: number, callback: () => void) => () => void
+  readonly onEvent: (event: IndexEvent) => void
+  /** What it says without having been asked. */
+  readonly onStatus?: (status: IndexResults['status']) => void
+}
+
+export interface AskedProcess {
+  /** @throws DependencyUnavailableError, QueueFullError */
+  ask(request: IndexRequest): Promise<IndexResults[IndexOperation]>
+  close(): void
+}
+
+interface Waiting {
+  readonly resolve: (result: IndexResults[IndexOperation]) => void
+  readonly reject: (error: Error) => void
+  readonly cancel: () => void
+}
+
+const ANSWER_WITHIN_MS = 20_000
+const WAITING_MAX = 200
+const FIRST_RESTART_MS = 250
+const LONGEST_RESTART_MS = 30_000
+
+const unavailable = (cause?: unknown): DependencyUnavailableError =>
+  new DependencyUnavailableError('the decision index is not available; retry', cause === undefined ? {} : { cause })
+
+export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
+  const { spawn, after, onEvent, onStatus } = dependencies
+  const waiting = new Map<number, Waiting>()
+  let running: IndexProcess | null = null
+  let lastId = 0
+  let restartMs = FIRST_RESTART_MS
+  let cancelRestart: (() => void) | null = null
+  let closed = false
+
+  const settle = (id: number): Waiting | undefined => {
+    const question = waiting.get(id)
+    waiting.delete(id)
+    question?.cancel()
+    return question
+  }
+
+  const hear = (reply: IndexReply): void => {
+    if ('status' in reply) {
+      onStatus?.(reply.status)
+      return
+    }
+    if (reply.id === 0) {
+      if (!reply.ok) onEvent({ type: 'failed', errorClass: reply.errorClass })
+      return
+    }
+    restartMs = FIRST_RESTART_MS
+    const question = settle(reply.id)
+    if (reply.ok) question?.resolve(reply.result)
+    else question?.reject(unavailable(new Error(reply.errorClass)))
+  }
+
+  const start = (): void => {
+    if (closed) return
+    cancelRestart = null
+    running = spawn({
+      onReply: hear,
+      onExit: () => {
+        running = null
+        for (const id of [...waiting.keys()]) settle(id)?.reject(unavailable())
+        if (closed) return
+        onEvent({ type: 'lost' })
+        cancelRestart = after(restartMs, start)
+        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
+      },
+    })
+  }
+
+  start()
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        if (running === null) return reject(unavailable())
+        if (waiting.size >= WAITING_MAX) return reject(new QueueFullError())
+        lastId += 1
+        const id = lastId
+        const cancel = after(ANSWER_WITHIN_MS, () => {
+          waiting.delete(id)
+          reject(unavailable())
+        })
+        waiting.set(id, { resolve, reject, cancel })
+        running.send({ id, request })
+      }),
+    close: () => {
+      closed = true
+      cancelRestart?.()
+      running?.kill()
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// Looks at all processes once a second for the live page, and at any time for whoever asks how they are.
+import { createLiveMonitor, type LiveMonitor } from './monitor.ts'
+import { type ProcessRates, type ProcessRow, processRow, ratesBetween } from './process-row.ts'
+import type { ProcessControl, ProcessesLook } from './processes.ts'
+import { createLiveSum } from './sum.ts'
+
+export interface LiveWatch {
+  readonly monitor: LiveMonitor
+  /** Looks once. Call it every second; one that comes while another is under way is left out. */
+  tick(): Promise<void>
+  rows(look: ProcessesLook): ProcessRow[]
+}
+
+export interface LiveWatchDependencies {
+  readonly control: Pick<ProcessControl, 'look'>
+  readonly monotonicMs: () => number
+  readonly unixMs: () => number
+  readonly onError: (error: unknown) => void
+}
+
+export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveWatchDependencies): LiveWatch => {
+  const monitor = createLiveMonitor()
+  const sum = createLiveSum()
+  let before: ProcessesLook | null = null
+  let rates: ProcessRates = new Map()
+  let looking = false
+  const rows = (look: ProcessesLook): ProcessRow[] => {
+    const nowMs = unixMs()
+    return look.processes.map((process) => processRow(process, rates, nowMs))
+  }
+  return {
+    monitor,
+    rows,
+    tick: async () => {
+      if (looking) return
+      looking = true
+      try {
+        const look = await control.look()
+        if (before !== null) rates = ratesBetween(look, before)
+        before = look
+        const reading = sum(look)
+        if (reading !== null) monitor.take({ ...reading, monotonicMs: monotonicMs() }, rows(look))
+      } catch (error) {
+        onError(error)
+      } finally {
+        looking = false
+      }
+    },
+  }
+}

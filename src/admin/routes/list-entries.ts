@@ -1,0 +1,104 @@
+// The addresses of a list, one by one.
+import { addressKey, addressOfKey, parseAnyAddress } from '../../domain/address-key.ts'
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
+import { walletAddressText } from '../../domain/wallet.ts'
+import type { PagePosition } from '../../store/paging.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { pageEntries } from '../list-entries.ts'
+import { parseAddressSearch } from '../list-search.ts'
+import { editList, requireList } from '../lists.ts'
+import { declareRoutes, type Route } from '../route.ts'
+import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
+
+const MEMO = Type.String({ maxLength: MEMO_LENGTH_MAX, printable: true, description: 'Why it is there' })
+
+const ENTRY = named(
+  'ListEntry',
+  closed({ address: Type.String(), memo: Type.String(), author: Type.String(), added_at: time() }),
+)
+
+const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry) => ({
+  address: walletAddressText(addressOfKey(key)),
+  ...{ memo, author },
+  added_at: timeText(addedAtSeconds),
+})
+
+/** The last key seen, as a cursor has it. */
+const keyOf = (after: PagePosition | null): string | null => {
+  if (after === null) return null
+  const [key] = after
+  if (typeof key === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(key)) return key
+  throw new FieldInvalidError('cursor', 'is not the next_cursor of this list')
+}
+
+export const listEntryRoutes = ({ tag, prefix, suffix, access }: ListOwner): Route[] => {
+  const route = declareRoutes(tag)
+  return [
+    route(`edit${suffix}List`, 'POST', `${prefix}/lists/{list}/entries`, {
+      access: access.write,
+      summary: 'Put single addresses in and take some out, all or none',
+      description: 'Effective within a second.',
+      body: closed({
+        add: Type.Optional(
+          Type.Array(closed({ address: Type.String({ maxLength: 100 }), memo: Type.Optional(MEMO) }), {
+            maxItems: 1_000,
+          }),
+        ),
+        remove: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 })),
+      }),
+      example: { add: [{ address: '0x1111111111111111111111111111111111111111', memo: 'known' }] },
+      answer: closed({ list: LIST, changed: Type.Integer() }),
+      errors: [409],
+      handle: async ({ params, body, ...call }) => {
+        const { list, changed } = await editList(editContext(call, params.list), [
+          ...(body.add ?? []).map(({ address, memo = '' }) => ({ address, memo, present: true })),
+          ...(body.remove ?? []).map((address) => ({ address, memo: '', present: false })),
+        ])
+        return { list: showList(list), changed }
+      },
+    }),
+    route(`list${suffix}ListEntries`, 'GET', `${prefix}/lists/{list}/entries`, {
+      access: access.read,
+      summary: 'The addresses of a list',
+      description: 'EVM before Solana, each in the order of their bytes.',
+      query: Type.Object({
+        ...PAGE_QUERY,
+        search: Type.Optional(Type.String({ maxLength: 100, description: 'An address, or how one begins' })),
+      }),
+      answer: pageOf(ENTRY),
+      handle: async ({ services, organization, params, query }) => {
+        const search = parseAddressSearch(query.search ?? '')
+        const list = await requireList(services.store, ownerOf({ organization }), params.list)
+        const { limit, after } = pageRequest(query, ['string'])
+        const page = await pageEntries(services.store, list, search, { limit, after: keyOf(after) })
+        return pageAnswer(page, showEntry)
+      },
+    }),
+    route(`find${suffix}ListEntry`, 'GET', `${prefix}/lists/{list}/entries/{address}`, {
+      access: access.read,
+      summary: 'Whether an address is in a list, and why',
+      answer: closed({
+        address: Type.String(),
+        listed: Type.Boolean(),
+        memo: nullable(Type.String()),
+        author: nullable(Type.String()),
+        added_at: nullable(time()),
+      }),
+      handle: async ({ services, organization, params }) => {
+        const list = await requireList(services.store, ownerOf({ organization }), params.list)
+        const address = parseAnyAddress(params.address)
+        if (address === null) throw new FieldInvalidError('address', 'must be an EVM or Solana address')
+        const entry = await services.store.lists.findEntry(list, addressKey(address))
+        return {
+          address: walletAddressText(address),
+          listed: entry !== null,
+          memo: entry?.memo ?? null,
+          author: entry?.author ?? null,
+          added_at: timeOrNull(entry?.addedAtSeconds ?? null),
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,77 @@
+// A list as a file: taken in whole, and handed out.
+
+import { exportList, LIST_MEDIA_TYPES, requireList, uploadList } from '../lists.ts'
+import { declareRoutes, type Route } from '../route.ts'
+import { closed, named, oneOf, Type } from '../schema.ts'
+import { editContext, type ListOwner, ownerOf } from './list-shapes.ts'
+
+const UPLOADED = named(
+  'UploadedList',
+  closed({
+    applied: Type.Boolean({ description: 'False: some lines are bad, and nothing was changed' }),
+    entries: Type.Integer({ description: 'Of the list now' }),
+    read: Type.Integer({ description: 'Of the file' }),
+    bad_line_count: Type.Integer(),
+    bad_lines: Type.Array(closed({ line: Type.Integer(), problem: Type.String() }), {
+      description: 'The first hundred',
+    }),
+    skipped: Type.Record(Type.String(), Type.Integer(), { description: 'Addresses of chains that are not supported' }),
+  }),
+)
+
+export const listFileRoutes = ({ tag, prefix, suffix, access }: ListOwner): Route[] => {
+  const route = declareRoutes(tag)
+  return [
+    route(`upload${suffix}List`, 'PUT', `${prefix}/lists/{list}/content`, {
+      access: access.write,
+      summary: 'Make a file the list’s content, or add it',
+      description:
+        'One address a line, or CSV of address and memo; or the US Treasury’s sdn_advanced.xml. All of it or nothing: with ' +
+        'a bad line nothing changes, unless `skip_bad` says to take the good ones.',
+      query: Type.Object({
+        merge: Type.Optional(Type.Boolean({ description: 'Adds to what is there' })),
+        skip_bad: Type.Optional(Type.Boolean()),
+      }),
+      rawBody: LIST_MEDIA_TYPES,
+      streams: true,
+      answer: UPLOADED,
+      errors: [409, 415],
+      handle: async ({ request, params, query, ...call }) => {
+        const result = await uploadList(editContext(call, params.list), request, {
+          merge: query.merge === true,
+          skipBad: query.skip_bad === true,
+        })
+        return {
+          applied: result.applied,
+          entries: result.entries,
+          read: result.read,
+          bad_line_count: result.badLineCount,
+          bad_lines: result.badLines.map(({ line, problem }) => ({ line, problem })),
+          skipped: { ...result.skipped },
+        }
+      },
+    }),
+    route(`export${suffix}List`, 'GET', `${prefix}/lists/{list}/content`, {
+      access: access.read,
+      summary: 'The list as a file',
+      query: Type.Object({ format: Type.Optional(oneOf(['csv', 'text'])) }),
+      streams: true,
+      answer: Type.String(),
+      contentType: 'text/csv',
+      others: [{ status: 200, description: 'With format=text', schema: Type.String(), contentType: 'text/plain' }],
+      handle: async ({ services, organization, params, query, requestId }) => {
+        const list = await requireList(services.store, ownerOf({ organization }), params.list)
+        const format = query.format ?? 'csv'
+        return new Response(exportList(services.store, list, format), {
+          headers: {
+            'content-type': `${format === 'csv' ? 'text/csv' : 'text/plain'}; charset=utf-8`,
+            'content-disposition': `attachment; filename="${list.name}.${format === 'csv' ? 'csv' : 'txt'}"`,
+            'cache-control': 'no-store',
+            'x-content-type-options': 'nosniff',
+            'x-request-id': requestId,
+          },
+        })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,68 @@
+// What the routes of lists have in common: whose lists they are, and a list as the API shows it.
+import { AUTHOR_LENGTH_MAX } from '../../domain/list.ts'
+import type { AddressList } from '../../store/lists.ts'
+import type { Organization } from '../../store/organizations.ts'
+import { type Actor, actorId, actorName } from '../actor.ts'
+import type { Write } from '../lists.ts'
+import type { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, named, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import type { Services } from '../services.ts'
+
+/** Whose lists: an organization's own, or the deployment's. The same routes for both. */
+export interface ListOwner {
+  readonly tag: string
+  readonly prefix: '' | '/organizations/{organization}'
+  /** In the names of operations. */
+  readonly suffix: string
+  readonly access: {
+    readonly read: typeof VIEWER | typeof DEPLOYMENT
+    readonly write: typeof ORGANIZATION_ADMIN | typeof DEPLOYMENT
+  }
+}
+
+export const LIST = named(
+  'AddressList',
+  closed({
+    name: Type.String(),
+    description: Type.String(),
+    shared: Type.Boolean({ description: 'The deployment’s: every organization’s policies may read it' }),
+    entries: Type.Integer(),
+    version: Type.Integer(),
+    kept_by: oneOf(['people', 'source']),
+    confirmed_at: Type.Union([Type.String(), Type.Null()], {
+      description: 'When its source last confirmed the content; null before that, and for lists kept by people',
+    }),
+    created_at: time(),
+    updated_at: time(),
+  }),
+)
+
+export const showList = (list: AddressList) => ({
+  name: list.name,
+  description: list.description,
+  shared: list.organizationId === null,
+  entries: list.entryCount,
+  version: list.version,
+  kept_by: list.hasSource ? ('source' as const) : ('people' as const),
+  confirmed_at: timeOrNull(list.confirmedAtSeconds),
+  created_at: timeText(list.createdAtSeconds),
+  updated_at: timeText(list.updatedAtSeconds),
+})
+
+export interface ListCall {
+  readonly services: Services
+  readonly organization: Organization | null
+  readonly actor: Actor
+  readonly write: Write
+}
+
+export const ownerOf = ({ organization }: Pick<ListCall, 'organization'>): string | null => organization?.id ?? null
+
+export const editContext = ({ services, organization, actor, write }: ListCall, name: string) => ({
+  store: services.store,
+  write,
+  owner: ownerOf({ organization }),
+  name,
+  author: (actor.kind === 'person' ? actorName(actor) : actorId(actor)).slice(0, AUTHOR_LENGTH_MAX),
+  nowSeconds: services.clock.unixSeconds(),
+})

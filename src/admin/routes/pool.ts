@@ -1,0 +1,147 @@
+// The processes of the service with their signing workers, and what they do second by second.
+
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { eventStreamResponse } from '../../http/event-stream.ts'
+import { LIVE_POINT } from '../live/point.ts'
+import { PROCESS_ROW } from '../live/process-row.ts'
+import type { ProcessesLook } from '../live/processes.ts'
+import { DEPLOYMENT, declareRoutes } from '../route.ts'
+import { closed, named, nullable, oneOf, Type } from '../schema.ts'
+import type { Services } from '../services.ts'
+
+const pool = declareRoutes('Workers')
+const live = declareRoutes('Live')
+
+const WORKERS_MAX = 64
+const PROCESSES_MAX = 64
+
+const POOL = named(
+  'Pool',
+  closed({
+    processes: closed({
+      ready: Type.Integer({ description: 'They answer' }),
+      wanted: Type.Integer({ description: 'As asked for; `ready` follows within seconds' }),
+      max: Type.Integer({ description: 'As many as can be asked for: 1 where the system can’t share a port' }),
+      each: Type.Array(named('Process', PROCESS_ROW)),
+    }),
+    workers: closed({
+      live: Type.Integer({ description: 'Of all processes, like all that follows' }),
+      busy: Type.Integer(),
+      wanted: Type.Integer({ description: '`live` follows within seconds' }),
+      abandoned: Type.Integer({ description: 'Threads given up that native code keeps alive' }),
+      each: Type.Integer({ description: 'As asked for, in each process' }),
+    }),
+    queue: closed({ waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() }),
+    mean_service_ms: Type.Number({ description: 'A worker’s own time per job, on average' }),
+    predicted_wait_ms: nullable(
+      Type.Number({
+        description: 'Of a job submitted now, in the process where it would wait longest; null when one has no worker',
+      }),
+    ),
+    restarts: closed({ crash: Type.Integer(), hang: Type.Integer(), start: Type.Integer() }),
+    signer: Type.String(),
+  }),
+)
+
+const showPool = (look: ProcessesLook, { live: watch, signer }: Services) => {
+  const pools = look.processes.flatMap(({ reading }) => (reading === null ? [] : [reading.pool]))
+  const sum = (read: (stats: (typeof pools)[number]) => number): number =>
+    pools.reduce((total, stats) => total + read(stats), 0)
+  const predictedWaitMs = Math.max(0, ...pools.map((stats) => stats.predictedWaitMs))
+  return {
+    processes: {
+      ready: look.processes.filter(({ state, reading }) => state === 'ready' && reading !== null).length,
+      wanted: look.target.processes,
+      max: look.processesMax,
+      each: watch.rows(look),
+    },
+    workers: {
+      live: sum((stats) => stats.workers),
+      busy: sum((stats) => stats.busy),
+      wanted: look.target.workers * look.target.processes,
+      abandoned: sum((stats) => stats.abandoned),
+      each: look.target.workers,
+    },
+    queue: {
+      waiting: sum((stats) => stats.queued),
+      limit: sum((stats) => stats.queueLimit),
+      in_flight: sum((stats) => stats.inFlight),
+    },
+    mean_service_ms: pools.length === 0 ? 0 : sum((stats) => stats.meanServiceMs) / pools.length,
+    predicted_wait_ms: Number.isFinite(predictedWaitMs) ? predictedWaitMs : null,
+    restarts: {
+      crash: sum(({ restarts }) => restarts.crash),
+      hang: sum(({ restarts }) => restarts.hang),
+      start: sum(({ restarts }) => restarts.start),
+    },
+    signer,
+  }
+}
+
+export const POOL_ROUTES = [
+  pool('readPool', 'GET', '/pool', {
+    access: DEPLOYMENT,
+    summary: 'The processes, their signing workers and queues',
+    description: 'Of all processes together, and of each. What one that does not answer holds is left out of the sums.',
+    answer: POOL,
+    handle: async ({ services }) => showPool(await services.processes.look(), services),
+  }),
+  pool('resizePool', 'PATCH', '/pool', {
+    access: DEPLOYMENT,
+    summary: 'Change the number of processes, or of the signing workers of each',
+    description:
+      'More start at once; fewer finish what they hold first. No request fails for it, but one whose connection is just ' +
+      'being made to a process that leaves may have to be made anew. Until the next start: the settings `processes` and ' +
+      '`workers` say how many there are then. More than one process needs Linux.',
+    body: closed({
+      processes: Type.Optional(Type.Integer({ minimum: 1, maximum: PROCESSES_MAX })),
+      workers: Type.Optional(Type.Integer({ minimum: 1, maximum: WORKERS_MAX, description: 'Of each process' })),
+    }),
+    answer: POOL,
+    handle: async ({ services, body, write }) => {
+      const { target, processesMax } = await services.processes.look()
+      const wanted = { processes: body.processes ?? target.processes, workers: body.workers ?? target.workers }
+      if (wanted.processes > processesMax) {
+        throw new FieldInvalidError(
+          'processes',
+          `must be at most ${processesMax} here: processes share a port on Linux only`,
+        )
+      }
+      await write(async (_tables, note) =>
+        note({
+          action: 'pool.resize',
+          subject: 'pool',
+          organizationId: null,
+          detail: {
+            ...(wanted.processes === target.processes ? {} : { processes: [target.processes, wanted.processes] }),
+            ...(body.workers === undefined ? {} : { workers: [target.workers, wanted.workers] }),
+          },
+        }),
+      )
+      return showPool(await services.processes.resize(wanted), services)
+    },
+  }),
+
+  live('readLive', 'GET', '/live', {
+    access: DEPLOYMENT,
+    summary: 'What the service did lately',
+    description:
+      'The last quarter of an hour by the second, or the last day by the minute, oldest first: of all processes together, ' +
+      'as far back as the process that keeps it was started.',
+    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'A quarter of an hour unless given')) }),
+    answer: closed({ points: Type.Array(named('LivePoint', LIVE_POINT)) }),
+    handle: async ({ services, query }) => ({ points: [...services.live.monitor.points(query.window ?? '15m')] }),
+  }),
+  live('followLive', 'GET', '/live/stream', {
+    access: DEPLOYMENT,
+    summary: 'What the service does, second by second',
+    description:
+      'Server-sent events: each `data` is a LivePoint with one member more, `processes`, a list of Process; the newest ' +
+      'comes at once.',
+    streams: true,
+    answer: Type.String(),
+    contentType: 'text/event-stream',
+    handle: async ({ services, requestId, stillAllowed }) =>
+      eventStreamResponse(services.liveStreams.open(stillAllowed), requestId, null),
+  }),
+]

@@ -1,0 +1,183 @@
+// `countersign backup`: a deployment as it is at one moment, in a folder of its own, while the service runs. The database
+// comes first: what it names was there before it, and what comes after it is swept away after a restore.
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { DataFolder } from '../data-folder.ts'
+import { wholeLength } from '../decisions/backwards.ts'
+import { listSegments, listSlots } from '../decisions/segment-name.ts'
+import { describeSqlite, snapshotSqlite } from '../store/sqlite-snapshot.ts'
+import type { StoreTarget } from '../store/store-address.ts'
+import { copyTables, openForCopying } from '../store/table-copy.ts'
+import { VERSION } from '../version.ts'
+import { BACKUP_FORMAT, type BackedUpFile, type BackupManifest, MANIFEST } from './backup-manifest.ts'
+import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+
+const USAGE = `Usage: bun run countersign backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
+
+Makes FOLDER with the database, the keystores (encrypted), the evidence (encrypted), the settings that this command sees,
+and a manifest with the SHA-256 of each file. The service may run meanwhile; nothing of it waits. Whatever the store is,
+the database in the backup is a SQLite file.
+
+  --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
+                    one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
+  --with-decisions  Also the decision log as it is. It may be large: decisions-ship copies it all along.
+`
+
+export interface BackupContext {
+  readonly output: CommandOutput
+  readonly folder: DataFolder
+  readonly locateStore: () => Promise<StoreTarget>
+  /** Settings as this command was given them, secrets aside: kept for people to read. */
+  readonly describeSettings: () => Readonly<Record<string, unknown>>
+  /** The config file; null where there is none. */
+  readonly configFile: string | null
+  readonly now: () => Date
+}
+
+const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT'
+
+const filesIn = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith('.tmp') && !entry.name.startsWith('.'))
+        .map(({ name }) => name)
+    : []
+
+const recordedLength = (path: string): number => {
+  const descriptor = openSync(path, 'r')
+  try {
+    return wholeLength(descriptor, statSync(path).size)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The database of either kind as one SQLite file, with no log of its own beside it. */
+const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
+  if (source.kind === 'sqlite') {
+    snapshotSqlite(source.path, to)
+    return
+  }
+  const tables = `${to}.tables`
+  const from = await openForCopying(source)
+  try {
+    const target = await openForCopying({ kind: 'sqlite', path: tables })
+    try {
+      await copyTables(from, target)
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await from.close()
+  }
+  snapshotSqlite(tables, to)
+  for (const suffix of ['', '-wal', '-shm']) await rm(tables + suffix, { force: true })
+}
+
+interface Choice {
+  readonly withSecrets: boolean
+  readonly withDecisions: boolean
+}
+
+const fill = async (
+  into: string,
+  source: StoreTarget,
+  context: BackupContext,
+  choice: Choice,
+): Promise<BackupManifest> => {
+  const { folder, configFile, now } = context
+  const files: BackedUpFile[] = []
+  const createdAt = now().toISOString()
+  const copy = async (from: string, path: string, length?: number): Promise<void> => {
+    try {
+      files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
+    } catch (error) {
+      // Erased between the database and here: its key is gone, so the file was of no use.
+      if (!(path.startsWith('evidence/') && isMissing(error))) throw error
+    }
+  }
+
+  const database = join(into, 'countersign.db')
+  await copyDatabase(source, database)
+  const facts = describeSqlite(database)
+  await rename(database, `${database}.made`)
+  await copy(`${database}.made`, 'countersign.db')
+  await rm(`${database}.made`)
+
+  for (const name of filesIn(folder.keystores)) await copy(join(folder.keystores, name), `keystores/${name}`)
+  for (const name of filesIn(folder.evidence)) await copy(join(folder.evidence, name), `evidence/${name}`)
+  if (choice.withSecrets) {
+    const secrets = dirname(folder.passphrase)
+    for (const name of filesIn(secrets)) await copy(join(secrets, name), `secrets/${name}`)
+    if (existsSync(folder.quickstart)) await copy(folder.quickstart, 'quickstart.env')
+  }
+  if (choice.withDecisions) {
+    for (const name of filesIn(folder.decisions)) await copy(join(folder.decisions, name), `decisions/${name}`)
+    for (const slot of listSlots(folder.decisions)) {
+      for (const { name } of listSegments(join(folder.decisions, slot))) {
+        const path = join(folder.decisions, slot, name)
+        await copy(path, `decisions/${slot}/${name}`, recordedLength(path))
+      }
+    }
+  }
+  const settings = `${JSON.stringify(context.describeSettings(), null, 2)}\n`
+  files.push({ path: 'settings.json', ...(await writeFileHashed(join(into, 'settings.json'), settings)) })
+  if (configFile !== null) await copy(configFile, 'config-file')
+
+  const manifest: BackupManifest = {
+    ...{ format: BACKUP_FORMAT, version: VERSION, createdAt, ...facts, store: source.kind, ...choice },
+    files,
+  }
+  // Last: without it, it is no backup.
+  await writeFileHashed(join(into, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
+  for (const name of new Set(files.map(({ path }) => dirname(path)))) await syncPath(join(into, name))
+  await syncPath(into)
+  return manifest
+}
+
+const print = (manifest: BackupManifest, to: string, { stdout, stderr }: CommandOutput): void => {
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
+  stdout(`${to}: ${manifest.files.length} files, ${bytes} bytes, each with its SHA-256 in ${MANIFEST}\n`)
+  if (!manifest.withSecrets) {
+    stderr('Not in it: passphrase, evidence key and account key. Without them it opens nothing: keep them elsewhere.\n')
+  }
+  if (!manifest.withDecisions) stderr('Not in it: the decision log (--with-decisions, or decisions-ship).\n')
+}
+
+/** Returns the exit code: 0 done, 1 it can't be done and nothing is left behind, 2 usage. */
+export const runBackup = (commandArguments: readonly string[], context: BackupContext): Promise<number> =>
+  runToExitCode(context.output, USAGE, async () => {
+    const { output, folder } = context
+    const command = parseCommand(commandArguments, {
+      to: { type: 'string' },
+      'with-secrets': { type: 'boolean' },
+      'with-decisions': { type: 'boolean' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('backup takes options only')
+    const to = resolve(command.required('to'))
+    if (existsSync(to)) throw new CommandFailedError(`${to} is there already: choose a new folder`)
+    if (!existsSync(folder.keystores)) throw new CommandFailedError(`there is no deployment in ${folder.root}`)
+    const choice = { withSecrets: command.flag('with-secrets'), withDecisions: command.flag('with-decisions') }
+    const partial = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.partial`)
+    await mkdir(partial, { recursive: true, mode: 0o700 })
+    try {
+      const manifest = await fill(partial, await context.locateStore(), context, choice)
+      await rename(partial, to)
+      await syncPath(dirname(to))
+      if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: to, ...manifest })}\n`)
+      else print(manifest, to, output)
+      return 0
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true })
+      throw error
+    }
+  })

@@ -1,0 +1,65 @@
+// Copies files for a backup or out of one: for the owner alone, on the disk before it counts, hashed on the way.
+import { createHash } from 'node:crypto'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { BackedUpFile } from './backup-manifest.ts'
+
+const CHUNK_BYTES = 1_048_576
+
+export const syncPath = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * @param length how much of it; all that is there unless given.
+ * @returns size and SHA-256 of what was copied.
+ * @throws system errors; ENOENT when the source is gone.
+ */
+export const copyFileHashed = async (
+  from: string,
+  to: string,
+  length = Number.POSITIVE_INFINITY,
+): Promise<Omit<BackedUpFile, 'path'>> => {
+  const source = await open(from, 'r')
+  try {
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+    const target = await open(to, 'wx', 0o600)
+    try {
+      const hash = createHash('sha256')
+      const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+      let bytes = 0
+      while (bytes < length) {
+        const { bytesRead } = await source.read(buffer, 0, Math.min(CHUNK_BYTES, length - bytes), bytes)
+        if (bytesRead === 0) break
+        const chunk = buffer.subarray(0, bytesRead)
+        hash.update(chunk)
+        await target.writeFile(chunk)
+        bytes += bytesRead
+      }
+      await target.sync()
+      return { bytes, sha256: hash.digest('hex') }
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+/** The same for content that is at hand. */
+export const writeFileHashed = async (to: string, text: string): Promise<Omit<BackedUpFile, 'path'>> => {
+  const content = Buffer.from(text)
+  const target = await open(to, 'wx', 0o600)
+  try {
+    await target.writeFile(content)
+    await target.sync()
+  } finally {
+    await target.close()
+  }
+  return { bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') }
+}

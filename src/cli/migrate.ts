@@ -1,0 +1,143 @@
+// `countersign migrate`: everything that one database holds into another, fresh one, of either kind. The source stays as it
+// is; what goes on with the target is decided by the setting `store`.
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { SettingInvalidError } from '../settings.ts'
+import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
+import { findUsers } from '../store/in-use.ts'
+import { describeStore, parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
+import { type CopiedTable, copyTables, openForCopying } from '../store/table-copy.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+} from './output.ts'
+
+const USAGE = `Usage: bun run countersign migrate --from ADDRESS --to ADDRESS [--json]
+
+Copies a whole database into an empty one, table by table, and compares what arrived by count and SHA-256. The target
+has all of it at the end, or stays empty. No service may use the source meanwhile.
+
+ADDRESS is sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. One with a password belongs into a variable or a file,
+where the list of processes does not show it: env:NAME or file:PATH. A PostgreSQL database has to be there already.
+
+The keystores, evidence and decision log stay in the data folder. Afterwards set COUNTERSIGN_STORE to the target.
+`
+
+const PROGRESS_MS = 1_000
+
+export interface MigrateContext {
+  readonly output: CommandOutput
+  /** The data folder, whose service must not run. */
+  readonly dataDirectory: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly monotonicMs: () => number
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+const readAddress = (option: string, text: string, environment: MigrateContext['environment']): StoreTarget => {
+  const [, kind, name = ''] = /^(env|file):(.*)$/s.exec(text) ?? []
+  let address = text
+  if (kind === 'env') address = environment[name] ?? ''
+  if (kind === 'file') {
+    try {
+      address = readFileSync(name, 'utf8')
+    } catch {
+      throw new SettingInvalidError(`the file of ${option} can't be read: ${name}`)
+    }
+  }
+  try {
+    const target = parseStoreAddress(address.trim())
+    return target.kind === 'sqlite' ? { kind: 'sqlite', path: resolve(target.path) } : target
+  } catch (error) {
+    throw new UsageError(`${option} ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+/** Held while it is copied, so that no service starts either. @throws StoreUnusableError when one runs. */
+const lockSource = (dataDirectory: string, source: StoreTarget): readonly FolderLock[] => {
+  const folders = new Set(source.kind === 'sqlite' ? [dirname(source.path)] : [])
+  // The folder of the settings, where it holds that database or uses it from afar.
+  if (existsSync(join(dataDirectory, 'service.lock'))) folders.add(dataDirectory)
+  const locks: FolderLock[] = []
+  try {
+    for (const folder of folders) {
+      const path = join(folder, 'service.lock')
+      if (existsSync(path)) locks.push(lockFolder(path, folder))
+    }
+    return locks
+  } catch (error) {
+    for (const lock of locks) lock.release()
+    throw error
+  }
+}
+
+const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
+  const { output, monotonicMs, wait } = context
+  const from = await openForCopying(source)
+  try {
+    const users = await findUsers(from, { wait })
+    if (users.length > 0) {
+      throw new CommandFailedError(
+        `${users.length} processes use ${describeStore(source)}: stop them (${users.join(', ')})`,
+      )
+    }
+    const to = await openForCopying(target)
+    try {
+      let printedMs = monotonicMs()
+      return await copyTables(from, to, {
+        onProgress: ({ table, rows, tablesDone, tablesTotal }) => {
+          if (json || monotonicMs() - printedMs < PROGRESS_MS) return
+          printedMs = monotonicMs()
+          output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
+        },
+      })
+    } finally {
+      await to.close()
+    }
+  } finally {
+    await from.close()
+  }
+}
+
+const print = (copied: readonly CopiedTable[], target: StoreTarget, { stdout }: CommandOutput): void => {
+  stdout(
+    formatTable([['TABLE', 'ROWS', 'SHA-256'], ...copied.map(({ name, rows, sha256 }) => [name, `${rows}`, sha256])]),
+  )
+  const rows = copied.reduce((sum, table) => sum + table.rows, 0)
+  stdout(`${copied.length} tables with ${rows} rows are in ${describeStore(target)}, the same on both sides.\n`)
+  stdout('Set COUNTERSIGN_STORE to it and start the service; the source is as it was.\n')
+}
+
+/** Returns the exit code: 0 done, 1 it can't be done and nothing was copied, 2 usage. */
+export const runMigrate = (commandArguments: readonly string[], context: MigrateContext): Promise<number> =>
+  runToExitCode(context.output, USAGE, async () => {
+    const { output, environment, dataDirectory } = context
+    const options = { from: { type: 'string' }, to: { type: 'string' }, json: { type: 'boolean' } } as const
+    const command = parseCommand(commandArguments, { ...options, help: { type: 'boolean', short: 'h' } })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('migrate takes options only')
+    const source = readAddress('--from', command.required('from'), environment)
+    const target = readAddress('--to', command.required('to'), environment)
+    if (source.kind === 'sqlite' && !existsSync(source.path)) {
+      throw new CommandFailedError(`there is no database in ${source.path}`)
+    }
+    if (source.kind === 'sqlite' && target.kind === 'sqlite' && source.path === target.path) {
+      throw new UsageError('--from and --to are the same')
+    }
+    const locks = lockSource(dataDirectory, source)
+    try {
+      const copied = await copyAll(source, target, context, command.flag('json'))
+      if (command.flag('json')) output.stdout(`${JSON.stringify({ tables: copied })}\n`)
+      else print(copied, target, output)
+      return 0
+    } finally {
+      for (const lock of locks) lock.release()
+    }
+  })

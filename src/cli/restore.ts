@@ -1,0 +1,167 @@
+// `countersign restore`: a data folder, and the database that the settings name, from a backup that was verified first.
+// There is all of it at the end or nothing: files are made beside their place and put there by renaming.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { DataFolder } from '../data-folder.ts'
+import { describeStore, type StoreTarget } from '../store/store-address.ts'
+import { copyTables, openForCopying } from '../store/table-copy.ts'
+import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
+import { copyFileHashed, syncPath } from './file-copy.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+
+const USAGE = `Usage: bun run countersign restore --from FOLDER --data-dir NEW-FOLDER [--json]
+
+Compares every file of the backup with its manifest, then makes the data folder from it. The data folder must not exist
+or be empty. Where COUNTERSIGN_STORE names a PostgreSQL database, an empty one, the tables go there instead.
+
+Check with --check alone: compares, and restores nothing.
+`
+
+const PROGRESS_MS = 1_000
+const DATABASE = 'countersign.db'
+
+export interface RestoreContext {
+  readonly output: CommandOutput
+  readonly folder: DataFolder
+  readonly locateStore: () => Promise<StoreTarget>
+  readonly monotonicMs: () => number
+}
+
+/** Of the data folder; the rest is for people to read. */
+const isForDataFolder = (path: string): boolean => path !== 'settings.json' && path !== 'config-file'
+
+/** What the system itself puts into a volume. */
+const OF_THE_SYSTEM = 'lost+found'
+
+const requireRoom = (root: string): void => {
+  if (existsSync(root) && readdirSync(root).some((name) => name !== OF_THE_SYSTEM)) {
+    throw new CommandFailedError(`${root} is not empty: nothing is written over; choose a new --data-dir`)
+  }
+}
+
+/** Everything of the backup that belongs into a data folder, checked once more on its way. */
+const fill = async (into: string, from: string, manifest: BackupManifest): Promise<void> => {
+  for (const file of manifest.files.filter(({ path }) => isForDataFolder(path))) {
+    const { sha256 } = await copyFileHashed(join(from, file.path), join(into, file.path))
+    if (sha256 !== file.sha256) throw new CommandFailedError(`${file.path} changed while it was restored`)
+  }
+  const folders = manifest.files.map(({ path }) => dirname(join(into, path))).filter((path) => existsSync(path))
+  for (const path of new Set(folders)) await syncPath(path)
+}
+
+const fillDatabase = async (path: string, target: StoreTarget): Promise<void> => {
+  const source = await openForCopying({ kind: 'sqlite', path })
+  try {
+    const database = await openForCopying(target)
+    try {
+      await copyTables(source, database)
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await source.close()
+  }
+  for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
+}
+
+/** Into a folder that is there, since it may be a volume: the database last, without which it is no deployment. */
+const moveInto = async (root: string, partial: string): Promise<void> => {
+  const names = readdirSync(partial).sort((left, right) => Number(left === DATABASE) - Number(right === DATABASE))
+  const moved: string[] = []
+  try {
+    for (const name of names) {
+      await rename(join(partial, name), join(root, name))
+      moved.push(name)
+    }
+    await rmdir(partial)
+    await syncPath(root)
+  } catch (error) {
+    for (const name of moved) await rm(join(root, name), { recursive: true, force: true })
+    throw error
+  }
+}
+
+const restoreTo = async (from: string, manifest: BackupManifest, folder: DataFolder, target: StoreTarget) => {
+  const { root } = folder
+  const elsewhere = target.kind === 'postgres' || resolve(target.path) !== resolve(folder.database)
+  const existed = existsSync(root)
+  const name = `.${basename(root)}.${randomBytes(6).toString('hex')}.partial`
+  // On the same volume as its place.
+  const partial = join(existed ? root : dirname(root), name)
+  await mkdir(partial, { recursive: true, mode: 0o700 })
+  try {
+    await fill(partial, from, manifest)
+    // What may fail comes before the tables, and they come before the step that hardly can.
+    if (elsewhere) await fillDatabase(join(partial, DATABASE), target)
+    if (existed) await moveInto(root, partial)
+    else {
+      await rename(partial, root)
+      await syncPath(dirname(root))
+    }
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const print = (
+  from: string,
+  manifest: BackupManifest,
+  folder: DataFolder,
+  target: StoreTarget,
+  output: CommandOutput,
+) => {
+  output.stdout(`${folder.root} is the deployment ${manifest.deploymentId} as of ${manifest.createdAt}.\n`)
+  if (target.kind === 'postgres') output.stdout(`Its tables are in ${describeStore(target)}.\n`)
+  if (!manifest.withSecrets) {
+    output.stderr(
+      `Put the passphrase, evidence-key and account-key back into ${dirname(folder.passphrase)} before a start,\n`,
+    )
+    output.stderr('as far as settings do not name them.\n')
+  }
+  output.stderr(
+    `The settings that it ran with, as far as the backup saw them, are in ${join(from, 'settings.json')}.\n`,
+  )
+}
+
+/** Returns the exit code: 0 done, 1 it can't be done and nothing was restored, 2 usage. */
+export const runRestore = (commandArguments: readonly string[], context: RestoreContext): Promise<number> =>
+  runToExitCode(context.output, USAGE, async () => {
+    const { output, folder, monotonicMs } = context
+    const command = parseCommand(commandArguments, {
+      from: { type: 'string' },
+      check: { type: 'boolean' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    if (command.positionals.length > 0) throw new UsageError('restore takes options only')
+    const from = resolve(command.required('from'))
+    const json = command.flag('json')
+    if (!command.flag('check')) requireRoom(folder.root)
+    let printedMs = monotonicMs()
+    const manifest = await verifyBackup(from, ({ bytes, bytesTotal }) => {
+      if (json || monotonicMs() - printedMs < PROGRESS_MS) return
+      printedMs = monotonicMs()
+      output.stderr(`compared ${Math.floor((100 * bytes) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
+    })
+    const { files, ...facts } = manifest
+    if (command.flag('check')) {
+      output.stdout(
+        json
+          ? `${JSON.stringify({ ...facts, files: files.length })}\n`
+          : `${from}: ${files.length} files, all as they should be\n`,
+      )
+      return 0
+    }
+    const target = await context.locateStore()
+    await restoreTo(from, manifest, folder, target)
+    if (json) output.stdout(`${JSON.stringify({ ...facts, files: files.length, dataFolder: folder.root })}\n`)
+    else print(from, manifest, folder, target, output)
+    return 0
+  })

@@ -1,0 +1,70 @@
+// Each process in one line, where there are several: which one is busy, late, or not there.
+import type { Process } from '../api/types.ts'
+import { Badge } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { formatMegabytes, formatNumber } from './format.ts'
+
+const STATES: Readonly<Record<Process['state'], preact.JSX.Element>> = {
+  ready: <Badge tone="good">Serves</Badge>,
+  starting: <Badge tone="info">Starting</Badge>,
+  leaving: <Badge tone="info">Finishing</Badge>,
+  silent: <Badge tone="warn">Says nothing</Badge>,
+  down: <Badge tone="warn">Ended</Badge>,
+}
+
+const NONE = '–'
+const SECONDS_PER_MINUTE = 60
+const MINUTES_PER_HOUR = 60
+const HOURS_PER_DAY = 24
+
+/** `12 s`, `5 min`, `3 h`, `4 d`. */
+export const formatUptime = (seconds: number | null): string => {
+  if (seconds === null) return NONE
+  if (seconds < SECONDS_PER_MINUTE) return `${Math.floor(seconds)} s`
+  const minutes = Math.floor(seconds / SECONDS_PER_MINUTE)
+  if (minutes < MINUTES_PER_HOUR) return `${minutes} min`
+  const hours = Math.floor(minutes / MINUTES_PER_HOUR)
+  return hours < HOURS_PER_DAY ? `${hours} h` : `${Math.floor(hours / HOURS_PER_DAY)} d`
+}
+
+type Figures = NonNullable<Process['figures']>
+const figure =
+  (read: (figures: Figures) => string) =>
+  ({ figures }: Process): string =>
+    figures === null ? NONE : read(figures)
+
+const COLUMNS: readonly Column<Process>[] = [
+  {
+    label: 'Process',
+    cell: ({ process, pid }) => (
+      <span>
+        {process}
+        {pid !== null && <span class="soft"> pid {pid}</span>}
+      </span>
+    ),
+  },
+  { label: 'State', cell: ({ state }) => STATES[state] },
+  { label: 'Up', align: 'end', cell: ({ uptime_seconds: seconds }) => formatUptime(seconds) },
+  {
+    label: 'Busy',
+    align: 'end',
+    cell: figure(({ workers }) => `${workers.busy} of ${workers.live}`),
+  },
+  { label: 'Queue', align: 'end', cell: figure(({ queue }) => queue.waiting.toLocaleString('en')) },
+  { label: 'Decisions', align: 'end', cell: figure((each) => `${formatNumber(each.decisions_per_second)}/s`) },
+  { label: 'CPU', align: 'end', cell: figure((each) => `${each.cpu_cores.toFixed(2)} cores`) },
+  {
+    label: 'Lag p99',
+    align: 'end',
+    cell: figure(({ event_loop_p99_ms: lag }) => (lag === null ? NONE : `${formatNumber(lag)} ms`)),
+  },
+  { label: 'Memory', align: 'end', cell: figure((each) => formatMegabytes(each.memory_bytes)) },
+]
+
+/** Nothing for one that serves alone: what the page says of all is said of it. */
+export const ProcessTable = ({ processes }: { readonly processes: readonly Process[] }) =>
+  processes.length === 1 && processes[0]?.state === 'ready' ? null : (
+    <div class="processes">
+      <Table caption="Processes" columns={COLUMNS} rows={processes} rowKey={({ process }) => String(process)} />
+    </div>
+  )

@@ -1,0 +1,137 @@
+// Puts shipped logs back together as folders that the verifier can read: closed segments as they are, growing ends from
+// their pieces. Each closed segment is compared with the digest that was shipped beside it on the way.
+import { createHash } from 'node:crypto'
+import { mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { digestObject, parseShippedName, pieceObject, segmentObject } from './ship-names.ts'
+import type { ShipTarget } from './ship-target.ts'
+
+export interface CollectedLog {
+  readonly node: string
+  /** A decision log's folder. */
+  readonly directory: string
+  /** Segments that were put together from pieces: they were growing, or the node was lost. */
+  readonly fromPieces: number
+  /** What is wrong with the copies themselves, in words. */
+  readonly problems: readonly string[]
+}
+
+export interface CollectProgress {
+  readonly bytes: number
+  readonly bytesTotal: number
+}
+
+interface Parts {
+  readonly slot: string
+  readonly segment: string
+  whole: boolean
+  digest: boolean
+  /** Where each piece begins → bytes. */
+  readonly pieces: Map<number, number>
+}
+
+const readText = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
+  const parts: Uint8Array[] = []
+  for await (const chunk of chunks) parts.push(chunk)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+const writeAll = async (
+  path: string,
+  sources: AsyncIterable<AsyncIterable<Uint8Array>>,
+  onChunk: (size: number) => void,
+) => {
+  const hash = createHash('sha256')
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for await (const source of sources) {
+      for await (const chunk of source) {
+        hash.update(chunk)
+        await file.writeFile(chunk)
+        onChunk(chunk.length)
+      }
+    }
+  } finally {
+    await file.close()
+  }
+  return hash.digest('hex')
+}
+
+/**
+ * Copies everything that is shipped to `scratch`, which must have room for it.
+ * @returns one log a node, in the order of their names.
+ */
+export const collectShipped = async (
+  target: ShipTarget,
+  scratch: string,
+  onProgress: (progress: CollectProgress) => void = () => undefined,
+): Promise<readonly CollectedLog[]> => {
+  const nodes = new Map<string, Map<string, Parts>>()
+  let bytesTotal = 0
+  for (const { name, bytes } of await target.list('')) {
+    const parsed = parseShippedName(name)
+    if (parsed === null) continue
+    const { node, slot, segment } = parsed
+    const log = nodes.get(node) ?? new Map<string, Parts>()
+    nodes.set(node, log)
+    const key = `${slot}/${segment}`
+    const parts = log.get(key) ?? { slot, segment, whole: false, digest: false, pieces: new Map<number, number>() }
+    log.set(key, parts)
+    if (parsed.kind === 'piece') parts.pieces.set(parsed.offset, bytes)
+    else if (parsed.kind === 'segment') parts.whole = true
+    else parts.digest = true
+    if (parsed.kind !== 'digest') bytesTotal += bytes
+  }
+  let bytes = 0
+  const onChunk = (size: number): void => {
+    bytes += size
+    onProgress({ bytes, bytesTotal })
+  }
+
+  const collectWhole = async (node: string, path: string, parts: Parts): Promise<string | null> => {
+    const { slot, segment } = parts
+    const source = async function* () {
+      yield target.read(segmentObject(node, slot, segment))
+    }
+    const sha256 = await writeAll(path, source(), onChunk)
+    if (!parts.digest) return null
+    const expected = (await readText(target.read(digestObject(node, slot, segment)))).slice(0, 64)
+    return expected === sha256 ? null : `${slot}/${segment} is not what its .sha256 says`
+  }
+
+  const collectPieces = async (node: string, path: string, parts: Parts): Promise<string | null> => {
+    const { slot, segment, pieces } = parts
+    let end = 0
+    const source = async function* () {
+      for (let size = pieces.get(0); size !== undefined && size > 0; size = pieces.get(end)) {
+        yield target.read(pieceObject(node, slot, segment, end))
+        end += size
+      }
+    }
+    await writeAll(path, source(), onChunk)
+    const beyond = [...pieces.keys()].filter((offset) => offset > end)
+    return beyond.length === 0 ? null : `${slot}/${segment} has a gap: the piece that begins at byte ${end} is missing`
+  }
+
+  const collected: CollectedLog[] = []
+  for (const node of [...nodes.keys()].sort()) {
+    const directory = join(scratch, node)
+    const problems: string[] = []
+    let fromPieces = 0
+    const log = [...(nodes.get(node) ?? [])].sort(([left], [right]) => (left < right ? -1 : 1))
+    for (const [, parts] of log) {
+      const { slot, segment } = parts
+      await mkdir(join(directory, slot), { recursive: true, mode: 0o700 })
+      const path = join(directory, slot, segment)
+      if (!parts.whole && parts.pieces.size === 0) {
+        problems.push(`${slot}/${segment} is gone; only its .sha256 is left`)
+        continue
+      }
+      if (!parts.whole) fromPieces += 1
+      const problem = await (parts.whole ? collectWhole : collectPieces)(node, path, parts)
+      if (problem !== null) problems.push(problem)
+    }
+    collected.push({ node, directory, fromPieces, problems })
+  }
+  return collected
+}

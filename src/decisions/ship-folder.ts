@@ -1,0 +1,106 @@
+// Copies in a folder, which may be a mounted share: written under a temporary name, flushed, then renamed.
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { digestOf, type ShippedObject, type ShipTarget } from './ship-target.ts'
+
+/** What a process that was killed left half written. */
+const isForgotten = (name: string, modifiedMs: number): boolean =>
+  name.startsWith('.') && name.endsWith('.tmp') && Date.now() - modifiedMs > FORGOTTEN_MS
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+const FORGOTTEN_MS = 86_400_000
+
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } catch (error) {
+    // Some network file systems know no flush of a folder; what they acknowledge is theirs to keep.
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP')))
+      throw error
+  } finally {
+    await folder.close()
+  }
+}
+
+export const createFolderTarget = (root: string): ShipTarget => {
+  const pathOf = (name: string): string => join(root, name)
+
+  const walk = async (folder: string, found: ShippedObject[]): Promise<void> => {
+    let entries: { name: string; isDirectory(): boolean; isFile(): boolean }[]
+    try {
+      entries = await readdir(folder, { withFileTypes: true })
+    } catch (error) {
+      if (isMissing(error)) return
+      throw error
+    }
+    for (const entry of entries) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) await walk(path, found)
+      else if (entry.isFile()) {
+        const { size, mtimeMs } = await stat(path)
+        if (!entry.name.startsWith('.')) found.push({ name: relative(root, path), bytes: size })
+        else if (isForgotten(entry.name, mtimeMs)) await rm(path, { force: true })
+      }
+    }
+  }
+
+  return {
+    description: `dir:${root}`,
+    list: async (prefix) => {
+      const found: ShippedObject[] = []
+      await walk(join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1)), found)
+      return found.filter(({ name }) => name.startsWith(prefix))
+    },
+    put: async (name, content) => {
+      const path = pathOf(name)
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
+      const file = await open(temporary, 'wx', 0o600)
+      try {
+        try {
+          for await (const chunk of content.stream()) await file.writeFile(chunk)
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(temporary, path)
+      } catch (error) {
+        await rm(temporary, { force: true })
+        throw error
+      }
+      await syncFolder(dirname(path))
+    },
+    isIntact: async (name, digest) => {
+      try {
+        if ((await stat(pathOf(name))).size !== digest.bytes) return false
+        return (await digestOf(createReadStream(pathOf(name)))).sha256 === digest.sha256
+      } catch (error) {
+        if (isMissing(error)) return false
+        throw error
+      }
+    },
+    read: (name) => createReadStream(pathOf(name)),
+    readRange: async (name, offset, length) => {
+      try {
+        const file = await open(pathOf(name), 'r')
+        try {
+          const buffer = Buffer.alloc(length)
+          const { bytesRead } = await file.read(buffer, 0, length, offset)
+          return buffer.subarray(0, bytesRead)
+        } finally {
+          await file.close()
+        }
+      } catch (error) {
+        if (isMissing(error)) return null
+        throw error
+      }
+    },
+    remove: async (name) => {
+      await rm(pathOf(name), { force: true })
+    },
+  }
+}

@@ -1,0 +1,258 @@
+// The rate limit of a key over all processes of the deployment. Requests are decided in memory; in the background each
+// process tells what it spent and leases what it will soon need (every 100 ms at most, many keys at once). Invariant:
+// every token that is spent is told, so over time a key gets its rate exactly; for a moment more, where processes spend
+// of the same balance before they hear of each other, and that is paid back first. With one process nothing is exchanged;
+// while the store is down each process has its equal part of rate and burst.
+import { LRUCache } from 'lru-cache'
+import type { ApiKeyRateLimit } from '../domain/api-key.ts'
+import type { Clock } from '../domain/time.ts'
+import {
+  available,
+  type BucketMode,
+  FRESH_MS,
+  openBucket,
+  type RateBucket,
+  refresh,
+  type Surroundings,
+  spend,
+  together,
+  wholeTokens,
+} from './rate-bucket.ts'
+import { type RateExceededError, type RateLimiter, type RateLimitState, ROUNDING, refusalOf } from './rate-limit.ts'
+import { noteShort, type RateSettlement, settlementOf } from './rate-settlement.ts'
+
+/** As the store answers it (src/store/rate-leases.ts). */
+export interface SettledRate {
+  readonly keyId: string
+  readonly leased: number
+  readonly balance: number
+  readonly holders: number
+}
+
+export interface SharedRateLimiterDependencies {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: (delayMs: number, callback: () => void) => () => void
+  /** That live, this one included. */
+  readonly processes: () => number
+  /** Rejects when the store can't be used. */
+  readonly exchange: (settlements: readonly RateSettlement[]) => Promise<readonly SettledRate[]>
+  readonly onError: (error: unknown) => void
+  readonly bucketsMax?: number
+}
+
+export interface SharedRateLimiter extends RateLimiter {
+  /** Whether the store has not answered for a while, so that each process keeps to its own part. */
+  cut(): boolean
+  /** Gives back what is leased. */
+  stop(): Promise<void>
+}
+
+const EXCHANGE_MS = 100
+/** With many processes they take turns: a key that all use is one row. */
+const EXCHANGE_MS_PER_PROCESS = 5
+/** A key that this process has not seen for a while: what comes at the same moment is told together. */
+const OPENING_MS = 5
+const RETRY_MS = 250
+const CUT_AFTER_MS = 1_000
+/** Keys of one exchange, a few milliseconds' work; the next ones follow soon. */
+const KEYS_MAX = 500
+const NEXT_KEYS_MS = 20
+/** Of the burst: with so much left for all, a request that lacks tokens here waits for the next exchange. */
+const PLENTY = 0.5
+/** What waits for an exchange waits no longer. */
+const READY_MS = 250
+
+export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependencies): SharedRateLimiter => {
+  const { clock, after, processes, exchange, onError, bucketsMax = 100_000 } = dependencies
+  const buckets = new LRUCache<string, RateBucket>({ max: bucketsMax })
+  /** Those with something to tell, or a lease to give back. */
+  const open = new Set<RateBucket>()
+  /** Since when an exchange has been owing an answer. */
+  let waitingSinceMs: number | null = null
+  let current: Promise<void> | undefined
+  let due: { readonly atMs: number; readonly cancel: () => void } | null = null
+  /** Told at the end of the next exchange that begins. */
+  let waiting: (() => void)[] = []
+  /** From the end of the exchange under way. */
+  let nextDelayMs = EXCHANGE_MS
+  let stopped = false
+
+  const isCut = (nowMs: number): boolean => waitingSinceMs !== null && nowMs - waitingSinceMs >= CUT_AFTER_MS
+
+  const look = (): Surroundings => {
+    const nowMs = clock.monotonicMs()
+    const count = processes()
+    const mode: BucketMode = count <= 1 ? 'lone' : isCut(nowMs) ? 'cut' : 'shared'
+    return { nowMs, processes: Math.max(1, count), mode }
+  }
+  const intervalMs = (): number => Math.max(EXCHANGE_MS, EXCHANGE_MS_PER_PROCESS * processes())
+
+  const schedule = (delayMs: number): void => {
+    if (current !== undefined) nextDelayMs = Math.min(nextDelayMs, delayMs)
+    if (stopped || current !== undefined) return
+    const atMs = clock.monotonicMs() + delayMs
+    if (due !== null) {
+      if (due.atMs <= atMs) return
+      due.cancel()
+    }
+    due = { atMs, cancel: after(delayMs, exchangeNow) }
+  }
+
+  const collect = (around: Surroundings, ending: boolean) => {
+    const told: { readonly bucket: RateBucket; readonly settlement: RateSettlement; readonly owed: number }[] = []
+    for (const bucket of open) {
+      if (told.length >= KEYS_MAX) break
+      refresh(bucket, bucket.limit, around)
+      const settlement = bucket.mode === 'lone' ? null : settlementOf(bucket, around, intervalMs(), ending)
+      if (settlement !== null) {
+        told.push({ bucket, settlement, owed: bucket.owed })
+        bucket.asked = 0
+      } else if (bucket.mode === 'lone' || around.nowMs - bucket.touchedMs >= FRESH_MS) open.delete(bucket)
+    }
+    // Behind those that had no turn.
+    for (const { bucket } of told) {
+      open.delete(bucket)
+      open.add(bucket)
+    }
+    if (told.length >= KEYS_MAX) nextDelayMs = Math.min(nextDelayMs, NEXT_KEYS_MS)
+    return told
+  }
+
+  /** Answers how many keys were settled. */
+  const exchangeOnce = async (ending: boolean): Promise<number> => {
+    const before = look()
+    const told = collect(before, ending)
+    if (told.length === 0) return 0
+    waitingSinceMs ??= before.nowMs
+    const answers = new Map(
+      (await exchange(told.map(({ settlement }) => settlement))).map((answer) => [answer.keyId, answer] as const),
+    )
+    waitingSinceMs = null
+    const around = look()
+    for (const { bucket, settlement, owed } of told) {
+      const answer = answers.get(bucket.keyId)
+      if (answer === undefined) continue
+      const wasShared = before.mode === 'shared' && bucket.mode === 'shared'
+      refresh(bucket, bucket.limit, around)
+      if (bucket.mode !== 'shared') continue
+      if (wasShared) {
+        bucket.lease += settlement.owed - owed + answer.leased
+        bucket.owed -= owed
+      }
+      bucket.balance = answer.balance
+      bucket.holders = answer.holders
+      bucket.settledMs = around.nowMs
+    }
+    return told.length
+  }
+
+  const exchangeNow = (): void => {
+    due = null
+    if (current !== undefined) return
+    nextDelayMs = intervalMs()
+    const waited = waiting
+    waiting = []
+    current = exchangeOnce(false)
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        nextDelayMs = RETRY_MS
+        onError(error)
+      })
+      .finally(() => {
+        current = undefined
+        for (const tell of waited) tell()
+        if (open.size > 0) schedule(nextDelayMs)
+      })
+  }
+
+  /** The bucket, brought to now and about to be asked for `cost`. */
+  const bucketOf = (keyId: string, limit: ApiKeyRateLimit, around: Surroundings, cost: number): RateBucket => {
+    let bucket = buckets.get(keyId)
+    if (bucket === undefined) {
+      bucket = openBucket(keyId, limit, around)
+      buckets.set(keyId, bucket)
+    } else refresh(bucket, limit, around)
+    if (bucket.mode !== 'lone') {
+      bucket.touchedMs = around.nowMs
+      bucket.asked += cost
+      if (!open.has(bucket)) open.add(bucket)
+      // Nothing is known of what the others do.
+      if (around.nowMs - bucket.settledMs >= FRESH_MS) schedule(OPENING_MS)
+      else if (due === null) schedule(intervalMs())
+    }
+    return bucket
+  }
+
+  const nextExchange = (): Promise<void> =>
+    new Promise((resolve) => {
+      const cancel = after(READY_MS, resolve)
+      waiting.push(() => {
+        cancel()
+        resolve()
+      })
+      schedule(OPENING_MS)
+    })
+
+  const stateOf = (tokens: number, { burst, requestsPerSecond }: ApiKeyRateLimit): RateLimitState => ({
+    limit: burst,
+    remaining: wholeTokens(tokens),
+    resetSeconds: Math.max(0, Math.ceil((burst - tokens) / requestsPerSecond)),
+  })
+
+  /** Refused for want of `missing` tokens here, `cost` in one piece. */
+  const refuse = (bucket: RateBucket, around: Surroundings, cost: number, missing: number): RateExceededError => {
+    noteShort(bucket, cost, around.nowMs)
+    const left = Math.min(together(bucket, around), Math.max(0, available(bucket, around)))
+    return refusalOf(stateOf(left, bucket.limit), missing, bucket.limit)
+  }
+
+  return {
+    ready: ({ keyId, rateLimit }, cost = 1) => {
+      if (rateLimit === null) return undefined
+      const around = look()
+      if (around.mode !== 'shared' || stopped) return undefined
+      const bucket = bucketOf(keyId, rateLimit, around, 0)
+      if (available(bucket, around) + ROUNDING >= cost) return undefined
+      const heard = around.nowMs - bucket.settledMs < FRESH_MS
+      // Refused at once where little is left: nobody waits for the store under load.
+      if (together(bucket, around) < (heard ? Math.max(cost, rateLimit.burst * PLENTY) : cost)) return undefined
+      bucket.asked += cost
+      noteShort(bucket, cost, around.nowMs)
+      return nextExchange()
+    },
+    take: ({ keyId, rateLimit }, cost = 1) => {
+      if (rateLimit === null) return null
+      const around = look()
+      const bucket = bucketOf(keyId, rateLimit, around, cost)
+      const tokens = available(bucket, around)
+      if (tokens + ROUNDING < cost) throw refuse(bucket, around, cost, cost - tokens)
+      spend(bucket, cost)
+      if (cost >= bucket.short) bucket.short = 0
+      return stateOf(together(bucket, around), rateLimit)
+    },
+    takeSome: ({ keyId, rateLimit }, wanted) => {
+      if (rateLimit === null) return { granted: wanted, state: null, refusal: null }
+      const around = look()
+      const bucket = bucketOf(keyId, rateLimit, around, wanted)
+      const granted = Math.min(wanted, wholeTokens(available(bucket, around)))
+      spend(bucket, granted)
+      const state = stateOf(together(bucket, around), rateLimit)
+      const missing = wanted - granted
+      const refusal =
+        missing === 0 ? null : refuse(bucket, around, missing, missing - Math.max(0, available(bucket, around)))
+      return { granted, state, refusal }
+    },
+    cut: () => look().mode === 'cut',
+    stop: async () => {
+      stopped = true
+      due?.cancel()
+      due = null
+      await current
+      try {
+        while (!isCut(clock.monotonicMs()) && (await exchangeOnce(true)) === KEYS_MAX);
+      } catch (error) {
+        onError(error)
+      }
+    },
+  }
+}

@@ -1,0 +1,42 @@
+// Opens the shared index: its own few connections, with limits that suit searches and large batches.
+import { systemClock } from '../../domain/time.ts'
+import { openPostgresDatabase } from '../postgres.ts'
+import type { PostgresTarget } from '../store-address.ts'
+import { createSharedIndexReader, type SharedIndexReader } from './shared-reader.ts'
+import { prepareSharedIndex } from './shared-tables.ts'
+import { createSharedIndexWriter, type SharedIndexWriter } from './shared-writer.ts'
+
+/** The deployment's own database. */
+export type SharedIndexTarget = PostgresTarget
+
+export interface SharedIndex {
+  readonly writer: SharedIndexWriter
+  readonly reader: SharedIndexReader
+  close(): Promise<void>
+}
+
+/** Within what the asker waits for an answer. */
+const STATEMENT_LIMIT_MS = 15_000
+const TRANSACTION_LIMIT_MS = 300_000
+const CONNECTIONS = 3
+
+/** @throws StoreUnusableError, StoreUnavailableError */
+export const openSharedIndex = async (target: SharedIndexTarget, node: string): Promise<SharedIndex> => {
+  const database = await openPostgresDatabase({
+    target: { ...target, poolSize: CONNECTIONS },
+    clock: systemClock,
+    statementLimitMs: STATEMENT_LIMIT_MS,
+    transactionLimitMs: TRANSACTION_LIMIT_MS,
+  })
+  try {
+    await prepareSharedIndex(database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return {
+    writer: createSharedIndexWriter(database, node),
+    reader: createSharedIndexReader(database),
+    close: () => database.close(),
+  }
+}

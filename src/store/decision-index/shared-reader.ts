@@ -1,0 +1,94 @@
+// Finds decisions of all nodes in the shared index. Always one organization's (invariant 6); newest first.
+import type { Database, SqlParameter } from '../database.ts'
+import { uuidKey, walletKey } from './keys.ts'
+import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition } from './types.ts'
+import { DEFAULT_RULE, shadowName } from './writer.ts'
+
+/** A place on one of the nodes. */
+export interface NodePlace extends DecisionPlace {
+  readonly node: string
+}
+
+export interface SharedIndexReader {
+  find(
+    filter: DecisionFilter,
+    after: DecisionPosition | null,
+    limit: number,
+  ): Promise<{ readonly places: readonly NodePlace[]; readonly next: DecisionPosition | null }>
+  /** Of any organization, with a uuid that begins alike: the caller compares the rest. */
+  findByUuid(uuid: string): Promise<readonly NodePlace[]>
+  count(filter: DecisionFilter): Promise<DecisionCount>
+}
+
+interface PlaceRow {
+  readonly at: number
+  readonly number: number
+  readonly node: string
+  readonly slot: string
+  readonly segment: string
+  readonly start_byte: number
+  readonly byte_length: number
+  readonly withheld: number
+}
+
+/** Counting goes no further. */
+const COUNT_MAX = 100_000
+/** How many may share the first half of their uuid; one, but for a forger's. */
+const SAME_UUID_MAX = 10
+
+const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length,
+  CASE WHEN w.uuid IS NULL THEN 0 ELSE 1 END AS withheld
+  FROM decision_index_rows r LEFT JOIN decision_index_withheld w ON w.uuid = r.uuid`
+
+const toPlace = (row: PlaceRow): NodePlace => ({
+  ...{ node: row.node, slot: row.slot, segment: row.segment, offset: row.start_byte, length: row.byte_length },
+  ...{ atMs: row.at, number: row.number, withheld: Number(row.withheld) === 1 },
+})
+
+const conditionsOf = (filter: DecisionFilter): { sql: string; parameters: SqlParameter[] } => {
+  const parts = ['r.organization_id = ?']
+  const parameters: SqlParameter[] = [filter.organizationId]
+  const add = (condition: string, parameter: SqlParameter | undefined): void => {
+    if (parameter === undefined) return
+    parts.push(condition)
+    parameters.push(parameter)
+  }
+  add('r.wallet = ?', filter.wallet === undefined ? undefined : walletKey(filter.wallet))
+  add('r.project_id = ?', filter.projectId)
+  add('r.policy_id = ?', filter.policyId)
+  add('r.rule = ?', filter.rule === null ? DEFAULT_RULE : filter.rule)
+  add('r.chain = ?', filter.chain)
+  add('r.shadow = ?', filter.shadow === undefined ? undefined : shadowName(filter.shadow))
+  // A literal, not a parameter: only so does it match the condition of the partial index.
+  if (filter.verdict !== undefined) parts.push(`r.compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
+  add('r.at >= ?', filter.sinceMs)
+  add('r.at < ?', filter.untilMs)
+  return { sql: parts.join(' AND '), parameters }
+}
+
+export const createSharedIndexReader = (database: Database): SharedIndexReader => ({
+  find: async (filter, after, limit) => {
+    const { sql, parameters } = conditionsOf(filter)
+    const rows = await database.query<PlaceRow>(
+      `${SELECT} WHERE ${sql}${after === null ? '' : ' AND (r.at, r.number) < (?, ?)'}
+       ORDER BY r.at DESC, r.number DESC LIMIT ${limit + 1}`,
+      after === null ? parameters : [...parameters, after.atMs, after.number],
+    )
+    const places = rows.slice(0, limit).map(toPlace)
+    const last = rows.length > limit ? places.at(-1) : undefined
+    return { places, next: last === undefined ? null : { atMs: last.atMs, number: last.number } }
+  },
+  findByUuid: async (uuid) =>
+    (await database.query<PlaceRow>(`${SELECT} WHERE r.uuid = ? LIMIT ${SAME_UUID_MAX}`, [uuidKey(uuid)])).map(toPlace),
+  count: async (filter) => {
+    const { sql, parameters } = conditionsOf(filter)
+    const [row] = await database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM (
+         SELECT 1 AS one FROM decision_index_rows r WHERE ${sql} LIMIT ${COUNT_MAX + 1}
+       ) AS found`,
+      parameters,
+    )
+    const count = row?.count ?? 0
+    return { count: Math.min(count, COUNT_MAX), exact: count <= COUNT_MAX }
+  },
+})

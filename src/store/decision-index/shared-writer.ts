@@ -1,0 +1,107 @@
+// Takes one node's decisions into the shared index. Rows and the place up to which the node's log was read are one
+// transaction, so that no line is passed over; taken in twice, a line is the same row.
+import type { Database, SqlParameter, Transaction } from '../database.ts'
+import { uuidKey, walletKey } from './keys.ts'
+import type { IndexedDecision, IndexedLine } from './types.ts'
+import { type CutSegment, DEFAULT_RULE, type SlotPosition, shadowName } from './writer.ts'
+
+export interface SharedIndexWriter {
+  append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): Promise<void>
+  positions(): Promise<ReadonlyMap<string, { readonly segment: string; readonly offset: number }>>
+  /** Decisions of all nodes. */
+  count(): Promise<number>
+  /** Forgets what this node has put in. */
+  clear(): Promise<void>
+}
+
+const COLUMNS = [
+  ...['organization_id', 'at', 'number', 'project_id', 'policy_id', 'rule', 'chain', 'compliant', 'shadow'],
+  ...['wallet', 'uuid', 'node', 'slot', 'segment', 'start_byte', 'byte_length'],
+]
+const ROWS_AT_ONCE = 100
+const ONE_ROW = `(${COLUMNS.map(() => '?').join(', ')})`
+
+const insertOf = (rows: number): string =>
+  `INSERT INTO decision_index_rows (${COLUMNS.join(', ')})
+   VALUES ${Array.from({ length: rows }, () => ONE_ROW).join(', ')} ON CONFLICT (organization_id, at, number) DO NOTHING`
+
+/** A safe integer that stands for a place among all nodes: two of one organization and moment don't meet by chance. */
+const placeNumber = (node: string, { place }: IndexedDecision): number =>
+  Number(BigInt.asUintN(52, Bun.hash.xxHash64(`${node}/${place.slot}/${place.segment}/${place.offset}`)))
+
+export const createSharedIndexWriter = (database: Database, node: string): SharedIndexWriter => {
+  const valuesOf = (decision: IndexedDecision): SqlParameter[] => [
+    ...[decision.organizationId, decision.atMs, placeNumber(node, decision), decision.projectId, decision.policyId],
+    ...[decision.rule ?? DEFAULT_RULE, decision.chain, decision.compliant ? 1 : 0],
+    decision.shadow === null ? null : shadowName(decision.shadow),
+    ...[walletKey(decision.wallet), uuidKey(decision.uuid), node, decision.place.slot, decision.place.segment],
+    ...[decision.place.offset, decision.place.length],
+  ]
+
+  const insert = async (transaction: Transaction, decisions: readonly IndexedDecision[]): Promise<number> => {
+    let inserted = 0
+    for (let from = 0; from < decisions.length; ) {
+      // Two sizes of statement, so that each is prepared once.
+      const rows = decisions.length - from >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
+      const values = decisions.slice(from, from + rows).flatMap(valuesOf)
+      inserted += await transaction.execute(insertOf(rows), values)
+      from += rows
+    }
+    return inserted
+  }
+
+  /** Rare, after a write of the log that failed: reads the whole table. */
+  const cutOff = (transaction: Transaction, { slot, segment, length }: CutSegment): Promise<number> =>
+    transaction.execute(
+      'DELETE FROM decision_index_rows WHERE node = ? AND slot = ? AND segment = ? AND start_byte >= ?',
+      [node, slot, segment, length],
+    )
+
+  return {
+    append: (lines, positions, cuts) =>
+      database.transaction(
+        async (transaction) => {
+          const decisions = lines.filter((line) => line.kind === 'decision')
+          let change = await insert(transaction, decisions)
+          for (const line of lines) {
+            if (line.kind === 'decision') continue
+            await transaction.execute(
+              'INSERT INTO decision_index_withheld (uuid) VALUES (?) ON CONFLICT (uuid) DO NOTHING',
+              [uuidKey(line.uuid)],
+            )
+          }
+          for (const cut of cuts) change -= await cutOff(transaction, cut)
+          for (const { slot, segment, offset } of positions) {
+            await transaction.execute(
+              `INSERT INTO decision_index_positions (node, slot, segment, start_byte) VALUES (?, ?, ?, ?)
+               ON CONFLICT (node, slot) DO UPDATE SET segment = excluded.segment, start_byte = excluded.start_byte`,
+              [node, slot, segment, offset],
+            )
+          }
+          await transaction.execute(
+            `INSERT INTO decision_index_nodes (node, decisions) VALUES (?, ?)
+             ON CONFLICT (node) DO UPDATE SET decisions = decision_index_nodes.decisions + excluded.decisions`,
+            [node, change],
+          )
+        },
+        { survives: 'process-crash' },
+      ),
+    positions: async () => {
+      const rows = await database.query<{ slot: string; segment: string; start_byte: number }>(
+        'SELECT slot, segment, start_byte FROM decision_index_positions WHERE node = ?',
+        [node],
+      )
+      return new Map(rows.map(({ slot, segment, start_byte }) => [slot, { segment, offset: start_byte }]))
+    },
+    count: async () => {
+      const rows = await database.query<{ decisions: number }>('SELECT decisions FROM decision_index_nodes')
+      return rows.reduce((sum, { decisions }) => sum + decisions, 0)
+    },
+    clear: () =>
+      database.transaction(async (transaction) => {
+        for (const table of ['rows', 'positions', 'nodes']) {
+          await transaction.execute(`DELETE FROM decision_index_${table} WHERE node = ?`, [node])
+        }
+      }),
+  }
+}

@@ -1,0 +1,81 @@
+// Who does what only one process of the deployment may do: a row with a beat that its holder raises. Taken over by
+// whoever saw it stand still for long enough by its own clock, so that clocks that differ never make two leaders.
+// A write that must not be a former leader's checks the term in its own transaction (`holds`).
+import type { Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface LeaderLease {
+  /** The process's id; '' when nobody holds it. */
+  readonly holder: string
+  /** Rises with each change of the holder. */
+  readonly term: number
+  /** Rises with each renewal. */
+  readonly beat: number
+}
+
+/** The one duty roster there is; a deployment could have several. */
+const NAME = 'duties'
+/** After a power cut everyone starts anew. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+export const createLeaderLeaseTable = (scope: TableScope) => ({
+  /** Null before anyone ever held it. */
+  read: async (): Promise<LeaderLease | null> => {
+    const [row] = await scope.statements.query<LeaderLease>(
+      'SELECT holder, term, beat FROM leader_leases WHERE name = ?',
+      [NAME],
+    )
+    return row ?? null
+  },
+
+  /** Takes the lease as it was seen. Null when it was renewed or taken since. */
+  take: (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> =>
+    scope.write(async (transaction) => {
+      const [row] =
+        seen === null
+          ? await transaction.query<LeaderLease>(
+              `INSERT INTO leader_leases (name, holder, term, beat) VALUES (?, ?, 1, 1)
+               ON CONFLICT DO NOTHING RETURNING holder, term, beat`,
+              [NAME, holder],
+            )
+          : await transaction.query<LeaderLease>(
+              `UPDATE leader_leases SET holder = ?, term = term + 1, beat = beat + 1
+               WHERE name = ? AND holder = ? AND term = ? AND beat = ? RETURNING holder, term, beat`,
+              [holder, NAME, seen.holder, seen.term, seen.beat],
+            )
+      return row ?? null
+    }, DURABILITY),
+
+  /** False when someone else has taken it: whoever asked leads no more. */
+  renew: (holder: string, term: number): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute(
+          'UPDATE leader_leases SET beat = beat + 1 WHERE name = ? AND holder = ? AND term = ?',
+          [NAME, holder, term],
+        )) === 1,
+      DURABILITY,
+    ),
+
+  /** Gives it up, so that nobody waits for it. */
+  release: (holder: string, term: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        "UPDATE leader_leases SET holder = '', beat = beat + 1 WHERE name = ? AND holder = ? AND term = ?",
+        [NAME, holder, term],
+      )
+    }, DURABILITY),
+})
+
+export type LeaderLeaseTable = ReturnType<typeof createLeaderLeaseTable>
+
+/**
+ * Whether the lease is still held, as a part of a transaction: nobody takes it before that has ended. True without a
+ * statement that changes anything but the row's lock.
+ */
+export const holdsLease = async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
+  (await transaction.execute('UPDATE leader_leases SET term = term WHERE name = ? AND holder = ? AND term = ?', [
+    NAME,
+    holder,
+    term,
+  ])) === 1

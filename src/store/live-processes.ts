@@ -1,0 +1,48 @@
+// Which processes of the deployment live: each raises its own beat now and then, and whoever reads judges by whether it
+// rises, never by a clock. The deployment's own administration: no row belongs to an organization.
+import type { TableScope } from './table-scope.ts'
+
+export interface LiveProcess {
+  readonly id: string
+  /** For people: the machine's name and the process's number. */
+  readonly name: string
+  readonly beat: number
+  /** The processes' own time (live-processes.ts beside the composition root), milliseconds. */
+  readonly clockMs: number
+}
+
+interface ProcessRow {
+  readonly id: string
+  readonly name: string
+  readonly beat: number
+  readonly clock_ms: number
+}
+
+/** A beat that is lost is one that comes later. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+export const createLiveProcessTable = (scope: TableScope) => ({
+  /** Says that the process lives. A row that was taken for dead and removed comes back. */
+  beat: (process: LiveProcess): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        `INSERT INTO live_processes (id, name, beat, clock_ms, started_at_seconds) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, clock_ms = excluded.clock_ms`,
+        [process.id, process.name, process.beat, process.clockMs, scope.nowSeconds()],
+      )
+    }, DURABILITY),
+
+  /** Everyone's, the dead included until they are removed. */
+  list: async (): Promise<readonly LiveProcess[]> => {
+    const rows = await scope.statements.query<ProcessRow>('SELECT id, name, beat, clock_ms FROM live_processes')
+    return rows.map(({ id, name, beat, clock_ms }) => ({ id, name, beat, clockMs: clock_ms }))
+  },
+
+  /** One that ends, or one that was seen dead at this beat: without effect when it has risen since. */
+  remove: (id: string, beat: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute('DELETE FROM live_processes WHERE id = ? AND beat = ?', [id, beat])
+    }, DURABILITY),
+})
+
+export type LiveProcessTable = ReturnType<typeof createLiveProcessTable>

@@ -1,0 +1,70 @@
+// The database behind an address, its tables up to date. The one place that knows both dialects.
+import type { Clock } from '../domain/time.ts'
+import type { Database } from './database.ts'
+import { StoreUnusableError } from './errors.ts'
+import { isUpToDate, migrate, wasMigrated } from './migrations.ts'
+import { openPostgresDatabase, type PostgresOptions } from './postgres.ts'
+import { openSqliteDatabase, type SqliteOptions } from './sqlite.ts'
+import { describeStore, type StoreTarget } from './store-address.ts'
+
+interface CommonOptions {
+  readonly clock: Clock
+  /** How long a call waits for its turn and for another's lock, milliseconds. */
+  readonly lockLimitMs?: number
+  /** How long one transaction's work may take before it is rolled back, milliseconds. */
+  readonly transactionLimitMs?: number
+  /** For PostgreSQL alone: how long one statement may run, milliseconds. */
+  readonly statementLimitMs?: number
+  /** How many transactions may wait before the next is refused at once. */
+  readonly maximumQueued?: number
+  /** For SQLite alone; see sqlite.ts. */
+  readonly checkpoints?: NonNullable<SqliteOptions['checkpoints']>
+  readonly wait?: (milliseconds: number) => Promise<void>
+  /** Refuses a PostgreSQL database in which no service has been started yet. A missing file is the caller's to refuse. */
+  readonly onlyExisting?: boolean
+}
+
+/** `path` is short for a SQLite file. */
+export type StoreOptions = CommonOptions & ({ readonly target: StoreTarget } | { readonly path: string })
+
+/** A new index over a large table takes its time, and so does waiting for another node that makes one. */
+const MIGRATION_LIMIT_MS = 3_600_000
+
+const migratePatiently = async (options: PostgresOptions): Promise<void> => {
+  const patient = await openPostgresDatabase({
+    ...options,
+    lockLimitMs: MIGRATION_LIMIT_MS,
+    statementLimitMs: MIGRATION_LIMIT_MS,
+    transactionLimitMs: MIGRATION_LIMIT_MS,
+  })
+  try {
+    await migrate(patient, options.clock.unixSeconds())
+  } finally {
+    await patient.close()
+  }
+}
+
+/**
+ * Opens and migrates.
+ * @throws StoreUnusableError, StoreUnavailableError
+ */
+export const openMigratedDatabase = async (options: StoreOptions): Promise<Database> => {
+  const target: StoreTarget = 'target' in options ? options.target : { kind: 'sqlite', path: options.path }
+  const database =
+    target.kind === 'sqlite'
+      ? await openSqliteDatabase({ ...options, path: target.path })
+      : await openPostgresDatabase({ ...options, target })
+  try {
+    if (target.kind === 'sqlite') await migrate(database, options.clock.unixSeconds())
+    else if (!(await isUpToDate(database))) {
+      if (options.onlyExisting === true && !(await wasMigrated(database))) {
+        throw new StoreUnusableError(`there is no deployment in ${describeStore(target)}: start the service once`)
+      }
+      await migratePatiently({ ...options, target })
+    }
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}

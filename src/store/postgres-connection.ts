@@ -1,0 +1,153 @@
+// One connection to PostgreSQL whose every answer has a deadline on both sides: the server ends a statement by itself, and
+// where the server says nothing at all the connection is dropped, so that a frozen one holds nobody. Bun.SQL with a pool
+// of one: what it reconnects by itself is never used, since a transaction must not go on on another connection.
+// Source: https://bun.com/docs/api/sql, https://www.postgresql.org/docs/current/runtime-config-client.html.
+import { SQL } from 'bun'
+import type { SqlParameter } from './database.ts'
+import { StoreStatementError } from './errors.ts'
+import { CertificateRefusedError, ConnectionLostError, endsConnection } from './postgres-errors.ts'
+import { numberPlaceholders, toBinding, toRows } from './postgres-values.ts'
+import type { PostgresTarget } from './store-address.ts'
+
+export interface ConnectionLimits {
+  /** How long connecting may take, milliseconds. */
+  readonly connectMs: number
+  /** How long one statement may run, milliseconds. */
+  readonly statementMs: number
+  /** How long a statement may wait for another transaction's lock, milliseconds. */
+  readonly lockMs: number
+  /** How long a transaction may pause between two statements, milliseconds. */
+  readonly idleInTransactionMs: number
+}
+
+export interface PostgresConnection {
+  /** False once it was lost or dropped. */
+  readonly usable: () => boolean
+  /** Rows and how many were changed. @throws what the driver throws, ConnectionLostError. */
+  run<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<{ readonly rows: Row[]; readonly count: number }>
+  /** Statements without parameters or an answer. */
+  command(sql: string): Promise<void>
+  /** Ends it at once; what is under way is rejected. */
+  drop(): void
+}
+
+/** By this much the server is ahead of the client, so that usually its own limit ends a statement and the connection stays. */
+const SERVER_AHEAD_MS = 300
+
+/** The driver's options. Credentials are apart from the address, so that no message made of the address shows them. */
+export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQL.Options => ({
+  adapter: 'postgres',
+  url: `postgres://localhost/?sslmode=${target.tls}`,
+  ...(target.host.startsWith('/') ? { path: target.host } : { hostname: target.host }),
+  port: target.port,
+  database: target.database,
+  username: target.user,
+  password: target.password,
+  ...(target.authorityFile === null ? {} : { tls: { ca: Bun.file(target.authorityFile) } }),
+  connection: { application_name: 'countersign' },
+  max: 1,
+  bigint: true,
+  connectionTimeout: Math.max(1, Math.ceil(connectMs / 1000)),
+})
+
+const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
+  [
+    `SET statement_timeout = ${limits.statementMs}`,
+    `SET lock_timeout = ${limits.lockMs}`,
+    `SET idle_in_transaction_session_timeout = ${limits.idleInTransactionMs}`,
+    "SET default_transaction_isolation = 'read committed'",
+    `SET default_transaction_read_only = ${readOnly ? 'on' : 'off'}`,
+    // An acknowledged write survives the end of any process of the server (see survives in database.ts). A stricter
+    // setting of the server is kept.
+    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+  ].join('; ')
+
+/**
+ * Connects and makes the session as the store needs it.
+ * @throws what the driver throws; ConnectionLostError when it takes too long, or the server is a standby.
+ */
+export const openPostgresConnection = async (
+  target: PostgresTarget,
+  limits: ConnectionLimits,
+  readOnly: boolean,
+): Promise<PostgresConnection> => {
+  let usable = true
+  const client = new SQL({
+    ...driverOptions(target, limits.connectMs),
+    onclose: () => {
+      usable = false
+    },
+  } as Bun.SQL.Options)
+
+  const drop = (): void => {
+    usable = false
+    // Rejects what is under way. How closing itself went is of no use to anyone.
+    client.close({ timeout: 0 }).catch(() => undefined)
+  }
+
+  /** Settles in time: as the statement does, or by dropping the connection. */
+  const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        drop()
+        reject(new ConnectionLostError('the server did not answer in time'))
+      }, limitMs)
+      work.then(
+        (result) => {
+          clearTimeout(timer)
+          resolve(result)
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          if (endsConnection(error)) drop()
+          reject(error)
+        },
+      )
+    })
+
+  let session: Bun.ReservedSQL
+  try {
+    session = await within(limits.connectMs, client.reserve())
+  } catch (error) {
+    drop()
+    // What is not the driver's own comes from the TLS library.
+    const refused = !(error instanceof SQL.PostgresError) && !(error instanceof ConnectionLostError)
+    throw refused
+      ? new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
+      : error
+  }
+  const statementLimitMs = limits.statementMs + SERVER_AHEAD_MS
+  const requireUsable = (): void => {
+    if (!usable) throw new ConnectionLostError('the connection was lost')
+  }
+  const connection: PostgresConnection = {
+    usable: () => usable,
+    run: async <Row>(sql: string, parameters: readonly SqlParameter[] = []) => {
+      requireUsable()
+      const { text, parameterCount } = numberPlaceholders(sql)
+      if (parameterCount !== parameters.length) {
+        throw new StoreStatementError(`${parameterCount} parameters are needed, ${parameters.length} were given`)
+      }
+      const bindings = parameters.map(toBinding)
+      const result: { readonly count: number } & Iterable<unknown> = await within(
+        statementLimitMs,
+        session.unsafe(text, bindings),
+      )
+      return { rows: toRows<Row>(result), count: result.count }
+    },
+    command: async (sql) => {
+      requireUsable()
+      await within(statementLimitMs, session.unsafe(sql).simple())
+    },
+    drop,
+  }
+  try {
+    await connection.command(setUp(limits, readOnly))
+    const { rows } = await connection.run<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+    if (rows[0]?.standby !== false) throw new ConnectionLostError('the server is a standby')
+    return connection
+  } catch (error) {
+    drop()
+    throw error
+  }
+}

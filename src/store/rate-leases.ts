@@ -1,0 +1,135 @@
+// Each key's tokens that no process holds. A process settles what it spent and takes what it will soon need, many keys
+// in one transaction, never in the way of a request. Refilled by the time that the processes keep together
+// (shared-time.ts): no machine's wall clock counts. The deployment's own administration.
+import type { Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface LeaseRequest {
+  readonly keyId: string
+  readonly requestsPerSecond: number
+  readonly burst: number
+  /** Tokens already spent beyond what was leased: taken whatever is left. Below zero: tokens that come back. */
+  readonly owed: number
+  /** Tokens to take beyond that, if they are there. */
+  readonly wanted: number
+}
+
+export interface LeaseAnswer {
+  readonly keyId: string
+  /** Tokens that are the process's now, beyond what it owed. */
+  readonly leased: number
+  /** What is left for everyone; below zero: it has to be refilled first. */
+  readonly balance: number
+  /** How many processes settled with this key lately, the asking one included. */
+  readonly holders: number
+}
+
+export interface LeaseExchange {
+  readonly answers: readonly LeaseAnswer[]
+  /** The latest time that any process wrote, milliseconds. */
+  readonly clockMs: number
+}
+
+interface BalanceRow {
+  readonly key_id: string
+  readonly millitokens: number
+  readonly at_ms: number
+  /** JSON: process id → when it last settled, milliseconds. */
+  readonly holders: string
+}
+
+/** Rows per statement, so that few different texts are prepared. */
+const CHUNKS = [64, 16, 4, 1] as const
+/** A process that has not settled for this long does not share a key's tokens. */
+const HOLDER_MS = 2_000
+/** A balance that nobody has settled for a day is full: limits refill within hours. */
+const KEEP_MS = 86_400_000
+const SWEEP_BATCH = 500
+const DURABILITY = { survives: 'process-crash' } as const
+
+const chunked = <Item>(items: readonly Item[]): Item[][] => {
+  const chunks: Item[][] = []
+  let start = 0
+  for (const size of CHUNKS) {
+    while (items.length - start >= size) {
+      chunks.push(items.slice(start, start + size))
+      start += size
+    }
+  }
+  return chunks
+}
+
+const places = (count: number): string => Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ')
+
+/** Locks the keys' rows in the order given, which is the same for everyone, so that two never wait for each other. */
+const lockBalances = (
+  transaction: Transaction,
+  requests: readonly LeaseRequest[],
+  nowMs: number,
+): Promise<readonly BalanceRow[]> =>
+  transaction.query<BalanceRow>(
+    `INSERT INTO rate_balances (key_id, millitokens, at_ms, holders) VALUES ${places(requests.length)}
+     ON CONFLICT (key_id) DO UPDATE SET holders = rate_balances.holders
+     RETURNING key_id, millitokens, at_ms, holders`,
+    requests.flatMap(({ keyId, burst }) => [keyId, Math.round(burst * 1_000), nowMs, '{}']),
+  )
+
+const settle = (processId: string, request: LeaseRequest, row: BalanceRow, nowMs: number) => {
+  const { keyId, requestsPerSecond, burst, owed, wanted } = request
+  const atMs = Math.max(nowMs, row.at_ms)
+  const refilled = Math.min(burst, row.millitokens / 1_000 + ((atMs - row.at_ms) / 1_000) * requestsPerSecond)
+  const left = Math.min(burst, refilled - owed)
+  const leased = Math.max(0, Math.min(wanted, left))
+  const balance = left - leased
+  const holders = Object.fromEntries(
+    Object.entries(JSON.parse(row.holders) as Record<string, number>).filter(([, at]) => atMs - at < HOLDER_MS),
+  )
+  holders[processId] = atMs
+  const written = [keyId, Math.round(balance * 1_000), atMs, JSON.stringify(holders)] as const
+  return { answer: { keyId, leased, balance, holders: Object.keys(holders).length }, atMs, written }
+}
+
+export const createRateLeaseTable = (scope: TableScope) => ({
+  /**
+   * Settles several keys at once, each at most once in `requests`.
+   * @param nowMs the processes' own time as the caller knows it.
+   */
+  exchange: (processId: string, nowMs: number, requests: readonly LeaseRequest[]): Promise<LeaseExchange> =>
+    scope.write(async (transaction) => {
+      const answers: LeaseAnswer[] = []
+      let clockMs = Math.round(nowMs)
+      const inOrder = requests.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1))
+      for (const chunk of chunked(inOrder)) {
+        const rows = new Map((await lockBalances(transaction, chunk, clockMs)).map((row) => [row.key_id, row] as const))
+        const settled = chunk.flatMap((request) => {
+          const row = rows.get(request.keyId)
+          return row === undefined ? [] : [settle(processId, request, row, clockMs)]
+        })
+        await transaction.execute(
+          `INSERT INTO rate_balances (key_id, millitokens, at_ms, holders) VALUES ${places(settled.length)}
+           ON CONFLICT (key_id) DO UPDATE SET millitokens = excluded.millitokens, at_ms = excluded.at_ms,
+             holders = excluded.holders`,
+          settled.flatMap(({ written }) => [...written]),
+        )
+        for (const { answer, atMs } of settled) {
+          answers.push(answer)
+          clockMs = Math.max(clockMs, atMs)
+        }
+      }
+      return { answers, clockMs }
+    }, DURABILITY),
+
+  /** Deletes some of what is full by now; answers how many. Call again until it answers 0. */
+  sweep: (nowMs: number): Promise<number> =>
+    scope.write(
+      (transaction) =>
+        transaction.execute(
+          `DELETE FROM rate_balances WHERE at_ms < ? AND key_id IN (
+             SELECT key_id FROM rate_balances WHERE at_ms < ? LIMIT ?)`,
+          [Math.round(nowMs) - KEEP_MS, Math.round(nowMs) - KEEP_MS, SWEEP_BATCH],
+        ),
+      DURABILITY,
+    ),
+})
+
+export type RateLeaseTable = ReturnType<typeof createRateLeaseTable>

@@ -1,0 +1,91 @@
+// Where the store is, as the setting `store` says it: `sqlite:<file>` or `postgres://…`. The address of a PostgreSQL
+// database may hold its password, so no message here repeats any part of it.
+// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.
+
+export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
+
+export interface PostgresTarget {
+  readonly kind: 'postgres'
+  /** A host name, an address, or the folder of a Unix socket. */
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  readonly user: string
+  readonly password: string
+  readonly tls: TlsMode
+  /** The file of the authorities that may have signed the server's certificate; null for the system's. */
+  readonly authorityFile: string | null
+  /** Connections that one process opens at most, besides the one that listens. */
+  readonly poolSize: number
+}
+
+export interface SqliteTarget {
+  readonly kind: 'sqlite'
+  readonly path: string
+}
+
+export type StoreTarget = SqliteTarget | PostgresTarget
+
+/** The reader's and the writers' part of a pool is at least one each. */
+const POOL_SIZE_MIN = 2
+const POOL_SIZE_MAX = 200
+const POOL_SIZE = 10
+const TLS_MODES: readonly TlsMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
+const OPTIONS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'pool_max'])
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error('holds a percent sign that starts no escape; write a % in the password as %25')
+  }
+}
+
+const parsePoolSize = (text: string | null): number => {
+  if (text === null) return POOL_SIZE
+  const size = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0
+  if (size < POOL_SIZE_MIN || size > POOL_SIZE_MAX) {
+    throw new Error(`has a pool_max that is not a whole number from ${POOL_SIZE_MIN} to ${POOL_SIZE_MAX}`)
+  }
+  return size
+}
+
+const parsePostgres = (text: string): PostgresTarget => {
+  const url = URL.parse(text)
+  if (url === null) throw new Error('is not a URL of the form postgres://user:password@host:port/database')
+  for (const name of url.searchParams.keys()) {
+    if (!OPTIONS.has(name)) throw new Error(`may have the options ${[...OPTIONS].join(', ')} only`)
+  }
+  const mode = url.searchParams.get('sslmode') ?? 'prefer'
+  const tls = TLS_MODES.find((known) => known === mode)
+  if (tls === undefined) throw new Error(`has an sslmode that is not one of ${TLS_MODES.join(', ')}`)
+  const host = url.searchParams.get('host') ?? decode(url.hostname)
+  const database = decode(url.pathname.slice(1))
+  const user = decode(url.username)
+  if (host === '' || database === '' || user === '') throw new Error('must name a user, a host and a database')
+  return {
+    kind: 'postgres',
+    host: host.startsWith('[') ? host.slice(1, -1) : host,
+    port: url.port === '' ? 5432 : Number(url.port),
+    database,
+    user,
+    password: decode(url.password),
+    tls,
+    authorityFile: url.searchParams.get('sslrootcert'),
+    poolSize: parsePoolSize(url.searchParams.get('pool_max')),
+  }
+}
+
+/** @throws Error whose message completes "the address …" and repeats nothing of it. */
+export const parseStoreAddress = (text: string): StoreTarget => {
+  if (/^postgres(ql)?:\/\//.test(text)) return parsePostgres(text)
+  const path = text.startsWith('sqlite:') ? text.slice('sqlite:'.length) : ''
+  if (path === '' || path.includes('\0')) throw new Error('must be sqlite:FILE or postgres://…')
+  return { kind: 'sqlite', path }
+}
+
+/** For people: without user, password or options. */
+export const describeStore = (target: StoreTarget): string =>
+  target.kind === 'sqlite'
+    ? `the store ${target.path}`
+    : `the store ${target.database} at ${target.host}${target.host.startsWith('/') ? '' : `:${target.port}`}`

@@ -1,0 +1,143 @@
+// What each process counted of wallets (src/facts/velocity.ts): a process writes its own rows alone, whole and not as
+// differences, with a number that rises, so that others read what is new to them and can read it twice. The rows outlive
+// the process: what it counted is known to those that come after.
+import type { SqlParameter } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+/** Compliant decisions of a wallet in a project on a chain, within one part of a window, counted by one process. */
+export interface VelocityTally {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly wallet: string
+  readonly chainName: string
+  readonly windowSeconds: number
+  readonly part: number
+  readonly count: number
+  /** Wei or lamports, decimal. */
+  readonly value: string
+  /** When it is out of its window, Unix seconds. */
+  readonly expiresAtSeconds: number
+}
+
+/** How far a process has written. */
+export interface VelocityWriter {
+  readonly processId: string
+  readonly sequence: number
+}
+
+interface TallyRow {
+  readonly organization_id: string
+  readonly project_id: string
+  readonly wallet: string
+  readonly chain_name: string
+  readonly window_seconds: number
+  readonly part: number
+  readonly count: number
+  readonly value: string
+  readonly sequence: number
+  readonly expires_at_seconds: number
+}
+
+const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds, part, count, value, sequence,
+  expires_at_seconds`
+/** Tallies of one write. */
+export const VELOCITY_WRITE_MAX = 500
+/** Rows per statement, so that few different texts are prepared. */
+const CHUNKS = [64, 16, 4, 1] as const
+/** More than what is ever written under one number, so that each page gets further. */
+const PAGE = 2 * VELOCITY_WRITE_MAX
+const SWEEP_BATCH = 500
+const DURABILITY = { survives: 'process-crash' } as const
+
+const upsert = (count: number): string =>
+  `INSERT INTO velocity_tallies (process_id, ${COLUMNS})
+   VALUES ${Array.from({ length: count }, () => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
+   ON CONFLICT (process_id, organization_id, project_id, wallet, chain_name, window_seconds, part)
+   DO UPDATE SET count = excluded.count, value = excluded.value, sequence = excluded.sequence`
+
+const parametersOf = (processId: string, sequence: number, tally: VelocityTally): SqlParameter[] => [
+  ...[processId, tally.organizationId, tally.projectId, tally.wallet, tally.chainName, tally.windowSeconds],
+  ...[tally.part, tally.count, tally.value, sequence, tally.expiresAtSeconds],
+]
+
+export const createVelocityTallyTable = (scope: TableScope) => ({
+  /** Writes tallies of the process itself, each at most once, at most VELOCITY_WRITE_MAX, under its next number. */
+  write: (processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void> =>
+    scope.write(async (transaction) => {
+      if (tallies.length > VELOCITY_WRITE_MAX) throw new RangeError(`at most ${VELOCITY_WRITE_MAX} tallies at a time`)
+      let start = 0
+      for (const size of CHUNKS) {
+        while (tallies.length - start >= size) {
+          const chunk = tallies.slice(start, start + size)
+          await transaction.execute(
+            upsert(size),
+            chunk.flatMap((tally) => parametersOf(processId, sequence, tally)),
+          )
+          start += size
+        }
+      }
+      const expiresAtSeconds = Math.max(...tallies.map((tally) => tally.expiresAtSeconds))
+      await transaction.execute(
+        `INSERT INTO velocity_writers (process_id, sequence, expires_at_seconds) VALUES (?, ?, ?)
+         ON CONFLICT (process_id) DO UPDATE SET sequence = excluded.sequence, expires_at_seconds =
+           CASE WHEN excluded.expires_at_seconds > velocity_writers.expires_at_seconds
+             THEN excluded.expires_at_seconds ELSE velocity_writers.expires_at_seconds END`,
+        [processId, sequence, expiresAtSeconds],
+      )
+    }, DURABILITY),
+
+  /** Everyone who has written what may still count. */
+  writers: async (): Promise<readonly VelocityWriter[]> => {
+    const rows = await scope.statements.query<{ process_id: string; sequence: number }>(
+      'SELECT process_id, sequence FROM velocity_writers',
+    )
+    return rows.map(({ process_id, sequence }) => ({ processId: process_id, sequence }))
+  },
+
+  /**
+   * What a process wrote after a number, a page at a time: read on from the number answered until it answers null. Some
+   * rows may come twice. All organizations': they are counted here.
+   */
+  readAfter: async (
+    processId: string,
+    sequence: number,
+  ): Promise<{ readonly sequence: number; readonly tallies: readonly VelocityTally[] } | null> => {
+    const rows = await scope.statements.query<TallyRow>(
+      `SELECT ${COLUMNS} FROM velocity_tallies WHERE process_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+      [processId, sequence, PAGE],
+    )
+    const last = rows.at(-1)
+    if (last === undefined) return null
+    return {
+      // The last number of a full page may have more rows: it is read again.
+      sequence: rows.length < PAGE ? last.sequence : last.sequence - 1,
+      tallies: rows.map((row) => ({
+        organizationId: row.organization_id,
+        projectId: row.project_id,
+        wallet: row.wallet,
+        chainName: row.chain_name,
+        windowSeconds: row.window_seconds,
+        part: row.part,
+        count: row.count,
+        value: row.value,
+        expiresAtSeconds: row.expires_at_seconds,
+      })),
+    }
+  },
+
+  /** Deletes some of what no window reaches any more; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.write(async (transaction) => {
+      const nowSeconds = scope.nowSeconds()
+      await transaction.execute('DELETE FROM velocity_writers WHERE expires_at_seconds <= ?', [nowSeconds])
+      return transaction.execute(
+        `DELETE FROM velocity_tallies WHERE (process_id, organization_id, project_id, wallet, chain_name,
+             window_seconds, part) IN (
+           SELECT process_id, organization_id, project_id, wallet, chain_name, window_seconds, part
+           FROM velocity_tallies WHERE expires_at_seconds <= ? LIMIT ?)`,
+        [nowSeconds, SWEEP_BATCH],
+      )
+    }, DURABILITY),
+})
+
+export type VelocityTallyTable = ReturnType<typeof createVelocityTallyTable>

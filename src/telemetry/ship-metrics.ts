@@ -1,0 +1,40 @@
+// How far the copies of the decision log are behind it, as metrics of the node's first process.
+import type { Exposition, Sample } from './exposition.ts'
+import { METRICS } from './metric-table.ts'
+
+export interface ShipMetrics {
+  /** Since everything that was in the log had last been shipped. */
+  readonly lagSeconds: number
+  readonly unshippedBytes: number
+  readonly shippedBytes: number
+  readonly shippedSegments: number
+  readonly failures: number
+}
+
+/** `read` is asked once for each metric of a scrape; null: nothing is shipped from here. */
+export const addShipMetrics = (exposition: Exposition, read: () => ShipMetrics | null): void => {
+  const sample = (of: (metrics: ShipMetrics) => number) => (): readonly Sample[] => {
+    const metrics = read()
+    return metrics === null ? [] : [{ labels: {}, value: of(metrics) }]
+  }
+  exposition.add(
+    METRICS.shipLag,
+    sample(({ lagSeconds }) => lagSeconds),
+  )
+  exposition.add(
+    METRICS.shipUnshipped,
+    sample(({ unshippedBytes }) => unshippedBytes),
+  )
+  exposition.add(
+    METRICS.shipBytes,
+    sample(({ shippedBytes }) => shippedBytes),
+  )
+  exposition.add(
+    METRICS.shipSegments,
+    sample(({ shippedSegments }) => shippedSegments),
+  )
+  exposition.add(
+    METRICS.shipFailures,
+    sample(({ failures }) => failures),
+  )
+}

@@ -1,0 +1,303 @@
+// A backup of a service that works meanwhile: what was acknowledged before it is in it, it starts elsewhere with the same
+// keys, and one that was changed or is in the way of something is refused.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+
+const folders: string[] = []
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-backup-'))
+  folders.push(folder)
+  return folder
+}
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+interface Answer {
+  readonly uuid: string
+  readonly signature: string
+}
+
+const attest = async (service: RunningService, key: string): Promise<Answer> => {
+  const response = await service.attest(
+    {
+      verification_hash: service.quickstart['VERIFICATION_HASH'],
+      from: '0x000000000000000000000000000000000000dEaD',
+      chain: 'sepolia',
+    },
+    { 'idempotency-key': key },
+  )
+  expect(response.status).toBe(200)
+  const { attestation } = (await response.json()) as { attestation: Answer }
+  return attestation
+}
+
+/** Requests one after another until told to stop; each answered one is noted. */
+const load = (service: RunningService, name: string) => {
+  const answers = new Map<string, Answer>()
+  let stopped = false
+  const work = async (): Promise<void> => {
+    for (let number = 0; !stopped; number++) {
+      const key = `${name}-${number}`
+      answers.set(key, await attest(service, key))
+    }
+  }
+  const done = Promise.all([work()])
+  return {
+    answers,
+    stop: async (): Promise<void> => {
+      stopped = true
+      await done
+    },
+  }
+}
+
+/** Starts a restored folder with the first folder's own keys. */
+const startRestored = async (
+  dataDirectory: string,
+  environment: Record<string, string> = {},
+): Promise<RunningService> => startService({ dataDirectory, environment })
+
+let service: RunningService
+let backup = ''
+let backupFolder = ''
+let before: ReadonlyMap<string, Answer> = new Map()
+
+beforeAll(async () => {
+  backupFolder = mkdtempSync(join(tmpdir(), 'countersign-backup-'))
+  service = await startService()
+  const running = load(service, 'load')
+  while (running.answers.size < 20) await Bun.sleep(10)
+  before = new Map(running.answers)
+  backup = join(backupFolder, 'one')
+  const result = await runCommand(service.dataDirectory, 'backup', '--to', backup, '--with-secrets', '--with-decisions')
+  await running.stop()
+  expect(result).toMatchObject({ code: 0 })
+  expect(running.answers.size).toBeGreaterThan(before.size)
+}, 60_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(backupFolder, { recursive: true, force: true })
+})
+
+describe('a backup under load', () => {
+  test('is a folder for its owner alone, with nothing half made beside it', () => {
+    expect(readdirSync(backupFolder)).toEqual(['one'])
+    expect(statSync(backup).mode & 0o077).toBe(0)
+    expect(readdirSync(backup).sort()).toEqual(
+      [
+        'countersign.db',
+        'decisions',
+        'keystores',
+        'manifest.json',
+        'quickstart.env',
+        'secrets',
+        'settings.json',
+      ].sort(),
+    )
+    const { files, store } = JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8'))
+    expect(store).toBe('sqlite')
+    expect(files.length).toBeGreaterThan(5)
+  })
+
+  test('starts elsewhere, signs with the same keys, and knows what was acknowledged', async () => {
+    const folder = join(newFolder(), 'data')
+    expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
+    const verified = await runCommand(folder, 'decisions', 'verify', '--json')
+    expect(verified.code).toBe(0)
+    const restored = await startRestored(folder)
+    try {
+      // The answers themselves: stored under their idempotency keys before the backup was made.
+      for (const [key, answer] of before) expect(await attest(restored, key)).toEqual(answer)
+      const [mine, theirs] = [await attest(service, 'new'), await attest(restored, 'new')]
+      expect(theirs.uuid).not.toBe(mine.uuid)
+      const attesters = await runCommand(folder, 'attester', 'list')
+      expect(attesters.stdout).toBe((await runCommand(service.dataDirectory, 'attester', 'list')).stdout)
+    } finally {
+      expect(await restored.stop()).toBe(0)
+    }
+    expect((await runCommand(folder, 'decisions', 'verify')).code).toBe(0)
+  }, 60_000)
+
+  test('leaves secrets and decisions out unless they are asked for, and says so', async () => {
+    const to = join(newFolder(), 'plain')
+    const made = await runCommand(service.dataDirectory, 'backup', '--to', to)
+    expect(made.code).toBe(0)
+    expect(made.stderr).toContain('keep them elsewhere')
+    expect(readdirSync(to).sort()).toEqual(['countersign.db', 'keystores', 'manifest.json', 'settings.json'])
+    const folder = join(newFolder(), 'data')
+    const restored = await runCommand('', 'restore', '--from', to, '--data-dir', folder)
+    expect(restored.code).toBe(0)
+    expect(restored.stderr).toContain('before a start')
+    cpSync(join(service.dataDirectory, 'secrets'), join(folder, 'secrets'), { recursive: true })
+    const started = await startRestored(folder).catch((error: unknown) => error)
+    // quickstart.env is a secret as well, so the test's own way of starting misses it: the service itself did start.
+    expect(String(started)).toContain('quickstart.env')
+  }, 60_000)
+})
+
+describe('a restore', () => {
+  const restore = (from: string, folder: string) => runCommand('', 'restore', '--from', from, '--data-dir', folder)
+  const copyOfBackup = (): string => {
+    const copy = join(newFolder(), 'copy')
+    cpSync(backup, copy, { recursive: true })
+    return copy
+  }
+
+  test('refuses a folder that holds anything, and leaves it alone', async () => {
+    const folder = newFolder()
+    writeFileSync(join(folder, 'mine'), 'x')
+    const refused = await restore(backup, folder)
+    expect(refused).toMatchObject({ code: 1 })
+    expect(refused.stderr).toContain('is not empty')
+    expect(readdirSync(folder)).toEqual(['mine'])
+  }, 20_000)
+
+  test('refuses a changed, a missing, an added file and a manifest that leads elsewhere; nothing is made', async () => {
+    const cases: readonly [(copy: string) => void, string][] = [
+      [
+        (copy) => {
+          const path = join(copy, 'countersign.db')
+          const bytes = readFileSync(path)
+          bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) ^ 1
+          writeFileSync(path, bytes)
+        },
+        'countersign.db in the backup is not what',
+      ],
+      [(copy) => rmSync(join(copy, 'settings.json')), 'lacks settings.json'],
+      [
+        (copy) => writeFileSync(join(copy, 'keystores', 'more.json'), '{}'),
+        'keystores/more.json in the backup is not in',
+      ],
+      [
+        (copy) => {
+          const path = join(copy, 'manifest.json')
+          writeFileSync(path, readFileSync(path, 'utf8').replace('"settings.json"', '"keystores/../../x"'))
+        },
+        'not one of this version',
+      ],
+      [(copy) => rmSync(join(copy, 'manifest.json')), 'there is no backup in'],
+    ]
+    for (const [change, reason] of cases) {
+      const copy = copyOfBackup()
+      change(copy)
+      const parent = newFolder()
+      const refused = await restore(copy, join(parent, 'data'))
+      expect(refused.stderr).toContain(reason)
+      expect(refused.code).toBe(1)
+      expect(readdirSync(parent)).toEqual([])
+    }
+  }, 60_000)
+
+  test('fills an empty folder that is there, as a volume is, and leaves nothing half made in it', async () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'lost+found'))
+    expect(await restore(backup, folder)).toMatchObject({ code: 0 })
+    expect(readdirSync(folder).sort()).toEqual(
+      ['countersign.db', 'decisions', 'keystores', 'lost+found', 'quickstart.env', 'secrets'].sort(),
+    )
+    const listed = await runCommand(folder, 'org', 'list')
+    expect(listed.stdout).toBe((await runCommand(service.dataDirectory, 'org', 'list')).stdout)
+  }, 30_000)
+
+  test('--check compares and makes nothing', async () => {
+    const folder = join(newFolder(), 'data')
+    const checked = await runCommand('', 'restore', '--check', '--from', backup, '--data-dir', folder)
+    expect(checked).toMatchObject({ code: 0 })
+    expect(checked.stdout).toContain('all as they should be')
+    expect(existsSync(folder)).toBe(false)
+  }, 20_000)
+})
+
+test('a backup is never written over anything', async () => {
+  const to = newFolder()
+  const refused = await runCommand(service.dataDirectory, 'backup', '--to', to)
+  expect(refused).toMatchObject({ code: 1 })
+  expect(readdirSync(to)).toEqual([])
+  const nowhere = await runCommand(join(to, 'missing'), 'backup', '--to', join(to, 'x'))
+  expect(nowhere.code).toBe(1)
+  expect(readdirSync(to)).toEqual([])
+}, 20_000)
+
+describe.skipIf(POSTGRES_MISSING !== null)(
+  `over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`,
+  () => {
+    test('a SQLite backup restores into PostgreSQL, whose own backup restores into SQLite', async () => {
+      const database = await createTemporaryDatabase()
+      try {
+        const parent = newFolder()
+        const address = join(parent, 'address')
+        writeFileSync(address, database.address)
+        const environment = { COUNTERSIGN_STORE_FILE: address }
+        const folder = join(parent, 'data')
+        const there = await runCommandWith(environment, 'restore', '--from', backup, '--data-dir', folder)
+        expect(there).toMatchObject({ code: 0 })
+        expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
+        const onPostgres = await startRestored(folder, environment)
+        const running = load(onPostgres, 'postgres')
+        while (running.answers.size < 10) await Bun.sleep(10)
+        const known = new Map([...before, ...running.answers])
+        const second = join(parent, 'second')
+        const made = await runCommandWith(environment, 'backup', '--to', second, '--data-dir', folder, '--with-secrets')
+        await running.stop()
+        expect(await onPostgres.stop()).toBe(0)
+        expect(made).toMatchObject({ code: 0 })
+        expect(made.stderr + made.stdout).not.toContain('canary-password')
+
+        const back = join(parent, 'back')
+        expect(await runCommand('', 'restore', '--from', second, '--data-dir', back)).toMatchObject({ code: 0 })
+        const restored = await startRestored(back)
+        try {
+          for (const [key, answer] of known) expect(await attest(restored, key)).toEqual(answer)
+        } finally {
+          expect(await restored.stop()).toBe(0)
+        }
+        const again = await runCommandWith(
+          environment,
+          'restore',
+          '--from',
+          second,
+          '--data-dir',
+          join(parent, 'other'),
+        )
+        expect(again.code).toBe(1)
+        expect(again.stderr).toContain('not empty')
+        expect(existsSync(join(parent, 'other'))).toBe(false)
+      } finally {
+        await database.remove()
+      }
+    }, 90_000)
+  },
+)
+
+/** One command with settings of its own. */
+const runCommandWith = async (environment: Record<string, string>, ...commandArguments: string[]) => {
+  const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
+    cwd: join(import.meta.dir, '..', '..'),
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code, stdout, stderr }
+}

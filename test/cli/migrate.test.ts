@@ -1,0 +1,138 @@
+// `countersign migrate`: a deployment moves to PostgreSQL and back with all that it acknowledged, never while it is in use.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../src/domain/time.ts'
+import { createLiveProcessTable } from '../../src/store/live-processes.ts'
+import { openMigratedDatabase } from '../../src/store/open-database.ts'
+import { databaseScope } from '../../src/store/table-scope.ts'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING, POSTGRES_PASSWORD } from '../support/postgres.ts'
+
+let folder = ''
+const removers: (() => Promise<void>)[] = []
+
+const attest = async (service: RunningService, key: string): Promise<unknown> => {
+  const response = await service.attest(
+    {
+      verification_hash: service.quickstart['VERIFICATION_HASH'],
+      from: '0x000000000000000000000000000000000000dEaD',
+      chain: 'sepolia',
+    },
+    { 'idempotency-key': key },
+  )
+  expect(response.status).toBe(200)
+  return response.json()
+}
+
+const database = (): string => join(folder, 'data', 'countersign.db')
+const migrate = (...options: string[]) => runCommand(join(folder, 'data'), 'migrate', ...options)
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-migrate-'))
+})
+afterEach(async () => {
+  for (const remove of removers.splice(0)) await remove()
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('migrate', () => {
+  test('refuses a database that a service uses, and leaves the target empty', async () => {
+    const service = await startService({ dataDirectory: join(folder, 'data') })
+    try {
+      const refused = await migrate('--from', `sqlite:${database()}`, '--to', `sqlite:${join(folder, 'new.db')}`)
+      expect(refused).toMatchObject({ code: 1 })
+      expect(refused.stderr).toContain('another service runs on')
+    } finally {
+      expect(await service.stop()).toBe(0)
+    }
+  }, 60_000)
+
+  test('copies SQLite to SQLite, reports each table, and refuses to do it twice', async () => {
+    const to = `sqlite:${join(folder, 'copy.db')}`
+    const done = await migrate('--from', `sqlite:${database()}`, '--to', to, '--json')
+    expect(done).toMatchObject({ code: 0, stderr: '' })
+    const { tables } = JSON.parse(done.stdout) as { tables: { name: string; rows: number; sha256: string }[] }
+    expect(tables.find(({ name }) => name === 'organizations')?.rows).toBe(1)
+    expect(tables.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true)
+    const again = await migrate('--from', `sqlite:${database()}`, '--to', to)
+    expect(again).toMatchObject({ code: 1 })
+    expect(again.stderr).toContain('the target is not empty')
+  }, 30_000)
+
+  test('2 for an address that is none, the same twice, or a variable that is not there', async () => {
+    const from = `sqlite:${database()}`
+    for (const [source, target] of [
+      ['mysql://x', from],
+      [from, from],
+      ['env:NOT_SET', from],
+      [from, 'postgres://u:very-secret@h'],
+    ] as const) {
+      const refused = await migrate('--from', source, '--to', target)
+      expect(refused).toMatchObject({ code: 2 })
+      expect(refused.stderr).not.toContain('very-secret')
+    }
+    expect(await migrate('--from', `sqlite:${folder}/none.db`, '--to', from)).toMatchObject({ code: 1 })
+  }, 30_000)
+})
+
+describe.skipIf(POSTGRES_MISSING !== null)(
+  `over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`,
+  () => {
+    test('a deployment moves there and back with all that it acknowledged', async () => {
+      const postgres = await createTemporaryDatabase('nothing')
+      removers.push(postgres.remove)
+      const address = join(folder, 'address')
+      writeFileSync(address, `${postgres.address}\n`, { mode: 0o600 })
+      const environment = { COUNTERSIGN_STORE_FILE: address }
+      const dataDirectory = join(folder, 'data')
+      const answers = new Map<string, unknown>()
+
+      const first = await startService({ dataDirectory })
+      for (const key of ['a', 'b', 'c']) answers.set(key, await attest(first, key))
+      expect(await first.stop()).toBe(0)
+
+      const there = await migrate('--from', `sqlite:${database()}`, '--to', `file:${address}`)
+      expect(there).toMatchObject({ code: 0 })
+      expect(there.stdout).toContain('the same on both sides')
+      expect(there.stdout + there.stderr).not.toContain(POSTGRES_PASSWORD)
+
+      const second = await startService({ dataDirectory, environment })
+      for (const [key, answer] of answers) expect(await attest(second, key)).toEqual(answer)
+      answers.set('d', await attest(second, 'd'))
+      expect(await second.stop()).toBe(0)
+
+      const back = join(folder, 'back.db')
+      expect(await migrate('--from', `file:${address}`, '--to', `sqlite:${back}`)).toMatchObject({ code: 0 })
+      const third = await startService({ dataDirectory, environment: { COUNTERSIGN_STORE: `sqlite:${back}` } })
+      for (const [key, answer] of answers) expect(await attest(third, key)).toEqual(answer)
+      expect(await third.stop()).toBe(0)
+    }, 120_000)
+
+    test('refuses a database that a process on any machine beats in', async () => {
+      const postgres = await createTemporaryDatabase()
+      removers.push(postgres.remove)
+      const address = join(folder, 'address')
+      writeFileSync(address, postgres.address)
+      const live = await openMigratedDatabase({ target: postgres.target, clock: systemClock })
+      removers.unshift(() => live.close())
+      const table = createLiveProcessTable(databaseScope(live, systemClock))
+      let beat = 1
+      const beatOnce = () => table.beat({ id: 'p1', name: 'machine 7', beat: beat++, clockMs: 0 })
+      await beatOnce()
+      const running = migrate('--from', `file:${address}`, '--to', `sqlite:${join(folder, 'other.db')}`)
+      let ended = false
+      void running.then(() => {
+        ended = true
+      })
+      while (!ended) {
+        await beatOnce()
+        await Bun.sleep(100)
+      }
+      const refused = await running
+      expect(refused).toMatchObject({ code: 1 })
+      expect(refused.stderr).toContain('machine 7')
+    }, 60_000)
+  },
+)

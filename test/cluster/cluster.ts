@@ -1,0 +1,177 @@
+// Several nodes over one PostgreSQL, as an operator sets them up: each has a data folder of its own, and what nodes must
+// have in common (keystores, secrets, evidence) lies in one folder that each of them finds in its place. All on loopback.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cleanEnvironment, freePort, type RunningService, startAlone } from '../service/start-service.ts'
+import type { NodeAddresses } from './balancer.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+/** What all nodes share besides the database. */
+const SHARED_FOLDERS = ['keystores', 'secrets', 'evidence']
+
+export interface Node {
+  readonly index: number
+  readonly dataDirectory: string
+  readonly addresses: NodeAddresses
+  /** `http://…` of its own listeners. */
+  readonly api: string
+  readonly dashboard: string
+  /** The service of its last start. */
+  service(): RunningService
+  start(): Promise<void>
+  /** SIGTERM to its supervisor; its exit code. */
+  stop(): Promise<number>
+  /** SIGKILL to all its processes at once, as when the machine is gone. */
+  kill(): Promise<void>
+  /** Its process ids, the supervisor's first. */
+  pids(): readonly number[]
+  /** A `countersign` command on this node. */
+  run(...commandArguments: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>
+}
+
+export interface Cluster {
+  readonly nodes: readonly Node[]
+  /** What the first start made. */
+  readonly quickstart: Readonly<Record<string, string>>
+  /** Stops all nodes that run and removes their folders. */
+  stop(): Promise<void>
+}
+
+export interface ClusterOptions {
+  /** `postgres://…`; null: each node has a SQLite file of its own, for comparisons of one node. */
+  readonly store: string | null
+  readonly nodes: number
+  readonly processes: number
+  /** Signing workers of each process. */
+  readonly workers: number
+  /** For every node. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly arguments?: readonly string[]
+}
+
+interface NodeOptions extends Omit<ClusterOptions, 'nodes'> {
+  readonly index: number
+  readonly folder: string
+}
+
+const createNode = ({ index, folder, ...options }: NodeOptions): Node => {
+  const dataDirectory = join(folder, `node${index + 1}`)
+  mkdirSync(dataDirectory)
+  for (const name of SHARED_FOLDERS) symlinkSync(join(folder, 'shared', name), join(dataDirectory, name))
+  const ports = { api: freePort(), portal: freePort(), dashboard: freePort() }
+  const addresses: NodeAddresses = {
+    api: `127.0.0.1:${ports.api}`,
+    portal: `127.0.0.1:${ports.portal}`,
+    dashboard: `127.0.0.1:${ports.dashboard}`,
+  }
+  const environment = {
+    ...(options.store === null ? {} : { COUNTERSIGN_STORE: options.store }),
+    ...options.environment,
+  }
+  let running: RunningService | null = null
+  const service = (): RunningService => {
+    if (running === null) throw new Error(`node ${index + 1} does not run`)
+    return running
+  }
+  const pids = (): number[] => {
+    const { process, output } = service()
+    const children = new Map<number, number>()
+    for (const [, child, pid] of output().stderr.matchAll(/"a process is started","process":(\d+),"pid":(\d+)/g)) {
+      children.set(Number(child), Number(pid))
+    }
+    return [process.pid, ...children.values()]
+  }
+  const stop = async (): Promise<number> => {
+    const code = (await running?.stop()) ?? 0
+    running = null
+    return code
+  }
+  return {
+    ...{ index, dataDirectory, addresses, service, pids, stop },
+    api: `http://${addresses.api}`,
+    dashboard: `http://${addresses.dashboard}`,
+    start: async () => {
+      const counts = ['--processes', String(options.processes), '--workers', String(options.workers)]
+      running = await startAlone({
+        arguments: [...counts, ...(options.arguments ?? [])],
+        dataDirectory,
+        environment: {
+          ...environment,
+          COUNTERSIGN_API_LISTEN: addresses.api,
+          COUNTERSIGN_PORTAL_LISTEN: addresses.portal,
+          COUNTERSIGN_DASHBOARD_LISTEN: addresses.dashboard,
+        },
+      })
+      if (options.processes > 1) await running.logLine(({ message }) => message === 'all processes are ready')
+    },
+    kill: async () => {
+      for (const pid of pids()) {
+        try {
+          process.kill(pid, 'SIGKILL')
+        } catch (error) {
+          // One that was replaced.
+          if ((error as { code?: unknown }).code !== 'ESRCH') throw error
+        }
+      }
+      await stop()
+    },
+    run: async (...commandArguments) => {
+      const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
+        cwd: ROOT,
+        env: { ...cleanEnvironment(), ...environment, COUNTERSIGN_DATA_DIR: dataDirectory },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const [code, stdout, stderr] = await Promise.all([
+        child.exited,
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ])
+      return { code, stdout, stderr }
+    },
+  }
+}
+
+/** Removes the folder when the test run is gone, however it ended; the nodes end by their own watchdogs. */
+const startSweeper = (folder: string): { dismiss(): Promise<void> } => {
+  const sweeper = Bun.spawn(['sh', '-c', 'read -r _; sleep 5; rm -rf "$0"', folder], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  return {
+    dismiss: async () => {
+      sweeper.kill('SIGKILL')
+      await sweeper.exited
+    },
+  }
+}
+
+/** Starts the first node, which makes the deployment, and then the others at once. */
+export const startCluster = async (options: ClusterOptions): Promise<Cluster> => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-cluster-'))
+  for (const name of SHARED_FOLDERS) mkdirSync(join(folder, 'shared', name), { recursive: true, mode: 0o700 })
+  const nodes = Array.from({ length: options.nodes }, (_, index) => createNode({ ...options, index, folder }))
+  const sweeper = startSweeper(folder)
+  const stop = async (): Promise<void> => {
+    await Promise.all(nodes.map((node) => node.stop()))
+    await sweeper.dismiss()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const [first, ...others] = nodes
+    if (first === undefined) throw new Error('a cluster needs a node')
+    await first.start()
+    const made = readFileSync(join(first.dataDirectory, 'quickstart.env'), 'utf8')
+    // The other nodes have none; the starter of services reads it.
+    for (const { dataDirectory } of others) writeFileSync(join(dataDirectory, 'quickstart.env'), made)
+    await Promise.all(others.map((node) => node.start()))
+    return { nodes, quickstart: first.service().quickstart, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

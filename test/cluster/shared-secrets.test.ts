@@ -1,0 +1,80 @@
+// What nodes must have in common is asked for at the start: a node that lacks it says so, and makes no key of its own.
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { prepareAccountKey } from '../../src/account-key.ts'
+import { dataFolderAt, makeDataFolder } from '../../src/data-folder.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { prepareOrganizationKeys, rotateEvidenceKey } from '../../src/evidence-key.ts'
+import { makeKeyFile } from '../../src/key-file.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'countersign-shared-'))
+let stores = 0
+let store: Store
+const nodeFolder = (name: string) => {
+  const folder = dataFolderAt(join(root, `${stores}-${name}`))
+  makeDataFolder(folder)
+  return folder
+}
+const MADE = { evidenceKey: null }
+
+beforeEach(async () => {
+  await store?.close()
+  store = await openStore({ target: { kind: 'sqlite', path: join(root, `${++stores}.db`) }, clock: systemClock })
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(root, { recursive: true, force: true })
+})
+
+test('a key file is made once, whole, for its owner only', () => {
+  const path = join(root, 'a-key')
+  makeKeyFile(path)
+  const text = readFileSync(path, 'utf8')
+  expect(text).toMatch(/^[0-9a-f]{64}\n$/)
+  makeKeyFile(path)
+  expect(readFileSync(path, 'utf8')).toBe(text)
+  expect(readdirSync(root).filter((name) => name.startsWith('a-key'))).toEqual(['a-key'])
+})
+
+test('a second node makes no account key of its own', async () => {
+  const first = nodeFolder('first')
+  const second = nodeFolder('second')
+  const key = await prepareAccountKey(first, store.deployment)
+  await expect(prepareAccountKey(second, store.deployment)).rejects.toThrow(/copy .* from another node/)
+  expect(readdirSync(join(second.root, 'secrets'))).toEqual([])
+  writeFileSync(second.accountKey, readFileSync(first.accountKey))
+  expect(await prepareAccountKey(second, store.deployment)).toEqual(key)
+  expect(await prepareAccountKey(first, store.deployment)).toEqual(key)
+})
+
+test('a second node makes no evidence key of its own, also before anything is encrypted', async () => {
+  const first = nodeFolder('first')
+  const second = nodeFolder('second')
+  await prepareOrganizationKeys(MADE, first, store)
+  await expect(prepareOrganizationKeys(MADE, second, store)).rejects.toThrow(/the evidence key is gone/)
+  makeKeyFile(second.evidenceKey)
+  await expect(prepareOrganizationKeys(MADE, second, store)).rejects.toThrow(/all nodes need the same/)
+  writeFileSync(second.evidenceKey, readFileSync(first.evidenceKey))
+  await prepareOrganizationKeys(MADE, second, store)
+})
+
+test('of two nodes that start together with keys of their own, one is told', async () => {
+  const outcomes = await Promise.allSettled(
+    ['first', 'second'].map((name) => prepareOrganizationKeys(MADE, nodeFolder(name), store)),
+  )
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+})
+
+test('a rotated evidence key is the one that nodes need, also when nothing was encrypted', async () => {
+  const folder = nodeFolder('first')
+  await prepareOrganizationKeys(MADE, folder, store)
+  const before = readFileSync(folder.evidenceKey, 'utf8')
+  await rotateEvidenceKey({ config: MADE, folder, store, newKeyFile: null })
+  expect(readFileSync(folder.evidenceKey, 'utf8')).not.toBe(before)
+  await prepareOrganizationKeys(MADE, folder, store)
+  writeFileSync(folder.evidenceKey, before)
+  await expect(prepareOrganizationKeys(MADE, folder, store)).rejects.toThrow(/all nodes need the same/)
+})

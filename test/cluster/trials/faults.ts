@@ -1,0 +1,116 @@
+// A node that is gone, a database that is killed, a database that freezes: nothing acknowledged is lost, no request hangs,
+// and two seconds after it is mended everything is answered again.
+import { readdirSync, readFileSync } from 'node:fs'
+import { describeFailures, findLosses, startTraffic, type Traffic, type TrafficReport } from './traffic.ts'
+import { type Finding, finding, milliseconds, type Stand, type Trial, untilReady } from './trial.ts'
+
+const BACK_WITHIN_MS = 2_000
+/** A node's deadline, and what a proxy and a busy machine add. */
+const HANGS_AFTER_MS = 27_000
+const BEFORE_MS = 3_000
+const AFTER_MS = 6_000
+const FREEZE_MS = 5_000
+
+const traffic = ({ balancer, cluster }: Stand): Traffic =>
+  startTraffic({
+    ...{ base: balancer.api, values: cluster.quickstart, pauseMs: 10 },
+    clients: { keyed: 4, plain: 4, register: 2, verify: 2 },
+  })
+
+/** How long after a moment the last request was sent that failed, milliseconds; 0 when none failed after it. */
+const failingAfter = (report: TrafficReport, sinceMs: number): number =>
+  Math.max(0, ...report.failures.map(({ sentMs }) => sentMs - sinceMs))
+
+const judge = async (name: string, stand: Stand, report: TrafficReport, mendedMs: number): Promise<Finding[]> => {
+  const losses = await findLosses(stand.cluster, stand.balancer.api, report)
+  const total = Object.values(report.requests).reduce((sum, count) => sum + count, 0)
+  const backMs = failingAfter(report, mendedMs)
+  return [
+    finding(`${name}: acknowledged and lost`, losses.join('; ') || 'none', 'none', losses.length === 0),
+    finding(`${name}: everything answered again after`, milliseconds(backMs), '2 s', backMs <= BACK_WITHIN_MS),
+    finding(
+      `${name}: slowest request`,
+      milliseconds(report.slowestMs),
+      'no request hangs',
+      report.slowestMs < HANGS_AFTER_MS,
+    ),
+    finding(`${name}: failed of ${total}`, describeFailures(report.failures), 'as few as can be', true),
+  ]
+}
+
+export const killNode: Trial = async (stand) => {
+  const node = stand.cluster.nodes[1]
+  if (node === undefined) throw new Error('there is no second node')
+  const load = traffic(stand)
+  await Bun.sleep(BEFORE_MS)
+  stand.progress('node 2: kill -9')
+  const killedMs = performance.now()
+  await node.kill()
+  await Bun.sleep(AFTER_MS)
+  stand.progress('node 2: starts again')
+  await node.start()
+  await untilReady([node])
+  await Bun.sleep(BEFORE_MS)
+  return judge('node killed', stand, await load.stop(), killedMs)
+}
+
+export const killDatabase: Trial = async (stand) => {
+  const load = traffic(stand)
+  await Bun.sleep(BEFORE_MS)
+  stand.progress('PostgreSQL: killed and started again')
+  const killedMs = performance.now()
+  await stand.postgres.restart()
+  const mendedMs = performance.now()
+  await Bun.sleep(AFTER_MS)
+  const report = await load.stop()
+  await untilReady(stand.cluster.nodes)
+  const findings = await judge('database killed', stand, report, mendedMs)
+  return [finding('database killed: its own restart', milliseconds(mendedMs - killedMs), '', true), ...findings]
+}
+
+/** A process and all that came of it. */
+const familyOf = (root: number): number[] => {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  const isOf = (pid: number): boolean => pid === root || (parents.has(pid) && isOf(parents.get(pid) ?? 0))
+  return [...parents.keys()].filter(isOf)
+}
+
+const signalAll = (pids: readonly number[], signal: 'SIGSTOP' | 'SIGCONT'): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ESRCH') throw error
+    }
+  }
+}
+
+export const freezeDatabase: Trial = async (stand) => {
+  const load = traffic(stand)
+  await Bun.sleep(BEFORE_MS)
+  stand.progress(`PostgreSQL: frozen for ${FREEZE_MS / 1_000} s`)
+  // The postmaster first, or it would go on to start processes.
+  const root = stand.postgres.pid()
+  signalAll([root], 'SIGSTOP')
+  const family = familyOf(root)
+  signalAll(family, 'SIGSTOP')
+  try {
+    await Bun.sleep(FREEZE_MS)
+  } finally {
+    signalAll(family, 'SIGCONT')
+  }
+  const mendedMs = performance.now()
+  await Bun.sleep(AFTER_MS)
+  const report = await load.stop()
+  await untilReady(stand.cluster.nodes)
+  return judge('database frozen', stand, report, mendedMs)
+}

@@ -1,0 +1,54 @@
+// Nodes replaced one after another while requests go on: none fails. Once with SIGTERM to each node, as an upgrade by hand
+// or by an orchestrator does it, and once with SIGHUP, which replaces the processes of a node behind its port.
+import { describeFailures, findLosses, startTraffic } from './traffic.ts'
+import { type Finding, finding, milliseconds, type Stand, type Trial, untilReady } from './trial.ts'
+
+const SETTLE_MS = 2_000
+
+const underLoad = async (name: string, stand: Stand, replace: () => Promise<void>): Promise<Finding[]> => {
+  const { cluster, balancer } = stand
+  const load = startTraffic({
+    ...{ base: balancer.api, values: cluster.quickstart, pauseMs: 5 },
+    clients: { keyed: 4, plain: 4, register: 2, verify: 2 },
+  })
+  await Bun.sleep(SETTLE_MS)
+  await replace()
+  await Bun.sleep(SETTLE_MS)
+  const report = await load.stop()
+  const losses = await findLosses(cluster, balancer.api, report)
+  const safe = report.failures.filter(({ kind }) => kind !== 'plain')
+  const plain = report.failures.filter(({ kind }) => kind === 'plain')
+  const { requests } = report
+  const safeTotal = requests.keyed + requests.register + requests.verify
+  return [
+    finding(
+      `${name}: failed of ${safeTotal} that may be sent twice`,
+      describeFailures(safe),
+      'none',
+      safe.length === 0,
+    ),
+    finding(`${name}: failed of ${requests.plain} without a key`, describeFailures(plain), 'none', plain.length === 0),
+    finding(`${name}: acknowledged and lost`, losses.join('; ') || 'none', 'none', losses.length === 0),
+    finding(`${name}: slowest request`, milliseconds(report.slowestMs), '', true),
+  ]
+}
+
+export const restartNodes: Trial = (stand) =>
+  underLoad('nodes restarted', stand, async () => {
+    for (const node of stand.cluster.nodes) {
+      stand.progress(`node ${node.index + 1}: SIGTERM and start`)
+      await node.stop()
+      await node.start()
+      await untilReady([node])
+    }
+  })
+
+export const reloadNodes: Trial = (stand) =>
+  underLoad('processes replaced', stand, async () => {
+    for (const node of stand.cluster.nodes) {
+      stand.progress(`node ${node.index + 1}: SIGHUP`)
+      const { process, logLine } = node.service()
+      process.kill('SIGHUP')
+      await logLine(({ message }) => message === 'all processes were replaced')
+    }
+  })

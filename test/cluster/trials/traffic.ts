@@ -1,0 +1,131 @@
+// Requests that go on while something happens to the cluster, each with its times, and what was acknowledged: nothing of
+// that may be missing afterwards. Clients try nothing again, so that what fails is seen.
+import { attest, JSON_TYPE, type Values, walletOf } from '../caller.ts'
+import type { Cluster } from '../cluster.ts'
+
+/**
+ * keyed: an attestation with an Idempotency-Key. plain: without. register: a new session, with a key. verify: a wallet's
+ * standing.
+ */
+export type Kind = 'keyed' | 'plain' | 'register' | 'verify'
+
+export interface Failure {
+  readonly kind: Kind
+  /** By performance.now(), when it was sent and when it failed. */
+  readonly sentMs: number
+  readonly failedMs: number
+  /** The status, or the error's code. */
+  readonly what: string
+}
+
+export interface TrafficReport {
+  readonly requests: Readonly<Record<Kind, number>>
+  readonly failures: readonly Failure[]
+  /** The longest that any request took, milliseconds. */
+  readonly slowestMs: number
+  readonly uuids: readonly string[]
+  readonly sessions: readonly string[]
+}
+
+export interface Traffic {
+  stop(): Promise<TrafficReport>
+}
+
+export interface TrafficOptions {
+  readonly base: string
+  readonly values: Values
+  /** Clients of each kind. */
+  readonly clients: Partial<Readonly<Record<Kind, number>>>
+  /** Between two requests of one client, milliseconds. */
+  readonly pauseMs: number
+}
+
+let runs = 0
+
+export const startTraffic = ({ base, values, clients, pauseMs }: TrafficOptions): Traffic => {
+  const run = ++runs
+  let running = true
+  let slowestMs = 0
+  const requests = { keyed: 0, plain: 0, register: 0, verify: 0 }
+  const failures: Failure[] = []
+  const uuids: string[] = []
+  const sessions: string[] = []
+  const identity = { ...JSON_TYPE, authorization: `Bearer ${values['IDENTITY_API_KEY']}` }
+  const post = (path: string, body: unknown, headers: Values = {}): Promise<Response> =>
+    fetch(`${base}${path}`, { method: 'POST', headers: { ...identity, ...headers }, body: JSON.stringify(body) })
+
+  const send = (kind: Kind, name: string): Promise<Response> => {
+    if (kind === 'keyed') return attest(base, values, { 'idempotency-key': name })
+    if (kind === 'plain') return attest(base, values)
+    if (kind === 'verify') return post('/api/v1/verify', { address: walletOf('nobody') })
+    return post('/api/v1/register/individual?size=80', { walletAddress: walletOf(name) }, { 'idempotency-key': name })
+  }
+  const acknowledge = (kind: Kind, answer: unknown): void => {
+    if (kind === 'register') sessions.push((answer as { sessionId: string }).sessionId)
+    else if (kind !== 'verify') uuids.push((answer as { attestation: { uuid: string } }).attestation.uuid)
+  }
+  const client = async (kind: Kind, number: number): Promise<void> => {
+    for (let count = 0; running; count++) {
+      const sentMs = performance.now()
+      requests[kind] += 1
+      let what: string | null
+      try {
+        const response = await send(kind, `traffic-${process.pid}-${run}-${kind}-${number}-${count}`)
+        what = response.ok ? null : String(response.status)
+        const answer: unknown = await response.json()
+        if (response.ok) acknowledge(kind, answer)
+      } catch (error) {
+        what = String((error as { code?: unknown }).code ?? error)
+      }
+      const endedMs = performance.now()
+      slowestMs = Math.max(slowestMs, endedMs - sentMs)
+      if (what !== null) failures.push({ kind, sentMs, failedMs: endedMs, what })
+      await Bun.sleep(pauseMs)
+    }
+  }
+  const all = Object.entries(clients).flatMap(([kind, count]) =>
+    Array.from({ length: count }, (_, number) => client(kind as Kind, number)),
+  )
+  return {
+    stop: async () => {
+      running = false
+      await Promise.all(all)
+      return { requests, failures, slowestMs, uuids, sessions }
+    },
+  }
+}
+
+/** What was acknowledged and is not there, or is there twice; empty is good. */
+export const findLosses = async (
+  cluster: Cluster,
+  base: string,
+  { uuids, sessions }: Pick<TrafficReport, 'uuids' | 'sessions'>,
+): Promise<string[]> => {
+  const problems: string[] = []
+  const recorded = new Set<string>()
+  for (const node of cluster.nodes) {
+    const tail = await node.run('decisions', 'tail', '--lines', '100000000', '--json')
+    for (const [, uuid] of tail.stdout.matchAll(/"uuid":"([^"]+)"/g)) recorded.add(uuid ?? '')
+    const verified = await node.run('decisions', 'verify')
+    if (verified.code !== 0) problems.push(`node ${node.index + 1}'s log: ${verified.stdout}${verified.stderr}`)
+  }
+  const lost = uuids.filter((uuid) => !recorded.has(uuid))
+  if (lost.length > 0) problems.push(`${lost.length} acknowledged attestations are in no log, first ${lost[0]}`)
+  const twice = uuids.length - new Set(uuids).size
+  if (twice > 0) problems.push(`${twice} uuids were answered twice`)
+  const authorization = { authorization: `Bearer ${cluster.quickstart['IDENTITY_API_KEY']}` }
+  let gone = 0
+  for (const session of sessions) {
+    const { status } = await fetch(`${base}/api/v1/status/individual/${session}`, { headers: authorization })
+    if (status !== 200) gone += 1
+  }
+  if (gone > 0) problems.push(`${gone} acknowledged sessions are gone`)
+  return problems
+}
+
+/** `plain 502 ×3, keyed 503 ×1`; `none`. */
+export const describeFailures = (failures: readonly Failure[]): string => {
+  const counts = new Map<string, number>()
+  for (const { kind, what } of failures) counts.set(`${kind} ${what}`, (counts.get(`${kind} ${what}`) ?? 0) + 1)
+  return counts.size === 0 ? 'none' : [...counts].map(([what, count]) => `${what} ×${count}`).join(', ')
+}

@@ -1,0 +1,110 @@
+// The part of the S3 protocol that shipping uses, in memory, on a free loopback port; it can be told to fail.
+import { createHash } from 'node:crypto'
+
+export interface FakeBucket {
+  readonly endpoint: string
+  readonly objects: Map<string, Buffer>
+  /** `METHOD name` of each request. */
+  readonly requests: string[]
+  /** Answered with this status instead, while it is not null. */
+  failure: number | null
+  /** Flips a bit of what is put. */
+  corrupts: boolean
+  stop(): Promise<void>
+}
+
+const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex')
+const PAGE = 3
+
+export const startFakeBucket = (bucket: string): FakeBucket => {
+  const objects = new Map<string, Buffer>()
+  const etags = new Map<string, string>()
+  const uploads = new Map<string, Map<number, Buffer>>()
+  const requests: string[] = []
+  const state = { failure: null as number | null, corrupts: false }
+
+  const store = (key: string, bytes: Buffer, etag: string): void => {
+    if (state.corrupts && bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1
+    objects.set(key, bytes)
+    etags.set(key, etag)
+  }
+
+  const list = (query: URLSearchParams): Response => {
+    const after = query.get('continuation-token') ?? ''
+    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '') && key > after).sort()
+    const page = keys.slice(0, PAGE)
+    const more = keys.length > PAGE
+    const contents = page.map(
+      (key) =>
+        `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>${objects.get(key)?.length}</Size></Contents>`,
+    )
+    return new Response(
+      `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
+    )
+  }
+
+  const answer = (method: string, key: string, query: URLSearchParams, body: Buffer): Response => {
+    const uploadId = query.get('uploadId')
+    if (method === 'GET' && query.has('list-type')) return list(query)
+    if (method === 'POST' && query.has('uploads')) {
+      const id = `upload-${uploads.size}`
+      uploads.set(id, new Map())
+      return new Response(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`)
+    }
+    if (method === 'PUT' && uploadId !== null) {
+      uploads.get(uploadId)?.set(Number(query.get('partNumber')), body)
+      return new Response(null, { headers: { etag: `"${md5(body)}"` } })
+    }
+    if (method === 'POST' && uploadId !== null) {
+      const parts = [...(uploads.get(uploadId) ?? [])].sort(([left], [right]) => left - right)
+      store(key, Buffer.concat(parts.map(([, bytes]) => bytes)), `"several-${parts.length}"`)
+      return new Response('<CompleteMultipartUploadResult><ETag>"several"</ETag></CompleteMultipartUploadResult>')
+    }
+    if (method === 'PUT') {
+      store(key, body, `"${md5(body)}"`)
+      if (state.corrupts) etags.set(key, `"${md5(body)}"`)
+      return new Response(null, { headers: { etag: etags.get(key) ?? '' } })
+    }
+    const found = objects.get(key)
+    if (found === undefined) return new Response('<Error><Code>NoSuchKey</Code></Error>', { status: 404 })
+    if (method === 'DELETE') {
+      objects.delete(key)
+      return new Response(null, { status: 204 })
+    }
+    const headers = { etag: etags.get(key) ?? '', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
+    return method === 'HEAD'
+      ? new Response(null, { headers: { ...headers, 'content-length': String(found.length) } })
+      : new Response(new Uint8Array(found), { headers })
+  }
+
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async (request) => {
+      const { pathname, searchParams } = new URL(request.url)
+      const key = decodeURIComponent(pathname).slice(bucket.length + 2)
+      requests.push(`${request.method} ${key}`)
+      const body = Buffer.from(await request.arrayBuffer())
+      if (state.failure !== null) return new Response('<Error><Code>Slow</Code></Error>', { status: state.failure })
+      return answer(request.method, key, searchParams, body)
+    },
+  })
+  return {
+    endpoint: `http://127.0.0.1:${server.port}`,
+    objects,
+    requests,
+    get failure() {
+      return state.failure
+    },
+    set failure(status) {
+      state.failure = status
+    },
+    get corrupts() {
+      return state.corrupts
+    },
+    set corrupts(value) {
+      state.corrupts = value
+    },
+    stop: () => server.stop(true),
+  }
+}

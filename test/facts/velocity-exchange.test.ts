@@ -1,0 +1,208 @@
+// Velocity over several processes: what one counts the others know within half a second, and those that come later.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createVelocityCounters, type VelocityCounters, type VelocitySubject } from '../../src/facts/velocity.ts'
+import { createVelocityExchange, type VelocityExchange } from '../../src/facts/velocity-exchange.ts'
+import { VELOCITY_WRITE_MAX } from '../../src/store/velocity-tallies.ts'
+import { describeStores } from '../store/dialects.ts'
+import type { TemporaryStore } from '../store/temporary-store.ts'
+import { until } from '../support/until.ts'
+
+const HOUR = 3_600
+const DAY = 86_400
+
+interface Process {
+  readonly counters: VelocityCounters
+  readonly exchange: VelocityExchange
+  readonly errors: unknown[]
+  broken: boolean
+}
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  let organizationId: string
+  let processes: Process[]
+
+  const startProcess = (id: string, options: { count?: number; maxWallets?: number } = {}): Process => {
+    const counters = createVelocityCounters(options.maxWallets === undefined ? {} : { maxWallets: options.maxWallets })
+    const table = temporary.store.velocityTallies
+    const process: Process = {
+      ...{ counters, errors: [], broken: false },
+      exchange: createVelocityExchange({
+        ...{ counters, processId: id, writeMax: VELOCITY_WRITE_MAX, clock: temporary.clock },
+        tallies: {
+          ...table,
+          write: async (...given) => {
+            if (process.broken) throw new Error('no store')
+            return table.write(...given)
+          },
+        },
+        processes: () => options.count ?? 2,
+        after: (delayMs, callback) => {
+          const timer = setTimeout(callback, delayMs)
+          return () => clearTimeout(timer)
+        },
+        onError: (error) => process.errors.push(error),
+      }),
+    }
+    processes.push(process)
+    return process
+  }
+
+  const subject = (changes: Partial<VelocitySubject> = {}): VelocitySubject => ({
+    ...{ organizationId, projectId: 'project', wallet: '0x01', chainName: 'base', value: '10' },
+    nowSeconds: temporary.clock.unixSeconds(),
+    ...changes,
+  })
+  const decide = ({ counters }: Process, changes: Partial<VelocitySubject> = {}, window = HOUR): void =>
+    counters.begin(subject(changes), [window])?.settle(true)
+  const facts = ({ counters }: Process, changes: Partial<VelocitySubject> = {}, window = HOUR) => {
+    const ticket = counters.begin(subject(changes), [window])
+    ticket?.settle(false)
+    return ticket?.facts[window] ?? null
+  }
+
+  beforeEach(async () => {
+    temporary = await open()
+    organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+    processes = []
+  })
+  afterEach(async () => {
+    for (const { exchange } of processes) await exchange.stop()
+    await temporary.remove()
+  })
+
+  test('what one decides counts for the others after an exchange, once, however often it is told', async () => {
+    const [one, two] = [startProcess('1'), startProcess('2')]
+    decide(one)
+    decide(one, { value: '5' })
+    decide(two, { value: '100' })
+    for (let round = 0; round < 3; round++) {
+      await one.exchange.exchange()
+      await two.exchange.exchange()
+    }
+    await one.exchange.exchange()
+    expect([facts(one), facts(two)]).toEqual([
+      { count: 3, value: '115' },
+      { count: 3, value: '115' },
+    ])
+    decide(one, { value: '1' })
+    await one.exchange.exchange()
+    await two.exchange.exchange()
+    expect(facts(two)).toEqual({ count: 4, value: '116' })
+    expect(facts(two, { chainName: 'ethereum' })).toEqual({ count: 4, value: '0' })
+    expect(facts(two, { wallet: '0x02' })).toEqual({ count: 0, value: '0' })
+  })
+
+  test('within half a second, by itself', async () => {
+    const [one, two] = [startProcess('1'), startProcess('2')]
+    one.exchange.start()
+    two.exchange.start()
+    const startedMs = performance.now()
+    decide(one)
+    await until(() => facts(two)?.count === 1)
+    // Two intervals of 200 ms and the looks of this test; a busy machine may take longer.
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+  })
+
+  test('a process that comes later knows what was counted before, of those that are gone as well', async () => {
+    const one = startProcess('1', { count: 1 })
+    const wallets = Array.from({ length: 1_300 }, (_, index) => `0x${index}`)
+    for (const wallet of wallets) decide(one, { wallet })
+    await one.exchange.exchange()
+    for (const wallet of wallets.slice(0, 700)) decide(one, { wallet }, DAY)
+    await one.exchange.stop()
+    const later = startProcess('2')
+    await later.exchange.load()
+    for (const wallet of wallets) expect(facts(later, { wallet })).toEqual({ count: 1, value: '10' })
+    expect(facts(later, { wallet: '0x699' }, DAY)?.count).toBe(1)
+    expect(facts(later, { wallet: '0x700' }, DAY)?.count).toBe(0)
+  })
+
+  test('windows pass for what others told as well, and its rows are deleted', async () => {
+    const [one, two] = [startProcess('1'), startProcess('2')]
+    decide(one)
+    await one.exchange.exchange()
+    await two.exchange.exchange()
+    temporary.clock.advance(HOUR - 1)
+    expect(facts(two)?.count).toBe(1)
+    temporary.clock.advance(HOUR / 60 + 1)
+    expect(facts(two)?.count).toBe(0)
+    expect(await temporary.store.velocityTallies.sweep()).toBe(1)
+    expect(await temporary.store.velocityTallies.sweep()).toBe(0)
+    expect(await temporary.store.velocityTallies.writers()).toEqual([])
+    // And goes on.
+    decide(one)
+    await one.exchange.exchange()
+    await two.exchange.exchange()
+    expect(facts(two)?.count).toBe(1)
+  })
+
+  test('what could not be told is told later, whole', async () => {
+    const [one, two] = [startProcess('1'), startProcess('2')]
+    one.broken = true
+    decide(one)
+    await expect(one.exchange.exchange()).rejects.toThrow('no store')
+    decide(one)
+    one.broken = false
+    await one.exchange.exchange()
+    await two.exchange.exchange()
+    expect(facts(two)).toEqual({ count: 2, value: '20' })
+  })
+
+  test('nothing is written for policies that do not ask', async () => {
+    const one = startProcess('1')
+    one.counters.begin(subject(), [HOUR])?.settle(false)
+    await one.exchange.exchange()
+    expect(await temporary.store.velocityTallies.writers()).toEqual([])
+  })
+
+  describe('no room for a wallet that another process told of', () => {
+    test('makes it unknown here, not uncounted, until nothing of it counts', async () => {
+      const [one, two] = [startProcess('1'), startProcess('2', { maxWallets: 1 })]
+      decide(two, { wallet: '0x0a' })
+      decide(one, { wallet: '0x0b' })
+      await one.exchange.exchange()
+      await two.exchange.exchange()
+      expect(facts(two, { wallet: '0x0b' })).toBeNull()
+      expect(facts(two, { wallet: '0x0a' })?.count).toBe(1)
+      temporary.clock.advance(HOUR + HOUR / 60)
+      expect(facts(two, { wallet: '0x0b' })?.count).toBe(0)
+    })
+  })
+
+  test('whoever counts and in whatever order they exchange: in the end all know the sum', async () => {
+    const step = fc.record({
+      process: fc.nat(2),
+      exchanges: fc.boolean(),
+      wallet: fc.constantFrom('0x01', '0x02'),
+      value: fc.bigInt({ min: 0n, max: 2n ** 200n }),
+      after: fc.nat(30),
+    })
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const run = ++runs
+        const all = ['a', 'b', 'c'].map((name) => startProcess(`${name} ${run}`))
+        const projectId = `project ${run}`
+        const sums = new Map<string, { count: number; value: bigint }>()
+        for (const { process, exchanges, wallet, value, after } of steps) {
+          const chosen = all[process]
+          if (chosen === undefined) continue
+          if (exchanges) await chosen.exchange.exchange()
+          temporary.clock.advance(after)
+          decide(chosen, { projectId, wallet, value: String(value) })
+          const { count, value: sum } = sums.get(wallet) ?? { count: 0, value: 0n }
+          sums.set(wallet, { count: count + 1, value: sum + value })
+        }
+        for (let round = 0; round < 2; round++) for (const { exchange } of all) await exchange.exchange()
+        for (const process of all) {
+          for (const [wallet, { count, value }] of sums) {
+            expect(facts(process, { projectId, wallet })).toEqual({ count, value: String(value) })
+          }
+        }
+      }),
+      { numRuns: 20 },
+    )
+  })
+})

@@ -1,0 +1,174 @@
+// Two processes of the service as one: limits, counters and retries that hold over both, and duties that go over when
+// whoever did them is killed.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { until } from '../support/until.ts'
+import { type RunningService, runCommand, startService } from './start-service.ts'
+
+const onLinux = test.skipIf(process.platform !== 'linux')
+const LIMIT = `name: Five an hour
+rules:
+  - { id: often, require: velocity.count(hours(1)) < 5, code: TOO_OFTEN }
+  - { id: fine, allow: "true" }
+`
+/** Each command is a process of its own, on a machine that may be busy. */
+const PATIENCE_MS = 60_000
+const TAKEN_OVER_MS = 10_000
+
+let service: RunningService
+let folder: string
+const value = (name: string): string => service.quickstart[name] ?? ''
+
+const command = async (...commandArguments: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await runCommand(service.dataDirectory, ...commandArguments)
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+/** On a connection of its own, so that either process may get it. */
+const attest = (wallet: number, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(`${service.url}/v2/attestation`, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', 'x-api-key': value('ATTESTATION_API_KEY'), connection: 'close' },
+      ...headers,
+    },
+    body: JSON.stringify({
+      ...{ from: `0x${wallet.toString(16).padStart(40, '0')}`, chain: 'base' },
+      verification_hash: value('VERIFICATION_HASH'),
+    }),
+  })
+
+/** Process → what it says of a metric. */
+const metric = async (name: string): Promise<Record<string, number>> => {
+  const text = await (await fetch(`${service.url}/metrics`)).text()
+  const samples = [...text.matchAll(new RegExp(`^${name}\\{process="(\\d+)"[^}]*\\} (\\S+)$`, 'gm'))]
+  return Object.fromEntries(samples.map(([, index = '', sample]) => [index, Number(sample)]))
+}
+
+beforeAll(async () => {
+  if (process.platform !== 'linux') return
+  folder = mkdtempSync(join(tmpdir(), 'countersign-sharing-'))
+  service = await startService({ arguments: ['--processes', '2', '--workers', '1'] })
+  await service.logLine(({ message }) => message === 'all processes are ready')
+  // The first learns of the second at its next beat.
+  await until(async () => Object.values(await metric('countersign_live_processes')).join() === '2,2')
+}, PATIENCE_MS)
+afterAll(async () => {
+  if (process.platform !== 'linux') return
+  rmSync(folder, { recursive: true, force: true })
+  await service.stop()
+})
+
+onLinux('one of them does the duties', async () => {
+  expect(Object.values(await metric('countersign_leader')).sort()).toEqual([0, 1])
+  const { leader } = (await (await fetch(`${service.url}/readyz`)).json()) as { leader: string }
+  expect(['here', 'elsewhere']).toContain(leader)
+})
+
+onLinux(
+  'a key’s rate limit holds over both, within a tenth',
+  async () => {
+    const [rate, burst, seconds] = [40, 40, 6]
+    const issued = await command(
+      ...['keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--name', 'limited', '--json'],
+      ...['--rate', String(rate), '--burst', String(burst)],
+    )
+    const { key } = JSON.parse(issued) as { key: string }
+    const before = await metric('countersign_decisions_total')
+    const startedMs = performance.now()
+    let granted = 0
+    let remaining = -1
+    const ask = async (): Promise<void> => {
+      while (performance.now() - startedMs < seconds * 1_000) {
+        const response = await attest(1, { 'x-api-key': key })
+        await response.arrayBuffer()
+        if (response.status === 200) granted += 1
+        else {
+          expect(response.status).toBe(429)
+          expect(response.headers.get('ratelimit-limit')).toBe(String(burst))
+          remaining = Number(response.headers.get('ratelimit-remaining'))
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: 3 }, ask))
+    const elapsedSeconds = (performance.now() - startedMs) / 1_000
+    expect(granted / (burst + rate * elapsedSeconds)).toBeWithin(0.9, 1.1)
+    expect(remaining).toBe(0)
+    // Both were asked.
+    const after = await metric('countersign_decisions_total')
+    for (const index of ['0', '1']) expect(after[index] ?? 0).toBeGreaterThan(before[index] ?? 0)
+  },
+  PATIENCE_MS,
+)
+
+onLinux('retries with one Idempotency-Key that reach both at once yield one attestation', async () => {
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => attest(2, { 'idempotency-key': `retry ${round}`.replace(' ', '-') })),
+    )
+    const bodies = new Set<string>()
+    for (const answer of answers) {
+      expect([200, 409]).toContain(answer.status)
+      const text = await answer.text()
+      if (answer.status === 200) bodies.add(text)
+    }
+    expect(bodies.size).toBe(1)
+  }
+})
+
+onLinux(
+  'a velocity limit holds over both: at the same moment each may let in as many, and then none does',
+  async () => {
+    const [policy] = JSON.parse(await command('policy', 'list', '--json')) as { id: string }[]
+    const path = join(folder, 'policy.yaml')
+    writeFileSync(path, LIMIT)
+    await command('policy', 'apply', path, '--policy', policy?.id ?? '')
+    const decide = async (wallet: number) =>
+      (await (await attest(wallet)).json()) as { policy_name?: string; is_compliant?: boolean }
+    let probe = 1_000
+    // Live on both: several in a row on connections of their own.
+    await until(async () => {
+      const names = await Promise.all(Array.from({ length: 8 }, () => decide(probe++)))
+      return names.every(({ policy_name }) => policy_name === 'Five an hour')
+    })
+    let compliant = 0
+    const denied = ({ is_compliant }: { is_compliant?: boolean }): boolean => {
+      if (is_compliant) compliant += 1
+      return !is_compliant
+    }
+    const answers = await Promise.all(Array.from({ length: 40 }, () => decide(7)))
+    answers.forEach(denied)
+    expect(compliant).toBeWithin(5, 11)
+    // And once told, none.
+    await until(async () => (await Promise.all(Array.from({ length: 8 }, () => decide(7)))).map(denied).every(Boolean))
+    expect(compliant).toBeWithin(5, 11)
+  },
+  PATIENCE_MS,
+)
+
+onLinux(
+  'the duties go over within ten seconds when whoever does them is killed',
+  async () => {
+    const leaders = Object.entries(await metric('countersign_leader'))
+    const index = leaders.find(([, leads]) => leads === 1)?.[0]
+    const pid = service
+      .output()
+      .stderr.split('\n')
+      .filter((line) => line.includes('"a process is started"'))
+      .map((line) => JSON.parse(line) as { process: number; pid: number })
+      .findLast((line) => String(line.process) === index)?.pid
+    process.kill(pid ?? 0, 'SIGKILL')
+    const killedMs = performance.now()
+    await service.logLine(
+      ({ message, term }) => message === 'this process does the duties of the deployment' && term === 2,
+    )
+    expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
+    await until(
+      async () => Object.values(await metric('countersign_leader')).join() === (index === '0' ? '0,1' : '1,0'),
+    )
+  },
+  PATIENCE_MS,
+)

@@ -1,0 +1,203 @@
+// What every implementation of the database interface does alike.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { systemClock } from '../../src/domain/time.ts'
+import type { Database, Transaction } from '../../src/store/database.ts'
+import {
+  ConstraintViolatedError,
+  StoreStatementError,
+  StoreUnavailableError,
+  TransactionMisuseError,
+} from '../../src/store/errors.ts'
+import { type DatabasePlace, describeDatabases } from './dialects.ts'
+
+const insert = (transaction: Pick<Transaction, 'execute'>, name: string): Promise<number> =>
+  transaction.execute('INSERT INTO items (name) VALUES (?)', [name])
+
+describeDatabases((dialect) => {
+  let place: DatabasePlace
+  let database: Database
+
+  const names = async (): Promise<string[]> =>
+    (await database.query<{ name: string }>('SELECT name FROM items ORDER BY name')).map((row) => row.name)
+
+  beforeEach(async () => {
+    place = await dialect.createPlace()
+    database = await place.open({ clock: systemClock })
+    const { integer, bytes, tableEnd } = database.schemaWords
+    await database.execute(
+      `CREATE TABLE items (name TEXT PRIMARY KEY NOT NULL, number ${integer}, bytes ${bytes})${tableEnd}`,
+    )
+  })
+  afterEach(async () => {
+    await database.close()
+    await place.remove()
+  })
+
+  describe('values', () => {
+    test('integers of 64 bits are not rounded', async () => {
+      const numbers = [
+        0,
+        -1,
+        2 ** 31,
+        2 ** 40,
+        Number.MAX_SAFE_INTEGER,
+        2n ** 53n,
+        2n ** 53n + 1n,
+        -(2n ** 63n),
+        2n ** 63n - 1n,
+      ]
+      for (const [index, number] of numbers.entries()) {
+        await database.execute('INSERT INTO items (name, number) VALUES (?, ?)', [String(index), number])
+      }
+      const rows = await database.query<{ number: number | bigint; text: string }>(
+        'SELECT number, CAST(number AS TEXT) AS text FROM items ORDER BY name',
+      )
+      expect(rows.map((row) => row.number)).toEqual(numbers)
+      expect(rows.map((row) => row.text)).toEqual(numbers.map(String))
+    })
+
+    test('a number that is not a safe integer is refused rather than stored as another', async () => {
+      for (const number of [2 ** 53, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+        await expect(
+          database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', number]),
+        ).rejects.toBeInstanceOf(StoreStatementError)
+      }
+      await expect(
+        database.execute('INSERT INTO items (name, number) VALUES (?, ?)', ['a', 2n ** 63n]),
+      ).rejects.toBeInstanceOf(RangeError)
+      expect(await names()).toEqual([])
+    })
+
+    test('bytes and nulls come back as they went in', async () => {
+      const bytes = new Uint8Array([0, 255, 128])
+      await database.execute('INSERT INTO items (name, bytes) VALUES (?, ?)', ['a', bytes])
+      expect(await database.query('SELECT number, bytes FROM items')).toEqual([{ number: null, bytes }])
+    })
+
+    test('a missing or surplus parameter is refused', async () => {
+      await expect(database.query('SELECT ? AS a, ? AS b', [1])).rejects.toThrow()
+      await expect(database.query('SELECT ? AS a', [1, 2])).rejects.toThrow()
+    })
+  })
+
+  describe('a transaction', () => {
+    test('commits what its work did, and answers its result', async () => {
+      const result = await database.transaction(async (transaction) => {
+        expect(await insert(transaction, 'a')).toBe(1)
+        return transaction.query('SELECT name FROM items')
+      })
+      expect(result).toEqual([{ name: 'a' }])
+      expect(await names()).toEqual(['a'])
+    })
+
+    test('keeps nothing when its work throws, before or after an await', async () => {
+      const early = database.transaction((transaction) => {
+        insert(transaction, 'a').catch(() => undefined)
+        throw new Error('early')
+      })
+      await expect(early).rejects.toThrow('early')
+      const late = database.transaction(async (transaction) => {
+        await insert(transaction, 'b')
+        await new Promise((resolve) => setImmediate(resolve))
+        throw new Error('late')
+      })
+      await expect(late).rejects.toThrow('late')
+      expect(await names()).toEqual([])
+    })
+
+    test('refuses the database inside its work, which would wait for itself', async () => {
+      const nested = database.transaction(async (transaction) => {
+        await insert(transaction, 'outer')
+        await database.transaction((inner) => insert(inner, 'inner'))
+      })
+      await expect(nested).rejects.toBeInstanceOf(TransactionMisuseError)
+      const reading = database.transaction(async () => {
+        await names()
+      })
+      await expect(reading).rejects.toBeInstanceOf(TransactionMisuseError)
+      expect(await names()).toEqual([])
+    })
+
+    test('lets work that outlives it use the database again', async () => {
+      const after = Promise.withResolvers<string[]>()
+      await database.transaction(async (transaction) => {
+        await insert(transaction, 'a')
+        setImmediate(() => names().then(after.resolve, after.reject))
+      })
+      expect(await after.promise).toEqual(['a'])
+    })
+
+    test('has a handle that is dead once it ended', async () => {
+      let kept: Transaction | undefined
+      await database.transaction(async (transaction) => {
+        kept = transaction
+      })
+      await expect(insert(kept!, 'late')).rejects.toBeInstanceOf(TransactionMisuseError)
+      expect(await names()).toEqual([])
+    })
+
+    test('is spoilt by a failed statement even when the error is caught', async () => {
+      await insert(database, 'taken')
+      const spoilt = database.transaction(async (transaction) => {
+        await insert(transaction, 'other')
+        await insert(transaction, 'taken').catch(() => undefined)
+      })
+      await expect(spoilt).rejects.toMatchObject({ name: 'ConstraintViolatedError', constraint: 'unique' })
+      expect(await names()).toEqual(['taken'])
+    })
+
+    test('is rolled back when its work takes too long, and the next one runs', async () => {
+      const impatient = await place.open({ clock: systemClock, transactionLimitMs: 50 })
+      let late: Promise<number> | undefined
+      const never = Promise.withResolvers<void>()
+      const slow = impatient.transaction(async (transaction) => {
+        await insert(transaction, 'slow')
+        await never.promise
+        late = insert(transaction, 'late')
+        await late
+      })
+      await expect(slow).rejects.toBeInstanceOf(StoreUnavailableError)
+      never.resolve()
+      await new Promise((resolve) => setImmediate(resolve))
+      await expect(late!).rejects.toBeInstanceOf(TransactionMisuseError)
+      await insert(impatient, 'next')
+      expect(await names()).toEqual(['next'])
+      await impatient.close()
+    })
+  })
+
+  describe('errors', () => {
+    test('name the kind of constraint and no value', async () => {
+      const { integer, tableEnd } = database.schemaWords
+      await database.execute(
+        `CREATE TABLE parts (item TEXT REFERENCES items (name), size ${integer} CHECK (size > 0))${tableEnd}`,
+      )
+      const attempt = async (sql: string): Promise<unknown> => database.execute(sql).catch((error: unknown) => error)
+      expect(await attempt("INSERT INTO parts (item) VALUES ('missing')")).toMatchObject({ constraint: 'foreign-key' })
+      expect(await attempt('INSERT INTO parts (size) VALUES (-5)')).toMatchObject({ constraint: 'check' })
+      expect(await attempt('INSERT INTO items (name) VALUES (NULL)')).toMatchObject({ constraint: 'not-null' })
+      expect(await attempt("INSERT INTO items (name, number) VALUES ('a', 'b')")).toMatchObject({ constraint: 'type' })
+      const error = await attempt("INSERT INTO parts (item) VALUES ('missing')")
+      expect(error).toBeInstanceOf(ConstraintViolatedError)
+      expect((error as ConstraintViolatedError).message).not.toContain('missing')
+    })
+
+    test('a statement that can’t be read is the program’s fault, not an outage', async () => {
+      await expect(database.query('SELEC 1')).rejects.toBeInstanceOf(StoreStatementError)
+    })
+
+    test('writing outside a transaction by query is refused', async () => {
+      await expect(database.query("INSERT INTO items (name) VALUES ('a') RETURNING name")).rejects.toThrow()
+      expect(await names()).toEqual([])
+    })
+
+    test('after closing every call is unavailable, and what was asked for before is done', async () => {
+      const pending = insert(database, 'before')
+      await database.close()
+      expect(await pending).toBe(1)
+      await expect(names()).rejects.toBeInstanceOf(StoreUnavailableError)
+      await expect(insert(database, 'after')).rejects.toBeInstanceOf(StoreUnavailableError)
+      await database.close()
+    })
+  })
+})

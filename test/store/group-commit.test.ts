@@ -1,0 +1,324 @@
+// Transactions that share a commit: the same as one after another, for the tables and for each caller.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { systemClock } from '../../src/domain/time.ts'
+import type { Database, Transaction } from '../../src/store/database.ts'
+import { ConstraintViolatedError, StoreUnavailableError } from '../../src/store/errors.ts'
+import { createSerialQueue } from '../../src/store/serial-queue.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite.ts'
+import { openSqliteConnection, type SqliteConnection } from '../../src/store/sqlite-connection.ts'
+import { createTransactionRunner, type WaitingTransaction } from '../../src/store/sqlite-transactions.ts'
+import { temporaryFolder } from './temporary-store.ts'
+
+const TABLE = 'CREATE TABLE items (name TEXT PRIMARY KEY NOT NULL, number INTEGER NOT NULL) STRICT'
+const insert = (transaction: Pick<Transaction, 'execute'>, name: string, number = 0): Promise<number> =>
+  transaction.execute('INSERT INTO items (name, number) VALUES (?, ?)', [name, number])
+const eventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+let folder: ReturnType<typeof temporaryFolder>
+let path: string
+beforeEach(() => {
+  folder = temporaryFolder()
+  path = join(folder.path, 'test.db')
+})
+afterEach(() => folder.remove())
+
+type Step =
+  | { readonly kind: 'insert' | 'insert-and-catch'; readonly name: string }
+  /** Depends on what those before it wrote. */
+  | { readonly kind: 'note-sum'; readonly name: string }
+  | { readonly kind: 'delete'; readonly name: string }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'throw' }
+
+interface Plan {
+  readonly steps: readonly Step[]
+  readonly survives: 'power-loss' | 'process-crash'
+}
+
+const performStep = async (transaction: Transaction, step: Step): Promise<void> => {
+  if (step.kind === 'wait') return eventLoopTurn()
+  if (step.kind === 'throw') throw new RangeError('thrown by the work')
+  if (step.kind === 'insert') return void (await insert(transaction, step.name, 1))
+  if (step.kind === 'insert-and-catch') return void (await insert(transaction, step.name, 2).catch(() => undefined))
+  if (step.kind === 'delete') return void (await transaction.execute('DELETE FROM items WHERE name = ?', [step.name]))
+  const [row] = await transaction.query<{ sum: number }>('SELECT COALESCE(SUM(number), 0) + 1 AS sum FROM items')
+  await transaction.execute('UPDATE items SET number = ? WHERE name = ?', [row?.sum ?? 0, step.name])
+}
+
+const start = (database: Database, { steps, survives }: Plan): Promise<string> =>
+  database
+    .transaction(
+      async (transaction) => {
+        for (const step of steps) await performStep(transaction, step)
+        const rows = await transaction.query<{ name: string }>('SELECT name FROM items ORDER BY name')
+        return rows.map(({ name }) => name).join()
+      },
+      { survives },
+    )
+    .catch((error: Error) => error.name)
+
+const content = (database: Database) => database.query('SELECT name, number FROM items ORDER BY name')
+
+const names = fc.constantFrom('a', 'b', 'c', 'd')
+const plans: fc.Arbitrary<Plan> = fc.record({
+  survives: fc.constantFrom('power-loss', 'process-crash', 'process-crash', 'process-crash'),
+  steps: fc.array(
+    fc.oneof(
+      fc.record({ kind: fc.constantFrom('insert', 'insert-and-catch', 'note-sum', 'delete'), name: names }),
+      fc.constantFrom({ kind: 'wait' }, { kind: 'throw' }),
+    ) as fc.Arbitrary<Step>,
+    { maxLength: 5 },
+  ),
+})
+
+describe('transactions that wait together', () => {
+  test('leave the tables and answer their callers as one after another would', async () => {
+    const together = await openSqliteDatabase({ path, clock: systemClock })
+    const apart = await openSqliteDatabase({ path: join(folder.path, 'apart.db'), clock: systemClock })
+    for (const database of [together, apart]) await database.execute(TABLE)
+    await fc.assert(
+      fc.asyncProperty(fc.array(plans, { minLength: 1, maxLength: 12 }), async (transactions) => {
+        for (const database of [together, apart]) await database.execute('DELETE FROM items')
+        const grouped = await Promise.all(transactions.map((plan) => start(together, plan)))
+        const alone: string[] = []
+        for (const plan of transactions) alone.push(await start(apart, plan))
+        expect(grouped).toEqual(alone)
+        expect(await content(together)).toEqual(await content(apart))
+      }),
+      { numRuns: 150 },
+    )
+    await together.close()
+    await apart.close()
+  })
+
+  test('that failed keep nothing, not even what they write after catching the failure', async () => {
+    const database = await openSqliteDatabase({ path, clock: systemClock })
+    await database.execute(TABLE)
+    await insert(database, 'taken')
+    const spoilt = database.transaction(async (transaction) => {
+      await insert(transaction, 'taken').catch(() => undefined)
+      await insert(transaction, 'after')
+    })
+    const others = ['a', 'b'].map((name) => insert(database, name))
+    await expect(spoilt).rejects.toBeInstanceOf(ConstraintViolatedError)
+    expect(await Promise.all(others)).toEqual([1, 1])
+    expect((await content(database)).map((row) => (row as { name: string }).name)).toEqual(['a', 'b', 'taken'])
+    await database.close()
+  })
+})
+
+describe('a group on the connection', () => {
+  let statements: string[]
+  let refuse: (sql: string) => boolean
+  let connection: SqliteConnection
+  let committed: number
+
+  /** A connection that notes what runs, and fails where it is told to. */
+  const watched = (real: SqliteConnection): SqliteConnection => ({
+    get inTransaction() {
+      return real.inTransaction
+    },
+    all: real.all,
+    run: (sql, parameters) => {
+      if (refuse(sql)) throw new StoreUnavailableError(new Error('refused'))
+      if (!sql.startsWith('PRAGMA')) statements.push(sql.split(' ')[0] ?? '')
+      return real.run(sql, parameters)
+    },
+    close: real.close,
+  })
+
+  beforeEach(async () => {
+    const made = await openSqliteDatabase({ path, clock: systemClock })
+    await made.execute(TABLE)
+    await made.close()
+    statements = []
+    refuse = () => false
+    committed = 0
+    connection = openSqliteConnection(path, false)
+  })
+  afterEach(() => connection.close())
+
+  const names = (): string[] =>
+    connection.all<{ name: string }>('SELECT name FROM items ORDER BY name').map(({ name }) => name)
+
+  const waiting = (work: WaitingTransaction['work'], settled: string[], name: string): WaitingTransaction => ({
+    work,
+    survives: 'process-crash',
+    deadlineMs: systemClock.monotonicMs() + 3_000,
+    resolve: (result) => void settled.push(`${name} ${String(result)}`),
+    reject: (error) => void settled.push(`${name} ${(error as Error).name}`),
+  })
+
+  const run = async (works: Readonly<Record<string, WaitingTransaction['work']>>, clock = systemClock) => {
+    const runner = createTransactionRunner({
+      writer: watched(connection),
+      clock,
+      transactionLimitMs: 10_000,
+      retryWhileLocked: async (attempt) => attempt(),
+      committed: () => {
+        committed++
+      },
+    })
+    const settled: string[] = []
+    const left = await runner.run(Object.entries(works).map(([name, work]) => waiting(work, settled, name)))
+    return { settled, left: left.length }
+  }
+  const inserting = (name: string) => (transaction: Transaction) => insert(transaction, name)
+
+  test('is one commit, and one that is alone has no savepoint', async () => {
+    expect(await run({ a: inserting('a') })).toEqual({ settled: ['a 1'], left: 0 })
+    expect(statements).toEqual(['BEGIN', 'INSERT', 'COMMIT'])
+    statements = []
+    expect((await run({ b: inserting('b'), c: inserting('c') })).settled).toEqual(['b 1', 'c 1'])
+    const each = ['SAVEPOINT', 'INSERT', 'RELEASE']
+    expect(statements).toEqual(['BEGIN', ...each, ...each, 'COMMIT'])
+    expect(committed).toBe(2)
+    expect(names()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('answers nobody before the commit, also not with an error', async () => {
+    const settledThen: number[] = []
+    const settled: string[] = []
+    refuse = (sql) => {
+      if (sql === 'COMMIT') settledThen.push(settled.length)
+      return false
+    }
+    const runner = createTransactionRunner({
+      writer: watched(connection),
+      clock: systemClock,
+      transactionLimitMs: 10_000,
+      retryWhileLocked: async (attempt) => attempt(),
+      committed: () => undefined,
+    })
+    await runner.run([
+      waiting(inserting('a'), settled, 'first'),
+      waiting(inserting('a'), settled, 'second'),
+      waiting(inserting('b'), settled, 'third'),
+    ])
+    expect(settledThen).toEqual([0])
+    expect(settled).toEqual(['first 1', 'second ConstraintViolatedError', 'third 1'])
+  })
+
+  test('fails as a whole when the commit fails, and the next group works', async () => {
+    refuse = (sql) => sql === 'COMMIT'
+    const { settled } = await run({
+      a: inserting('a'),
+      b: async () => {
+        throw new RangeError('its own')
+      },
+    })
+    expect(settled).toEqual(['a StoreUnavailableError', 'b StoreUnavailableError'])
+    expect(names()).toEqual([])
+    refuse = () => false
+    expect((await run({ c: inserting('c'), d: inserting('d') })).settled).toEqual(['c 1', 'd 1'])
+    expect(names()).toEqual(['c', 'd'])
+    expect(committed).toBe(1)
+  })
+
+  test('that SQLite itself rolled back fails who had begun and leaves the others to be run again', async () => {
+    // SQLite answers SQLITE_FULL at this limit, as it does when the disk is full, and rolls everything back.
+    connection.run('PRAGMA max_page_count = 1')
+    let wentOn = false
+    const { settled, left } = await run({
+      a: async () => 'nothing written',
+      full: async (transaction) => {
+        await insert(transaction, 'x'.repeat(100_000)).catch(() => undefined)
+        // Outside a transaction it would be kept at once.
+        connection.run('PRAGMA max_page_count = 1000000')
+        await insert(transaction, 'after').catch(() => undefined)
+        wentOn = true
+      },
+      later: inserting('later'),
+    })
+    expect(wentOn).toBe(true)
+    expect(settled.sort()).toEqual(['a StoreUnavailableError', 'full StoreUnavailableError'])
+    expect(left).toBe(1)
+    expect(connection.inTransaction).toBe(false)
+    expect(names()).toEqual([])
+    expect(committed).toBe(0)
+  })
+
+  test('whose savepoint can’t be undone keeps nothing', async () => {
+    refuse = (sql) => sql.startsWith('ROLLBACK TO')
+    const { settled, left } = await run({
+      a: inserting('a'),
+      b: async (transaction) => {
+        await insert(transaction, 'b')
+        throw new RangeError('its own')
+      },
+      c: inserting('c'),
+    })
+    expect(settled.sort()).toEqual(['a StoreUnavailableError', 'b StoreUnavailableError'])
+    expect(left).toBe(1)
+    expect(names()).toEqual([])
+  })
+
+  test('takes no further member once its work took long', async () => {
+    let nowMs = systemClock.monotonicMs()
+    const slow = (name: string) => async (transaction: Transaction) => {
+      nowMs += 3
+      return insert(transaction, name)
+    }
+    const clock = { ...systemClock, monotonicMs: () => nowMs }
+    const { settled, left } = await run({ a: slow('a'), b: slow('b'), c: slow('c') }, clock)
+    expect(settled).toEqual(['a 1', 'b 1'])
+    expect(left).toBe(1)
+  })
+})
+
+describe('the queue', () => {
+  interface Item {
+    readonly kind: string
+    readonly number: number
+  }
+
+  const collect = async (items: readonly Item[], begin = (size: number): number => size, monotonicMs = () => 0) => {
+    const groups: Item[][] = []
+    const queue = createSerialQueue<Item>({
+      run: async (group) => {
+        const begun = begin(group.length)
+        groups.push(group.slice(0, begun))
+        return group.slice(begun)
+      },
+      belongsTo: (item, before) => item.kind === before.kind,
+      monotonicMs,
+    })
+    for (const item of items) queue.add(item)
+    expect(groups).toEqual([])
+    await queue.settled()
+    return groups
+  }
+
+  test('keeps the order, whatever belongs together and however little of it is begun', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('x', 'y'), { maxLength: 200 }),
+        fc.integer({ min: 1, max: 64 }),
+        async (kinds, most) => {
+          const items = kinds.map((kind, number) => ({ kind, number }))
+          const groups = await collect(items, (size) => Math.min(size, most))
+          expect(groups.flat()).toEqual(items)
+          for (const group of groups) {
+            expect(group.length).toBeLessThanOrEqual(64)
+            expect(new Set(group.map(({ kind }) => kind)).size).toBe(1)
+          }
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  test('waits for company on a busy thread, but not for long', async () => {
+    let nowMs = 0
+    // Each turn of the event loop takes a millisecond here.
+    const monotonicMs = () => {
+      nowMs += 1
+      return nowMs
+    }
+    expect(await collect([{ kind: 'x', number: 0 }], undefined, monotonicMs)).toHaveLength(1)
+    expect(nowMs).toBeGreaterThan(2)
+    expect(nowMs).toBeLessThan(10)
+  })
+})

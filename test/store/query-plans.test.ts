@@ -1,0 +1,156 @@
+// What requests and streams read goes by an index in PostgreSQL too, however many rows there are: each statement of a hot
+// function is explained just before it runs, over enough rows that a scan of a whole table would be the cheaper mistake.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { createApiKeyTable } from '../../src/store/api-keys.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import type { Database, SqlParameter, Statements, Transaction } from '../../src/store/database.ts'
+import { createIdempotencyTable } from '../../src/store/idempotency.ts'
+import { createPolicySource } from '../../src/store/policy-source.ts'
+import { openPostgresDatabase } from '../../src/store/postgres.ts'
+import { createSessionTable } from '../../src/store/sessions.ts'
+import { databaseScope } from '../../src/store/table-scope.ts'
+import { createWalletStandings } from '../../src/store/wallet-standings.ts'
+import { createWebhookMessageTable } from '../../src/store/webhook-messages.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
+
+const ROWS = 20_000
+const WALLET = parseEvmAddress(`0x${'7'.padStart(40, '0')}`) as WalletAddress
+
+const REQUESTER = { organizationId: 'org', environment: 'live', level: 1 } as const
+
+/** One organization that has nearly everything, so that an index by the organization alone would be no help. */
+const FILL = [
+  "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
+  `INSERT INTO api_keys (key_id, organization_id, kind, environment, scopes, name, hash, created_at_seconds)
+   SELECT 'key' || n, 'org', 'identity', 'live', 'identity', 'x', decode(repeat('00', 32), 'hex'), n
+   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
+     retry_count, sequence, created_at_seconds, updated_at_seconds)
+   SELECT 'org', 'session' || n, 'live', 'kyc', 'pending', 1, 'manual', '0x' || lpad(to_hex(n), 40, '0'), 0, 1, n, n
+   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
+     address_text, connected_at_seconds)
+   SELECT 'wallet' || n, 'org', 'session' || n, 'live', 1, 'ethereum', '0x' || lpad(to_hex(n), 40, '0'), '', n
+   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, created_at_seconds)
+   SELECT 'org', 'session' || n, 1, 'created', 'pending', 'x', n FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds)
+   SELECT decode(lpad(to_hex(n), 64, '0'), 'hex'), 'org', 'session' || n, 1, n FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO idempotency (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
+     keep_until_seconds) SELECT 'org', 'key1', 'retry' || n, '', 'u', 9999999999, 9999999999
+   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO changes (sequence, topic, subject_id, organization_id, created_at_seconds)
+   SELECT n, 'session', 'x', 'org', n FROM generate_series(1, ${ROWS}) AS n`,
+  `UPDATE counters SET value = ${ROWS} WHERE name = 'changes'`,
+  `INSERT INTO policies (id, organization_id, name, revision_count, version, created_at_seconds)
+   SELECT 'policy' || n, 'org', 'x', 1, 1, n FROM generate_series(1, 2000) AS n`,
+  `INSERT INTO policy_revisions (id, organization_id, policy_id, number, source, content_hash, quorum, created_at_seconds)
+   SELECT 'revision' || n, 'org', 'policy' || n, 1, '', '', 1, n FROM generate_series(1, 2000) AS n`,
+  "UPDATE policies SET active_revision_id = 'revision' || substr(id, 7)",
+  `INSERT INTO projects (id, organization_id, name, verification_hash, policy_id, lifetime_seconds, version,
+     created_at_seconds) SELECT 'project' || n, 'org', 'x', 'x-' || n, 'policy' || n, 300, 1, n
+   FROM generate_series(1, 2000) AS n`,
+  `INSERT INTO bindings (id, organization_id, project_id, chain_name, address, created_at_seconds)
+   SELECT 'binding' || n, 'org', 'project' || n, 'base', '0x' || lpad(to_hex(n), 40, '0'), n
+   FROM generate_series(1, 2000) AS n`,
+  `INSERT INTO deployment (name, value) VALUES ('pairwise_user_key', '${'00'.repeat(32)}')`,
+  'ANALYZE',
+]
+
+/** A table that the rows above are in; one that is all but empty is rightly read whole. */
+const FILLED =
+  /Seq Scan on (api_keys|sessions|session_(wallets|events|tokens)|idempotency|changes|polic|projects|bindings)/
+
+const define = POSTGRES_MISSING === null ? describe : describe.skip
+
+define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`, () => {
+  let temporary: TemporaryDatabase
+  let database: Database
+  let scans: string[]
+
+  /** Notes each statement whose plan reads a whole table, or far more rows of one than it needs. */
+  const explained = <Kind extends Statements & Pick<Transaction, 'execute'>>(statements: Kind): Kind => {
+    const explain = async (sql: string, parameters?: readonly SqlParameter[]): Promise<void> => {
+      const rows = await statements.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, parameters)
+      for (const { 'QUERY PLAN': step } of rows) {
+        const whole = FILLED.test(step)
+        const many = /Scan.* rows=(\d+)/.exec(step)
+        if (whole || Number(many?.[1] ?? 0) > 1_000) scans.push(`${step.trim()} of ${sql}`)
+      }
+    }
+    return {
+      ...statements,
+      query: async (sql: string, parameters?: readonly SqlParameter[]) => {
+        await explain(sql, parameters)
+        return statements.query(sql, parameters)
+      },
+      execute: async (sql: string, parameters?: readonly SqlParameter[]) => {
+        await explain(sql, parameters)
+        return statements.execute(sql, parameters)
+      },
+    }
+  }
+
+  beforeAll(async () => {
+    temporary = await createTemporaryDatabase()
+    const plain = await openPostgresDatabase({ target: temporary.target, clock: systemClock, statementLimitMs: 30_000 })
+    for (const statement of FILL) await plain.execute(statement)
+    database = {
+      ...explained(plain),
+      transaction: (work, options) => plain.transaction((handle) => work(explained(handle)), options),
+    }
+  })
+  afterAll(async () => {
+    await database.close()
+    await temporary.remove()
+  })
+
+  const session = (number: number) => ({ organizationId: 'org', sessionId: `session${number}` })
+  const standings = () => createWalletStandings(database, () => 'user')
+  const HOT: readonly (readonly [string, (scope: ReturnType<typeof databaseScope>) => Promise<unknown>])[] = [
+    ['finding a key', (scope) => createApiKeyTable(scope).findForAuthentication('key7')],
+    ['loading a project', () => createPolicySource(database).loadProjectTarget('org', 'x-7')],
+    ['loading a binding', () => createPolicySource(database).loadBindingTarget('org', 'base', WALLET)],
+    [
+      'claiming an idempotency key',
+      (scope) =>
+        createIdempotencyTable(scope).claim(
+          'org',
+          'key1',
+          'retry7',
+          new Uint8Array(),
+          'u',
+          systemClock.unixSeconds() + 30,
+        ),
+    ],
+    ['sweeping idempotency keys', (scope) => createIdempotencyTable(scope).sweep()],
+    ['reading a session', (scope) => createSessionTable(scope).find('org', 'session7')],
+    ['opening a link', (scope) => createSessionTable(scope).findByToken(new Uint8Array(32))],
+    [
+      'registering a wallet that has a session',
+      (scope) =>
+        createSessionTable(scope).register({
+          ...{ organizationId: 'org', environment: 'live', checkType: 'kyc', sessionId: newSessionId() },
+          ...{ tokenHash: new Uint8Array(32).fill(255), walletAddress: WALLET, originUrl: null },
+          ...{ provider: 'manual', actor: 'x' },
+        }),
+    ],
+    [
+      'changing a session',
+      (scope) => createSessionTable(scope).changeStatus({ ...session(7), actor: 'x', to: 'completed' }),
+    ],
+    ['asking who is verified', () => standings().loadSessions(REQUESTER, WALLET)],
+    ['asking for a person’s wallets', () => standings().loadPersonWallets(REQUESTER, 'person')],
+    ['reading changes', async () => readChanges(database, (await readLastSequence(database)) - 5, 500)],
+    ['claiming messages', (scope) => createWebhookMessageTable(scope).claim(10, 60)],
+  ]
+
+  test.each(HOT)('%s reads no table as a whole', async (_name, act) => {
+    scans = []
+    await act(databaseScope(database, systemClock))
+    expect(scans).toEqual([])
+  })
+})

@@ -1,0 +1,168 @@
+// Several machines write at once: what one of them decides by a row that it read must still be so when it commits. Two
+// stores over one database stand for two machines; on SQLite they take turns by its lock, on PostgreSQL by row locks.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { addressKey } from '../../src/domain/address-key.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+
+const WALLET = parseEvmAddress('0x00000000000000000000000000000000000000aa') as WalletAddress
+
+const outcomesOf = (results: readonly PromiseSettledResult<unknown>[]): readonly string[] =>
+  results.map(({ status }) => status)
+
+describeStores((openTemporaryStore) => {
+  let temporary: TemporaryStore
+  let nodes: readonly [Store, Store]
+  let seed: Awaited<ReturnType<typeof seedOrganization>>
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore()
+    nodes = [temporary.store, await openStore({ target: temporary.target, clock: systemClock })]
+    seed = await seedOrganization(temporary.store, 'demo')
+  })
+  afterEach(async () => {
+    await nodes[1].close()
+    await temporary.remove()
+  })
+
+  /** `times` calls at once, taking turns between the two. */
+  const atOnce = <Result>(times: number, act: (store: Store, index: number) => Promise<Result>) =>
+    Promise.all(Array.from({ length: times }, (_, index) => act(nodes[index % 2] ?? nodes[0], index)))
+
+  const register = (store: Store, wallet: WalletAddress | null = WALLET) =>
+    store.sessions.register({
+      ...{ organizationId: seed.organizationId, environment: 'live', checkType: 'kyc', sessionId: newSessionId() },
+      ...{ tokenHash: crypto.getRandomValues(new Uint8Array(32)), walletAddress: wallet, originUrl: null },
+      ...{ provider: 'manual', actor: 'key:test' },
+    })
+
+  test('changes are numbered without gaps, whoever makes them', async () => {
+    const before = await readLastSequence(temporary.store.database)
+    await atOnce(20, (store, index) => store.organizations.create({ slug: `o${index}`, name: 'x' }))
+    const changes = await readChanges(temporary.store.database, before, 100)
+    expect(changes.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 20 }, (_, index) => before + index + 1),
+    )
+  })
+
+  test('audit entries stay one chain', async () => {
+    await atOnce(12, (store, index) =>
+      store.transaction(async (tables) => {
+        const change = () => tables.organizations.create({ slug: `o${index}`, name: 'x' })
+        const note = () =>
+          tables.audit.append({
+            ...{ organizationId: seed.organizationId, actor: 'test', actorName: 'test', action: 'a.b' },
+            ...{ subject: String(index), detail: {}, requestId: 'r' },
+          })
+        // Either may come first in a transaction.
+        await (index % 3 === 0 ? note().then(change) : change().then(note))
+      }),
+    )
+    expect(await temporary.store.audit.verify()).toMatchObject({ ok: true, entries: 12 })
+  })
+
+  test('one registration of a wallet makes the session, the others find it', async () => {
+    const registered = await atOnce(10, (store) => register(store))
+    expect(new Set(registered.map(({ session }) => session.id)).size).toBe(1)
+    expect(registered.filter(({ created }) => created)).toHaveLength(1)
+  })
+
+  test('a key is regenerated once', async () => {
+    const { keyId } = seed.key.record
+    const results = await atOnce(6, (store) => store.apiKeys.regenerate(seed.organizationId, keyId, 60))
+    expect(results.filter(({ status }) => status === 'regenerated')).toHaveLength(1)
+    expect(results.filter(({ status }) => status === 'already-regenerated')).toHaveLength(5)
+  })
+
+  test('single entries of a list are counted as they are', async () => {
+    const owner = seed.organizationId
+    await temporary.store.lists.create({ owner, name: 'mine' })
+    const edit = (index: number, present: boolean) => ({
+      key: addressKey(`0x${index.toString(16).padStart(40, '0')}`),
+      ...{ memo: '', author: 'test', addedAtSeconds: 1, present },
+    })
+    // Each address is added by both at once.
+    await atOnce(12, (store, index) => store.lists.edit(owner, 'mine', [edit(Math.floor(index / 2), true)]))
+    await atOnce(4, (store, index) => store.lists.edit(owner, 'mine', [edit(Math.floor(index / 2), false)]))
+    const list = await temporary.store.lists.find(owner, 'mine')
+    expect(list).toMatchObject({ entryCount: 4, version: 17 })
+    expect(await temporary.store.lists.readEdits(list?.id ?? '')).toHaveLength(4)
+  })
+
+  test('a job is taken by one runner', async () => {
+    for (let index = 0; index < 3; index++) {
+      await temporary.store.jobs.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })
+    }
+    const taken: string[] = []
+    for (let round = 0; round < 6; round++) {
+      for (const job of await atOnce(4, (store) => store.jobs.takeNext())) if (job !== null) taken.push(job.id)
+    }
+    expect(taken).toHaveLength(3)
+    expect(new Set(taken).size).toBe(3)
+  })
+
+  test('of two decisions on one session the second sees the first', async () => {
+    const { session } = await register(temporary.store)
+    const results = await Promise.allSettled(
+      (['rejected', 'completed'] as const).map((to, index) =>
+        (nodes[index] ?? nodes[0]).sessions.changeStatus({
+          ...{ organizationId: seed.organizationId, sessionId: session.id, actor: 'test', to },
+        }),
+      ),
+    )
+    expect([...outcomesOf(results)].sort()).toEqual(['fulfilled', 'rejected'])
+    expect((await temporary.store.sessions.find(seed.organizationId, session.id))?.session.sequence).toBe(2)
+  })
+
+  test('two sessions of one wallet that are completed at once are of one person', async () => {
+    for (let round = 0; round < 4; round++) {
+      const wallet = parseEvmAddress(`0x${String(round).padStart(40, '1')}`) as WalletAddress
+      const sessions = await Promise.all(
+        nodes.map(async (store, index) => {
+          const { session } = await register(store, null)
+          const nonce = `nonce${round}${index}`
+          const target = { organizationId: seed.organizationId, sessionId: session.id, address: wallet }
+          await store.sessionNonces.add({
+            ...{ ...target, nonce, chain: 'ethereum', portalHost: 'portal.example', chainId: 1, message: 'm' },
+            expiresAtSeconds: systemClock.unixSeconds() + 600,
+          })
+          await store.sessionWallets.connect({
+            ...{ ...target, nonce, chain: 'ethereum', actor: 'person' },
+            proof: { kind: 'eip191', message: 'm', signature: '0x' },
+          })
+          return session
+        }),
+      )
+      const completed = await Promise.all(
+        sessions.map(({ id }, index) =>
+          (nodes[index] ?? nodes[0]).sessions.changeStatus({
+            ...{ organizationId: seed.organizationId, sessionId: id, actor: 'test', to: 'completed' },
+          }),
+        ),
+      )
+      expect(new Set(completed.map((state) => state?.session.personId)).size).toBe(1)
+    }
+  })
+
+  describe('the last admin', () => {
+    test('stays, when two disable each other', async () => {
+      const create = (email: string) =>
+        temporary.store.users.create({ email, name: email, deploymentAdmin: true, passwordHash: null })
+      const users = [await create('a@example.com'), await create('b@example.com')]
+      const results = await Promise.allSettled(
+        users.map(({ id }, index) =>
+          (nodes[index] ?? nodes[0]).transaction(async (tables) => {
+            await tables.users.setDisabled(id, true)
+            if ((await tables.users.countDeploymentAdmins()) === 0) throw new Error('the last one')
+          }),
+        ),
+      )
+      expect([...outcomesOf(results)].sort()).toEqual(['fulfilled', 'rejected'])
+    })
+  })
+})

@@ -1,0 +1,136 @@
+// The service whose setting `store` names a PostgreSQL database: first start, second start, commands, and two nodes over
+// one database, each with a data folder of its own.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cleanEnvironment, type RunningService, startService } from '../service/start-service.ts'
+import {
+  createTemporaryDatabase,
+  POSTGRES_MISSING,
+  POSTGRES_PASSWORD,
+  type TemporaryDatabase,
+} from '../support/postgres.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const WALLET = '0x1111111111111111111111111111111111111111'
+/** A revocation is due everywhere within this. */
+const LIVE_WITHIN_MS = 1_000
+
+const define = POSTGRES_MISSING === null ? describe : describe.skip
+
+define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`}`, () => {
+  let database: TemporaryDatabase
+  let folder: string
+  let first: RunningService
+  let second: RunningService
+
+  const command = async (...commandArguments: string[]) => {
+    const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
+      cwd: ROOT,
+      env: {
+        ...cleanEnvironment(),
+        COUNTERSIGN_DATA_DIR: join(folder, 'first'),
+        COUNTERSIGN_STORE_FILE: join(folder, 'store'),
+      },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [code, stdout, stderr] = await Promise.all([
+      child.exited,
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
+    return { code, stdout, stderr }
+  }
+  const start = (name: string): Promise<RunningService> =>
+    startService({ dataDirectory: join(folder, name), environment: { COUNTERSIGN_STORE: database.address } })
+  const ask = (service: RunningService, key?: string): Promise<Response> =>
+    service.attest(
+      { from: WALLET, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] },
+      key === undefined ? {} : { 'x-api-key': key },
+    )
+
+  beforeAll(async () => {
+    database = await createTemporaryDatabase('nothing')
+    folder = mkdtempSync(join(tmpdir(), 'countersign-postgres-service-'))
+    writeFileSync(join(folder, 'store'), `${database.address}\n`, { mode: 0o600 })
+    first = await start('first')
+    // A further node has the keys that sign and the secrets, and nothing else of the first.
+    for (const name of ['keystores', 'secrets', 'quickstart.env']) {
+      cpSync(join(folder, 'first', name), join(folder, 'second', name), { recursive: true })
+    }
+    second = await start('second')
+  })
+  afterAll(async () => {
+    await first?.stop()
+    await second?.stop()
+    await database?.remove()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('makes everything at the first start, and says which store it has', async () => {
+    expect(first.quickstart['ATTESTATION_API_KEY']).toMatch(/^csa_live_/)
+    for (const service of [first, second]) {
+      const answer = await ask(service)
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toMatchObject({ is_compliant: true })
+      expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject({ ready: true, store: 'postgres' })
+      expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/countersign_build_info\{.*store="postgres"/)
+    }
+  })
+
+  test('a key that a command revokes is refused on every node within a second', async () => {
+    const issued = await command('keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--name', 'short')
+    expect(issued.code).toBe(0)
+    const key = issued.stdout.trim()
+    for (const service of [first, second]) expect((await ask(service, key)).status).toBe(200)
+    const revoked = await command('keys', 'revoke', /^key id (\w+)/.exec(issued.stderr)?.[1] ?? '')
+    expect(revoked.code).toBe(0)
+    // The command ends after its commit, so this is less than all of the second.
+    const startedMs = performance.now()
+    for (const service of [first, second]) {
+      while ((await ask(service, key)).status !== 401) {
+        if (performance.now() - startedMs > LIVE_WITHIN_MS) throw new Error('the revocation was not live in time')
+      }
+    }
+  })
+
+  test('a command makes no deployment of a database that has none', async () => {
+    const empty = await createTemporaryDatabase('nothing')
+    writeFileSync(join(folder, 'store'), empty.address)
+    const { code, stderr } = await command('org', 'list')
+    writeFileSync(join(folder, 'store'), database.address)
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      `there is no deployment in the store ${empty.name} at 127.0.0.1:${empty.target.port}: start the service once\n`,
+    )
+    await empty.remove()
+  })
+
+  test('the second start changes nothing', async () => {
+    const before = await command('org', 'list')
+    const keystores = readdirSync(join(folder, 'first', 'keystores'))
+    await first.stop()
+    first = await start('first')
+    expect(await command('org', 'list')).toEqual(before)
+    expect(before.stdout).toContain('demo')
+    expect(readdirSync(join(folder, 'first', 'keystores'))).toEqual(keystores)
+    expect((await ask(first)).status).toBe(200)
+  })
+
+  test('tells the password of the database nowhere', async () => {
+    const wrong = await command('org', 'list', '--store', 'x')
+    expect(wrong.code).toBe(2)
+    for (const { stdout, stderr } of [first.output(), second.output(), wrong]) {
+      expect(`${stdout}${stderr}`).not.toContain(POSTGRES_PASSWORD)
+    }
+    const files = readdirSync(join(folder, 'first'), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    )
+    for (const entry of files) {
+      expect(readFileSync(join(entry.parentPath, entry.name)).includes(POSTGRES_PASSWORD)).toBe(false)
+    }
+  })
+})

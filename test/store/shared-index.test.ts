@@ -1,0 +1,221 @@
+// The decision index that all nodes share: a search on one node finds what any node decided, and shows it with its proof.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createShipper } from '../../src/decisions/ship.ts'
+import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
+import type { ShipTarget } from '../../src/decisions/ship-target.ts'
+import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createSharedIndexReader } from '../../src/store/decision-index/shared-reader.ts'
+import { prepareSharedIndex } from '../../src/store/decision-index/shared-tables.ts'
+import { createSharedIndexWriter } from '../../src/store/decision-index/shared-writer.ts'
+import { readCatalog } from '../../src/store/table-catalog.ts'
+import { createSharedDecisionFinder } from '../../workers/shared-decision-finder.ts'
+import { createSharedIndexBuilder } from '../../workers/shared-index-builder.ts'
+import {
+  attestation,
+  denial,
+  openTestSegment,
+  range,
+  removeTemporaryDirectories,
+  START_MS,
+  temporaryDirectory,
+  withheld,
+} from '../decisions/fixtures.ts'
+import { type DatabasePlace, describeDatabases } from './dialects.ts'
+
+const ORGANIZATION = attestation(0).organization
+const PIECE_BYTES = 4_000
+const ALL = { organizationId: ORGANIZATION }
+
+interface Node {
+  readonly name: string
+  readonly directory: string
+  readonly builder: ReturnType<typeof createSharedIndexBuilder>
+  write(records: readonly LogRecord[]): void
+  ingest(): Promise<void>
+  ship(): Promise<void>
+}
+
+describeDatabases((dialect) => {
+  let place: DatabasePlace
+  let database: Database
+  let shipped: ShipTarget
+
+  const createNode = (name: string, maxBytes = 1_000_000): Node => {
+    const directory = temporaryDirectory()
+    const writer = openTestSegment(directory, { maxBytes })
+    const builder = createSharedIndexBuilder({
+      directory,
+      writer: createSharedIndexWriter(database, name),
+      monotonicMs: () => 0,
+    })
+    const monotonicMs = () => 0
+    const shipper = createShipper({
+      ...{ directory, node: name, target: shipped, monotonicMs, pieceBytes: PIECE_BYTES },
+      tailEveryMs: 1_000,
+    })
+    return {
+      ...{ name, directory, builder },
+      write: (records) => {
+        for (const record of records) writer.append([record])
+      },
+      ingest: async () => {
+        while (await builder.ingest());
+      },
+      ship: async () => {
+        expect(await shipper.pass()).toMatchObject({ complete: true })
+      },
+    }
+  }
+
+  const finderOf = ({ name, directory }: Pick<Node, 'name' | 'directory'>, target: ShipTarget | null = shipped) =>
+    createSharedDecisionFinder({
+      ...{ directory, node: name, shipped: target, pieceBytes: PIECE_BYTES },
+      reader: createSharedIndexReader(database),
+    })
+
+  beforeEach(async () => {
+    place = await dialect.createPlace()
+    database = await place.open({ clock: systemClock })
+    await prepareSharedIndex(database)
+    shipped = createFolderTarget(temporaryDirectory())
+  })
+  afterEach(async () => {
+    await database.close()
+    await place.remove()
+    removeTemporaryDirectories()
+  })
+
+  test('finds what any node decided, newest first, page by page, with the lines of both', async () => {
+    const [here, there] = [createNode('here'), createNode('there', 6_000)]
+    here.write(range(0, 10).map((n) => attestation(n * 2)))
+    there.write(range(0, 10).map((n) => attestation(n * 2 + 1)))
+    for (const node of [here, there]) await node.ingest()
+    await there.ship()
+    const finder = finderOf(here)
+    const seen: DecisionRecord[] = []
+    let after: { atMs: number; number: number } | null = null
+    for (let pages = 0; pages < 10; pages++) {
+      const found: Awaited<ReturnType<typeof finder.search>> = await finder.search(ALL, after, 7)
+      expect(found.complete).toBe(true)
+      seen.push(...found.decisions.map(({ record }) => record))
+      after = found.next
+      if (after === null) break
+    }
+    expect(seen).toEqual(
+      range(0, 20)
+        .reverse()
+        .map((n) => attestation(n)),
+    )
+    expect(await finder.count(ALL)).toEqual({ count: 20, exact: true })
+    expect(await here.builder.status()).toMatchObject({ decisions: 20, upToDate: true })
+  })
+
+  test('shows a decision of another node with its proof, from a closed segment and from a growing one', async () => {
+    const [here, there] = [createNode('here'), createNode('there', 6_000)]
+    there.write(range(0, 18).map((n) => attestation(n)))
+    await there.ingest()
+    await there.ship()
+    for (const number of [1, 12, 17]) {
+      const uuid = attestation(number).uuid
+      const found = await finderOf(here).find(ORGANIZATION, uuid)
+      const own = await finderOf(there).find(ORGANIZATION, uuid)
+      expect(found?.record).toEqual(attestation(number))
+      expect(found?.proof).toEqual({ ...own!.proof, slot: 'there/w00' })
+      expect(found?.proof.previousMatches).toBe(true)
+    }
+    expect(await finderOf(here).find('org_another', attestation(1).uuid)).toBeNull()
+  })
+
+  test('says that it is not complete where a node has not shipped a line yet, and shows the rest', async () => {
+    const [here, there] = [createNode('here'), createNode('there')]
+    here.write([attestation(1)])
+    there.write([attestation(2)])
+    for (const node of [here, there]) await node.ingest()
+    for (const target of [shipped, null]) {
+      const found = await finderOf(here, target).search(ALL, null, 10)
+      expect(found.complete).toBe(false)
+      expect(found.decisions.map(({ record }) => record)).toEqual([attestation(1)])
+    }
+    await there.ship()
+    expect(await finderOf(here).search(ALL, null, 10)).toMatchObject({ complete: true, decisions: [{}, {}] })
+  })
+
+  test('narrows by each part of the filter, within the organization alone', async () => {
+    const node = createNode('here')
+    const shadow = { revision: 'revision_2', compliant: false, rule: 'deny', code: null }
+    node.write([
+      attestation(0),
+      denial(1),
+      attestation(2, { from: '0x2222222222222222222222222222222222222222' }),
+      attestation(3, { project: 'project_b', chain: 'base' }),
+      attestation(4, { rule: null, policy: 'policy_b' }),
+      attestation(5, { organization: 'org_b' }),
+      attestation(6, { shadow } as Partial<DecisionRecord>),
+      withheld(0),
+    ])
+    await node.ingest()
+    const finder = finderOf(node)
+    const find = async (filter: object): Promise<number[]> =>
+      (await finder.search({ ...ALL, ...filter }, null, 20)).decisions.map(({ record }) => record.at - START_MS)
+    expect(await find({})).toEqual([6, 4, 3, 2, 1, 0])
+    expect(await find({ verdict: 'denied' })).toEqual([1])
+    expect(await find({ verdict: 'compliant', wallet: '0x2222222222222222222222222222222222222222' })).toEqual([2])
+    expect(await find({ projectId: 'project_b' })).toEqual([3])
+    expect(await find({ chain: 'base' })).toEqual([3])
+    expect(await find({ policyId: 'policy_b' })).toEqual([4])
+    expect(await find({ rule: null })).toEqual([4])
+    expect(await find({ rule: 'deny-some' })).toEqual([1])
+    expect(await find({ sinceMs: START_MS + 2, untilMs: START_MS + 4 })).toEqual([3, 2])
+    expect(await find({ shadow: { revisionId: 'revision_2', outcome: 'different' } })).toEqual([6])
+    expect(await find({ wallet: 'nobody' })).toEqual([])
+    const [oldest] = (await finder.search({ ...ALL, untilMs: START_MS + 1 }, null, 1)).decisions
+    expect(oldest?.withheld).toBe(true)
+  })
+
+  test('goes on where it stood after a start, takes nothing in twice, and is made anew when told to', async () => {
+    const node = createNode('here')
+    const other = createNode('there')
+    node.write([attestation(1), attestation(2)])
+    other.write([attestation(9)])
+    await other.ingest()
+    await node.ingest()
+    node.write([attestation(3)])
+    const restarted = createSharedIndexBuilder({
+      directory: node.directory,
+      writer: createSharedIndexWriter(database, 'here'),
+      monotonicMs: () => 0,
+    })
+    while (await restarted.ingest());
+    expect((await restarted.status()).decisions).toBe(4)
+    // As after a batch whose positions were lost: the rows are there already.
+    await database.execute("DELETE FROM decision_index_positions WHERE node = 'here'")
+    const again = createSharedIndexBuilder({
+      directory: node.directory,
+      writer: createSharedIndexWriter(database, 'here'),
+      monotonicMs: () => 0,
+    })
+    while (await again.ingest());
+    expect((await again.status()).decisions).toBe(4)
+    await again.rebuild()
+    expect((await again.status()).decisions).toBe(1)
+    while (await again.ingest());
+    expect(await finderOf(node).count(ALL)).toEqual({ count: 4, exact: true })
+  })
+
+  test('is made by several nodes at once, made anew in another version, and no part of what is copied', async () => {
+    const second = await place.open({ clock: systemClock })
+    await Promise.all([prepareSharedIndex(database), prepareSharedIndex(second)])
+    const node = createNode('here')
+    node.write([attestation(1)])
+    await node.ingest()
+    await prepareSharedIndex(second)
+    expect((await node.builder.status()).decisions).toBe(1)
+    await second.execute("UPDATE decision_index_meta SET value = '0'")
+    await prepareSharedIndex(database)
+    expect((await node.builder.status()).decisions).toBe(0)
+    expect(await readCatalog(second, second.dialect ?? 'sqlite')).toEqual([])
+    await second.close()
+  })
+})

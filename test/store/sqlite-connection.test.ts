@@ -1,0 +1,43 @@
+// What tells the reading connection from the writing one.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { systemClock } from '../../src/domain/time.ts'
+import { openSqliteDatabase } from '../../src/store/sqlite.ts'
+import { openSqliteConnection } from '../../src/store/sqlite-connection.ts'
+import { temporaryFolder } from './temporary-store.ts'
+
+let folder: ReturnType<typeof temporaryFolder>
+let path: string
+beforeEach(async () => {
+  folder = temporaryFolder()
+  path = join(folder.path, 'test.db')
+  const database = await openSqliteDatabase({ path, clock: systemClock })
+  await database.execute('CREATE TABLE items (name TEXT PRIMARY KEY NOT NULL) STRICT')
+  await database.close()
+})
+afterEach(() => folder.remove())
+
+test('the reader maps the file and refuses writes; the writer does neither', () => {
+  for (const readOnly of [true, false]) {
+    const connection = openSqliteConnection(path, readOnly)
+    const [mapped] = connection.all<{ mmap_size: number }>('PRAGMA mmap_size')
+    expect(mapped?.mmap_size).toBe(readOnly ? 1_073_741_824 : 0)
+    const write = () => connection.run("INSERT INTO items (name) VALUES ('a')")
+    if (readOnly) expect(write).toThrow()
+    else expect(write()).toBe(1)
+    connection.close()
+  }
+})
+
+test('the reader sees what was written since it read the same row', async () => {
+  const reader = openSqliteConnection(path, true)
+  const database = await openSqliteDatabase({ path, clock: systemClock })
+  const count = () => reader.all<{ count: number }>('SELECT COUNT(*) AS count FROM items')[0]?.count
+  for (let rows = 0; rows < 20; rows++) {
+    expect(count()).toBe(rows)
+    await database.execute('INSERT INTO items (name) VALUES (?)', [`${rows} ${'x'.repeat(2_000)}`])
+  }
+  await database.close()
+  expect(count()).toBe(20)
+  reader.close()
+})

@@ -1,0 +1,192 @@
+// Copying a database: everything arrives, in either dialect, or nothing does; and no table can be forgotten.
+import { afterEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { systemClock } from '../../src/domain/time.ts'
+import type { Database, SqlValue } from '../../src/store/database.ts'
+import { StoreUnusableError } from '../../src/store/errors.ts'
+import { MIGRATIONS } from '../../src/store/migrations.ts'
+import { openStore } from '../../src/store/store.ts'
+import type { StoreTarget } from '../../src/store/store-address.ts'
+import { readCatalog } from '../../src/store/table-catalog.ts'
+import { readContent } from '../../src/store/table-content.ts'
+import { copyTables, openForCopying } from '../../src/store/table-copy.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+import { seedOrganization, temporaryFolder } from './temporary-store.ts'
+
+const closers: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+type Kind = 'SQLite' | 'PostgreSQL'
+
+const place = async (kind: Kind): Promise<StoreTarget> => {
+  if (kind === 'SQLite') {
+    const folder = temporaryFolder()
+    closers.push(folder.remove)
+    return { kind: 'sqlite', path: `${folder.path}/copy.db` }
+  }
+  const database = await createTemporaryDatabase()
+  closers.push(database.remove)
+  return database.target
+}
+
+const open = async (target: StoreTarget): Promise<Database> => {
+  const database = await openForCopying(target)
+  closers.push(() => database.close())
+  return database
+}
+
+const seed = async (target: StoreTarget, organizations: readonly string[]): Promise<void> => {
+  const store = await openStore({ target, clock: systemClock })
+  for (const slug of organizations) await seedOrganization(store, slug)
+  await store.lists.create({ owner: null, name: 'shared', description: 'ünïcode \u{1f512}' })
+  await store.lists.edit(null, 'shared', [
+    { key: new Uint8Array(20).fill(255), present: true, memo: "it's quoted", author: 'test', addedAtSeconds: 1 },
+  ])
+  await store.audit.append({
+    ...{ organizationId: null, actor: 'test', actorName: '', action: 'a.b', subject: '', requestId: '' },
+    detail: {},
+  })
+  await store.close()
+}
+
+const contentsOf = async (database: Database): Promise<Record<string, string>> => {
+  const contents: Record<string, string> = {}
+  for (const table of await readCatalog(database, database.dialect ?? 'sqlite')) {
+    contents[table.name] = (await readContent(database, table)).sha256
+  }
+  return contents
+}
+
+const kinds: readonly Kind[] = ['SQLite', 'PostgreSQL']
+for (const from of kinds) {
+  for (const to of kinds) {
+    const needsPostgres = from === 'PostgreSQL' || to === 'PostgreSQL'
+    const missing = needsPostgres ? POSTGRES_MISSING : null
+    describe.skipIf(missing !== null)(`from ${from} to ${to}${missing === null ? '' : ` (${missing})`}`, () => {
+      test('everything arrives, and a service goes on with it', async () => {
+        const source = await place(from)
+        const target = await place(to)
+        await seed(source, ['acme', 'other'])
+        const progress: string[] = []
+        const [left, right] = [await open(source), await open(target)]
+        const copied = await copyTables(left, right, { onProgress: ({ table }) => progress.push(table) })
+        expect(await contentsOf(right)).toEqual(await contentsOf(left))
+        expect(copied.find(({ name }) => name === 'organizations')?.rows).toBe(2)
+        expect(new Set(progress)).toEqual(new Set(copied.map(({ name }) => name)))
+
+        const store = await openStore({ target, clock: systemClock })
+        closers.push(store.close)
+        expect((await store.organizations.list()).map(({ slug }) => slug).sort()).toEqual(['acme', 'other'])
+        await seedOrganization(store, 'third')
+        expect(await store.organizations.list()).toHaveLength(3)
+      })
+
+      test('a target that is in use is refused and stays as it was', async () => {
+        const source = await place(from)
+        const target = await place(to)
+        await seed(source, ['acme'])
+        await seed(target, ['theirs'])
+        const [left, right] = [await open(source), await open(target)]
+        const before = await contentsOf(right)
+        await expect(copyTables(left, right)).rejects.toThrow(StoreUnusableError)
+        expect(await contentsOf(right)).toEqual(before)
+      })
+
+      test('what breaks off leaves the target fresh', async () => {
+        const source = await place(from)
+        const target = await place(to)
+        await seed(source, ['acme'])
+        const [left, right] = [await open(source), await open(target)]
+        const before = await contentsOf(right)
+        const onProgress = ({ tablesDone }: { tablesDone: number }): void => {
+          if (tablesDone > 5) throw new Error('cut off')
+        }
+        await expect(copyTables(left, right, { onProgress })).rejects.toThrow('cut off')
+        expect(await contentsOf(right)).toEqual(before)
+        await copyTables(left, right)
+        expect(await contentsOf(right)).toEqual(await contentsOf(left))
+      })
+    })
+  }
+}
+
+describe('the catalog', () => {
+  test('has each table that a migration makes, and a parent before its children', async () => {
+    const database = await open(await place('SQLite'))
+    const tables = (await readCatalog(database, 'sqlite')).map(({ name }) => name)
+    const words = { integer: 'INTEGER', bytes: 'BLOB', tableEnd: ' STRICT', appendOnly: () => [] }
+    const statements = MIGRATIONS.flatMap((migration) => migration.statements(words)).join('\n')
+    const made = [...statements.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g)].map(([, name]) => name ?? '')
+    const dropped = [...statements.matchAll(/DROP TABLE (?:IF EXISTS )?(\w+)/g)].map(([, name]) => name ?? '')
+    expect(made.length).toBeGreaterThan(30)
+    expect([...tables].sort()).toEqual(made.filter((name) => !dropped.includes(name)).sort())
+    for (const [child, parent] of [
+      ['organizations', 'organizations'],
+      ['bindings', 'projects'],
+      ['projects', 'policies'],
+      ['wallet_proofs', 'session_wallets'],
+      ['webhook_messages', 'webhook_endpoints'],
+    ] as const) {
+      expect(tables.indexOf(child)).toBeGreaterThanOrEqual(tables.indexOf(parent))
+    }
+  })
+
+  test.skipIf(POSTGRES_MISSING !== null)('is the same in both dialects', async () => {
+    const [left, right] = [await open(await place('SQLite')), await open(await place('PostgreSQL'))]
+    const sorted = async (database: Database) =>
+      (await readCatalog(database, database.dialect ?? 'sqlite')).map((table) => JSON.stringify(table)).sort()
+    expect(await sorted(right)).toEqual(await sorted(left))
+  })
+
+  test('a table that the target lacks is never left out in silence', async () => {
+    const [left, right] = [await open(await place('SQLite')), await open(await place('SQLite'))]
+    await left.execute('CREATE TABLE forgotten (id TEXT PRIMARY KEY NOT NULL) STRICT')
+    await expect(copyTables(left, right)).rejects.toThrow('different tables')
+  })
+})
+
+describe('a row', () => {
+  test('of any values arrives as it was, in any number', async () => {
+    const value = fc.oneof(
+      fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
+      fc.constant('?'),
+    )
+    const row = fc.record({
+      name: value,
+      number: fc.oneof(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), fc.integer().map(BigInt)),
+      bytes: fc.uint8Array({ maxLength: 40 }),
+      maybe: fc.option(value),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(row, { selector: ({ name }) => name, maxLength: 520 }), async (rows) => {
+        const databases = await Promise.all(kindsHere.map(async (kind) => open(await place(kind))))
+        for (const database of databases) {
+          const { integer, bytes, tableEnd, adapt = (text: string) => text } = database.schemaWords
+          await database.execute(
+            adapt(
+              `CREATE TABLE anything (name TEXT PRIMARY KEY NOT NULL, number ${integer} NOT NULL, bytes ${bytes} NOT NULL, maybe TEXT)${tableEnd}`,
+            ),
+          )
+        }
+        const [source, ...targets] = databases as [Database, ...Database[]]
+        await source.transaction(async (transaction) => {
+          for (const { name, number, bytes, maybe } of rows) {
+            await transaction.execute('INSERT INTO anything (name, number, bytes, maybe) VALUES (?, ?, ?, ?)', [
+              ...[name, number, bytes, maybe],
+            ] as SqlValue[])
+          }
+        })
+        for (const target of targets) {
+          await copyTables(source, target)
+          expect(await contentsOf(target)).toEqual(await contentsOf(source))
+        }
+        for (const close of closers.splice(0).reverse()) await close()
+      }),
+      { numRuns: 4 },
+    )
+  }, 60_000)
+})
+
+const kindsHere: readonly Kind[] = POSTGRES_MISSING === null ? ['SQLite', 'SQLite', 'PostgreSQL'] : ['SQLite', 'SQLite']

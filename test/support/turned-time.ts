@@ -1,0 +1,50 @@
+// A clock and timers that a test turns by hand; what the timers start is let finish before time goes on.
+import type { Clock } from '../../src/domain/time.ts'
+
+export interface TurnedTime extends Clock {
+  after(delayMs: number, callback: () => void): () => void
+  /** Moves time, in steps, and runs what falls due. */
+  advance(milliseconds: number): Promise<void>
+  /** Moves time and runs nothing: a process that is frozen. */
+  freeze(milliseconds: number): void
+}
+
+const START_SECONDS = 1_767_225_600
+const STEP_MS = 10
+/** Turns of the event loop in which a transaction or two come to their end. */
+const TURNS = 20
+
+export const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+export const createTurnedTime = (): TurnedTime => {
+  let nowMs = 0
+  const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
+  const runDue = (): boolean => {
+    const due = [...timers].filter(({ atMs }) => atMs <= nowMs).sort((one, other) => one.atMs - other.atMs)
+    for (const timer of due) {
+      if (!timers.delete(timer)) continue
+      timer.callback()
+    }
+    return due.length > 0
+  }
+  return {
+    monotonicMs: () => nowMs,
+    unixSeconds: () => START_SECONDS + Math.floor(nowMs / 1_000),
+    after: (delayMs, callback) => {
+      const timer = { atMs: nowMs + delayMs, callback }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    advance: async (milliseconds) => {
+      for (const endMs = nowMs + milliseconds; nowMs < endMs; ) {
+        nowMs = Math.min(endMs, nowMs + STEP_MS)
+        if (runDue()) await settle()
+      }
+    },
+    freeze: (milliseconds) => {
+      nowMs += milliseconds
+    },
+  }
+}
