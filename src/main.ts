@@ -75,7 +75,9 @@ const startAlone = async (config: Config): Promise<void> => {
   const service = await startService({ ...config, ...listenOf(host.link) }, log, placeOf(host.link))
   host.link.answerWith(service)
   host.stopWith(service.stop)
-  stopOnSignals(log, host.stop)
+  const stop = stopOnSignals(log, host.stop)
+  // The terminal is gone, and there is no supervisor that could replace this process.
+  process.on('SIGHUP', () => stop('SIGHUP'))
   process.stdout.write(bannerText(service, config))
   log.info('ready', { url: service.url, signer: service.signer, workers: config.workers })
   host.link.ready()

@@ -212,12 +212,15 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       const around = look()
       if (around.mode !== 'shared' || stopped) return undefined
       const bucket = bucketOf(keyId, rateLimit, around, 0)
-      if (available(bucket, around) + ROUNDING >= cost) return undefined
+      const left = together(bucket, around)
+      // Of a batch larger than what is left, as much as there is.
+      const wanted = Math.min(cost, wholeTokens(left))
+      if (wanted === 0 || available(bucket, around) + ROUNDING >= wanted) return undefined
       const heard = around.nowMs - bucket.settledMs < FRESH_MS
       // Refused at once where little is left: nobody waits for the store under load.
-      if (together(bucket, around) < (heard ? Math.max(cost, rateLimit.burst * PLENTY) : cost)) return undefined
-      bucket.asked += cost
-      noteShort(bucket, cost, around.nowMs)
+      if (heard && left < rateLimit.burst * PLENTY) return undefined
+      bucket.asked += wanted
+      noteShort(bucket, wanted, around.nowMs)
       return nextExchange()
     },
     take: ({ keyId, rateLimit }, cost = 1) => {

@@ -298,6 +298,15 @@ describeStores((open, dialect) => {
     expect(first?.takeSome(principal, 1_000).granted).toBeWithin(40, 334)
   })
 
+  test('a batch larger than the burst gets the burst, whichever process it meets', async () => {
+    const deployment = await deploy(6)
+    const principal = { keyId: KEY, rateLimit: { requestsPerSecond: 1, burst: 5 } }
+    const ready = deployment.limiters[3]?.ready(principal, 8)
+    await pass(20)
+    await ready
+    expect(deployment.limiters[3]?.takeSome(principal, 8).granted).toBe(5)
+  })
+
   test('many keys take turns, a few hundred at a time, and each is told', async () => {
     const deployment = await deploy(2)
     const slow = { requestsPerSecond: 1, burst: 100 }

@@ -359,6 +359,14 @@ describe('stopping', () => {
     await rpc.stop(true)
   })
 
+  test('a terminal that hangs up stops a service of one process in good order', async () => {
+    const service = await startService()
+    service.process.kill('SIGHUP')
+    expect(await service.process.exited).toBe(0)
+    await service.logLine((line) => line['message'] === 'stopped')
+    await service.stop()
+  })
+
   test('SIGTERM under load on kept connections fails no request', async () => {
     const service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
     const failures: string[] = []
