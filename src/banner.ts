@@ -2,8 +2,8 @@
 // they are in quickstart.env, readable by its owner alone.
 import { relative } from 'node:path'
 import type { Config } from './config.ts'
-import { dataFolderAt } from './data-folder.ts'
 import type { Service } from './service.ts'
+import { dataFolderAt } from './setup/data-folder.ts'
 
 const SAMPLE_WALLET = '0x1111111111111111111111111111111111111111'
 

@@ -7,8 +7,8 @@ import { parse as parseYaml } from 'yaml'
 import { type ChainSettings, checkChainSettings, parseChainSettings, parseRpcUrl } from './chain-settings.ts'
 import { type ChainTable, createChainTable } from './domain/chain.ts'
 import { parseScreenerSettings, type ScreenerSettings, ScreenerSettingsError } from './facts/screener-settings.ts'
-import { type ProcessPlan, planProcesses } from './process-plan.ts'
-import { countProcessors } from './processors.ts'
+import { type ProcessPlan, planProcesses } from './processes/plan.ts'
+import { countProcessors } from './processes/processors.ts'
 import { SETTINGS, SettingInvalidError, type SettingKey, variableOf } from './settings.ts'
 
 type Values = { readonly [Key in SettingKey]: ReturnType<(typeof SETTINGS)[Key]['parse']> }

@@ -1,7 +1,7 @@
 // Every setting, once: its flag, its variable, its default, its check and its help line. Resolution is in config.ts.
 import { resolve } from 'node:path'
 import { parseShipPlace } from './decisions/ship-target.ts'
-import { PROCESSES_MAX } from './process-plan.ts'
+import { PROCESSES_MAX } from './processes/plan.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
 export class SettingInvalidError extends Error {

@@ -57,6 +57,32 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     // The decision index's process; signing threads have no use for a database.
     'src/store/decision-index',
   ],
+  // What a start finds in the data folder or makes there.
+  'src/setup': [
+    'src/domain',
+    'src/policy',
+    'src/signing',
+    'src/identity',
+    'src/store',
+    'src/config.ts',
+    'src/settings.ts',
+  ],
+  // Several processes of a node, and what they and other nodes must know of each other. What is asked of all of them are
+  // the live page's figures.
+  'src/processes': [
+    'src/domain',
+    'src/telemetry',
+    'src/store',
+    'src/pool',
+    'src/http/deadline.ts',
+    'src/admin/live',
+    'src/setup/data-folder.ts',
+    'src/config.ts',
+    'src/settings.ts',
+    'src/listen-address.ts',
+  ],
+  // The composition: one part of the service put together a file. src/service.ts calls them in the order of the house.
+  'src/wiring': ['src', 'workers', 'package.json'],
   'src/cli': ['src'],
   src: ['src', 'workers', 'package.json'],
 }

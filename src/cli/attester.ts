@@ -2,8 +2,8 @@
 // standard input and goes into an encrypted keystore; no command prints or takes it as an argument.
 import { readFileSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { DataFolder } from '../data-folder.ts'
-import type { Passphrase } from '../passphrase.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { Passphrase } from '../setup/passphrase.ts'
 import { type AttesterKeystore, createAttesterKeystore, importAttesterKey } from '../signing/attester-files.ts'
 import { SigningError } from '../signing/errors.ts'
 import { readPassphrase } from '../signing/passphrase.ts'

@@ -3,20 +3,20 @@
 // 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong.
 import { userInfo } from 'node:os'
 import { type Config, loadConfig } from '../config.ts'
-import { type DataFolder, dataFolderAt } from '../data-folder.ts'
 import { openShipTarget, ShipAccessMissingError } from '../decisions/ship-access.ts'
 import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { systemClock } from '../domain/time.ts'
-import { locatePassphrase } from '../passphrase.ts'
 import { describeSettings, SettingInvalidError } from '../settings.ts'
-import { bucketAccessOf } from '../ship-service.ts'
+import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
+import { locatePassphrase } from '../setup/passphrase.ts'
+import { locateStore, storeMayExist } from '../setup/store-location.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { findUsers } from '../store/in-use.ts'
 import type { Store } from '../store/store.ts'
-import { locateStore, storeMayExist } from '../store-location.ts'
 import { createLogger } from '../telemetry/log.ts'
+import { bucketAccessOf } from '../wiring/ship-service.ts'
 import { isNoted, noteCommand } from './command-note.ts'
 import { configFileOf, describeGivenSettings } from './given-settings.ts'
 import { CommandFailedError, type CommandOutput } from './output.ts'
@@ -121,7 +121,7 @@ const rotateKeyAlone = async (config: Config, folder: DataFolder, newKeyFile: st
       // The lock is of this node's folder; other nodes keep the keys in memory as well.
       const users = await findUsers(store.database, { wait: Bun.sleep })
       if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
-      const { rotateEvidenceKey } = await import('../evidence-key.ts')
+      const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
       return await rotateEvidenceKey({ config, folder, store, newKeyFile })
     } finally {
       await store.close()
@@ -135,7 +135,7 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
   const folder = dataFolderAt(config.dataDir)
   const open = (): Promise<Store> => openExistingStore(config, folder)
   const openKeys = async (store: Store) =>
-    (await import('../evidence-key.ts')).prepareOrganizationKeys(config, folder, store)
+    (await import('../setup/evidence-key.ts')).prepareOrganizationKeys(config, folder, store)
   // Each verb brings its own code: loading all of it takes longer than most commands do.
   switch (verb) {
     case 'keys':
@@ -151,7 +151,7 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
         output,
         openStore: open,
         openEvidence: async (store) => {
-          const { createEvidenceParts } = await import('../evidence-service.ts')
+          const { createEvidenceParts } = await import('../wiring/evidence-service.ts')
           return createEvidenceParts({
             store,
             keys: await openKeys(store),

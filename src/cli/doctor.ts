@@ -1,9 +1,10 @@
 // `countersign doctor`: asks every configured chain whether it is as the configuration says, and whether its registry
 // knows our attesters. Changes nothing; RPC URLs are named by their hosts, since their paths hold keys.
-import { type ChainCheck, inspectChain } from '../chain-inspection.ts'
+
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Store } from '../store/store.ts'
+import { type ChainCheck, inspectChain } from '../wiring/chain-inspection.ts'
 import { type CommandOutput, formatTable, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign doctor [--chain CHAIN]

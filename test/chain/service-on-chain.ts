@@ -1,10 +1,10 @@
 // The running service and the contracts that enforce its answers: registry, example contracts and verifier on a local
 // node, bound to the quick start's project on every EVM chain. For the suite's test and for the long run.
 import type { Hex } from 'viem'
-import { dataFolderAt } from '../../src/data-folder.ts'
 import { parseEvmAddress } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS, type EvmChain } from '../../src/domain/chain.ts'
 import { systemClock } from '../../src/domain/time.ts'
+import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
 import { type AttestationArgument, encodeInternal, type TaskMessageArgument, testAttester } from './attesting.ts'

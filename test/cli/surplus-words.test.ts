@@ -11,8 +11,8 @@ import { runPolicy } from '../../src/cli/policy.ts'
 import { runProject } from '../../src/cli/project.ts'
 import { runSession } from '../../src/cli/session.ts'
 import { runWebhook } from '../../src/cli/webhook.ts'
-import { dataFolderAt } from '../../src/data-folder.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
+import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 
 let temporary: TemporaryStore

@@ -4,10 +4,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAttesterReloader } from '../../src/change-followers.ts'
-import { dataFolderAt, makeDataFolder } from '../../src/data-folder.ts'
 import { systemClock } from '../../src/domain/time.ts'
+import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
 import { openStore } from '../../src/store/store.ts'
+import { createAttesterReloader } from '../../src/wiring/change-followers.ts'
 import { until } from '../support/until.ts'
 
 const folder = dataFolderAt(mkdtempSync(join(tmpdir(), 'countersign-reload-')))

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { RateExceededError } from '../../src/http/rate-limit.ts'
 import { createSharedRateLimiter, type SharedRateLimiter } from '../../src/http/shared-rate-limit.ts'
-import { createSharedTime } from '../../src/shared-time.ts'
+import { createSharedTime } from '../../src/processes/shared-time.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { describeStores } from '../store/dialects.ts'
 import type { TemporaryStore } from '../store/temporary-store.ts'

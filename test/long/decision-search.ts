@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createDecisionSearch, type DecisionSearch } from '../../src/admin/decisions/search.ts'
-import { spawnIndexProcess } from '../../src/admin-processes.ts'
 import { openSegment } from '../../src/decisions/segment.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import type { DecisionFilter } from '../../src/store/decision-index/types.ts'
+import { spawnIndexProcess } from '../../src/wiring/admin-processes.ts'
 import { decisionRecord, FIRST_MS } from '../admin/support/decisions.ts'
 
 const BYTES_EACH = 1_200

@@ -10,7 +10,7 @@ import { createSessionChanges } from '../../../src/identity/changes.ts'
 import { createManualProvider, createProviders } from '../../../src/identity/providers.ts'
 import { createSandboxProvider } from '../../../src/identity/sandbox.ts'
 import { createDeciders, createWebhookProvider } from '../../../src/identity/webhooks/provider.ts'
-import { createWebhookParts, type WebhookParts } from '../../../src/webhook-service.ts'
+import { createWebhookParts, type WebhookParts } from '../../../src/wiring/webhook-service.ts'
 import { jpeg } from '../evidence/images.ts'
 import { openWebhooks, startReceiver } from './support.ts'
 

@@ -13,10 +13,10 @@ import { createDeadlines } from '../../../src/http/deadline.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
 import { createOrganizationKeys } from '../../../src/identity/evidence/organization-keys.ts'
 import { createPortalLink } from '../../../src/identity/portal-link.ts'
-import { createIdentity, type IdentityDependencies } from '../../../src/identity-service.ts'
-import { startPortalService } from '../../../src/portal-service.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { createIdentity, type IdentityDependencies } from '../../../src/wiring/identity-service.ts'
+import { startPortalService } from '../../../src/wiring/portal-service.ts'
 import { freePort } from '../../service/start-service.ts'
 
 export interface RegisterOptions {

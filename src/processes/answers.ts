@@ -1,0 +1,85 @@
+// What a process asks its supervisor about all of them, and the answer put together from what each says of itself: metrics
+// for a scrape, figures for whoever watches.
+import type { LiveReading } from '../admin/live/point.ts'
+import type { ProcessTarget } from '../admin/live/processes.ts'
+import type { FromProcess } from './messages.ts'
+import { mergeMetrics } from './metrics.ts'
+import { type Place, stateOf } from './place.ts'
+import { createRounds } from './rounds.ts'
+
+export interface ProcessAnswersOptions {
+  readonly places: () => readonly Place[]
+  readonly target: () => ProcessTarget
+  readonly processesMax: number
+  readonly after: (delayMs: number, callback: () => void) => () => void
+}
+
+type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'figures' }>
+
+/** One that is too busy to say its metrics is left out. */
+const COLLECT_MS = 1_000
+/** The same for its figures, which are wanted every second. */
+const LOOK_MS = 500
+
+export const createProcessAnswers = (options: ProcessAnswersOptions) => {
+  const { places, target, processesMax, after } = options
+  const metrics = createRounds<string>(COLLECT_MS, after)
+  const figures = createRounds<LiveReading | null>(LOOK_MS, after)
+  let labelled = false
+  /** One process that was always alone needs no label that tells it apart; a label that was there stays. */
+  const several = (): boolean => {
+    labelled ||= target().processes > 1
+    return labelled
+  }
+
+  const listening = (): readonly Place[] => places().filter(({ ready }) => ready)
+
+  const collect = (asker: Place, askerId: number): void => {
+    const asked = listening()
+    metrics.begin(
+      asked.map(({ index }) => index),
+      (id) => {
+        for (const { process } of asked) process?.send({ type: 'report', id })
+      },
+      (texts) => {
+        const text = several() ? mergeMetrics(texts) : (texts.get(asker.index) ?? '')
+        asker.process?.send({ type: 'collected', id: askerId, text })
+      },
+    )
+  }
+
+  const look = (asker: Place, askerId: number): void => {
+    const asked = listening()
+    figures.begin(
+      asked.map(({ index }) => index),
+      (id) => {
+        for (const { process } of asked) process?.send({ type: 'show', id })
+      },
+      (readings) => {
+        const processes = places().map((place) => ({
+          index: place.index,
+          pid: place.process?.pid ?? null,
+          state: stateOf(place),
+          startedAtMs: place.process === null ? null : place.startedAtMs,
+          reading: readings.get(place.index) ?? null,
+        }))
+        asker.process?.send({ type: 'looked', id: askerId, look: { target: target(), processesMax, processes } })
+      },
+    )
+  }
+
+  return {
+    look,
+    take: (place: Place, message: Question): void => {
+      if (message.type === 'collect') collect(place, message.id)
+      else if (message.type === 'look') look(place, message.id)
+      else if (message.type === 'metrics') metrics.take(message.id, place.index, message.text)
+      else figures.take(message.id, place.index, message.reading)
+    },
+    /** It ended. */
+    drop: (index: number): void => {
+      metrics.drop(index)
+      figures.drop(index)
+    },
+  }
+}

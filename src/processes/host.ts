@@ -1,0 +1,166 @@
+// The service as several processes of itself behind one port, with a supervisor. Started as several, the supervisor is this
+// process: it claims the addresses and the data folder for all, listens nowhere, and opens neither store nor key. Started as
+// one, this process is the first of them and supervises further ones should they be asked for: alone it is no hop more.
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { systemClock } from '../domain/time.ts'
+import { claimListenAddresses } from '../listen-address.ts'
+import { systemTimers } from '../pool/timers.ts'
+import { type ListenAddress, SettingInvalidError } from '../settings.ts'
+import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
+import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createProcessLink, type ProcessLink } from './link.ts'
+import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
+import type { ProcessListener, SupervisedProcess } from './place.ts'
+import { PROCESSES_MAX } from './plan.ts'
+import { createProcessSupervisor, type ProcessSupervisor } from './supervisor.ts'
+
+/** Beyond the deadline: what a stop does besides answering what is under way. */
+const STOP_SLACK_MS = 15_000
+
+/** Elsewhere the system does not share a port fairly. */
+export const CAN_SHARE_PORT = process.platform === 'linux'
+
+const textOf = ({ hostname, port }: ListenAddress): string =>
+  hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
+
+type Listen = Pick<ProcessAssignment, 'apiListen' | 'portalListen' | 'dashboardListen'>
+
+interface Claim {
+  readonly listen: Listen
+  readonly lock: FolderLock
+}
+
+const claim = (config: Config): Claim => {
+  const claimed = claimListenAddresses(config)
+  const folder = dataFolderAt(config.dataDir)
+  makeDataFolder(folder)
+  return {
+    listen: {
+      apiListen: textOf(claimed.apiListen),
+      portalListen: textOf(claimed.portalListen),
+      dashboardListen: textOf(claimed.dashboardListen),
+    },
+    lock: lockFolder(folder.lock, folder.root),
+  }
+}
+
+const spawnProcess = (assignment: ProcessAssignment, listener: ProcessListener, log: Logger): SupervisedProcess => {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, '..', 'main.ts'), ...process.argv.slice(2)], {
+    env: { ...process.env, [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: (message: FromProcess) => listener.onMessage(message),
+    onExit: (_child, exitCode) => listener.onExit(exitCode),
+  })
+  log.info('a process is started', { process: assignment.index, pid: child.pid })
+  return {
+    pid: child.pid,
+    send: (message) => {
+      // One that is ending takes no messages any more.
+      if (child.exitCode === null && child.signalCode === null) child.send(message)
+    },
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+const supervisorOptions = (config: Config, log: Logger) => ({
+  target: { processes: config.processes, workers: config.workers },
+  processesMax: CAN_SHARE_PORT ? PROCESSES_MAX : 1,
+  stopMs: config.deadlineMs + STOP_SLACK_MS,
+  after: systemTimers.after,
+  monotonicMs: systemClock.monotonicMs,
+  unixMs: Date.now,
+  log,
+})
+
+/** @throws SettingInvalidError, StoreUnusableError, ProcessStartError */
+export const startProcesses = async (config: Config, log: Logger): Promise<ProcessSupervisor> => {
+  if (!CAN_SHARE_PORT) {
+    throw new SettingInvalidError('--processes above 1 needs Linux: elsewhere the system does not share a port fairly')
+  }
+  const { listen, lock } = claim(config)
+  const supervisor = createProcessSupervisor({
+    ...supervisorOptions(config, log),
+    spawn: (index, listener, workers) => spawnProcess({ index, workers, ...listen }, listener, log),
+  })
+  try {
+    await supervisor.start()
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+  return {
+    ...supervisor,
+    stop: async () => {
+      await supervisor.stop()
+      lock.release()
+    },
+  }
+}
+
+/** This process as one of those that it supervises. What it says to itself arrives in a turn of its own, as from another. */
+const createOwnPlace = (assignment: ProcessAssignment) => {
+  let hear: (message: ToProcess) => void = () => undefined
+  let listener: ProcessListener | null = null
+  let stopService: () => Promise<void> = async () => undefined
+  const link = createProcessLink(
+    {
+      env: { [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) },
+      send: (message) => queueMicrotask(() => listener?.onMessage(message)),
+      on: (event: 'message' | 'disconnect', heard: (message: ToProcess) => void) => {
+        if (event === 'message') hear = heard
+      },
+    },
+    systemTimers.after,
+  )
+  const stop = async (): Promise<void> => {
+    await stopService()
+    listener?.onExit(0)
+  }
+  return {
+    link: link as ProcessLink,
+    stopWith: (stopping: () => Promise<void>): void => {
+      stopService = stopping
+    },
+    begin: (hears: ProcessListener): SupervisedProcess => {
+      listener = hears
+      return {
+        pid: process.pid,
+        own: true,
+        send: (message) => queueMicrotask(() => hear(message)),
+        kill: (signal) => (signal === 'SIGKILL' ? process.exit(1) : void stop()),
+      }
+    },
+  }
+}
+
+export interface HostProcess {
+  /** Of this process: the first of what may become several. */
+  readonly link: ProcessLink
+  /** To be called before anything can ask for a stop. */
+  stopWith(stopService: () => Promise<void>): void
+  /** Stops the others and this one's service. */
+  stop(): Promise<void>
+}
+
+/** @throws SettingInvalidError, StoreUnusableError */
+export const hostProcesses = (config: Config, log: Logger): HostProcess => {
+  const { listen, lock } = claim(config)
+  const own = createOwnPlace({ index: 0, workers: config.workers, ...listen })
+  const supervisor = createProcessSupervisor({
+    ...supervisorOptions(config, log),
+    spawn: (index, listener, workers) =>
+      index === 0 ? own.begin(listener) : spawnProcess({ index, workers, ...listen }, listener, log),
+  })
+  // Ready is what the service says when it is; when it can't start, the process ends.
+  supervisor.start().catch((error: unknown) => log.error('the processes could not be supervised', { error }))
+  return {
+    link: own.link,
+    stopWith: own.stopWith,
+    stop: async () => {
+      await supervisor.stop()
+      lock.release()
+    },
+  }
+}

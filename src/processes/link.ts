@@ -1,0 +1,114 @@
+// A supervised process's end of the line to its supervisor: says that it listens, hands out its metrics and figures, and
+// asks for those of all. When the supervisor is gone, so must the process be: nobody would restart or stop it.
+import type { LiveReading } from '../admin/live/point.ts'
+import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
+import { DependencyUnavailableError } from '../domain/errors.ts'
+import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
+
+/** What a process is asked for, and told. */
+export interface AnsweringProcess {
+  metrics(): Promise<string>
+  read(): LiveReading
+  resize(workers: number): void
+}
+
+export interface ProcessLink {
+  readonly assignment: ProcessAssignment
+  ready(): void
+  /** The metrics of all processes; its own alone when the supervisor does not answer in time. */
+  collectMetrics(own: () => Promise<string>): Promise<string>
+  /** Who answers from here on. */
+  answerWith(own: AnsweringProcess): void
+  /** How all processes are, and how many there shall be. */
+  readonly control: ProcessControl
+  onSupervisorLost(stop: () => void): void
+}
+
+/** The half of `process` that is used here. */
+export interface LinkedProcess {
+  readonly env: Record<string, string | undefined>
+  send?(message: FromProcess): unknown
+  on(event: 'message', listener: (message: ToProcess) => void): unknown
+  on(event: 'disconnect', listener: () => void): unknown
+}
+
+const COLLECT_TIMEOUT_MS = 2_000
+
+/** Null for a process that nobody supervises. Takes the assignment out of the environment: it is no setting. */
+export const createProcessLink = (
+  host: LinkedProcess,
+  after: (delayMs: number, callback: () => void) => () => void,
+): ProcessLink | null => {
+  const text = host.env[ASSIGNMENT_VARIABLE]
+  if (text === undefined) return null
+  delete host.env[ASSIGNMENT_VARIABLE]
+  const assignment = JSON.parse(text) as ProcessAssignment
+  const texts = new Map<number, (text: string) => void>()
+  const looks = new Map<number, (look: ProcessesLook) => void>()
+  let nextId = 0
+  let process: AnsweringProcess | null = null
+  const send = (message: FromProcess): void => void host.send?.(message)
+
+  const report = async (id: number): Promise<void> => {
+    // Without them the supervisor goes on.
+    const own = await (process?.metrics() ?? Promise.resolve('')).catch(() => '')
+    send({ type: 'metrics', id, text: own })
+  }
+
+  const hear = (message: ToProcess): void => {
+    switch (message.type) {
+      case 'ping':
+        send({ type: 'pong' })
+        return
+      case 'report':
+        void report(message.id)
+        return
+      case 'show':
+        send({ type: 'figures', id: message.id, reading: process?.read() ?? null })
+        return
+      case 'workers':
+        process?.resize(message.workers)
+        return
+      case 'collected':
+        texts.get(message.id)?.(message.text)
+        return
+      case 'looked':
+        looks.get(message.id)?.(message.look)
+        return
+    }
+  }
+  host.on('message', hear)
+
+  /** Asks, and waits for the answer under the same number. */
+  const ask = <Answer>(
+    waiting: Map<number, (answer: Answer) => void>,
+    question: (id: number) => FromProcess,
+  ): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const id = ++nextId
+      const cancel = after(COLLECT_TIMEOUT_MS, () => {
+        waiting.delete(id)
+        reject(new DependencyUnavailableError('the supervisor of the processes did not answer'))
+      })
+      waiting.set(id, (answer) => {
+        cancel()
+        waiting.delete(id)
+        resolve(answer)
+      })
+      send(question(id))
+    })
+
+  return {
+    assignment,
+    ready: () => send({ type: 'ready' }),
+    answerWith: (own) => {
+      process = own
+    },
+    collectMetrics: (own) => ask(texts, (id) => ({ type: 'collect', id })).catch(own),
+    control: {
+      look: () => ask(looks, (id) => ({ type: 'look', id })),
+      resize: (target) => ask(looks, (id) => ({ type: 'resize', id, target })),
+    },
+    onSupervisorLost: (stop) => void host.on('disconnect', stop),
+  }
+}

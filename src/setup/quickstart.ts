@@ -1,0 +1,176 @@
+// The first run: one organization with all it needs to hold an attestation a minute later, stored in one transaction,
+// and written to `quickstart.env` (mode 0600). A later start finds the organization and changes nothing.
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { basename } from 'node:path'
+import bs58 from 'bs58'
+import { parseEvmAddress, type WalletAddress } from '../domain/address.ts'
+import type { ChainTable } from '../domain/chain.ts'
+import { DEMO_POLICY } from '../policy/demo-policy.ts'
+import { draftRevision } from '../policy/revision.ts'
+import { SettingInvalidError } from '../settings.ts'
+import { type AttesterKeystore, createAttesterKeystore } from '../signing/attester-files.ts'
+import { ConstraintViolatedError } from '../store/errors.ts'
+import type { Store } from '../store/store.ts'
+import type { DataFolder } from './data-folder.ts'
+
+export interface QuickstartUrls {
+  readonly api: string
+  readonly portal: string
+  readonly dashboard: string
+}
+
+export interface QuickstartDependencies {
+  readonly store: Store
+  readonly folder: DataFolder
+  readonly chains: ChainTable
+  readonly urls: QuickstartUrls
+  readonly passphrase: string
+  readonly workFactor: 'standard' | 'light'
+}
+
+/** The demo contract and program are addresses of nobody's: hashes of these texts. */
+const DEMO_CONTRACT = parseEvmAddress(
+  `0x${createHash('sha256').update('countersign demo contract').digest('hex').slice(0, 40)}`,
+) as WalletAddress
+const DEMO_PROGRAM = bs58.encode(createHash('sha256').update('countersign demo program').digest()) as WalletAddress
+
+const pendingPath = (folder: DataFolder): string => `${folder.quickstart}.pending`
+
+const writePending = (folder: DataFolder, values: Readonly<Record<string, string>>): void => {
+  const text = Object.entries(values).map(([name, value]) => `${name}=${value}\n`)
+  const descriptor = openSync(pendingPath(folder), 'w', 0o600)
+  writeSync(descriptor, text.join(''))
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}
+
+const seed = async (
+  dependencies: QuickstartDependencies,
+  evm: AttesterKeystore,
+  solana: AttesterKeystore,
+): Promise<void> => {
+  const { store, folder, chains, urls } = dependencies
+  const { document } = draftRevision(DEMO_POLICY).compiled
+  await store.transaction(async (tables) => {
+    const organization = await tables.organizations.create({ slug: 'demo', name: 'Demo' })
+    const organizationId = organization.id
+    const policy = await tables.policies.create({ organizationId, name: document.name })
+    const revision = await tables.policies.saveRevision({
+      organizationId,
+      policyId: policy.id,
+      source: DEMO_POLICY,
+      quorum: document.quorum,
+    })
+    if (revision === null) throw new Error('the demo policy vanished inside its own transaction')
+    await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+    const project = await tables.projects.create({ organizationId, name: 'Demo project', policyId: policy.id })
+    for (const chain of chains.chains) {
+      const address = chain.family === 'evm' ? DEMO_CONTRACT : DEMO_PROGRAM
+      await tables.bindings.create({ organizationId, projectId: project.id, chainName: chain.name, address })
+    }
+    for (const { kind, address, path } of [evm, solana]) {
+      await tables.attesters.add({ kind, address, keystoreFile: basename(path) })
+    }
+    const issue = async (
+      kind: 'attestation' | 'identity' | 'admin',
+      environment: 'live' | 'test' = 'live',
+    ): Promise<string> => {
+      const issued = await tables.apiKeys.issue({
+        organizationId,
+        kind,
+        environment,
+        name: 'quick start',
+        expiresAtSeconds: null,
+        rateLimit: null,
+        // Whoever starts the service administers all of it.
+        ...(kind === 'admin' ? { scopes: ['admin', 'deployment'] } : {}),
+      })
+      return issued.text
+    }
+    // On the disk before the commit: keys are shown once, so a commit without this file would lose them.
+    writePending(folder, {
+      ATTESTATION_URL: urls.api,
+      ATTESTATION_API_KEY: await issue('attestation'),
+      IDENTITY_URL: urls.api,
+      IDENTITY_API_KEY: await issue('identity'),
+      IDENTITY_TEST_API_KEY: await issue('identity', 'test'),
+      ADMIN_URL: `${urls.dashboard}/admin/v1`,
+      ADMIN_API_KEY: await issue('admin'),
+      PORTAL_URL: urls.portal,
+      DASHBOARD_URL: urls.dashboard,
+      VERIFICATION_HASH: project.verificationHash,
+      POLICY_ID: policy.id,
+      DEMO_CONTRACT,
+      DEMO_PROGRAM,
+      EVM_ATTESTER: evm.address,
+      SOLANA_ATTESTER: solana.address,
+    })
+  })
+}
+
+/** Reads `NAME=value` lines; empty when the file was moved away. */
+const readValues = (folder: DataFolder): Readonly<Record<string, string>> => {
+  if (!existsSync(folder.quickstart)) return {}
+  const lines = readFileSync(folder.quickstart, 'utf8').split('\n')
+  return Object.fromEntries(
+    lines
+      .filter((line) => line.includes('='))
+      .map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]),
+  )
+}
+
+export interface Quickstart {
+  /** True on the run that made it. */
+  readonly first: boolean
+  readonly values: Readonly<Record<string, string>>
+}
+
+/**
+ * True on an empty store.
+ * @throws SettingInvalidError when the folder has served before: a new deployment would write over the keys of the old.
+ */
+export const isFirstStart = async (store: Store, folder: DataFolder): Promise<boolean> => {
+  if ((await store.organizations.list()).length > 0) return false
+  const logged = readdirSync(folder.decisions).length > 0
+  if (existsSync(folder.quickstart) || logged) {
+    throw new SettingInvalidError(
+      `the database in ${folder.root} is empty, but the folder was used before: restore countersign.db, or choose another`,
+    )
+  }
+  return true
+}
+
+/** Makes the demo organization on an empty store; otherwise only reads what the first run wrote. */
+export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
+  const { store, folder, passphrase, workFactor } = dependencies
+  let first = await isFirstStart(store, folder)
+  if (first) {
+    const destination = { directory: folder.keystores, passphrase, workFactor }
+    const evm = await createAttesterKeystore({ kind: 'secp256k1', ...destination })
+    const solana = await createAttesterKeystore({ kind: 'ed25519', ...destination })
+    try {
+      await seed(dependencies, evm, solana)
+    } catch (error) {
+      rmSync(pendingPath(folder), { force: true })
+      for (const { path } of [evm, solana]) rmSync(path, { force: true })
+      // Of several nodes that start together, one makes the deployment.
+      const other = error instanceof ConstraintViolatedError && (await store.organizations.list()).length > 0
+      if (!other) throw error
+      first = false
+    }
+  }
+  // Also after a crash between the commit and this rename.
+  if (existsSync(pendingPath(folder))) renameSync(pendingPath(folder), folder.quickstart)
+  return { first, values: readValues(folder) }
+}

@@ -1,0 +1,133 @@
+// Whether a chain is as the configuration says, and its registry accepts what we sign: RPC URLs, chain ids, clocks,
+// registry code, attesters. For `countersign doctor` and for whoever shows the same elsewhere.
+import type { ChainSettings } from '../chain-settings.ts'
+import type { Chain } from '../domain/chain.ts'
+import { failureReason } from '../facts/failure-reason.ts'
+import { createJsonRpc, type JsonRpc } from '../facts/json-rpc.ts'
+import type { ChainRegistry } from '../facts/registry.ts'
+import type { Attester, AttesterKind } from '../store/attesters.ts'
+import { REGISTRY_TIMEOUT_MS, registryOf, rpcHost } from './registry-service.ts'
+
+export type CheckName = 'rpc' | 'clock' | 'registry' | 'attester'
+
+export interface ChainCheck {
+  readonly chain: string
+  readonly check: CheckName
+  /** The host of an RPC URL, the registry's address, or an attester's. */
+  readonly subject: string
+  /** `problem`: attestations fail, or can't be had. `note`: worth knowing. */
+  readonly result: 'ok' | 'note' | 'problem'
+  readonly detail: string
+}
+
+export interface InspectionInput {
+  readonly chain: Chain
+  readonly settings: ChainSettings
+  /** All of the deployment's. */
+  readonly attesters: readonly Attester[]
+  readonly nowSeconds: () => number
+  /** Replaced in tests. */
+  readonly connect?: (url: string) => JsonRpc
+}
+
+/** A block from further ahead: this machine's clock is behind, and what it signs expires earlier than meant. */
+const AHEAD_MAX_SECONDS = 15
+/** A block from longer ago: the node is behind or idle, or this machine's clock is ahead. */
+const BEHIND_MAX_SECONDS = 300
+
+const KINDS: Readonly<Record<Chain['family'], AttesterKind>> = { evm: 'secp256k1', solana: 'ed25519' }
+
+type Report = (check: CheckName, subject: string, result: ChainCheck['result'], detail: string) => void
+
+/** An RPC URL's own checks. Null when it can't be used for the others. */
+const inspectRpc = async (
+  { nowSeconds, connect = (url) => createJsonRpc({ url, timeoutMs: REGISTRY_TIMEOUT_MS }) }: InspectionInput,
+  registry: ChainRegistry,
+  url: string,
+  report: Report,
+): Promise<JsonRpc | null> => {
+  const host = rpcHost(url)
+  const rpc = connect(url)
+  try {
+    await registry.verify(rpc)
+    report('rpc', host, 'ok', 'answers, and serves the chain')
+  } catch (error) {
+    report('rpc', host, 'problem', failureReason(error))
+    return null
+  }
+  try {
+    const behind = nowSeconds() - (await registry.latestBlockSeconds(rpc))
+    const text = `the latest block is ${Math.abs(behind)} s ${behind < 0 ? 'ahead' : 'old'}`
+    if (behind < -AHEAD_MAX_SECONDS) report('clock', host, 'problem', `${text}: is this machine’s clock behind?`)
+    else if (behind > BEHIND_MAX_SECONDS) {
+      report('clock', host, 'note', `${text}: the node is behind or idle, or this machine’s clock is ahead`)
+    } else report('clock', host, 'ok', text)
+  } catch (error) {
+    report('clock', host, 'problem', failureReason(error))
+  }
+  return rpc
+}
+
+const inspectAttester = async (
+  registry: ChainRegistry,
+  rpc: JsonRpc,
+  { address, status }: Attester,
+  report: Report,
+): Promise<void> => {
+  const isRegistered = await registry.isAttesterRegistered(rpc, address)
+  if (status === 'retired') {
+    if (isRegistered) report('attester', address, 'note', 'retired here and still registered: deregister it')
+  } else if (isRegistered) report('attester', address, 'ok', `${status}, registered`)
+  else if (status === 'active')
+    report('attester', address, 'problem', 'active and not registered: the chain refuses it')
+  else report('attester', address, 'note', 'retiring and not registered: what it signed before is refused')
+}
+
+const inspectRegistry = async (
+  { chain, settings, attesters }: InspectionInput,
+  registry: ChainRegistry,
+  rpc: JsonRpc,
+  report: Report,
+): Promise<void> => {
+  const subject = settings.registry ?? ''
+  if (!(await registry.isDeployed(rpc))) {
+    report('registry', subject, 'problem', 'there is no code at this address')
+    return
+  }
+  report('registry', subject, 'ok', 'has code')
+  const ours = attesters.filter(({ kind }) => kind === KINDS[chain.family])
+  if (!ours.some(({ status }) => status === 'active')) {
+    report('attester', subject, 'problem', `no active attester of kind ${KINDS[chain.family]}`)
+  }
+  for (const attester of ours) await inspectAttester(registry, rpc, attester, report)
+  const known = new Set(ours.map(({ address }) => address.toLowerCase()))
+  for (const address of (await registry.registeredAttesters(rpc)) ?? []) {
+    if (!known.has(address.toLowerCase())) report('attester', address, 'note', 'registered and not one of ours')
+  }
+}
+
+/** Every check of one chain, in the order in which they are made. Never rejects for what a chain does or says. */
+export const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck[]> => {
+  const { chain, settings } = input
+  const checks: ChainCheck[] = []
+  const report: Report = (check, subject, result, detail) =>
+    void checks.push({ chain: chain.name, check, subject, result, detail })
+  const registry = registryOf(chain, settings)
+  let usable: JsonRpc | null = null
+  for (const url of settings.rpcUrls ?? []) {
+    const rpc = await inspectRpc(input, registry, url, report)
+    usable ??= rpc
+  }
+  if (settings.registry === undefined) {
+    report('registry', '', 'note', 'none is set: contracts are known by their bindings here alone')
+  } else if (usable === null) {
+    report('registry', settings.registry, 'problem', 'no RPC URL to read it by')
+  } else {
+    try {
+      await inspectRegistry(input, registry, usable, report)
+    } catch (error) {
+      report('registry', settings.registry, 'problem', failureReason(error))
+    }
+  }
+  return checks
+}

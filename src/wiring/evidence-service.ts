@@ -1,0 +1,106 @@
+// Puts evidence together for the service and for commands: the store's rows, the folder of encrypted files, the process
+// that writes pictures anew, and the sweep that keeps none longer than it may.
+import { systemClock } from '../domain/time.ts'
+import { createEvidence } from '../identity/evidence/evidence.ts'
+import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import { createReencoder, type Reencoder } from '../identity/evidence/reencode.ts'
+import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from '../identity/evidence/retention.ts'
+import { createVault } from '../identity/evidence/vault.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import { type Duty, type Lead, LeadLostError, whileLeading } from '../processes/leader.ts'
+import type { Store } from '../store/store.ts'
+import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface EvidencePartsDependencies {
+  readonly store: Store
+  readonly keys: OrganizationKeys
+  /** Of encrypted documents; made when first needed. */
+  readonly folder: string
+  readonly log: Pick<Logger, 'warn' | 'info'>
+  /** Told of each change that was committed; left out where nobody listens. */
+  readonly changed?: Parameters<typeof createEvidence>[0]['changed']
+  readonly reencoder?: Reencoder
+}
+
+export interface EvidenceParts {
+  readonly evidence: EvidenceService
+  /** Since the start of this process. */
+  metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
+  /** Erases what is past its time, now. */
+  sweep(): Promise<SweepResult>
+  /** Sweeps every hour. */
+  readonly duty: Duty
+  /** Kills what is being written anew. */
+  close(): Promise<void>
+}
+
+const SWEEP_INTERVAL_MS = 3_600_000
+
+export const createEvidenceParts = (dependencies: EvidencePartsDependencies): EvidenceParts => {
+  const { store, keys, folder, log, changed = () => undefined, reencoder = createReencoder() } = dependencies
+  const files = createEvidenceFiles(folder)
+  const evidencePieces = { stored: 0, erased: 0 }
+  const retentionRuns = { completed: 0, failed: 0 }
+  let evidenceBytesStored = 0
+  const evidence = createEvidence({
+    ...{ reencoder, changed },
+    counted: (change, pieces, bytes) => {
+      evidencePieces[change] += pieces
+      evidenceBytesStored += bytes
+    },
+    store: store.evidence,
+    findSession: store.sessions.find,
+    vault: createVault({ files, keys }),
+    clock: systemClock,
+    onError: (error) => log.warn('an erased document could not be deleted; it is tried again', { error }),
+  })
+  const createSweep = (lead: Pick<Lead, 'leads'>) =>
+    createRetentionSweep({
+      clock: systemClock,
+      files: { list: files.list, remove: whileLeading(lead, files.remove) },
+      store: store.evidenceRetention,
+      erase: whileLeading(lead, ({ organizationId, sessionId }) =>
+        // The whole session is not needed: erasing asks for its names alone.
+        evidence.eraseSession({ organizationId, id: sessionId, checkType: 'kyc', level: 1 }, RETENTION_ACTOR),
+      ),
+    })
+  let timer: ReturnType<typeof setInterval> | undefined
+  let current: Promise<void> = Promise.resolve()
+
+  const sweepOnce = async (lead: Lead): Promise<void> => {
+    if (!lead.leads()) return
+    try {
+      const { sessions, files: removed } = await createSweep(lead)()
+      retentionRuns.completed += 1
+      if (sessions + removed > 0) log.info('evidence past its time was erased', { sessions, files: removed })
+    } catch (error) {
+      if (error instanceof LeadLostError) return
+      retentionRuns.failed += 1
+      log.warn('evidence past its time could not be erased; it is tried again', { error })
+    }
+  }
+
+  return {
+    evidence,
+    metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
+    sweep: createSweep({ leads: () => true }),
+    duty: {
+      name: 'retention of evidence',
+      start: (lead) => {
+        const sweepInTurn = (): void => {
+          current = current.then(() => sweepOnce(lead))
+        }
+        timer = setInterval(sweepInTurn, SWEEP_INTERVAL_MS)
+        timer.unref()
+        sweepInTurn()
+      },
+      stop: async () => {
+        clearInterval(timer)
+        await current
+      },
+    },
+    close: reencoder.close,
+  }
+}

@@ -1,0 +1,196 @@
+// Puts the sources of facts together: lists for the workers, geography, screeners and chains for the requests that ask.
+// Called by the composition root, which owns the change feed, the pool and the metrics.
+import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
+import type { Config } from '../config.ts'
+import type { Clock } from '../domain/time.ts'
+import { createChainReads, type ReadableChain } from '../facts/chain-reads.ts'
+import { createFactCollector, type IdentityOf } from '../facts/collect.ts'
+import { failureReason } from '../facts/failure-reason.ts'
+import { createGeography, type Geography } from '../facts/geography.ts'
+import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
+import { createServedLists, type ServedList } from '../facts/lists/serve-lists.ts'
+import { createScreener } from '../facts/screener.ts'
+import type { FactCollector } from '../policy/types.ts'
+import type { Pool } from '../pool/pool.ts'
+import { type Duty, whileLeading } from '../processes/leader.ts'
+import type { Change } from '../store/changes.ts'
+import type { Store } from '../store/store.ts'
+import type { FactMetrics } from '../telemetry/fact-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface FactsDependencies {
+  readonly config: Pick<Config, 'geoipFile' | 'screeners' | 'chains' | 'chainSettings'>
+  readonly store: Pick<Store, 'lists' | 'listBases' | 'listSources'>
+  readonly pool: Pick<Pool, 'updateLists'>
+  /** For policies that ask who a wallet belongs to. */
+  readonly identityOf: IdentityOf
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface Facts {
+  readonly collector: FactCollector
+  /**
+   * Reads all lists and gives them to the pool, and reads the geography file. Before the pool starts, and after the
+   * change feed tells of changes. Rejects when the store can't be read.
+   */
+  load(): Promise<void>
+  /** Watches the geography file. */
+  start(): void
+  /** One process of the deployment keeps the sources of lists on their schedule. */
+  readonly duty: Duty
+  /** What the change feed tells: the topic `list`; others do nothing. */
+  followChange(change: Change): void
+  /** Changes may have been missed. */
+  resync(): void
+  metrics(): FactMetrics
+  close(): Promise<void>
+}
+
+const RPC_TIMEOUT_MS = 3_000
+
+const readableChains = ({ chains, chainSettings }: FactsDependencies['config']): ReadableChain[] =>
+  chains.chains.flatMap((chain) => {
+    const settings = chainSettings.get(chain.name)
+    if (chain.family !== 'evm' || settings?.rpcUrls === undefined) return []
+    const blockTimeMs = settings.blockTimeMs ?? BLOCK_TIME_MS[chain.name] ?? BLOCK_TIME_MS_DEFAULT
+    return [{ name: chain.name, chainId: chain.chainId, rpcUrls: settings.rpcUrls, blockTimeMs }]
+  })
+
+const openGeography = ({ config, clock, log }: FactsDependencies): Geography | null =>
+  config.geoipFile === ''
+    ? null
+    : createGeography({
+        path: config.geoipFile,
+        clock,
+        onLoaded: ({ databaseType, builtAtSeconds }) => {
+          log.info('geography file read', { databaseType, builtAt: new Date(builtAtSeconds * 1000).toISOString() })
+        },
+        onError: (error) => log.error('the geography file can not be read', { error }),
+      })
+
+/** Organizations' lists as one: their sum, and the age of the oldest. */
+const summarize = (lists: readonly ServedList[]): FactMetrics['lists'] => {
+  const own = lists.filter(({ organizationId }) => organizationId !== null)
+  const ages = own.flatMap(({ ageSeconds }) => (ageSeconds === null ? [] : [ageSeconds]))
+  return [
+    {
+      name: 'organizations',
+      entries: own.reduce((sum, { entryCount }) => sum + entryCount, 0),
+      ageSeconds: ages.length === 0 ? null : Math.max(...ages),
+    },
+    ...lists.flatMap(({ organizationId, name, entryCount, ageSeconds }) =>
+      organizationId === null ? [{ name, entries: entryCount, ageSeconds }] : [],
+    ),
+  ]
+}
+
+export const createFacts = (dependencies: FactsDependencies): Facts => {
+  const { config, store, pool, identityOf, environment, clock, log } = dependencies
+  const geography = openGeography(dependencies)
+  const screeners = new Map(
+    [...config.screeners].map(([name, settings]) => [
+      name,
+      createScreener(settings, {
+        clock,
+        environment,
+        onError: (error) =>
+          log.warn('a screener did not answer', { screener: name, reason: failureReason(error), error }),
+      }),
+    ]),
+  )
+  const reads = createChainReads({
+    chains: readableChains(config),
+    chainName: (name) => config.chains.byName(name)?.name,
+    timeoutMs: RPC_TIMEOUT_MS,
+    clock,
+    onError: (error, chain, url) => {
+      // The host alone: paths and queries of RPC URLs hold keys.
+      const host = url === null ? null : new URL(url).host
+      log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
+    },
+  })
+  const served = createServedLists({
+    lists: store.lists,
+    bases: store.listBases,
+    publish: pool.updateLists,
+    clock,
+    onError: (error) => log.warn('a list could not be read; it is tried again', { error }),
+  })
+  const loads = { loaded: 0, confirmed: 0, failed: 0 }
+  const report = (result: RefreshResult): void => {
+    loads[result.status] += 1
+    const { listId } = result
+    if (result.status === 'failed') log.error('the source of a list failed', { listId, failure: result.failure })
+    else log.info('the source of a list was read', { listId, status: result.status, entries: result.entries })
+  }
+  let refresher: ListRefresher | undefined
+
+  return {
+    collector: createFactCollector({
+      geography,
+      identity: identityOf,
+      screeners,
+      reads,
+      clock,
+      onError: (error) => log.warn('a fact could not be had', { error }),
+    }),
+    load: async () => {
+      await geography?.refresh()
+      await served.load()
+    },
+    start: () => geography?.start(),
+    duty: {
+      name: 'refresh of lists',
+      start: (lead) => {
+        refresher = createListRefresher({
+          contents: {
+            lists: store.lists,
+            bases: {
+              ...store.listBases,
+              begin: whileLeading(lead, store.listBases.begin),
+              append: whileLeading(lead, store.listBases.append),
+              activate: whileLeading(lead, store.listBases.activate),
+            },
+          },
+          sources: {
+            ...store.listSources,
+            takeDue: async (leaseSeconds) => (lead.leads() ? store.listSources.takeDue(leaseSeconds) : null),
+          },
+          clock,
+          onResult: report,
+          onError: (error) => log.warn('the sources of lists could not be asked for', { error }),
+        })
+        refresher.start()
+      },
+      // Ends a reading that is under way: its source stays due, for whoever leads next.
+      stop: async () => {
+        await refresher?.stop()
+        refresher = undefined
+      },
+    },
+    followChange: ({ topic, subjectId }) => {
+      if (topic === 'list') served.changed(subjectId)
+    },
+    resync: served.changedAll,
+    metrics: () => {
+      const lists = served.all()
+      const file = geography?.file() ?? null
+      return {
+        lists: summarize(lists),
+        listsBehind: lists.filter(({ current }) => !current).length,
+        listLoads: loads,
+        geographyAgeSeconds: file === null ? null : Math.max(0, clock.unixSeconds() - file.builtAtSeconds),
+        sources: [
+          ...[...screeners].map(([name, screener]) => ({ kind: 'screener' as const, name, ...screener.counts() })),
+          ...[...reads.counts()].map(([name, counts]) => ({ kind: 'chain' as const, name, ...counts })),
+        ],
+      }
+    },
+    close: async () => {
+      geography?.stop()
+      served.stop()
+    },
+  }
+}

@@ -1,0 +1,174 @@
+// Puts interface B together: what the store, the HTTP parts and identity need of each other. Called by the composition
+// root, which owns the change feed and the listeners.
+import type { Reach } from '../domain/list.ts'
+import { systemClock } from '../domain/time.ts'
+import type { Authenticator } from '../http/authenticate.ts'
+import type { Gate } from '../http/gate.ts'
+import type { IdempotencyGuard } from '../http/idempotency.ts'
+import type { SignedGate } from '../http/signed-gate.ts'
+import {
+  createChangeTogether,
+  createSessionChanges,
+  type SessionChanges,
+  type SessionChangesDependencies,
+} from '../identity/changes.ts'
+import { createIdentityEndpoints, type IdentityEndpoints } from '../identity/endpoints.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import { createIdentityFacts, type IdentityFactsOf } from '../identity/facts.ts'
+import { createManualProvider, createProviders, type Providers } from '../identity/providers.ts'
+import { createQrCodes } from '../identity/qr-code.ts'
+import { createRegister } from '../identity/register.ts'
+import { createSandboxProvider } from '../identity/sandbox.ts'
+import { createStandings } from '../identity/standings.ts'
+import { createStreamHub, type StreamHub } from '../identity/stream-hub.ts'
+import { createVerifyWallet } from '../identity/verify.ts'
+import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
+import type { ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
+import type { Duty } from '../processes/leader.ts'
+import type { Change } from '../store/changes.ts'
+import { decodeSessionSubject } from '../store/session-changes.ts'
+import type { Store } from '../store/store.ts'
+import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createEvidenceParts } from './evidence-service.ts'
+import { createWebhookParts } from './webhook-service.ts'
+
+export interface IdentityDependencies {
+  readonly store: Store
+  readonly gate: Gate
+  readonly idempotent: IdempotencyGuard
+  readonly authenticator: Authenticator
+  readonly log: Logger
+  /** The verification page's public address, without a trailing slash. */
+  readonly portalUrl: string
+  readonly streamsMax: number
+  readonly streamsPerKeyMax: number
+  /** For messages that are signed instead of bringing a key. */
+  readonly signedGate: SignedGate
+  readonly organizationKeys: OrganizationKeys
+  /** Of encrypted documents. */
+  readonly evidenceFolder: string
+  readonly webhookReach: Reach
+}
+
+export interface Identity {
+  readonly endpoints: IdentityEndpoints & ProviderEndpoints
+  readonly streams: Pick<StreamHub, 'size' | 'open'>
+  /** For the page and its documents: every change of a session goes through here. */
+  readonly changes: SessionChanges
+  readonly providers: Providers
+  /** For the page and for whoever decides. */
+  readonly evidence: EvidenceService
+  /** For policies. */
+  readonly factsOf: IdentityFactsOf
+  /** Of webhooks and evidence. */
+  metrics(): IdentityMetrics
+  /** What the change feed tells: topics `session` and `organization`; others do nothing. */
+  followChange(change: Change): void
+  /** Changes may have been missed. */
+  resync(): void
+  /** Reads what registrations need. */
+  start(): Promise<void>
+  /** One process of the deployment sends webhooks, and keeps no evidence longer than it may. */
+  readonly duties: readonly Duty[]
+  /** Ends the streams. */
+  close(): void
+  /** Waits for what `start` began. */
+  stop(): Promise<void>
+}
+
+const TICKS_PER_SECOND = 20
+
+export const createIdentity = (dependencies: IdentityDependencies): Identity => {
+  const { store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax } = dependencies
+  const standings = createStandings({
+    source: store.walletStandings,
+    loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
+  })
+  const hub = createStreamHub({
+    read: store.sessions.find,
+    readSince: store.sessions.findSince,
+    streamsMax,
+    streamsPerKeyMax,
+    ticksPerSecond: TICKS_PER_SECOND,
+    onError: (error) => log.warn('a stream could not be served; it is tried again', { error }),
+  })
+  const listener = { stateChanged: hub.publish, standingChanged: standings.sessionChanged }
+  const changesOver = (changeStatus: SessionChangesDependencies['sessions']['changeStatus']): SessionChanges =>
+    createSessionChanges({ sessions: { ...store.sessions, changeStatus }, wallets: store.sessionWallets, listener })
+  const changes = changesOver(store.sessions.changeStatus)
+  const deciders = createDeciders({
+    endpoints: store.webhookEndpoints,
+    onError: (error) => log.warn('who decides could not be read; what was known stays', { error }),
+  })
+  const providers = createProviders({
+    manual: createManualProvider(changes),
+    sandbox: createSandboxProvider(
+      changes,
+      store.sessions,
+      createChangeTogether(
+        (work) =>
+          store.transaction(({ sessions, sessionWallets }) => work({ sessions, wallets: sessionWallets }), {
+            survives: 'process-crash',
+          }),
+        listener,
+      ),
+    ),
+    outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
+  })
+  const evidenceParts = createEvidenceParts({
+    ...{ store, log, keys: dependencies.organizationKeys, folder: dependencies.evidenceFolder },
+    changed: hub.publish,
+  })
+  const webhooks = createWebhookParts({
+    ...{ store, changesOver, log, keys: dependencies.organizationKeys, evidence: evidenceParts.evidence },
+    ...{ gate: dependencies.signedGate, reach: dependencies.webhookReach, clock: systemClock },
+  })
+  const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
+  ticking.unref()
+
+  return {
+    endpoints: {
+      ...webhooks.endpoints,
+      ...createIdentityEndpoints({
+        ...{ gate, idempotent, authenticator, hub },
+        sessions: store.sessions,
+        register: createRegister({
+          ...{ changes, providers, portalUrl },
+          sessions: store.sessions,
+          qrCodeOf: createQrCodes(portalUrl),
+        }),
+        verifyWallet: createVerifyWallet(standings),
+      }),
+    },
+    streams: hub,
+    changes,
+    providers,
+    evidence: evidenceParts.evidence,
+    factsOf: createIdentityFacts(standings),
+    metrics: () => ({ ...webhooks.metrics(), ...evidenceParts.metrics() }),
+    followChange: ({ topic, subjectId }) => {
+      if (topic === 'organization') {
+        standings.organizationChanged(subjectId)
+        deciders.refresh()
+      }
+      if (topic !== 'session') return
+      const subject = decodeSessionSubject(subjectId)
+      standings.sessionChanged(subject)
+      hub.refresh(subject.sessionId, subject.sequence)
+    },
+    resync: () => {
+      standings.clear()
+      hub.refreshAll()
+      deciders.refresh()
+    },
+    start: deciders.load,
+    duties: [webhooks.duty, evidenceParts.duty],
+    close: () => {
+      clearInterval(ticking)
+      hub.close()
+    },
+    stop: evidenceParts.close,
+  }
+}

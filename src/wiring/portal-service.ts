@@ -1,0 +1,86 @@
+// Puts the verification page together: what it needs of the store, of identity and of the chains. Called by the
+// composition root after identity, which owns the streams that the page follows.
+import type { Config } from '../config.ts'
+import type { Clock } from '../domain/time.ts'
+import { createDeadlines, type Deadlines } from '../http/deadline.ts'
+import type { RequestIdSource } from '../http/request-id.ts'
+import { createConnect } from '../identity/connect.ts'
+import { createContractProofVerifier } from '../identity/contract-proof.ts'
+import { createVerifyProof } from '../identity/proof.ts'
+import { createQrCodes } from '../identity/qr-code.ts'
+import { evmChainName } from '../identity/wallet-chain.ts'
+import { createBrowserCookies } from '../portal/browser-cookie.ts'
+import type { PortalListener } from '../portal/listener.ts'
+import { startPortal } from '../portal/portal.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Identity } from './identity-service.ts'
+
+export interface PortalServiceDependencies {
+  readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings'>
+  readonly store: Store
+  readonly identity: Pick<Identity, 'changes' | 'providers' | 'evidence' | 'streams'>
+  /** The page's public address, without a trailing slash. */
+  readonly portalUrl: string
+  readonly deadlines: Deadlines
+  readonly requestIds: RequestIdSource
+  readonly metrics: Pick<Metrics, 'route' | 'recordError'>
+  readonly clock: Clock
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+/** A photograph over a slow line; evidence has a limit of its own. */
+const UPLOAD_DEADLINE_MS = 300_000
+/** A chain that takes longer is asked no more: a person waits. */
+const RPC_TIMEOUT_MS = 8_000
+
+/** EIP-155 id → RPC URLs of the chains that can be asked. */
+const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config']) => {
+  const urls = new Map<number, readonly string[]>()
+  for (const [name, { rpcUrls }] of chainSettings) {
+    const chain = chains.byName(name)
+    if (chain?.family === 'evm' && rpcUrls !== undefined) urls.set(chain.chainId, rpcUrls)
+  }
+  return urls
+}
+
+/** @throws PageBuildError; what the listener throws when its address is taken */
+export const startPortalService = async (dependencies: PortalServiceDependencies): Promise<PortalListener> => {
+  const { config, store, identity, portalUrl, deadlines, requestIds, metrics, clock, report } = dependencies
+  const rpcUrls = rpcUrlsOf(config)
+  const verifyProof = createVerifyProof(createContractProofVerifier({ rpcUrls, timeoutMs: RPC_TIMEOUT_MS }))
+  const uploadDeadlines = createDeadlines({ clock, durationMs: UPLOAD_DEADLINE_MS })
+  const listener = await startPortal({
+    ...{ deadlines, uploadDeadlines, requestIds, metrics, report },
+    listen: config.portalListen,
+    parts: {
+      sessions: store.sessions,
+      organizations: store.organizations,
+      brands: store.organizationBrands,
+      links: store.portalLinks,
+      progress: store.portalProgress,
+      evidence: identity.evidence,
+      connect: createConnect({
+        ...{ verifyProof, clock, portalUrl },
+        nonces: store.sessionNonces,
+        changes: identity.changes,
+        chainName: (chainId) => evmChainName(config.chains, chainId),
+      }),
+      changes: identity.changes,
+      providers: identity.providers,
+      hub: identity.streams,
+      cookies: createBrowserCookies(portalUrl.startsWith('https:')),
+      chains: config.chains,
+      contractChainIds: [...rpcUrls.keys()],
+      qrCodeOf: createQrCodes(portalUrl),
+      ...{ verifyProof, portalUrl, clock },
+    },
+  })
+  return {
+    url: listener.url,
+    stop: async () => {
+      await listener.stop()
+      uploadDeadlines.stop()
+    },
+  }
+}

@@ -1,0 +1,19 @@
+// Whether the decision index is shared by all nodes, and what its processes need for that: over PostgreSQL it is, unless the
+// settings say otherwise.
+import type { SharedIndexInput } from '../../workers/shared-index-input.ts'
+import type { Config } from '../config.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import { locateStore } from '../setup/store-location.ts'
+import { bucketAccessOf, type ShipSettings } from './ship-service.ts'
+
+/** Null: the node keeps an index of its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
+export const sharedIndexOf = async (
+  config: Pick<Config, 'store' | 'decisionsIndex'> & ShipSettings,
+  folder: DataFolder,
+): Promise<SharedIndexInput | null> => {
+  if (config.decisionsIndex === 'local') return null
+  const target = await locateStore(config, folder)
+  if (target.kind === 'sqlite') return null
+  const place = config.decisionsShip
+  return { target, place, access: place === null ? null : bucketAccessOf(config, place) }
+}

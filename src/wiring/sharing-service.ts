@@ -1,0 +1,147 @@
+// What this process has in common with the others of the deployment, on this machine and others: who lives, who leads,
+// what is left of each key's rate limit, and what was counted of wallets. Called by the composition root.
+import { hostname } from 'node:os'
+import { randomBase62 } from '../domain/identifier.ts'
+import type { Clock } from '../domain/time.ts'
+import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
+import { createVelocityExchange } from '../facts/velocity-exchange.ts'
+import { createSharedRateLimiter, type SharedRateLimiter } from '../http/shared-rate-limit.ts'
+import type { Timers } from '../pool/timers.ts'
+import { createLeader, type Duty, type Lead, type Leader } from '../processes/leader.ts'
+import { createProcessRegistry } from '../processes/live-processes.ts'
+import { createSharedTime } from '../processes/shared-time.ts'
+import type { Store } from '../store/store.ts'
+import { VELOCITY_WRITE_MAX } from '../store/velocity-tallies.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { SharingMetrics } from '../telemetry/sharing-metrics.ts'
+
+export interface SharingDependencies {
+  readonly store: Pick<Store, 'liveProcesses' | 'leaderLease' | 'rateLeases' | 'velocityTallies' | 'jobs'>
+  /** Of this process among those of its machine, from 0. */
+  readonly index: number
+  readonly clock: Clock
+  readonly timers: Pick<Timers, 'after'>
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+export interface Sharing {
+  /** This process's, new at each start: whoever runs a job is known by it. */
+  readonly processId: string
+  /** Says of jobs whose process is gone that they were interrupted. Rejects when the store can't be used. */
+  failInterruptedJobs(): Promise<void>
+  /** Tells the others that this process is here, and hears of them. Before it serves. Rejects without a store. */
+  join(): Promise<void>
+  /** From now on the duties are this process's when it is its turn. Resolves after the first look at the lease. */
+  lead(duties: readonly Duty[]): Promise<Leader>
+  readonly limiter: SharedRateLimiter
+  readonly velocity: VelocityCounters
+  /** Whether sweeps are this process's to do. */
+  leads(): boolean
+  /** For `/readyz`, which anyone may read: who does the duties, without a name. */
+  leader(): 'here' | 'elsewhere' | 'nobody'
+  metrics(): SharingMetrics
+  /** Leads no more, gives back what it holds, and is gone. */
+  stop(): Promise<void>
+}
+
+const SWEEP_MS = 60_000
+/** Whoever was killed just before has been silent for long enough by then. */
+const FIRST_SWEEP_MS = 10_000
+
+export const createSharing = (dependencies: SharingDependencies): Sharing => {
+  const { store, index, clock, timers, log } = dependencies
+  const { after } = timers
+  // Short: a row of each key that is used names all who use it.
+  const id = randomBase62(12)
+  const time = createSharedTime(clock)
+  const registry = createProcessRegistry({
+    ...{ id, clock, time, after },
+    table: store.liveProcesses,
+    name: `${hostname()}/${index}`,
+    onError: (error) => log.warn('this process could not tell the others that it lives', { error }),
+  })
+  let leader: Leader | null = null
+  const limiter = createSharedRateLimiter({
+    ...{ clock, after },
+    processes: registry.count,
+    exchange: async (settlements) => {
+      const { answers, clockMs } = await store.rateLeases.exchange(id, time.nowMs(), settlements)
+      time.see(clockMs)
+      return answers
+    },
+    onError: (error) => log.warn('rate limits could not be settled with the other processes', { error }),
+  })
+  const velocity = createVelocityCounters()
+  const velocityExchange = createVelocityExchange({
+    ...{ clock, after, counters: velocity, tallies: store.velocityTallies, writeMax: VELOCITY_WRITE_MAX },
+    ...{ processId: id, processes: registry.count },
+    onError: (error) => log.warn('velocity could not be told to the other processes, or heard of', { error }),
+  })
+
+  const failInterruptedJobs = async (): Promise<void> => {
+    await store.jobs.failInterrupted(registry.living())
+  }
+  const sweep = async ({ leads }: Lead): Promise<void> => {
+    await registry.sweep()
+    await failInterruptedJobs()
+    while (leads() && (await store.rateLeases.sweep(time.nowMs())) > 0);
+    while (leads() && (await store.velocityTallies.sweep()) > 0);
+  }
+  const createSweepDuty = (): Duty => {
+    let cancel = (): void => undefined
+    let current: Promise<void> = Promise.resolve()
+    return {
+      name: 'upkeep of what processes share',
+      start: (lead) => {
+        const turn = (): void => {
+          if (!lead.leads()) return
+          current = sweep(lead).catch((error: unknown) => log.warn('what processes share was not swept', { error }))
+          cancel = after(SWEEP_MS, turn)
+        }
+        cancel = after(FIRST_SWEEP_MS, turn)
+      },
+      stop: async () => {
+        cancel()
+        await current
+      },
+    }
+  }
+
+  return {
+    processId: id,
+    failInterruptedJobs,
+    join: async () => {
+      await registry.start()
+      await velocityExchange.load()
+      velocityExchange.start()
+    },
+    lead: async (duties) => {
+      leader = createLeader({
+        ...{ id, clock, after, lease: store.leaderLease },
+        duties: [...duties, createSweepDuty()],
+        onChange: (leads, term) => {
+          if (leads) log.info('this process does the duties of the deployment', { term })
+          else log.info('this process does the duties no more', { term })
+        },
+        onError: (error) => log.warn('who does the duties could not be settled; it is tried again', { error }),
+      })
+      await leader.start()
+      return leader
+    },
+    limiter,
+    velocity,
+    leads: () => leader?.leads() ?? false,
+    leader: () => {
+      const holder = leader?.holder() ?? null
+      if (holder === null) return 'nobody'
+      return holder === id ? 'here' : 'elsewhere'
+    },
+    metrics: () => ({ leads: leader?.leads() ?? false, liveProcesses: registry.count(), limitsCut: limiter.cut() }),
+    stop: async () => {
+      await leader?.stop()
+      await limiter.stop()
+      await velocityExchange.stop()
+      await registry.stop()
+    },
+  }
+}

@@ -1,0 +1,149 @@
+// Ships the node's decision log, by a process of its own at the lowest priority: it shares nothing with signing but the
+// disk. Started by the node's first process; what came of it is counted for the metrics and said in the log once.
+import { readFileSync } from 'node:fs'
+import type { ShipInput, ShipReport } from '../../workers/decision-ship-protocol.ts'
+import type { Config } from '../config.ts'
+import { ShipAccessMissingError } from '../decisions/ship-access.ts'
+import { type BucketAccess, parseBucketCredentials } from '../decisions/ship-bucket.ts'
+import type { ShipPlace } from '../decisions/ship-target.ts'
+import type { Clock } from '../domain/time.ts'
+import { SettingInvalidError } from '../settings.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { ShipMetrics } from '../telemetry/ship-metrics.ts'
+
+export type ShipSettings = Pick<
+  Config,
+  | 'decisionsShip'
+  | 'decisionsShipEndpoint'
+  | 'decisionsShipRegion'
+  | 'decisionsShipCredentials'
+  | 'decisionsShipIntervalSeconds'
+>
+
+const CREDENTIALS = 'COUNTERSIGN_DECISIONS_SHIP_CREDENTIALS'
+
+const readCredentials = (source: NonNullable<Config['decisionsShipCredentials']>): string => {
+  if (source.source === 'environment') return process.env[source.name] ?? ''
+  try {
+    return readFileSync(source.path, 'utf8')
+  } catch {
+    throw new SettingInvalidError(`${CREDENTIALS}_FILE can't be read: ${source.path}`)
+  }
+}
+
+/** Null for a folder, which needs none. @throws SettingInvalidError, ShipAccessMissingError */
+export const bucketAccessOf = (config: ShipSettings, place: ShipPlace): BucketAccess | null => {
+  if (place.kind === 'folder') return null
+  const { decisionsShipCredentials: source, decisionsShipEndpoint: endpoint, decisionsShipRegion: region } = config
+  if (source === null) throw new ShipAccessMissingError(`a bucket needs ${CREDENTIALS} or ${CREDENTIALS}_FILE`)
+  try {
+    return { endpoint: endpoint === '' ? null : endpoint, region, ...parseBucketCredentials(readCredentials(source)) }
+  } catch (error) {
+    if (error instanceof SettingInvalidError) throw error
+    throw new SettingInvalidError(`${CREDENTIALS} ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+export interface ShippingDependencies {
+  readonly config: ShipSettings
+  /** The decision log. */
+  readonly directory: string
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly log: Logger
+}
+
+export interface Shipping {
+  metrics(): ShipMetrics
+  /** Ships what was written last, if that is soon done, and ends. */
+  stop(): Promise<void>
+}
+
+const FINISH_MS = 5_000
+const FIRST_RESTART_MS = 1_000
+const LONGEST_RESTART_MS = 60_000
+const ENTRY = Bun.fileURLToPath(new URL('../../workers/decision-ship.process.ts', import.meta.url))
+
+/** Null where nothing is to be shipped. @throws SettingInvalidError when the credentials are missing or malformed. */
+export const startShipping = ({ config, directory, clock, log }: ShippingDependencies): Shipping | null => {
+  const place = config.decisionsShip
+  if (place === null) return null
+  let access: BucketAccess | null
+  try {
+    access = bucketAccessOf(config, place)
+  } catch (error) {
+    if (error instanceof ShipAccessMissingError) throw new SettingInvalidError(error.message)
+    throw error
+  }
+  const input: ShipInput = { directory, place, access, intervalMs: config.decisionsShipIntervalSeconds * 1_000 }
+  const totals = { bytes: 0, segments: 0, failures: 0, unshipped: 0 }
+  let ofProcess = { bytes: 0, segments: 0 }
+  let caughtUpMs = clock.monotonicMs()
+  let isFailing = false
+  let restartMs = FIRST_RESTART_MS
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let child: Bun.Subprocess | null = null
+  let stopped = false
+
+  const noteFailure = (errorClass: string): void => {
+    totals.failures += 1
+    if (!isFailing) log.warn('the decision log could not be shipped; it is tried again', { errorClass })
+    isFailing = true
+  }
+
+  const take = (report: ShipReport): void => {
+    totals.bytes += report.bytesShipped - ofProcess.bytes
+    totals.segments += report.segmentsShipped - ofProcess.segments
+    ofProcess = { bytes: report.bytesShipped, segments: report.segmentsShipped }
+    if (report.bytesUnshipped !== null) totals.unshipped = report.bytesUnshipped
+    if (!report.complete) {
+      noteFailure(report.errorClass ?? 'unknown')
+      return
+    }
+    if (isFailing) log.info('the decision log is shipped again')
+    isFailing = false
+    restartMs = FIRST_RESTART_MS
+    caughtUpMs = clock.monotonicMs() - report.tookMs
+  }
+
+  const start = (): void => {
+    ofProcess = { bytes: 0, segments: 0 }
+    child = Bun.spawn([process.execPath, ENTRY], {
+      // Neither a secret nor a proxy of the service's environment.
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+      stdin: new TextEncoder().encode(JSON.stringify(input)),
+      stdout: 'ignore',
+      stderr: 'ignore',
+      serialization: 'json',
+      ipc: (report: ShipReport) => take(report),
+      onExit: () => {
+        child = null
+        if (stopped) return
+        noteFailure('the process ended')
+        timer = setTimeout(start, restartMs)
+        timer.unref()
+        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
+      },
+    })
+  }
+
+  start()
+  return {
+    metrics: () => ({
+      lagSeconds: (clock.monotonicMs() - caughtUpMs) / 1_000,
+      unshippedBytes: totals.unshipped,
+      shippedBytes: totals.bytes,
+      shippedSegments: totals.segments,
+      failures: totals.failures,
+    }),
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      const running = child
+      if (running === null) return
+      running.send('finish')
+      const cut = setTimeout(() => running.kill('SIGKILL'), FINISH_MS)
+      await running.exited
+      clearTimeout(cut)
+    },
+  }
+}

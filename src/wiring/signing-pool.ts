@@ -1,0 +1,137 @@
+// The pool as this service runs it: which keys, where the log goes, how a dead worker's log is read, what is logged.
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { answerOf } from '../decisions/answer.ts'
+import { recoverDecisions } from '../decisions/recover.ts'
+import { slotName } from '../decisions/segment-name.ts'
+import type { Clock } from '../domain/time.ts'
+import type { Catalog } from '../policy/catalog.ts'
+import type { PoolEvent } from '../pool/events.ts'
+import { createPool, type Pool } from '../pool/pool.ts'
+import type { AttesterReference } from '../pool/protocol.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { PassphraseSource } from '../signing/passphrase.ts'
+import { chooseSecp256k1Backend } from '../signing/secp256k1-backends.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createThrottle, type Throttle } from '../telemetry/throttle.ts'
+
+export interface SigningPoolDependencies {
+  readonly config: Config
+  readonly folder: DataFolder
+  readonly passphrase: PassphraseSource
+  readonly attesters: readonly AttesterReference[]
+  /** An organization's part of the workers' time. */
+  readonly weightOf: (organizationId: string) => number
+  /** Number of the first worker's place in the decision log. */
+  readonly firstSlot: number
+  readonly catalog: Catalog
+  readonly clock: Clock
+  readonly log: Logger
+  /** A request was refused because its decision could not be recorded. */
+  readonly onLogFailure: () => void
+}
+
+/** What workers may load, oldest first. Retired attesters are left out. */
+export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
+  (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
+    status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: join(folder.keystores, keystoreFile) }],
+  )
+
+const logEvent = (log: Logger, throttle: Throttle, event: PoolEvent): void => {
+  switch (event.type) {
+    case 'worker-ready': {
+      const { slot, generation, report } = event
+      log.info('worker ready', { slot, generation, signer: report.signer })
+      break
+    }
+    case 'jobs-recovered':
+      log.info('jobs of a lost worker recovered', { ...event, type: undefined })
+      break
+    case 'withheld':
+      log.warn('answers withheld after their deadline', { count: event.uuids.length })
+      break
+    case 'worker-lost':
+      log.error('worker lost', { ...event, type: undefined })
+      break
+    case 'worker-unusable':
+      log.error('worker unusable', { ...event, type: undefined })
+      break
+    case 'recovery-failed':
+      log.error('the decision log of a lost worker can not be read', { ...event, type: undefined })
+      break
+    case 'job-failed': {
+      const unlogged = throttle(event.errorClass)
+      if (unlogged === null) break
+      const message =
+        event.errorClass === 'DecisionLogError'
+          ? 'decisions can not be recorded; nothing is signed'
+          : 'a request could not be evaluated'
+      log.error(message, { ...event, type: undefined, unlogged })
+      break
+    }
+  }
+}
+
+export interface SigningPool {
+  /** Not started yet. */
+  readonly pool: Pool
+  /** The secp256k1 backend of every worker. */
+  readonly signer: string
+  /** False while the decision log refuses records. */
+  readonly isLogHealthy: () => boolean
+}
+
+/** Without a request nobody tries the log again, so an old failure says nothing. */
+const LOG_FAILURE_VALID_MS = 5_000
+
+export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
+  const { config, folder, catalog, clock, log } = dependencies
+  // Chosen once, so that no worker signs by a slower one than the others. No key is here: it signs its self-test only.
+  const { backend, skipped } = chooseSecp256k1Backend(config.signer)
+  for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
+  const signer = backend.name
+  /** The newest failure of the log, and how many jobs had been answered by then. */
+  let failure: { readonly answered: number; readonly atMs: number } | null = null
+  const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
+  const pool: Pool = createPool({
+    workers: config.workers,
+    spawn: () => new Worker(new URL('../../workers/attest.worker.ts', import.meta.url).href),
+    settings: {
+      signer,
+      attesters: dependencies.attesters,
+      passphrase: dependencies.passphrase,
+      decisionsDirectory: folder.decisions,
+      decisionsSync: config.decisionsSync,
+      segmentMaxBytes: config.decisionsSegmentBytes,
+      revisionCacheSize: config.policyCacheSize,
+      solanaMessagePrefix: config.solanaMessagePrefix,
+    },
+    weightOf: dependencies.weightOf,
+    firstSlot: dependencies.firstSlot,
+    queueLimit: config.queueLimit,
+    recover: ({ slot, uuids }) => {
+      const records = recoverDecisions(join(folder.decisions, slotName(slot)), uuids, { sync: config.decisionsSync })
+      return new Map(
+        [...records].map(([uuid, record]) => [
+          uuid,
+          { compliant: record.compliant, ruleId: record.rule, body: answerOf(record) },
+        ]),
+      )
+    },
+    definitions: { revision: (revisionId) => catalog.cachedRevision(revisionId) },
+    clock,
+    limits: { hangMs: config.hangMs },
+    onEvent: (event) => {
+      logEvent(log, throttle, event)
+      if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
+      failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
+      dependencies.onLogFailure()
+    },
+  })
+  const isLogHealthy = (): boolean =>
+    failure === null ||
+    pool.stats().answered > failure.answered ||
+    clock.monotonicMs() - failure.atMs > LOG_FAILURE_VALID_MS
+  return { pool, signer, isLogHealthy }
+}
