@@ -244,6 +244,7 @@ export const loadConfig = (input: ConfigInput): Config => {
     decisionsShipIntervalSeconds: value('decisionsShipIntervalSeconds'),
     decisionsShipEndpoint: value('decisionsShipEndpoint'),
     decisionsShipRegion: value('decisionsShipRegion'),
+    warmUp: value('warmUp'),
     policyCacheSize: value('policyCacheSize'),
     geoipFile: value('geoipFile'),
     webhookReach: value('webhookReach'),

@@ -283,6 +283,13 @@ export const SETTINGS = {
     secret: true,
     parse: (text) => text,
   }),
+  warmUp: setting({
+    name: 'warm-up',
+    description:
+      'Let workers evaluate costly policies before their first job (true or false): a start takes half a second longer, no first job does',
+    defaultText: 'true',
+    parse: parseBoolean,
+  }),
   policyCacheSize: setting({
     name: 'policy-cache-size',
     description: 'Projects, bindings and policy revisions kept in memory (16 to 1000000)',

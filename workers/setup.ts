@@ -78,6 +78,6 @@ export const openWorkerParts = async (settings: WorkerSettings, unixMs: () => nu
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
   const keyring = await open(settings.attesters)
-  warmUpPolicies(() => performance.now())
+  if (settings.warmUp) warmUpPolicies(() => performance.now())
   return { signer: backend.name, keyring, segment: openLog(settings, unixMs), digesters, openKeyring: open }
 }

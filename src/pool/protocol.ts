@@ -132,6 +132,8 @@ export interface WorkerSettings {
   readonly decisionsSync: boolean
   readonly segmentMaxBytes: number
   readonly revisionCacheSize: number
+  /** Evaluate costly policies before the first job. */
+  readonly warmUp: boolean
   readonly solanaMessagePrefix: string
   readonly shared: SharedArrayBuffer
 }

@@ -105,6 +105,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       decisionsSync: config.decisionsSync,
       segmentMaxBytes: config.decisionsSegmentBytes,
       revisionCacheSize: config.policyCacheSize,
+      warmUp: config.warmUp,
       solanaMessagePrefix: config.solanaMessagePrefix,
     },
     weightOf: dependencies.weightOf,

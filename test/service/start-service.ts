@@ -79,6 +79,8 @@ export const startAlone = async (options: ServiceOptions = {}): Promise<RunningS
       COUNTERSIGN_API_LISTEN: `127.0.0.1:${freePort()}`,
       COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${freePort()}`,
       COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${freePort()}`,
+      // Half of what a start costs, and these tests start many.
+      COUNTERSIGN_WARM_UP: 'false',
       ...options.environment,
     },
     stdin: 'ignore',

@@ -16,6 +16,7 @@ export const SETTINGS: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'> = 
   decisionsSync: false,
   segmentMaxBytes: 1_000_000,
   revisionCacheSize: 100,
+  warmUp: false,
   solanaMessagePrefix: 'predicate_solana_attestation',
 }
 

@@ -57,6 +57,7 @@ export const settingsFor = (
     decisionsSync: false,
     segmentMaxBytes: 10_000_000,
     revisionCacheSize: 100,
+    warmUp: false,
     solanaMessagePrefix: 'predicate_solana_attestation',
     ...overrides,
   }
