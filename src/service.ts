@@ -224,7 +224,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
         log.warn('an idempotency key could not be stored', { error })
       },
     })
-    const shared: EndpointDependencies = { gate, idempotent, metrics, withhold: pool.withhold }
+    const shared: EndpointDependencies = { gate, idempotent, metrics, withhold: pool.withhold, refusal: pool.refusal }
     const { streamsMax, streamsPerKeyMax } = config
     const identity = createIdentity({
       ...{ store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax, organizationKeys },

@@ -7,7 +7,7 @@ import { compileDocument } from '../src/policy/compile.ts'
 import { PolicyUnusableError } from '../src/policy/errors.ts'
 import { weightOf } from '../src/policy/revision-cache.ts'
 import type { Steps } from '../src/policy/steps.ts'
-import type { CompiledPolicy, ReadRevision } from '../src/policy/types.ts'
+import type { CompiledPolicy, PolicyDocument, ReadRevision } from '../src/policy/types.ts'
 
 /** What a job is decided on. */
 export interface Definition {
@@ -50,7 +50,7 @@ interface HeldRevision {
 
 const begin = ({ id, document }: ReadRevision): Steps<CompiledPolicy> => {
   if (document === null) throw new PolicyUnusableError(new Error(`revision ${id} can't be used`))
-  return compileDocument(document)
+  return compileDocument(JSON.parse(document) as PolicyDocument)
 }
 
 export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Policies => {

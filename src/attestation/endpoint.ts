@@ -15,6 +15,8 @@ export interface EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision'>
   /** A decision was made for a request that was answered 408 meanwhile: the log must say so (invariant 4). */
   readonly withhold: (uuids: readonly string[]) => void
+  /** The refusal that a request would meet at the pool, if any. */
+  readonly refusal: (organizationId: string, deadlineMs: number) => Error | null
 }
 
 export interface EndpointDefinition<Decoded> {
@@ -28,7 +30,7 @@ export interface EndpointDefinition<Decoded> {
 const IGNORE = (): void => undefined
 
 export const createEndpoint = <Decoded>(
-  { gate, idempotent, metrics, withhold }: EndpointDependencies,
+  { gate, idempotent, metrics, withhold, refusal }: EndpointDependencies,
   { kind, route, decode, perform }: EndpointDefinition<Decoded>,
 ): Endpoint => {
   const settings: GateSettings = {
@@ -69,7 +71,7 @@ export const createEndpoint = <Decoded>(
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
   }
 
-  return gate(settings, async (call) => {
+  const handle = async (call: Call): Promise<Response> => {
     const { request, requestId, principal, rateLimit, deadline } = call
     const body = await readJsonBody(request)
     const confirmed = call.confirmKey()
@@ -86,5 +88,15 @@ export const createEndpoint = <Decoded>(
     // The pool answered in time, and this thread was held up before it could be sent.
     if (deadline.passed) withhold([uuid])
     return jsonResponse(answer.body, requestId, { rateLimit })
+  }
+
+  return gate(settings, (call) => {
+    // Under a flood most of the time would go into reading what is refused afterwards. A repeated request may have its
+    // answer without the pool.
+    if (!call.request.headers.has('idempotency-key')) {
+      const refused = refusal(call.principal.organizationId, call.deadline.deadlineMs)
+      if (refused !== null) throw refused
+    }
+    return handle(call)
   })
 }

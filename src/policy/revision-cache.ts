@@ -5,13 +5,13 @@ import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { compileRevision } from './revision.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { FactNeed, PolicyDocument, PolicySource, ReadRevision } from './types.ts'
+import type { FactNeed, PolicySource, ReadRevision } from './types.ts'
 
 /** A loaded revision. `failure` stands in for the rest when it can't be used, so that it is compiled only once. */
 export type LoadedRevision =
   | {
       readonly revision: PolicyRevision
-      readonly document: PolicyDocument
+      readonly document: string
       readonly requires: readonly OptionalField[]
       readonly needs: readonly FactNeed[]
     }
@@ -47,7 +47,7 @@ const examine = (revision: PolicyRevision): LoadedRevision => {
   try {
     const { document, requires, needs } = compileRevision(revision)
     // Tests run when a revision is saved, and never again.
-    return { revision, document: { ...document, tests: [] }, requires, needs }
+    return { revision, document: JSON.stringify({ ...document, tests: [] }), requires, needs }
   } catch (failure) {
     return { revision, failure }
   }

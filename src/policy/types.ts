@@ -329,8 +329,11 @@ export interface CompiledPolicy {
 /** A revision as workers are given it: read on the main thread, where its text was held against its hash. */
 export interface ReadRevision {
   readonly id: string
-  /** Without what only reading it is for. Null where the revision can't be used. */
-  readonly document: PolicyDocument | null
+  /**
+   * A PolicyDocument as JSON, without what only reading it is for: one text, which costs a thread that holds ten thousand
+   * of them nothing. Null where the revision can't be used.
+   */
+  readonly document: string | null
   /** Characters of its text: what keeping it weighs. */
   readonly size: number
 }

@@ -10,25 +10,29 @@ export interface Forecast {
   /** A worker's own time per job; 0 while unknown. */
   readonly meanServiceMs: number
   readonly workers: number
+  /** What jobs lately took beyond their forecasts: turns of a busy thread, batches that wait for each other. */
+  readonly overrunMs: number
   /** Until the job's deadline. */
   readonly leftMs: number
 }
 
 const RETRY_AFTER_MAX_SECONDS = 30
-/**
- * The part of what is left that the forecast may take up. A worker's own time is not all that passes: batches wait for
- * each other, and the front has work of its own. What would just be in time by the forecast was late half of the time.
- */
+/** The part of what is left that may be expected to pass: half of what would just be in time would be late. */
 const TRUSTED_SHARE = 0.8
 
 /** Milliseconds until a job submitted now would be done. */
-export const forecastMs = ({ queued, share, meanServiceMs, workers }: Forecast): number =>
+export const forecastMs = ({
+  queued,
+  share,
+  meanServiceMs,
+  workers,
+}: Omit<Forecast, 'overrunMs' | 'leftMs'>): number =>
   // Without a worker nothing is known: one may come any moment.
   workers === 0 ? 0 : ((queued + 1) * meanServiceMs) / (workers * share)
 
 /** The refusal of a job that would not be done in time; null: it is taken. */
 export const refuseLate = (forecast: Forecast): QueueFullError | null => {
-  const lateMs = forecastMs(forecast) - forecast.leftMs * TRUSTED_SHARE
+  const lateMs = forecastMs(forecast) + forecast.overrunMs - forecast.leftMs * TRUSTED_SHARE
   if (lateMs <= 0) return null
   return new QueueFullError(Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, Math.ceil(lateMs / 1000))))
 }

@@ -19,6 +19,8 @@ export interface Entry {
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
   enqueuedMs: number
+  /** How long it was expected to take when it was taken in. */
+  forecastMs: number
   dispatchedMs: number
   /** Answered or failed. Its worker may still be busy with it. */
   settled: boolean
@@ -49,6 +51,7 @@ export const createEntry = (job: Job, target: Target, sequence: number, nowMs: n
     resolve,
     reject,
     enqueuedMs: nowMs,
+    forecastMs: 0,
     dispatchedMs: 0,
     settled: false,
     queued: false,

@@ -11,7 +11,7 @@ import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import type { ReadRevision } from '../policy/types.ts'
-import { refuseLate } from './admission.ts'
+import { type Forecast, forecastMs, refuseLate } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { createEntry, type Entry, type PoolAnswer } from './entry.ts'
@@ -68,6 +68,11 @@ export interface Pool {
    * @throws CountersignError SHUTTING_DOWN once the pool drains; INTERNAL when the job keeps ending its workers.
    */
   submit(job: Job, target: Target): Promise<PoolAnswer>
+  /**
+   * The refusal that a job of this organization would meet now, and null when it would be taken: for callers who can save
+   * themselves the rest of the work. It counts as a refusal.
+   */
+  refusal(organizationId: string, deadlineMs: number): QueueFullError | null
   /** Grows at once; shrinks by letting workers finish what they hold. */
   resize(workers: number): void
   /**
@@ -229,23 +234,28 @@ export const createPool = (options: PoolOptions): Pool => {
     return live
   }
 
-  /** Makes room if it must. Null: the job is taken. */
-  const admit = (organizationId: string, leftMs: number): QueueFullError | null => {
-    if (queue.size === 0) return null
-    const late = refuseLate({
-      queued: queue.sizeOf(organizationId),
-      share: queue.shareOf(organizationId),
-      meanServiceMs: statistics.meanServiceMs,
-      workers: countLive(),
-      leftMs,
-    })
+  const lookAhead = (organizationId: string, leftMs: number): Forecast => ({
+    queued: queue.sizeOf(organizationId),
+    share: queue.shareOf(organizationId),
+    meanServiceMs: statistics.meanServiceMs,
+    workers: countLive(),
+    overrunMs: statistics.overrunMs,
+    leftMs,
+  })
+
+  /** Makes room if it must. A number: the job is taken, and expected to take so many milliseconds. */
+  const admit = (organizationId: string, leftMs: number): QueueFullError | number => {
+    if (queue.size === 0) return 0
+    const forecast = lookAhead(organizationId, leftMs)
+    const late = refuseLate(forecast)
     if (late !== null) return late
-    if (queue.size < options.queueLimit) return null
-    const displaced = queue.displaceFor(organizationId)
-    if (displaced === null) return new QueueFullError()
-    statistics.refused += 1
-    settlement.fail(displaced, new QueueFullError())
-    return null
+    if (queue.size >= options.queueLimit) {
+      const displaced = queue.displaceFor(organizationId)
+      if (displaced === null) return new QueueFullError()
+      statistics.refused += 1
+      settlement.fail(displaced, new QueueFullError())
+    }
+    return forecastMs(forecast)
   }
 
   return {
@@ -257,17 +267,24 @@ export const createPool = (options: PoolOptions): Pool => {
         statistics.expired += 1
         return Promise.reject(new DeadlineExceededError())
       }
-      const refusal = admit(target.organizationId, job.deadlineMs - nowMs)
-      if (refusal !== null) {
+      const expected = admit(target.organizationId, job.deadlineMs - nowMs)
+      if (typeof expected !== 'number') {
         statistics.refused += 1
-        return Promise.reject(refusal)
+        return Promise.reject(expected)
       }
       sequence = (sequence + 1) & SEQUENCE_MASK
       const { entry, promise } = createEntry(job, target, sequence, nowMs)
+      entry.forecastMs = expected
       settlement.open(entry)
       queue.pushTail(entry)
       dispatcher.schedule()
       return promise
+    },
+    refusal: (organizationId, deadlineMs) => {
+      if (queue.size === 0) return null
+      const late = refuseLate(lookAhead(organizationId, deadlineMs - clock.monotonicMs()))
+      if (late !== null) statistics.refused += 1
+      return late
     },
     resize: supervisor.resize,
     updateAttesters: rotation.update,

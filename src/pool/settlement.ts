@@ -41,6 +41,9 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     if (deadlines.size === 0) for (const resolve of waiters.splice(0)) resolve()
   }
 
+  const noteOverrun = ({ enqueuedMs, forecastMs }: Entry): void =>
+    statistics.recordOverrun(clock.monotonicMs() - enqueuedMs - forecastMs)
+
   const fail = (entry: Entry, error: CountersignError): void => {
     if (entry.settled) return
     statistics.failed += 1
@@ -51,6 +54,7 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
   const expire = (entry: Entry): void => {
     if (entry.settled) return
     statistics.expired += 1
+    noteOverrun(entry)
     settle(entry)
     entry.reject(new DeadlineExceededError())
   }
@@ -69,6 +73,7 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
         return false
       }
       statistics.answered += 1
+      noteOverrun(entry)
       settle(entry)
       entry.resolve(answer)
       return true

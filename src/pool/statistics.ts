@@ -33,6 +33,8 @@ export interface PoolStats {
 
 /** Least weight of a new batch in the moving average. The first ones weigh as much as each other: none is typical alone. */
 const SERVICE_WEIGHT = 0.02
+/** Of a job: some dozens of them tell that the thread has become busier, or less so. */
+const OVERRUN_WEIGHT = 0.02
 
 export interface PoolStatistics {
   answered: number
@@ -42,7 +44,11 @@ export interface PoolStatistics {
   recordWait(durationMs: number): void
   recordRun(durationMs: number): void
   recordBatch(busyMs: number, jobs: number): void
+  /** A job took this much longer than was forecast; below zero, less. */
+  recordOverrun(overrunMs: number): void
   readonly meanServiceMs: number
+  /** How much longer jobs take than their forecasts, lately; at least 0. */
+  readonly overrunMs: number
   histograms(): { readonly wait: HistogramSnapshot; readonly run: HistogramSnapshot }
 }
 
@@ -51,6 +57,7 @@ export const createPoolStatistics = (): PoolStatistics => {
   const run = createHistogram()
   let meanServiceMs = 0
   let batches = 0
+  let overrunMs = 0
   return {
     answered: 0,
     refused: 0,
@@ -62,6 +69,12 @@ export const createPoolStatistics = (): PoolStatistics => {
       if (jobs === 0) return
       batches += 1
       meanServiceMs += (busyMs / jobs - meanServiceMs) * Math.max(SERVICE_WEIGHT, 1 / batches)
+    },
+    recordOverrun: (newestMs) => {
+      overrunMs += (newestMs - overrunMs) * OVERRUN_WEIGHT
+    },
+    get overrunMs() {
+      return Math.max(0, overrunMs)
     },
     get meanServiceMs() {
       return meanServiceMs

@@ -177,6 +177,18 @@ describe('the bounded queue', () => {
     expect((await Promise.all(waiting)).every(({ answer }) => answer !== null)).toBe(true)
   })
 
+  test('tells who would be refused, before anything else is done for them', async () => {
+    const { pump, submit, pool } = await startHarness({ workers: 1, limits: { maxInFlight: 1 } })
+    const { organizationId } = targetOf()
+    // Nobody waits: whoever comes is taken.
+    expect(pool.refusal(organizationId, 0)).toBeNull()
+    for (let number = 0; number < 3; number++) void submit(number)
+    await pump()
+    expect(pool.refusal(organizationId, Number.MAX_SAFE_INTEGER)).toBeNull()
+    expect(pool.refusal(organizationId, 0)).toMatchObject({ code: 'OVERLOADED' })
+    expect(pool.stats().refused).toBe(1)
+  })
+
   test('fills while no worker lives', async () => {
     const { submit, pool } = createHarness({ queueLimit: 2 })
     void submit(0)

@@ -25,7 +25,7 @@ export const FAILING_VALUE = '1000000000000000001'
 /** As the main thread hands it out; null as its document where the text is no policy. */
 export const revisionWith = (id: string, source: string): ReadRevision => {
   const { document, issues } = readPolicyDocument(source)
-  return { id, document: issues.length === 0 ? document : null, size: source.length }
+  return { id, document: issues.length === 0 ? JSON.stringify(document) : null, size: source.length }
 }
 
 export const testTarget = (overrides: Partial<Target> = {}): Target => ({
