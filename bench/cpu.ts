@@ -81,8 +81,9 @@ const microseconds = (ticks: number): number => (ticks / TICKS_PER_SECOND) * 1_0
 /** Null where it can't be read (no such process, or no ps). Granularity is 10 ms: measure over a second or more. */
 export const processCpuTime = (pid: number): CpuTime | null => {
   if (process.platform === 'linux') {
+    // A process that is not there is unknown; one that has just begun has used nothing yet.
+    if (readIfThere(`/proc/${pid}/stat`) === null) return null
     const ticks = treeTicks(pid)
-    if (ticks.serving === 0) return null
     const thread = readIfThere(`/proc/${pid}/task/${pid}/stat`)
     return {
       total: microseconds(ticks.serving),

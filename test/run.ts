@@ -1,6 +1,6 @@
 // `bun run test`: every test file, then one closing line, `N passed, N failed, N skipped`, that tools can read. Each
 // folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run;
-// three at a time, since most of them wait more than they work. What a folder printed comes whole, when it is done.
+// two at a time, since most of them wait more than they work. What a folder printed comes whole, when it is done.
 // Skipped tests are listed with their names, which say the missing part. Arguments replace the folders.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..')
 const FOLDER_LIMIT_MS = 300_000
-const FOLDERS_AT_ONCE = 3
+const FOLDERS_AT_ONCE = 2
 /** Begun first, so that none of them is alone at the end. */
 const LONGEST = ['./test/dashboard', './test/service', './test/store']
 /** A busy machine must not fail a test that waits for a process to start. */
