@@ -7,14 +7,14 @@ import { compileDocument } from '../src/policy/compile.ts'
 import { PolicyUnusableError } from '../src/policy/errors.ts'
 import { weightOf } from '../src/policy/revision-cache.ts'
 import type { Steps } from '../src/policy/steps.ts'
-import type { CompiledPolicy, PolicyDocument, ReadRevision } from '../src/policy/types.ts'
+import type { PolicyDocument, PolicyProgram, ReadRevision } from '../src/policy/types.ts'
 
 /** What a job is decided on. */
 export interface Definition {
   readonly target: Target
-  readonly policy: CompiledPolicy
+  readonly policy: PolicyProgram
   /** The shadow revision; null where there is none, `unusable` where it does not compile. */
-  readonly shadow: CompiledPolicy | 'unusable' | null
+  readonly shadow: PolicyProgram | 'unusable' | null
 }
 
 export interface Policies {
@@ -41,16 +41,17 @@ const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
 const TURN_MS = 1
 
 interface HeldRevision {
-  readonly revision: ReadRevision
-  /** Null until it is first asked for. */
-  steps: Steps<CompiledPolicy> | null
-  compiled: CompiledPolicy | null
-  failure: unknown
+  /** What keeping it weighs. */
+  readonly weight: number
+  /** Begun when it is first asked for; null once it has ended, and with it what it was compiled from. */
+  steps: Steps<PolicyProgram> | null
+  program: PolicyProgram | null
+  failure: PolicyUnusableError | null
 }
 
-const begin = ({ id, document }: ReadRevision): Steps<CompiledPolicy> => {
+function* compile({ id, document }: ReadRevision): Steps<PolicyProgram> {
   if (document === null) throw new PolicyUnusableError(new Error(`revision ${id} can't be used`))
-  return compileDocument(JSON.parse(document) as PolicyDocument)
+  return yield* compileDocument(JSON.parse(document) as PolicyDocument)
 }
 
 export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Policies => {
@@ -58,7 +59,7 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
   const revisions = new LRUCache<string, HeldRevision>({
     max: maxEntries,
     maxSize: MAX_SOURCE_CHARACTERS,
-    sizeCalculation: ({ revision }) => weightOf(revision.size),
+    sizeCalculation: ({ weight }) => weight,
   })
   /** Begun, in the order in which they were asked for. */
   const unfinished = new Set<HeldRevision>()
@@ -67,35 +68,34 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
   const advance = (held: HeldRevision): boolean => {
     const giveWayMs = monotonicMs() + TURN_MS
     try {
-      held.steps ??= begin(held.revision)
-      for (;;) {
+      while (held.steps !== null) {
         const step = held.steps.next()
         if (step.done === true) {
-          held.compiled = step.value
-          return true
+          held.program = step.value
+          held.steps = null
+        } else if (monotonicMs() >= giveWayMs) {
+          return false
         }
-        if (monotonicMs() >= giveWayMs) return false
       }
     } catch (error) {
       held.failure = error instanceof PolicyUnusableError ? error : new PolicyUnusableError(error)
-      return true
+      held.steps = null
     }
+    return true
   }
-
-  const isFinished = (held: HeldRevision): boolean => held.compiled !== null || held.failure !== undefined
 
   /** Most policies are small: they are ready after their first turn. */
   const isReady = (held: HeldRevision): boolean => {
-    if (isFinished(held)) return true
+    if (held.steps === null) return true
     if (unfinished.has(held)) return false
     if (advance(held)) return true
     unfinished.add(held)
     return false
   }
 
-  const compiledOf = ({ compiled, failure }: HeldRevision): CompiledPolicy => {
-    if (compiled === null) throw failure
-    return compiled
+  const programOf = ({ program, failure }: HeldRevision): PolicyProgram => {
+    if (program === null) throw failure
+    return program
   }
 
   return {
@@ -104,7 +104,10 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
       for (const revision of newRevisions) {
         // A revision is immutable: what is compiled stays good.
         if (revisions.has(revision.id)) continue
-        revisions.set(revision.id, { revision, steps: null, compiled: null, failure: undefined })
+        revisions.set(revision.id, {
+          ...{ weight: weightOf(revision.size), steps: compile(revision) },
+          ...{ program: null, failure: null },
+        })
       }
     },
     find: (targetId) => {
@@ -112,13 +115,13 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
       const held = target === undefined ? undefined : revisions.get(target.revisionId)
       if (target === undefined || held === undefined) return undefined
       if (target.shadowRevisionId === null) {
-        return isReady(held) ? { target, policy: compiledOf(held), shadow: null } : 'preparing'
+        return isReady(held) ? { target, policy: programOf(held), shadow: null } : 'preparing'
       }
       const shadow = revisions.get(target.shadowRevisionId)
       if (shadow === undefined) return undefined
       if (!isReady(held) || !isReady(shadow)) return 'preparing'
       // A shadow that can't be used must not keep the active revision from deciding.
-      return { target, policy: compiledOf(held), shadow: shadow.compiled ?? 'unusable' }
+      return { target, policy: programOf(held), shadow: shadow.program ?? 'unusable' }
     },
     prepare: () => {
       const [held] = unfinished

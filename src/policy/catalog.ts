@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyUnusableError } from './errors.ts'
-import { keyOfNeed } from './needs.ts'
+import { keyOfNeed, NO_NEEDS } from './needs.ts'
 import { createRevisionCache, type LoadedRevision, readRevisionOf } from './revision-cache.ts'
 import { createSharedLoads } from './shared-loads.ts'
 import type { PolicySource, ReadRevision, ResolvedTarget, TargetRecord } from './types.ts'
@@ -61,6 +61,8 @@ interface Entry {
 /** Decisions §2: no project has a longer one, and misses must not fill the memory with what callers send. */
 const MAX_VERIFICATION_HASH = 64
 
+const NO_FIELDS: ResolvedTarget['shadowRequires'] = []
+
 const UNRELATED_TOPICS: ReadonlySet<string> = new Set(['api-key', 'attester'])
 
 /** One number per organization, new after each of its changes and never used again. */
@@ -93,7 +95,14 @@ const complete = (
   // A shadow that can't be used is no reason to refuse anyone: the worker records that it failed.
   if (shadow === null || 'failure' in shadow) {
     const shadowRevisionId = shadow === null ? null : record.shadowRevisionId
-    return Object.freeze({ ...record, shadowRevisionId, requires, needs, shadowNeeds: [], shadowRequires: [] })
+    return Object.freeze({
+      ...record,
+      shadowRevisionId,
+      requires,
+      needs,
+      shadowNeeds: NO_NEEDS,
+      shadowRequires: NO_FIELDS,
+    })
   }
   const known = new Set(needs.map(keyOfNeed))
   const shadowNeeds = shadow.needs.filter((need) => !known.has(keyOfNeed(need)))

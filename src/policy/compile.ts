@@ -9,9 +9,9 @@ import { createEvaluator, type EvaluableRule } from './evaluate.ts'
 import { compileExpression } from './expression.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { createPolicyScope, type KnownSources, type PolicyScope } from './scope.ts'
-import { findSharedRules, rulesKey, type SharedRules, shareRules } from './shared-rules.ts'
+import { findProgram, programKey, shareProgram } from './shared-programs.ts'
 import { finish, type Steps } from './steps.ts'
-import type { CompiledPolicy, PolicyDocument, PolicyRule } from './types.ts'
+import type { CompiledPolicy, PolicyDocument, PolicyProgram, PolicyRule } from './types.ts'
 
 /** In the order in which the fields are missed: the wire's. */
 const OPTIONAL_FIELDS: readonly OptionalField[] = ['data', 'msg_value', 'user_ip']
@@ -56,20 +56,14 @@ function* compileRules<Source extends { rule: PolicyRule }>(
   return { rules, issues }
 }
 
-/** A policy of rules that are compiled, with its own words for them. */
-const assemble = (
+const programOf = (
   document: PolicyDocument,
-  { evaluation, expressions, requires, needs }: SharedRules,
-): CompiledPolicy => {
-  const rules = document.rules.map((rule, index) => ({ rule, evaluate: expressions[index]! }))
-  return { document, requires, needs, evaluate: createEvaluator(rules, document.default, evaluation) }
-}
-
-const rulesOf = ({ evaluation, requires, needs }: PolicyScope, rules: readonly EvaluableRule[]): SharedRules => ({
-  evaluation,
-  expressions: rules.map(({ evaluate }) => evaluate),
+  { evaluation, requires, needs }: PolicyScope,
+  rules: readonly EvaluableRule[],
+): PolicyProgram => ({
   requires: OPTIONAL_FIELDS.filter((field) => requires.has(field)),
   needs: needs.all(),
+  evaluate: createEvaluator(rules, document.default, evaluation),
 })
 
 /** A policy compiled from its text, and a way to place the failure of one of its tests there. */
@@ -83,21 +77,16 @@ export const compileSource = (source: string, known: KnownSources = {}): Compile
   const { document, calls, rules, issues, expressionIssue, testIssue } = readPolicyDocument(source)
   // Whether rules hold also depends on what is known, so those that are checked against it are compiled anew.
   const isShared = issues.length === 0 && known.lists === undefined && known.screeners === undefined
-  const key = isShared ? rulesKey(document) : ''
-  const same = isShared ? findSharedRules(key) : undefined
-  if (same !== undefined) {
-    const policy = assemble(document, same)
-    shareRules(key, same, policy)
-    return { policy, testIssue }
-  }
+  const key = isShared ? programKey(document) : ''
+  const same = isShared ? findProgram(key) : undefined
+  if (same !== undefined) return { policy: { document, ...same }, testIssue }
   const scope = finish(createPolicyScope(document, calls, known))
   const compiled = finish(compileRules<RuleReading>(rules, scope, expressionIssue))
   const found = [...issues, ...compiled.issues]
   if (found.length > 0) throw new PolicyInvalidError(source, found)
-  const own = rulesOf(scope, compiled.rules)
-  const policy = assemble(document, own)
-  if (isShared) shareRules(key, own, policy)
-  return { policy, testIssue }
+  const program = programOf(document, scope, compiled.rules)
+  if (isShared) shareProgram(key, program)
+  return { policy: { document, ...program }, testIssue }
 }
 
 const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<CallTable | null> => {
@@ -114,14 +103,10 @@ const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<Cal
  * Compiles a document already read, in steps of few milliseconds at most: for a thread that others wait for.
  * @throws PolicyInvalidError from a step, with every mistake; lines and columns count within the rule's expression.
  */
-export function* compileDocument(document: PolicyDocument): Steps<CompiledPolicy> {
-  const key = rulesKey(document)
-  const same = findSharedRules(key)
-  if (same !== undefined) {
-    const policy = assemble(document, same)
-    shareRules(key, same, policy)
-    return policy
-  }
+export function* compileDocument(document: PolicyDocument): Steps<PolicyProgram> {
+  const key = programKey(document)
+  const same = findProgram(key)
+  if (same !== undefined) return same
   yield
   const issues: PolicyIssue[] = []
   const scope = yield* createPolicyScope(document, yield* callsOf(document, issues))
@@ -133,10 +118,9 @@ export function* compileDocument(document: PolicyDocument): Steps<CompiledPolicy
   })
   issues.push(...compiled.issues)
   if (issues.length > 0) throw new PolicyInvalidError('', issues)
-  const own = rulesOf(scope, compiled.rules)
-  const policy = assemble(document, own)
-  shareRules(key, own, policy)
-  return policy
+  const program = programOf(document, scope, compiled.rules)
+  shareProgram(key, program)
+  return program
 }
 
 /**
@@ -145,4 +129,4 @@ export function* compileDocument(document: PolicyDocument): Steps<CompiledPolicy
  * @throws PolicyInvalidError with every mistake.
  */
 export const compilePolicy = (policy: string | PolicyDocument): CompiledPolicy =>
-  typeof policy === 'string' ? compileSource(policy).policy : finish(compileDocument(policy))
+  typeof policy === 'string' ? compileSource(policy).policy : { document: policy, ...finish(compileDocument(policy)) }

@@ -28,6 +28,9 @@ const leastAge = (left: number | null, right: number | null): number | null => {
   return Math.min(left, right)
 }
 
+/** One for all policies without needs: what each had for itself would be read from main memory with each request. */
+export const NO_NEEDS: readonly FactNeed[] = Object.freeze([])
+
 export interface Needs {
   add(need: FactNeed): void
   count(kind: FactNeed['kind']): number
@@ -46,10 +49,12 @@ export const createNeeds = (): Needs => {
       known.set(key, need.kind === 'list' ? { ...need, maxAgeSeconds: leastAge(need.maxAgeSeconds, demanded) } : need)
     },
     count: (kind) => kinds.get(kind)?.size ?? 0,
-    all: () =>
-      ORDER.flatMap((kind) => {
+    all: () => {
+      if (kinds.size === 0) return NO_NEEDS
+      return ORDER.flatMap((kind) => {
         const needs = [...(kinds.get(kind)?.entries() ?? [])]
         return needs.sort(([left], [right]) => (left < right ? -1 : 1)).map(([, need]) => need)
-      }),
+      })
+    },
   }
 }

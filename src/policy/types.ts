@@ -313,8 +313,8 @@ export interface EvaluationFacts extends RequestFacts {
   readonly lists?: ListReader
 }
 
-export interface CompiledPolicy {
-  readonly document: PolicyDocument
+/** What decides: policies that differ in their names, descriptions and tests alone share one. */
+export interface PolicyProgram {
   /** Optional request fields that some rule reads. */
   readonly requires: readonly OptionalField[]
   /** Facts beyond the request that some rule reads. */
@@ -326,12 +326,17 @@ export interface CompiledPolicy {
   evaluate(facts: EvaluationFacts): Verdict
 }
 
+/** A document and what it compiles to. */
+export interface CompiledPolicy extends PolicyProgram {
+  readonly document: PolicyDocument
+}
+
 /** A revision as workers are given it: read on the main thread, where its text was held against its hash. */
 export interface ReadRevision {
   readonly id: string
   /**
    * A PolicyDocument as JSON, without what only reading it is for: one text, which costs a thread that holds ten thousand
-   * of them nothing. Null where the revision can't be used.
+   * of them little. Null where the revision can't be used.
    */
   readonly document: string | null
   /** Characters of its text: what keeping it weighs. */

@@ -69,3 +69,9 @@ test('a failure in one leaves the others as they were', () => {
   expect(() => first.evaluate(broken)).toThrow()
   expect(verdict(second, '6').compliant).toBe(false)
 })
+
+test('policies of other names alone have one program', () => {
+  const [first, second, other] = [policyOf({}), policyOf({ name: 'Q' }), policyOf({ code: 'B' })]
+  expect(second.evaluate).toBe(first.evaluate)
+  expect(other.evaluate).not.toBe(first.evaluate)
+})
