@@ -20,7 +20,8 @@ export interface Node {
   readonly dashboard: string
   /** The service of its last start. */
   service(): RunningService
-  start(): Promise<void>
+  /** From another checkout of the program where one is given. */
+  start(root?: string): Promise<void>
   /** SIGTERM to its supervisor; its exit code. */
   stop(): Promise<number>
   /** SIGKILL to all its processes at once, as when the machine is gone. */
@@ -92,11 +93,12 @@ const createNode = ({ index, folder, ...options }: NodeOptions): Node => {
     ...{ index, dataDirectory, addresses, service, pids, stop },
     api: `http://${addresses.api}`,
     dashboard: `http://${addresses.dashboard}`,
-    start: async () => {
+    start: async (root) => {
       const counts = ['--processes', String(options.processes), '--workers', String(options.workers)]
       running = await startAlone({
         arguments: [...counts, ...(options.arguments ?? [])],
         dataDirectory,
+        ...(root === undefined ? {} : { root }),
         environment: {
           ...environment,
           COUNTERSIGN_API_LISTEN: addresses.api,

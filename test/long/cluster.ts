@@ -10,6 +10,7 @@ import { freezeDatabase, killDatabase, killNode } from '../cluster/trials/faults
 import { reloadNodes, restartNodes } from '../cluster/trials/rolling.ts'
 import { compareStores } from '../cluster/trials/throughput.ts'
 import { type Finding, finding, type Trial } from '../cluster/trials/trial.ts'
+import { upgradeNodes } from '../cluster/trials/upgrade.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -17,6 +18,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
   'stream-delivery': streamDelivery,
   'restart-nodes': restartNodes,
   'reload-nodes': reloadNodes,
+  'upgrade-nodes': upgradeNodes,
   'kill-node': killNode,
   'kill-database': killDatabase,
   'freeze-database': freezeDatabase,
@@ -28,6 +30,7 @@ const USAGE = `Usage: bun test/long/cluster.ts [--only NAME,…]
   stream-delivery   A session decided on one node, followed on the others
   restart-nodes     Nodes stopped and started one after another under load
   reload-nodes      Their processes replaced instead
+  upgrade-nodes     Nodes brought to the next version, and back, one after another under load
   kill-node         kill -9 of a node under load
   kill-database     kill -9 of PostgreSQL under load
   freeze-database   PostgreSQL stops answering for 5 s under load

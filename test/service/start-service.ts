@@ -11,6 +11,8 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** An existing data folder: it is left in place when the service stops. */
   readonly dataDirectory?: string
+  /** The checkout that it runs from; this one unless stated. */
+  readonly root?: string
 }
 
 export interface RunningService {
@@ -72,7 +74,7 @@ const parseLine = (line: string): LogLine => {
 export const startAlone = async (options: ServiceOptions = {}): Promise<RunningService> => {
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'countersign-service-'))
   const child = Bun.spawn(['bun', 'src/main.ts', ...(options.arguments ?? [])], {
-    cwd: ROOT,
+    cwd: options.root ?? ROOT,
     env: {
       ...cleanEnvironment(),
       COUNTERSIGN_DATA_DIR: dataDirectory,

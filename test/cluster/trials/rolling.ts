@@ -5,7 +5,8 @@ import { type Finding, finding, milliseconds, type Stand, type Trial, untilReady
 
 const SETTLE_MS = 2_000
 
-const underLoad = async (name: string, stand: Stand, replace: () => Promise<void>): Promise<Finding[]> => {
+/** Replaces while requests go on, and tells what failed, what was lost and what took long. */
+export const underLoad = async (name: string, stand: Stand, replace: () => Promise<void>): Promise<Finding[]> => {
   const { cluster, balancer } = stand
   const load = startTraffic({
     ...{ base: balancer.api, values: cluster.quickstart, pauseMs: 5 },

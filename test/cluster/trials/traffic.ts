@@ -14,7 +14,7 @@ export interface Failure {
   /** By performance.now(), when it was sent and when it failed. */
   readonly sentMs: number
   readonly failedMs: number
-  /** The status, or the error's code. */
+  /** The status with the problem's code, or the error's code. */
   readonly what: string
 }
 
@@ -71,9 +71,10 @@ export const startTraffic = ({ base, values, clients, pauseMs }: TrafficOptions)
       let what: string | null
       try {
         const response = await send(kind, `traffic-${process.pid}-${run}-${kind}-${number}-${count}`)
-        what = response.ok ? null : String(response.status)
-        const answer: unknown = await response.json()
-        if (response.ok) acknowledge(kind, answer)
+        // Also what the balancer says itself, which is no JSON.
+        const text = await response.text()
+        what = response.ok ? null : `${response.status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? 'of the balancer'}`
+        if (response.ok) acknowledge(kind, JSON.parse(text))
       } catch (error) {
         what = String((error as { code?: unknown }).code ?? error)
       }
