@@ -8,10 +8,11 @@ import type { RequestIdSource } from './http/request-id.ts'
 import { requestPath } from './http/request-path.ts'
 import { problemResponse } from './http/response.ts'
 import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from './http/route-errors.ts'
+import { createTurnValve } from './http/turn-valve.ts'
 import type { IdentityEndpoints } from './identity/endpoints.ts'
 import { IDENTITY_METHODS, identityRoutes } from './identity/routes.ts'
 import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
-import type { ListenAddress } from './settings.ts'
+import type { ListenAddress } from './setting-values.ts'
 
 export interface AppOptions {
   readonly listen: ListenAddress
@@ -77,6 +78,7 @@ export const startApp = (options: AppOptions): App => {
     recordRefusal(status, code)
     return problemResponse(error, requestId, { report })
   }
+  const valve = createTurnValve()
   const app = new Elysia({
     name: 'countersign',
     // One path per route: what stands before the service goes by paths too, and must not be talked around.
@@ -92,7 +94,7 @@ export const startApp = (options: AppOptions): App => {
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
       routes: {
         ...attestationNativeRoutes(options.endpoints),
-        '/*': (request) => refuse(notServed(request), requestIds(request.headers.get('x-request-id'))),
+        '/*': (request) => valve(() => refuse(notServed(request), requestIds(request.headers.get('x-request-id')))),
       },
     },
   })

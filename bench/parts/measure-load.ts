@@ -69,6 +69,19 @@ export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
   return found.map((finding) => `${report.name}: ${finding}`)
 }
 
+/** What the load generator is told of one window on a target. */
+export const loadPlan = (
+  target: LoadTarget,
+  name: string,
+  shape: LoadShape,
+  warmupMs: number,
+  durationMs: number,
+): LoadPlan => ({
+  ...{ name, shape, warmupMs, durationMs, drainMs: DRAIN_MS },
+  ...{ url: target.url, headers: target.headers, bodies: target.bodies, answers: target.answers },
+  observePid: target.pid,
+})
+
 export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): LoadMeasurer => {
   const { options, client, collector, progress } = context
   const { durations, connections, ratePerSecond } = options
@@ -85,19 +98,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
   const run = (kind: string, shape: LoadShape, warmupMs: number, durationMs: number): Promise<LoadReport> => {
     const name = `${target.part} ${kind}`
     progress.step(name)
-    const plan: LoadPlan = {
-      name,
-      url: target.url,
-      headers: target.headers,
-      bodies: target.bodies,
-      answers: target.answers,
-      shape,
-      warmupMs,
-      durationMs,
-      drainMs: DRAIN_MS,
-      observePid: target.pid,
-    }
-    return client.run(plan)
+    return client.run(loadPlan(target, name, shape, warmupMs, durationMs))
   }
   const add = (name: string, label: string, unit: Unit, value: number): void => {
     const definition: MeasurementDefinition = {

@@ -9,7 +9,8 @@ import type { Unit } from '../result.ts'
 import { type RunningService, withStore } from '../scale/running-service.ts'
 import type { BenchContext } from './context.ts'
 import type { LoadTarget } from './measure-load.ts'
-import { startPolicyService, targetOf } from './policy-service.ts'
+import { ENDPOINT, startPolicyService, targetOf } from './policy-service.ts'
+import { type RefusalBuckets, readRefusals, servedWithinMs } from './served-refusals.ts'
 
 const MULTIPLES = [1, 2, 10] as const
 const FLOOD = 2
@@ -66,6 +67,9 @@ const noteStrange = ({ collector }: BenchContext, report: LoadReport): void => {
   for (const problem of report.answers.problems) collector.find(`${report.name}: ${problem}`)
 }
 
+const scrapeRefusals = async ({ url }: LoadTarget): Promise<RefusalBuckets> =>
+  readRefusals(await (await fetch(new URL('/metrics', url))).text(), ENDPOINT)
+
 const measureMultiple = async (
   context: BenchContext,
   target: LoadTarget,
@@ -77,7 +81,9 @@ const measureMultiple = async (
   const shape: LoadShape = {
     ...{ mode: 'open', connections: connectionsFor(peak), ratePerSecond: Math.round(peak * multiple), queueLimit: 0 },
   }
+  const before = await scrapeRefusals(target)
   const report = await client.run(planOf(target, `overload ×${multiple}`, shape, warmupMs + DEADLINE_MS, openMs))
+  const servedMs = servedWithinMs(before, await scrapeRefusals(target), 0.99)
   noteStrange(context, report)
   const numbers = overloadNumbers(report)
   const at = `at ${multiple}× capacity`
@@ -89,6 +95,9 @@ const measureMultiple = async (
   if (numbers.refusals > 0) {
     add(`x${multiple}.refusal_p50`, `p50 of a refusal ${at}`, 'ms', numbers.refusalMs.p50)
     add(`x${multiple}.refusal_p99`, `p99 of a refusal ${at}`, 'ms', numbers.refusalMs.p99)
+    if (servedMs !== null && Number.isFinite(servedMs)) {
+      add(`x${multiple}.refusal_served_p99`, `p99 of it in the service itself ${at}, at most`, 'ms', servedMs)
+    }
   }
   add(`x${multiple}.p99`, `p99 of what was answered 200 ${at}`, 'ms', report.latencyMs.p99)
   if (report.generatorDelayMs !== null) {

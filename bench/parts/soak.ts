@@ -4,21 +4,20 @@ import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Chart } from '../draw/line-chart.ts'
 import { writeDrawing } from '../draw/write-drawing.ts'
-import type { LoadPlan, LoadReport, LoadShape } from '../load/plan.ts'
+import type { LoadReport, LoadShape } from '../load/plan.ts'
 import { treeResidentMegabytes } from '../process-memory.ts'
 import type { Unit } from '../result.ts'
 import type { RunningService } from '../scale/running-service.ts'
 import { fitSlope } from '../slope.ts'
 import { median } from '../stages/harness.ts'
 import type { BenchContext } from './context.ts'
-import { findingsOf, type LoadTarget } from './measure-load.ts'
+import { findingsOf, type LoadTarget, loadPlan } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
 
 const SHARE = 0.7
 const CAPACITY_WINDOWS = 3
 const MINUTE_MS = 60_000
 const MEMORY_EVERY_MS = 5_000
-const DRAIN_MS = 5_000
 const QUEUE_LIMIT = 100_000
 /** Caches fill and code is compiled: growth of the first part is no leak. */
 const SETTLING_PART = 0.2
@@ -90,31 +89,19 @@ export const soakChart = (memory: readonly MemorySample[], minutes: readonly Soa
   ],
 })
 
-const planOf = (
-  target: LoadTarget,
-  name: string,
-  shape: LoadShape,
-  warmupMs: number,
-  durationMs: number,
-): LoadPlan => ({
-  ...{ name, shape, warmupMs, durationMs, drainMs: DRAIN_MS },
-  ...{ url: target.url, headers: target.headers, bodies: target.bodies, answers: target.answers },
-  observePid: target.pid,
-})
-
 /** Attestations per second at its peak. Also checks that the disk holds what is to come. */
 const measureCapacity = async (context: BenchContext, service: RunningService, target: LoadTarget): Promise<number> => {
   const { client, options, progress } = context
   const { durations, connections } = options
   const closed: LoadShape = { mode: 'closed', connections }
   progress.step('soak warm-up')
-  await client.run(planOf(target, 'soak warm-up', closed, 0, durations.firstWarmupMs))
+  await client.run(loadPlan(target, 'soak warm-up', closed, 0, durations.firstWarmupMs))
   const before = folderBytes(service.dataDirectory)
   const peaks: number[] = []
   let attested = 0
   for (let window = 0; window < CAPACITY_WINDOWS; window++) {
     progress.step('soak: the capacity')
-    const report = await client.run(planOf(target, 'soak capacity', closed, 0, durations.closedMs))
+    const report = await client.run(loadPlan(target, 'soak capacity', closed, 0, durations.closedMs))
     peaks.push(report.throughputPerSecond)
     attested += report.completed
   }
@@ -148,7 +135,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const timer = setInterval(readMemory, MEMORY_EVERY_MS)
   try {
     for (let minute = 1; minute <= options.minutes; minute++) {
-      const report = await client.run(planOf(target, `soak minute ${minute}`, shape, 0, MINUTE_MS))
+      const report = await client.run(loadPlan(target, `soak minute ${minute}`, shape, 0, MINUTE_MS))
       for (const finding of findingsOf(report, true)) collector.find(finding)
       const { p50, p99 } = report.latencyMs
       minutes.push({ ...{ minute, p50, p99 }, errors: errorsOf(report) })

@@ -1,6 +1,6 @@
 // The way of a request of interface A behind the gate: body, idempotency, use case, answer. One function for both
 // endpoints, so that neither forgets a step.
-import { DeadlineExceededError } from '../domain/errors.ts'
+import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { Call, Endpoint, Gate, GateSettings } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import { readJsonBody } from '../http/json-body.ts'
@@ -15,8 +15,8 @@ export interface EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision'>
   /** A decision was made for a request that was answered 408 meanwhile: the log must say so (invariant 4). */
   readonly withhold: (uuids: readonly string[]) => void
-  /** The refusal that a request would meet at the pool, if any. */
-  readonly refusal: (organizationId: string, deadlineMs: number) => Error | null
+  /** The refusal that a request would meet at the pool, if any: the same error each time. */
+  readonly refusal: (organizationId: string, deadlineMs: number) => CountersignError | null
 }
 
 export interface EndpointDefinition<Decoded> {
@@ -39,6 +39,10 @@ export const createEndpoint = <Decoded>(
     scope: 'attestation',
     readKey: (headers) => headers.get('x-api-key'),
     challenge: API_KEY_CHALLENGE,
+    // Under a flood most of the time would go into reading what is refused afterwards. A repeated request may have its
+    // answer without the pool.
+    refusal: ({ organizationId }, headers, deadlineMs) =>
+      headers.has('idempotency-key') ? null : refusal(organizationId, deadlineMs),
   }
 
   /** With an Idempotency-Key: answered once, whatever is retried. */
@@ -90,13 +94,5 @@ export const createEndpoint = <Decoded>(
     return jsonResponse(answer.body, requestId, { rateLimit })
   }
 
-  return gate(settings, (call) => {
-    // Under a flood most of the time would go into reading what is refused afterwards. A repeated request may have its
-    // answer without the pool.
-    if (!call.request.headers.has('idempotency-key')) {
-      const refused = refusal(call.principal.organizationId, call.deadline.deadlineMs)
-      if (refused !== null) throw refused
-    }
-    return handle(call)
-  })
+  return gate(settings, handle)
 }

@@ -1,13 +1,15 @@
 // The way into every API endpoint, in the order of the house: request id, deadline, key, rate limit, then the endpoint's
 // own work; and the one way out, for answers and errors alike. One function for all, so that none forgets a step.
 import type { ApiKeyScope } from '../domain/api-key.ts'
+import type { CountersignError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Authenticator, Principal } from './authenticate.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
 import { toProblem } from './problem.ts'
 import type { RateLimiter, RateLimitState } from './rate-limit.ts'
 import type { RequestIdSource } from './request-id.ts'
-import { problemResponse } from './response.ts'
+import { problemResponse, repeatedProblemResponse } from './response.ts'
+import { createTurnValve, type TurnValve } from './turn-valve.ts'
 
 export interface GateDependencies {
   readonly authenticator: Authenticator
@@ -20,6 +22,8 @@ export interface GateDependencies {
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
   /** While true, each answer asks its client to close the connection, so that none is cut when the listener stops. */
   readonly isStopping: () => boolean
+  /** One for all gates of a thread; a valve of its own unless given. */
+  readonly valve?: TurnValve
 }
 
 export interface GateSettings {
@@ -31,6 +35,11 @@ export interface GateSettings {
   readonly readKey: (headers: Headers) => string | null
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string
+  /**
+   * Why a request would come to nothing by now, if so: asked once its key is known, before it costs a token of the key's
+   * limit and before its body is read. The same error each time, not one for each request.
+   */
+  readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
 }
 
 /** A request that was let in. */
@@ -53,10 +62,11 @@ export type Endpoint = (request: Request) => Promise<Response>
 /** `handle` throws what the answer is to be: it is mapped, counted and, if it is no answer by design, reported. */
 export type Gate = (settings: GateSettings, handle: (call: Call) => Promise<Response>) => Endpoint
 
-export const createGate =
-  (dependencies: GateDependencies): Gate =>
-  ({ method, route, scope, readKey, challenge }, handle) => {
-    const { authenticator, limiter, deadlines, requestIds, monotonicMs, metrics, report, isStopping } = dependencies
+export const createGate = (dependencies: GateDependencies): Gate => {
+  const { authenticator, limiter, deadlines, requestIds, monotonicMs, metrics, report, isStopping } = dependencies
+  const valve = dependencies.valve ?? createTurnValve()
+
+  return ({ method, route, scope, readKey, challenge, refusal }, handle) => {
     const record = metrics.route(method, route)
 
     return (request) => {
@@ -64,6 +74,23 @@ export const createGate =
       const { headers } = request
       const requestId = requestIds(headers.get('x-request-id'))
       let rateLimit: RateLimitState | null = null
+
+      const answer = (response: Response): Response => {
+        if (isStopping()) response.headers.set('connection', 'close')
+        record(response.status, monotonicMs() - startedMs)
+        return response
+      }
+      const refuse = (error: unknown): Response | Promise<Response> =>
+        valve(() => {
+          metrics.recordError(toProblem(error).code)
+          return answer(problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers }))
+        })
+      const turnAway = (error: CountersignError): Response | Promise<Response> =>
+        valve(() => {
+          metrics.recordError(error.code)
+          report(error, requestId)
+          return answer(repeatedProblemResponse(error, requestId))
+        })
 
       const confirmKey = (): Promise<void> | undefined => {
         if (monotonicMs() - startedMs < SLOW_BODY_MS) return undefined
@@ -73,31 +100,27 @@ export const createGate =
         rateLimit = limiter.take(principal)
         return handle({ request, requestId, principal, rateLimit, deadline, confirmKey })
       }
-      const admit = (principal: Principal, deadline: Deadline): Promise<Response> => {
+      const admit = (principal: Principal, deadline: Deadline): CountersignError | Promise<Response> => {
+        const refused = refusal?.(principal, headers, deadline.deadlineMs) ?? null
+        if (refused !== null) return refused
         const ready = limiter.ready(principal)
         return ready === undefined ? letIn(principal, deadline) : ready.then(() => letIn(principal, deadline))
       }
       // No promise of its own for a key that is known, as most are.
-      const enter = (deadline: Deadline): Promise<Response> => {
+      const enter = (deadline: Deadline): CountersignError | Promise<Response | CountersignError> => {
         const found = authenticator.authenticate(readKey(headers), scope)
-        return found instanceof Promise ? found.then((principal) => admit(principal, deadline)) : admit(found, deadline)
+        return found instanceof Promise
+          ? found.then<Response | CountersignError>((principal) => admit(principal, deadline))
+          : admit(found, deadline)
       }
-      const answer = (response: Response): Response => {
-        if (isStopping()) response.headers.set('connection', 'close')
-        record(response.status, monotonicMs() - startedMs)
-        return response
-      }
-      const refuse = (error: unknown): Response => {
-        const { status, code } = toProblem(error)
-        record(status, monotonicMs() - startedMs)
-        metrics.recordError(code)
-        return problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers })
-      }
+      const settle = (result: Response | CountersignError): Response | Promise<Response> =>
+        result instanceof Response ? answer(result) : turnAway(result)
       try {
         const watched = deadlines.watch(enter)
-        return watched instanceof Promise ? watched.then(answer, refuse) : Promise.resolve(answer(watched))
+        return watched instanceof Promise ? watched.then(settle, refuse) : Promise.resolve(settle(watched))
       } catch (error) {
         return Promise.resolve(refuse(error))
       }
     }
   }
+}

@@ -40,17 +40,35 @@ export interface DispatcherOptions {
 export const shareOf = (meanServiceMs: number, limits: Pick<PoolLimits, 'wakeWorthMs' | 'maxShare'>): number =>
   meanServiceMs === 0 ? 1 : Math.max(1, Math.min(limits.maxShare, Math.floor(limits.wakeWorthMs / meanServiceMs)))
 
+/**
+ * Jobs that one worker may hold. While the thread here is busy with other things, the refusals of a flood above all,
+ * nobody hands the worker more: then it gets, besides its two batches, what it does meanwhile.
+ */
+export const depthOf = (
+  turnMs: number,
+  meanServiceMs: number,
+  limits: Pick<PoolLimits, 'maxInFlight' | 'bridgedTurnMs'>,
+): number =>
+  meanServiceMs === 0
+    ? limits.maxInFlight
+    : limits.maxInFlight + Math.floor(Math.min(turnMs, limits.bridgedTurnMs) / meanServiceMs)
+
+/** What is left of a long turn after another: some dozens of short ones, and it is forgotten. */
+const TURN_MEMORY = 0.98
+
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { queue, handles, clock, timers, limits } = options
   let scheduled = false
+  /** How long a turn of this thread takes, lately and at the longest, from a turn's first job on. */
+  let turnMs = 0
   const suspects: Entry[] = []
   /** The suspect that is out, or about to go out, and the worker kept free for it. */
   let reserved: WorkerHandle | null = null
   let suspectOut: Entry | null = null
 
-  const leastLoaded = (): WorkerHandle | null => {
+  const leastLoaded = (depth: number): WorkerHandle | null => {
     let best: WorkerHandle | null = null
-    let load = limits.maxInFlight
+    let load = depth
     for (const handle of handles) {
       if (handle.state !== 'live' || handle === reserved || handle.inFlight.size >= load) continue
       best = handle
@@ -84,7 +102,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     // An idle worker, if there is one; else the first choice gets no more jobs until it is idle.
     const idle = handles.find((handle) => handle.state === 'live' && handle.inFlight.size === 0)
     if (reserved?.state !== 'live') reserved = null
-    reserved = idle ?? reserved ?? leastLoaded()
+    reserved = idle ?? reserved ?? leastLoaded(limits.maxInFlight)
     if (reserved === null || reserved.inFlight.size > 0) return
     suspects.shift()
     if (assign(reserved, suspect, nowMs)) {
@@ -99,11 +117,13 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     if (queue.size === 0 && suspects.length === 0 && reserved === null) return
     const nowMs = clock.monotonicMs()
     dispatchSuspect(nowMs)
-    const share = shareOf(options.meanServiceMs(), limits)
+    const meanServiceMs = options.meanServiceMs()
+    const share = shareOf(meanServiceMs, limits)
+    const depth = depthOf(turnMs, meanServiceMs, limits)
     while (queue.size > 0) {
-      const handle = leastLoaded()
+      const handle = leastLoaded(depth)
       if (handle === null) break
-      const room = Math.min(share, limits.maxInFlight - handle.inFlight.size)
+      const room = Math.min(share, depth - handle.inFlight.size)
       for (let given = 0; given < room; given++) {
         const entry = queue.shift()
         if (entry === null) break
@@ -118,8 +138,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     schedule: () => {
       if (scheduled) return
       scheduled = true
+      const startedMs = clock.monotonicMs()
       timers.endOfTurn(() => {
         scheduled = false
+        turnMs = Math.max(clock.monotonicMs() - startedMs, turnMs * TURN_MEMORY)
         dispatch()
       })
     },

@@ -18,9 +18,9 @@ export interface Entry {
   readonly sequence: number
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
-  enqueuedMs: number
+  readonly enqueuedMs: number
   /** How long it was expected to take when it was taken in. */
-  forecastMs: number
+  readonly forecastMs: number
   dispatchedMs: number
   /** Answered or failed. Its worker may still be busy with it. */
   settled: boolean
@@ -42,7 +42,8 @@ export interface Submission {
   readonly promise: Promise<PoolAnswer>
 }
 
-export const createEntry = (job: Job, target: Target, sequence: number, nowMs: number): Submission => {
+/** @param forecastMs how long it is expected to take; 0 when nothing is in its way. */
+export const createEntry = (job: Job, target: Target, sequence: number, nowMs: number, forecastMs = 0): Submission => {
   const { promise, resolve, reject } = Promise.withResolvers<PoolAnswer>()
   const entry: Entry = {
     job,
@@ -51,7 +52,7 @@ export const createEntry = (job: Job, target: Target, sequence: number, nowMs: n
     resolve,
     reject,
     enqueuedMs: nowMs,
-    forecastMs: 0,
+    forecastMs,
     dispatchedMs: 0,
     settled: false,
     queued: false,

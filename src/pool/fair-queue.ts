@@ -10,6 +10,8 @@ export interface FairQueue extends WaitingJobs {
   sizeOf(organizationId: string): number
   /** The part of all workers' time that a job of the organization, submitted now, would have: above 0, at most 1. */
   shareOf(organizationId: string): number
+  /** Whether a job of another organization would make room for one of this: see `displaceFor`. */
+  canDisplaceFor(organizationId: string): boolean
   /**
    * Makes room for a job of the organization when there is none: takes out the newest job of whoever has the longest
    * queue for its weight. Null when that is the organization itself, whose own job then has to be refused.
@@ -75,6 +77,20 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
     return lane
   }
 
+  /** Whoever has the longest queue for its weight; null when that would be the organization itself with one job more. */
+  const longestBeside = (organizationId: string): Lane | null => {
+    const own = lanes.get(organizationId)
+    const weight = own?.active ? own.weight : Math.max(1, Math.trunc(weightOf(organizationId)))
+    let longest: Lane | null = null
+    let length = ((own?.queue.size ?? 0) + 1) / weight
+    for (const lane of active) {
+      if (lane.queue.size / lane.weight <= length) continue
+      longest = lane
+      length = lane.queue.size / lane.weight
+    }
+    return longest
+  }
+
   return {
     get size() {
       return size
@@ -105,17 +121,9 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
       laneOf(entry.target.organizationId).queue.drop(entry)
       size -= 1
     },
+    canDisplaceFor: (organizationId) => longestBeside(organizationId) !== null,
     displaceFor: (organizationId) => {
-      const own = lanes.get(organizationId)
-      const weight = own?.active ? own.weight : Math.max(1, Math.trunc(weightOf(organizationId)))
-      let longest: Lane | null = null
-      let length = ((own?.queue.size ?? 0) + 1) / weight
-      for (const lane of active) {
-        if (lane.queue.size / lane.weight <= length) continue
-        longest = lane
-        length = lane.queue.size / lane.weight
-      }
-      const entry = longest?.queue.takeTail() ?? null
+      const entry = longestBeside(organizationId)?.queue.takeTail() ?? null
       if (entry !== null) size -= 1
       return entry
     },

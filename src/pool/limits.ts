@@ -17,6 +17,8 @@ export interface PoolLimits {
   readonly attestersTimeoutMs: number
   /** Jobs at one worker. Two batches: it never waits for the next, and the rest waits where it can be dropped. */
   readonly maxInFlight: number
+  /** So long a turn of the main thread is bridged by more jobs at each worker: what follows them waits behind them. */
+  readonly bridgedTurnMs: number
   /** Jobs in one message, recorded by one append and answered together. */
   readonly maxBatch: number
   /** Work that is worth waking a thread for: so many of a turn's jobs go to one worker before the next gets any. */
@@ -43,6 +45,7 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
   recoverTimeoutMs: 500,
   attestersTimeoutMs: 60_000,
   maxInFlight: 64,
+  bridgedTurnMs: 50,
   maxBatch: 32,
   wakeWorthMs: 0.15,
   maxShare: 8,

@@ -1,39 +1,27 @@
 // The main-thread half of signing: a bounded queue in front of worker threads that evaluate, sign and record. A job is
 // settled exactly once and within its deadline (invariant 4), keeps its uuid through every try (invariant 3), and is
 // refused at once when the queue is full (invariant 8).
-import {
-  CountersignError,
-  DeadlineExceededError,
-  DependencyUnavailableError,
-  QueueFullError,
-} from '../domain/errors.ts'
+import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import type { ReadRevision } from '../policy/types.ts'
-import { type Forecast, forecastMs, refuseLate } from './admission.ts'
+import { createAdmission } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
 import { createDispatcher } from './dispatcher.ts'
-import { createEntry, type Entry, type PoolAnswer } from './entry.ts'
+import { createEntry, type PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
 import { createPoolLists } from './lists.ts'
 import { createLostJobs } from './lost-jobs.ts'
-import {
-  type AttesterReference,
-  type Job,
-  type Outcome,
-  SEQUENCE_MASK,
-  type WorkerReport,
-  type WorkerSettings,
-} from './protocol.ts'
+import { createTakeOutcomes } from './outcomes.ts'
+import { type AttesterReference, type Job, SEQUENCE_MASK, type WorkerReport, type WorkerSettings } from './protocol.ts'
 import type { RecoverDecisions } from './recovery.ts'
 import { createSettlement } from './settlement.ts'
 import { createPoolStatistics, type PoolStats, predictWaitMs } from './statistics.ts'
 import { createSupervisor } from './supervisor.ts'
 import { systemTimers, type Timers } from './timers.ts'
-import type { OutcomeBatch } from './wire.ts'
 import { createWithheldLedger } from './withheld.ts'
 import type { WorkerHandle, WorkerPort } from './worker-handle.ts'
 
@@ -111,44 +99,6 @@ export const createPool = (options: PoolOptions): Pool => {
     withheld.withhold(uuids)
   }
 
-  /** False: an answer that came too late. */
-  const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
-    if (outcome.status === 'answered') return settlement.answer(entry, outcome)
-    if (entry.settled) return true
-    if (outcome.status === 'undefined-target') {
-      handle.forgetTarget(entry)
-      entry.redefinitions += 1
-      if (entry.redefinitions <= limits.maxRedefinitions) queue.pushHead(entry)
-      else settlement.fail(entry, new DependencyUnavailableError('the policy could not be loaded'))
-    } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
-      // A worker's clock may run ahead of ours by its handshake's error, so the deadline's own timer answers 408.
-      const { requestId, uuid } = entry.job
-      if (outcome.errorClass !== null) {
-        onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })
-      }
-      const retryAfterSeconds = outcome.code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
-      settlement.fail(entry, new CountersignError(outcome.code, outcome.detail, retryAfterSeconds))
-    }
-    return true
-  }
-
-  const takeBatch = (handle: WorkerHandle, batch: OutcomeBatch): void => {
-    const nowMs = clock.monotonicMs()
-    statistics.recordBatch(batch.busyMs, batch.outcomes.length)
-    const late: string[] = []
-    for (const outcome of batch.outcomes) {
-      const entry = handle.inFlight.get(outcome.sequence)
-      if (entry === undefined) continue
-      handle.inFlight.delete(outcome.sequence)
-      dispatcher.release(entry)
-      statistics.recordRun(nowMs - entry.dispatchedMs)
-      if (!takeOutcome(handle, entry, outcome)) late.push(entry.job.uuid)
-    }
-    if (late.length > 0) withhold(late)
-    dispatcher.dispatch()
-    supervisor.settle(handle)
-  }
-
   const takeReport = (handle: WorkerHandle, report: WorkerReport): void => {
     if (report.type === 'attesters-loaded') rotation.report(handle, report)
     else if (report.type === 'withheld-recorded') withheld.confirm(handle, report.uuids)
@@ -177,7 +127,10 @@ export const createPool = (options: PoolOptions): Pool => {
     limits,
     onEvent,
     onLive: takeLive,
-    onOutcomes: takeBatch,
+    onOutcomes: (handle, batch) => {
+      takeOutcomes(handle, batch)
+      supervisor.settle(handle)
+    },
     onReport: takeReport,
     onLost: (lost) => {
       rotation.leave(lost.handle)
@@ -210,6 +163,9 @@ export const createPool = (options: PoolOptions): Pool => {
     onFailed: settlement.fail,
     onDispatched: (entry) => statistics.recordWait(entry.dispatchedMs - entry.enqueuedMs),
   })
+  const takeOutcomes = createTakeOutcomes({
+    ...{ clock, queue, dispatcher, settlement, statistics, limits, onEvent, withhold },
+  })
   const takeLostJobs = createLostJobs({
     recover: options.recover,
     limits,
@@ -234,28 +190,22 @@ export const createPool = (options: PoolOptions): Pool => {
     return live
   }
 
-  const lookAhead = (organizationId: string, leftMs: number): Forecast => ({
-    queued: queue.sizeOf(organizationId),
-    share: queue.shareOf(organizationId),
-    meanServiceMs: statistics.meanServiceMs,
-    workers: countLive(),
-    overrunMs: statistics.overrunMs,
-    leftMs,
-  })
+  const { queueLimit } = options
+  const admission = createAdmission({ queue, queueLimit, statistics, countWorkers: countLive })
 
-  /** Makes room if it must. A number: the job is taken, and expected to take so many milliseconds. */
+  /** A number: the job may enter the queue, and is expected to take so many milliseconds. */
   const admit = (organizationId: string, leftMs: number): QueueFullError | number => {
-    if (queue.size === 0) return 0
-    const forecast = lookAhead(organizationId, leftMs)
-    const late = refuseLate(forecast)
-    if (late !== null) return late
-    if (queue.size >= options.queueLimit) {
-      const displaced = queue.displaceFor(organizationId)
-      if (displaced === null) return new QueueFullError()
-      statistics.refused += 1
-      settlement.fail(displaced, new QueueFullError())
-    }
-    return forecastMs(forecast)
+    const admitted = admission(organizationId, leftMs)
+    if (typeof admitted !== 'number') statistics.refused += 1
+    else if (queue.size >= queueLimit) makeRoomFor(organizationId)
+    return admitted
+  }
+
+  const makeRoomFor = (organizationId: string): void => {
+    const displaced = queue.displaceFor(organizationId)
+    if (displaced === null) return
+    statistics.refused += 1
+    settlement.fail(displaced, new QueueFullError())
   }
 
   return {
@@ -267,24 +217,20 @@ export const createPool = (options: PoolOptions): Pool => {
         statistics.expired += 1
         return Promise.reject(new DeadlineExceededError())
       }
-      const expected = admit(target.organizationId, job.deadlineMs - nowMs)
-      if (typeof expected !== 'number') {
-        statistics.refused += 1
-        return Promise.reject(expected)
-      }
+      const admitted = admit(target.organizationId, job.deadlineMs - nowMs)
+      if (typeof admitted !== 'number') return Promise.reject(admitted)
       sequence = (sequence + 1) & SEQUENCE_MASK
-      const { entry, promise } = createEntry(job, target, sequence, nowMs)
-      entry.forecastMs = expected
+      const { entry, promise } = createEntry(job, target, sequence, nowMs, admitted)
       settlement.open(entry)
       queue.pushTail(entry)
       dispatcher.schedule()
       return promise
     },
     refusal: (organizationId, deadlineMs) => {
-      if (queue.size === 0) return null
-      const late = refuseLate(lookAhead(organizationId, deadlineMs - clock.monotonicMs()))
-      if (late !== null) statistics.refused += 1
-      return late
+      const admitted = admission(organizationId, deadlineMs - clock.monotonicMs())
+      if (typeof admitted === 'number') return null
+      statistics.refused += 1
+      return admitted
     },
     resize: supervisor.resize,
     updateAttesters: rotation.update,
@@ -300,7 +246,7 @@ export const createPool = (options: PoolOptions): Pool => {
         wanted: supervisor.wanted,
         abandoned: supervisor.abandoned,
         queued: queue.size,
-        queueLimit: options.queueLimit,
+        queueLimit,
         inFlight,
         pending: settlement.pending,
         restarts: { ...supervisor.restarts },

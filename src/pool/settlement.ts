@@ -41,8 +41,8 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     if (deadlines.size === 0) for (const resolve of waiters.splice(0)) resolve()
   }
 
-  const noteOverrun = ({ enqueuedMs, forecastMs }: Entry): void =>
-    statistics.recordOverrun(clock.monotonicMs() - enqueuedMs - forecastMs)
+  const noteOverrun = ({ enqueuedMs, forecastMs }: Entry, nowMs: number): void =>
+    statistics.recordOverrun(nowMs - enqueuedMs - forecastMs, nowMs)
 
   const fail = (entry: Entry, error: CountersignError): void => {
     if (entry.settled) return
@@ -51,10 +51,10 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     entry.reject(error)
   }
 
-  const expire = (entry: Entry): void => {
+  const expire = (entry: Entry, nowMs = clock.monotonicMs()): void => {
     if (entry.settled) return
     statistics.expired += 1
-    noteOverrun(entry)
+    noteOverrun(entry, nowMs)
     settle(entry)
     entry.reject(new DeadlineExceededError())
   }
@@ -68,12 +68,13 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     open: deadlines.add,
     answer: (entry, answer) => {
       if (entry.settled) return false
-      if (entry.job.deadlineMs <= clock.monotonicMs()) {
-        expire(entry)
+      const nowMs = clock.monotonicMs()
+      if (entry.job.deadlineMs <= nowMs) {
+        expire(entry, nowMs)
         return false
       }
       statistics.answered += 1
-      noteOverrun(entry)
+      noteOverrun(entry, nowMs)
       settle(entry)
       entry.resolve(answer)
       return true

@@ -35,6 +35,11 @@ export interface PoolStats {
 const SERVICE_WEIGHT = 0.02
 /** Of a job: some dozens of them tell that the thread has become busier, or less so. */
 const OVERRUN_WEIGHT = 0.02
+/**
+ * What was seen this long ago counts for a third, however few jobs came since. Else a forecast that has become too bad to
+ * take jobs by would hardly hear from any job that it is not so bad any more.
+ */
+const OVERRUN_MEMORY_MS = 100
 
 export interface PoolStatistics {
   answered: number
@@ -45,7 +50,7 @@ export interface PoolStatistics {
   recordRun(durationMs: number): void
   recordBatch(busyMs: number, jobs: number): void
   /** A job took this much longer than was forecast; below zero, less. */
-  recordOverrun(overrunMs: number): void
+  recordOverrun(overrunMs: number, nowMs: number): void
   readonly meanServiceMs: number
   /** How much longer jobs take than their forecasts, lately; at least 0. */
   readonly overrunMs: number
@@ -58,6 +63,7 @@ export const createPoolStatistics = (): PoolStatistics => {
   let meanServiceMs = 0
   let batches = 0
   let overrunMs = 0
+  let overrunAtMs = 0
   return {
     answered: 0,
     refused: 0,
@@ -70,8 +76,10 @@ export const createPoolStatistics = (): PoolStatistics => {
       batches += 1
       meanServiceMs += (busyMs / jobs - meanServiceMs) * Math.max(SERVICE_WEIGHT, 1 / batches)
     },
-    recordOverrun: (newestMs) => {
-      overrunMs += (newestMs - overrunMs) * OVERRUN_WEIGHT
+    recordOverrun: (newestMs, nowMs) => {
+      const weight = Math.max(OVERRUN_WEIGHT, 1 - Math.exp((overrunAtMs - nowMs) / OVERRUN_MEMORY_MS))
+      overrunMs += (newestMs - overrunMs) * weight
+      overrunAtMs = nowMs
     },
     get overrunMs() {
       return Math.max(0, overrunMs)

@@ -269,6 +269,16 @@ describe('after an error', () => {
     expect(await run(request('u9'), sign)).toEqual(answered('u0'))
   })
 
+  test('a full queue does not use the key up: the next try is a first one, with its own uuid', async () => {
+    const run = guard()
+    for (const uuid of ['u1', 'u2']) {
+      expect(await codeOf(run(request(uuid), failWith(new QueueFullError())))).toBe('OVERLOADED')
+    }
+    // Also another request may have it: nothing was bound to it.
+    expect(await run(request('u3', { body: 'other' }), sign)).toEqual(answered('u3'))
+    expect(await codeOf(run(request('u4'), sign))).toBe('IDEMPOTENCY_MISMATCH')
+  })
+
   test('a refusal after a cut-off try does not free the uuid: the first may have been signed', async () => {
     const run = guard()
     await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))

@@ -1,7 +1,7 @@
 // Which worker gets which job, and in what messages.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { shareOf } from '../../src/pool/dispatcher.ts'
+import { depthOf, shareOf } from '../../src/pool/dispatcher.ts'
 import { type DispatchedJob, encodeOutcomes } from '../../src/pool/wire.ts'
 import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, SETTINGS, settled, startHarness } from './support/harness.ts'
@@ -80,6 +80,32 @@ describe('batching', () => {
   test('a share is a job at least, and no more than the limit', () => {
     const limits = { wakeWorthMs: 0.15, maxShare: 8 }
     expect([0, 0.001, 0.02, 0.04, 0.1, 0.2, 50].map((meanMs) => shareOf(meanMs, limits))).toEqual([1, 8, 7, 3, 1, 1, 1])
+  })
+
+  test('a worker holds what it can do in a long turn besides its two batches, and no more than is agreed', () => {
+    const limits = { maxInFlight: 64, bridgedTurnMs: 50 }
+    expect([0, 0.4, 12, 50, 900].map((turnMs) => depthOf(turnMs, 0.25, limits))).toEqual([64, 65, 112, 264, 264])
+    expect(depthOf(20, 0, limits)).toBe(64)
+  })
+
+  test('while the thread is held up in its turns, a worker is given more; then as many as before', async () => {
+    const { pump, time, submit, worker, pool } = await startHarness({ workers: 1, limits: { maxInFlight: 4 } })
+    void submit(0)
+    await pump()
+    worker(0).answer(worker(0).jobs, 2)
+    await pump()
+    for (let number = 1; number <= 40; number++) void submit(number)
+    // From the first job of the turn to its end: time for ten jobs of 2 ms.
+    time.stall(20)
+    await pump()
+    expect(pool.stats()).toMatchObject({ inFlight: 14, queued: 26 })
+    for (let turn = 0; turn < 200; turn++) {
+      void submit(100 + turn)
+      await pump()
+    }
+    worker(0).answer(worker(0).jobs.slice(1), 28)
+    await pump()
+    expect(pool.stats().inFlight).toBe(4)
   })
 
   test('an idle worker is filled before a loaded one', async () => {
@@ -187,6 +213,33 @@ describe('the bounded queue', () => {
     expect(pool.refusal(organizationId, Number.MAX_SAFE_INTEGER)).toBeNull()
     expect(pool.refusal(organizationId, 0)).toMatchObject({ code: 'OVERLOADED' })
     expect(pool.stats().refused).toBe(1)
+  })
+
+  test('under a flood of one organization refuses that one, and takes and serves another at once', async () => {
+    const { pump, time, pool, worker } = await startHarness({ workers: 1, limits: { maxInFlight: 2 } })
+    const [flooding, quiet] = [targetOf({ organizationId: 'org_flooding' }), targetOf({ organizationId: 'org_quiet' })]
+    const deadlineMs = time.clock.monotonicMs() + 1_000
+    const submit = (number: number, target: typeof quiet) =>
+      settled(pool.submit(jobOf(number, { deadlineMs }), target)).then(({ code }) => code)
+    void submit(0, flooding)
+    await pump()
+    worker(0).answer(worker(0).jobs, 10)
+    await pump()
+    // 10 ms a job and 600 ms that are trusted: sixty, two of which go to the worker.
+    const flood = Array.from({ length: 200 }, (_, number) => submit(1 + number, flooding))
+    await pump()
+    expect(pool.stats()).toMatchObject({ queued: 58, inFlight: 2, refused: 140 })
+    for (const number of [201, 202]) void submit(number, flooding)
+    expect(pool.refusal('org_flooding', deadlineMs)).toMatchObject({ retryAfterSeconds: 1 })
+    expect(pool.refusal('org_quiet', deadlineMs)).toBeNull()
+    const served = submit(900, quiet)
+    worker(0).answer(worker(0).jobs.slice(1, 3), 20)
+    await pump()
+    expect(worker(0).jobs.map(({ uuid }) => uuid)).toContain(uuidOf(900))
+    worker(0).answer()
+    await pump()
+    expect(await served).toBeNull()
+    expect((await Promise.all(flood.slice(60))).every((code) => code === 'OVERLOADED')).toBe(true)
   })
 
   test('fills while no worker lives', async () => {

@@ -1,0 +1,66 @@
+// Takes what workers say of their jobs: an answer or a failure settles its job, a target that was forgotten sends it round
+// once more. An answer that comes too late is withheld (invariant 4).
+import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
+import type { Clock } from '../domain/time.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { Entry } from './entry.ts'
+import type { PoolEventListener } from './events.ts'
+import type { PoolLimits } from './limits.ts'
+import type { Outcome } from './protocol.ts'
+import type { WaitingJobs } from './queue.ts'
+import type { Settlement } from './settlement.ts'
+import type { PoolStatistics } from './statistics.ts'
+import type { OutcomeBatch } from './wire.ts'
+import type { WorkerHandle } from './worker-handle.ts'
+
+export interface OutcomesOptions {
+  readonly clock: Clock
+  readonly queue: WaitingJobs
+  readonly dispatcher: Dispatcher
+  readonly settlement: Pick<Settlement, 'answer' | 'fail'>
+  readonly statistics: Pick<PoolStatistics, 'recordBatch' | 'recordRun'>
+  readonly limits: Pick<PoolLimits, 'maxRedefinitions'>
+  readonly onEvent: PoolEventListener
+  readonly withhold: (uuids: readonly string[]) => void
+}
+
+export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHandle, batch: OutcomeBatch) => void) => {
+  const { clock, queue, dispatcher, settlement, statistics, limits, onEvent, withhold } = options
+
+  /** False: an answer that came too late. */
+  const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
+    if (outcome.status === 'answered') return settlement.answer(entry, outcome)
+    if (entry.settled) return true
+    if (outcome.status === 'undefined-target') {
+      handle.forgetTarget(entry)
+      entry.redefinitions += 1
+      if (entry.redefinitions <= limits.maxRedefinitions) queue.pushHead(entry)
+      else settlement.fail(entry, new DependencyUnavailableError('the policy could not be loaded'))
+    } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
+      // A worker's clock may run ahead of ours by its handshake's error, so the deadline's own timer answers 408.
+      const { requestId, uuid } = entry.job
+      if (outcome.errorClass !== null) {
+        onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })
+      }
+      const retryAfterSeconds = outcome.code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
+      settlement.fail(entry, new CountersignError(outcome.code, outcome.detail, retryAfterSeconds))
+    }
+    return true
+  }
+
+  return (handle, batch) => {
+    const nowMs = clock.monotonicMs()
+    statistics.recordBatch(batch.busyMs, batch.outcomes.length)
+    const late: string[] = []
+    for (const outcome of batch.outcomes) {
+      const entry = handle.inFlight.get(outcome.sequence)
+      if (entry === undefined) continue
+      handle.inFlight.delete(outcome.sequence)
+      dispatcher.release(entry)
+      statistics.recordRun(nowMs - entry.dispatchedMs)
+      if (!takeOutcome(handle, entry, outcome)) late.push(entry.job.uuid)
+    }
+    if (late.length > 0) withhold(late)
+    dispatcher.dispatch()
+  }
+}

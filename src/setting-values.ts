@@ -1,0 +1,86 @@
+// How the text of a setting becomes its value, kind by kind. Each throws an Error whose message says what is expected, and
+// never what was given: whoever reads the setting names it.
+
+export interface ListenAddress {
+  readonly hostname: string
+  readonly port: number
+}
+
+/** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
+export const parseListen = (text: string): ListenAddress => {
+  const split = text.lastIndexOf(':')
+  const host = text.slice(0, split)
+  const portText = text.slice(split + 1)
+  const port = Number(portText)
+  if (split < 0 || !/^[0-9]{1,5}$/.test(portText) || port > 65535) throw new Error('must be host:port or :port')
+  if (host === '') return { hostname: '127.0.0.1', port }
+  if (host.startsWith('[') && host.endsWith(']')) return { hostname: host.slice(1, -1), port }
+  if (!/^[A-Za-z0-9.-]+$/.test(host)) throw new Error('must be host:port, [ipv6]:port or :port')
+  return { hostname: host, port }
+}
+
+/** As it is written: `127.0.0.1:8080`, `[::1]:8080`. */
+export const listenText = ({ hostname, port }: ListenAddress): string =>
+  hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
+
+export const parseInteger =
+  (minimum: number, maximum: number) =>
+  (text: string): number => {
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= minimum && value <= maximum)) throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
+    return value
+  }
+
+export const parseBoolean = (text: string): boolean => {
+  if (text === 'true' || text === '1' || text === '') return true
+  if (text === 'false' || text === '0') return false
+  throw new Error('must be true or false')
+}
+
+export const parseChoice =
+  <Choice extends string>(...choices: Choice[]) =>
+  (text: string): Choice => {
+    const found = choices.find((choice) => choice === text)
+    if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`)
+    return found
+  }
+
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
+/** Every link carries it, and a QR code of 80 pixels has to hold the link. */
+const PORTAL_URL_MAX = 200
+
+/** The address without a trailing slash; empty for none. */
+export const parsePublicUrl = (text: string): string => {
+  if (text === '') return ''
+  const url = URL.parse(text)
+  const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname))
+  if (!plain || !secure || url.href.length > PORTAL_URL_MAX) {
+    throw new Error(`must be an https URL (http to loopback) of at most ${PORTAL_URL_MAX} characters`)
+  }
+  return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
+}
+
+export const parsePath = (text: string): string => {
+  if (text === '' || text.includes('\0')) throw new Error('must be a path')
+  return text
+}
+
+/** Null: to be planned from the processors there are. */
+export const parseCountOrAuto =
+  (maximum: number) =>
+  (text: string): number | null =>
+    text === 'auto' ? null : parseInteger(1, maximum)(text)
+
+/** `acme=4,other=1`. */
+export const parseWeights = (text: string): ReadonlyMap<string, number> => {
+  const weights = new Map<string, number>()
+  for (const part of text === '' ? [] : text.split(',')) {
+    const [, slug, weight] = /^\s*([a-z0-9][a-z0-9-]*)=([1-9][0-9]{0,3})\s*$/.exec(part) ?? []
+    if (slug === undefined || Number(weight) > 1_000 || weights.has(slug)) {
+      throw new Error('must be a list of ORG=WEIGHT with commas, each organization once, weights from 1 to 1000')
+    }
+    weights.set(slug, Number(weight))
+  }
+  return weights
+}

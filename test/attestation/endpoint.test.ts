@@ -1,0 +1,50 @@
+// What the endpoints of single requests tell the gate: whom the pool would refuse, and who is let through all the same.
+import { expect, test } from 'bun:test'
+import { createEndpoint } from '../../src/attestation/endpoint.ts'
+import { QueueFullError } from '../../src/domain/errors.ts'
+import type { Principal } from '../../src/http/authenticate.ts'
+import type { GateSettings } from '../../src/http/gate.ts'
+
+const PRINCIPAL: Principal = {
+  ...{ keyId: 'key_1', organizationId: 'org_1', kind: 'attestation', environment: 'live', rateLimit: null },
+}
+
+const settingsWith = (refusal: (organizationId: string, deadlineMs: number) => QueueFullError | null): GateSettings => {
+  const taken: GateSettings[] = []
+  createEndpoint(
+    {
+      gate: (settings) => {
+        taken.push(settings)
+        return async () => new Response()
+      },
+      idempotent: () => Promise.reject(new Error('not asked')),
+      metrics: { recordDecision: () => undefined },
+      withhold: () => undefined,
+      refusal,
+    },
+    {
+      ...{ kind: 'attestation', route: '/v2/attestation', decode: (body) => body },
+      perform: () => Promise.reject(new Error('not asked')),
+    },
+  )
+  const [settings] = taken
+  if (settings === undefined) throw new Error('the endpoint has no gate')
+  return settings
+}
+
+test('the pool is asked by organization and deadline, and its refusal is the request’s', () => {
+  const asked: unknown[] = []
+  const error = new QueueFullError(3)
+  const { refusal } = settingsWith((...parameters) => {
+    asked.push(parameters)
+    return error
+  })
+  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBe(error)
+  expect(asked).toEqual([['org_1', 1_500]])
+  expect(settingsWith(() => null).refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
+})
+
+test('a request with an Idempotency-Key is let through: its answer may be there already', () => {
+  const { refusal } = settingsWith(() => new QueueFullError())
+  expect(refusal?.(PRINCIPAL, new Headers({ 'idempotency-key': 'order-7' }), 1_500)).toBeNull()
+})
