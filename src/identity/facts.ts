@@ -3,7 +3,8 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { Level } from '../domain/level.ts'
 import { SESSION_TYPES, type SessionType } from '../domain/session.ts'
-import type { KnownStanding, StandingCaller, Standings } from './standings.ts'
+import type { KnownStanding, StandingCaller } from './standing.ts'
+import type { Standings } from './standings.ts'
 
 export interface IdentityFacts {
   readonly verified: boolean

@@ -1,7 +1,31 @@
 // Whether a wallet is verified for one organization, from the sessions it took part in. Pure. Source: spec, "Wallet
 // verification response" and "Verification-level rule"; decisions §5, "Levels".
+
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
-import type { WalletSession } from '../domain/standing.ts'
+import type { VerifiedWallet, WalletSession } from '../domain/standing.ts'
+
+/** Who asks. */
+export interface StandingCaller {
+  readonly organizationId: string
+  readonly environment: ApiKeyEnvironment
+}
+
+/** A standing as answers need it. */
+export interface KnownStanding {
+  /** Of the session that verifies the wallet. Null: not verified. */
+  readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
+  /** As Standing.status. */
+  readonly status: SessionStatus | null
+  /** The person as the caller knows them (pairwise). */
+  readonly userId: string | null
+  /** Empty unless verified. */
+  readonly wallets: readonly VerifiedWallet[]
+}
+
+/** Which checks are asked about. */
+export type StandingType = CheckType | 'any'
+export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
 
 export interface Standing {
   /** The session that verifies the wallet: the newest of those that do. Null: not verified. */

@@ -184,9 +184,12 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (sequence < published) want(request.sessionId, topic, published)
   }
 
-  const checkKey = (subscription: Subscription): void => {
+  /** @param answers of this tick, by key: streams of one key have one answer. */
+  const checkKey = (subscription: Subscription, answers: Map<string, boolean | Promise<boolean>>): void => {
+    const { keyId, allowed: ask } = subscription.request
     try {
-      const allowed = subscription.request.allowed()
+      const allowed = answers.get(keyId) ?? ask()
+      answers.set(keyId, allowed)
       if (allowed === false) end(subscription)
       else if (allowed !== true) {
         allowed.then(
@@ -239,8 +242,9 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
         for (const [sessionId, topic] of topics) if (topic.wanted > topic.published) want(sessionId, topic, 0)
       }
       const slot = slots[turn++ % slots.length]!
+      const answers = new Map<string, boolean | Promise<boolean>>()
       for (const subscription of [...slot]) {
-        if (subscription.stream.keepAlive()) checkKey(subscription)
+        if (subscription.stream.keepAlive()) checkKey(subscription, answers)
         else if (remove(subscription)) subscription.stream.cut()
       }
     },

@@ -2,7 +2,8 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { VerifiedWallet } from '../domain/standing.ts'
-import type { KnownStanding, StandingCaller, Standings } from './standings.ts'
+import type { KnownStanding, StandingCaller } from './standing.ts'
+import type { Standings } from './standings.ts'
 import { isoTime } from './status.ts'
 
 export type VerificationAnswer =

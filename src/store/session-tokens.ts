@@ -25,6 +25,10 @@ export const addFirstToken = (
     [hash, session.organizationId, session.id, nowSeconds],
   )
 
+const ADD = `INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds)
+  SELECT ?, ?, ?, COALESCE(MAX(ordinal), 0) + 1, ? FROM session_tokens WHERE organization_id = ? AND session_id = ?
+  RETURNING ordinal`
+
 /** Adds a link; the oldest end beyond TOKENS_PER_SESSION_MAX. The session's row must be locked. */
 export const addToken = async (
   transaction: Transaction,
@@ -32,15 +36,16 @@ export const addToken = async (
   hash: Uint8Array,
   nowSeconds: number,
 ): Promise<void> => {
-  const [newest] = await transaction.query<{ ordinal: number | null }>(
-    'SELECT MAX(ordinal) AS ordinal FROM session_tokens WHERE organization_id = ? AND session_id = ?',
-    [organizationId, id],
-  )
-  const ordinal = (newest?.ordinal ?? 0) + 1
-  await transaction.execute(
-    'INSERT INTO session_tokens (hash, organization_id, session_id, ordinal, created_at_seconds) VALUES (?, ?, ?, ?, ?)',
-    [hash, organizationId, id, ordinal, nowSeconds],
-  )
+  const [added] = await transaction.query<{ ordinal: number }>(ADD, [
+    hash,
+    organizationId,
+    id,
+    nowSeconds,
+    organizationId,
+    id,
+  ])
+  const ordinal = added?.ordinal ?? 0
+  if (ordinal <= TOKENS_PER_SESSION_MAX) return
   await transaction.execute(
     'DELETE FROM session_tokens WHERE organization_id = ? AND session_id = ? AND ordinal <= ?',
     [organizationId, id, ordinal - TOKENS_PER_SESSION_MAX],

@@ -2,7 +2,7 @@
 // wallets there are. Another organization's sessions are seen only when they are completed, at the level, and shared.
 import type { Level } from '../domain/level.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
-import type { StandingSource, VerifiedWallet } from '../domain/standing.ts'
+import type { StandingSource, VerifiedWallet, WalletSession } from '../domain/standing.ts'
 import type { Statements } from './database.ts'
 
 interface StandingRow {
@@ -23,8 +23,7 @@ const PERSON_WALLETS_MAX = 200
 const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, sessions.check_type,
   sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds`
 
-export const STANDING_SESSIONS = `SELECT * FROM (
-    SELECT ${COLUMNS}, 1 AS connected FROM session_wallets
+const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ?
@@ -32,17 +31,64 @@ export const STANDING_SESSIONS = `SELECT * FROM (
         AND sessions.consented_at_seconds IS NOT NULL))
     UNION ALL
     SELECT ${COLUMNS}, 0 AS connected FROM sessions
-    WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?
+    WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
+
+/**
+ * As they come: nearly every wallet has a few sessions, which are put in order sooner than the database begins to. With
+ * more rows than may be read, which of them count is for the statement in order to say.
+ */
+export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
+export const STANDING_SESSIONS = `SELECT * FROM (
+    ${SESSIONS_OF_WALLET}
   ) AS standing ORDER BY own DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}`
 
-export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, session_wallets.chain
-  FROM sessions JOIN session_wallets ON session_wallets.organization_id = sessions.organization_id
-    AND session_wallets.session_id = sessions.id
+const WALLETS_OF_PERSON = `FROM sessions JOIN session_wallets
+    ON session_wallets.organization_id = sessions.organization_id AND session_wallets.session_id = sessions.id
   WHERE sessions.person_id = ? AND sessions.status = 'completed' AND sessions.level >= ? AND sessions.environment = ?
-    AND (sessions.organization_id = ? OR sessions.consented_at_seconds IS NOT NULL)
+    AND (sessions.organization_id = ? OR sessions.consented_at_seconds IS NOT NULL)`
+
+export const PERSON_WALLETS_UNORDERED = `SELECT session_wallets.address_text AS address, session_wallets.chain,
+    session_wallets.connected_at_seconds ${WALLETS_OF_PERSON} LIMIT ${PERSON_WALLETS_MAX + 1}`
+export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, session_wallets.chain ${WALLETS_OF_PERSON}
   GROUP BY session_wallets.address_text, session_wallets.chain
   ORDER BY MIN(session_wallets.connected_at_seconds), session_wallets.chain, session_wallets.address_text
   LIMIT ${PERSON_WALLETS_MAX}`
+
+/** `text` comparisons as the databases make them: by code, in no language. */
+const compare = (left: string | number, right: string | number): number => (left < right ? -1 : left > right ? 1 : 0)
+
+const bySessionOrder = (left: StandingRow, right: StandingRow): number =>
+  right.own - left.own || compare(right.id, left.id) || right.connected - left.connected
+
+interface WalletRow extends VerifiedWallet {
+  readonly connected_at_seconds: number
+}
+
+const byWalletOrder = (left: WalletRow, right: WalletRow): number =>
+  left.connected_at_seconds - right.connected_at_seconds ||
+  compare(left.chain, right.chain) ||
+  compare(left.address, right.address)
+
+/** Each once: where it was connected first, as the order has it. */
+const distinctWallets = (rows: readonly WalletRow[]): readonly VerifiedWallet[] => {
+  const ordered = rows.length < 2 ? rows : [...rows].sort(byWalletOrder)
+  const kept: VerifiedWallet[] = []
+  for (const { address, chain } of ordered) {
+    if (!kept.some((wallet) => wallet.address === address && wallet.chain === chain)) kept.push({ address, chain })
+  }
+  return kept
+}
+
+const toWalletSession = (row: StandingRow): WalletSession => ({
+  sessionId: row.id,
+  own: row.own === 1,
+  connected: row.connected === 1,
+  checkType: row.check_type,
+  status: row.status,
+  level: row.level,
+  personId: row.person_id,
+  completedAtSeconds: row.completed_at_seconds,
+})
 
 export type WalletStandings = StandingSource
 
@@ -50,25 +96,28 @@ export const createWalletStandings = (
   statements: Statements,
   userIdOf: StandingSource['userIdOf'],
 ): WalletStandings => ({
-  loadSessions: async ({ organizationId, environment, level }, address) =>
-    (
-      await statements.query<StandingRow>(STANDING_SESSIONS, [
-        ...[organizationId, address, environment, organizationId, level],
-        ...[organizationId, address, environment, organizationId],
-      ])
-    ).map((row) => ({
-      sessionId: row.id,
-      own: row.own === 1,
-      connected: row.connected === 1,
-      checkType: row.check_type,
-      status: row.status,
-      level: row.level,
-      personId: row.person_id,
-      completedAtSeconds: row.completed_at_seconds,
-    })),
+  loadSessions: async ({ organizationId, environment, level }, address) => {
+    const parameters = [
+      ...[organizationId, address, environment, organizationId, level],
+      ...[organizationId, address, environment, organizationId],
+    ]
+    const found = await statements.query<StandingRow>(STANDING_SESSIONS_UNORDERED, parameters)
+    const rows =
+      found.length > SESSIONS_MAX
+        ? await statements.query<StandingRow>(STANDING_SESSIONS, parameters)
+        : found.length < 2
+          ? found
+          : [...found].sort(bySessionOrder)
+    return rows.map(toWalletSession)
+  },
 
-  loadPersonWallets: ({ organizationId, environment, level }, personId) =>
-    statements.query<VerifiedWallet>(PERSON_WALLETS, [personId, level, environment, organizationId]),
+  loadPersonWallets: async ({ organizationId, environment, level }, personId) => {
+    const parameters = [personId, level, environment, organizationId]
+    const found = await statements.query<WalletRow>(PERSON_WALLETS_UNORDERED, parameters)
+    return found.length > PERSON_WALLETS_MAX
+      ? statements.query<VerifiedWallet>(PERSON_WALLETS, parameters)
+      : distinctWallets(found)
+  },
 
   userIdOf,
 })

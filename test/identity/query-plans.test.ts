@@ -2,7 +2,12 @@
 // walks an organization's sessions is a mistake that small test data would never show.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { NEWEST_REJECTED, REUSABLE } from '../../src/store/session-registration.ts'
-import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/wallet-standings.ts'
+import {
+  PERSON_WALLETS,
+  PERSON_WALLETS_UNORDERED,
+  STANDING_SESSIONS,
+  STANDING_SESSIONS_UNORDERED,
+} from '../../src/store/wallet-standings.ts'
 import { openIdentity, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity
@@ -26,6 +31,8 @@ describe('the plan', () => {
     ['of a rejection since', NEWEST_REJECTED],
     ['of a wallet’s sessions', STANDING_SESSIONS],
     ['of a person’s wallets', PERSON_WALLETS],
+    ['of a wallet’s sessions as they come', STANDING_SESSIONS_UNORDERED],
+    ['of a person’s wallets as they come', PERSON_WALLETS_UNORDERED],
   ])('%s reads no table by its organization alone, and none as a whole', async (_name, sql) => {
     const plan = await planOf(sql)
     expect(plan.length).toBeGreaterThan(1)

@@ -27,12 +27,12 @@ let readSince: (organizationId: string, sessionId: string, after: number) => Pro
 let errors: unknown[]
 let hub: StreamHub
 
-const createHub = (): StreamHub =>
+const createHub = (streamsMax = 5, streamsPerKeyMax = 3): StreamHub =>
   createStreamHub({
     read: (organizationId, sessionId) => read(organizationId, sessionId),
     readSince: (organizationId, sessionId, after) => readSince(organizationId, sessionId, after),
-    streamsMax: 5,
-    streamsPerKeyMax: 3,
+    streamsMax,
+    streamsPerKeyMax,
     onError: (error) => errors.push(error),
   })
 
@@ -243,6 +243,25 @@ describe('every 15 seconds', () => {
       await settle()
       expect(followed.text().split(': keep-alive\n\n')).toHaveLength(round + 1)
     }
+  })
+
+  test('a key is asked about once for all of its streams whose turn it is', async () => {
+    hub = createHub(40, 40)
+    const asked: string[] = []
+    for (let stream = 0; stream < 40; stream++) {
+      const keyId = stream % 2 === 0 ? 'even' : 'odd'
+      const allowed = (): boolean => {
+        asked.push(keyId)
+        return keyId === 'even'
+      }
+      follow(await hub.open(request({ keyId, allowed })))
+    }
+    tickAll()
+    await settle()
+    // Streams of one key share their turns, and every turn asks at most once for each key.
+    expect(hub.size()).toBe(20)
+    expect(asked.filter((keyId) => keyId === 'even').length).toBeLessThanOrEqual(15)
+    expect(asked).toContain('odd')
   })
 
   test('a key that no longer works ends its streams; one that can’t be checked does not', async () => {

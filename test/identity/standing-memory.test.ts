@@ -1,0 +1,141 @@
+// What the memory answers is what it was given, for as long as nothing it rests on has changed: against a plain map, with
+// a memory so small that records push each other out.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { KnownStanding, StandingsByType, StandingType } from '../../src/identity/standing.ts'
+import { createStandingMemory, type StandingRecord } from '../../src/identity/standing-memory.ts'
+import { NEVER_SEEN, RECORD_BYTES_MAX, readStandingAt, writeStandings } from '../../src/identity/standing-record.ts'
+import { evmWallet, SOLANA_WALLET } from './support.ts'
+
+const TYPES: readonly StandingType[] = ['any', 'kyc', 'kyb']
+const ROOM = { maxBytes: 2 ** 22 }
+const caller = { organizationId: 'org_1', environment: 'live' } as const
+const [W1, W2] = [evmWallet(1), evmWallet(2)]
+
+const walletOf = fc.record({
+  address: fc.oneof(fc.constant(SOLANA_WALLET), fc.nat(1_000).map(evmWallet)),
+  chain: fc.constantFrom('ethereum', 'solana', 'eip155:123456'),
+})
+const seen: fc.Arbitrary<KnownStanding> = fc.record({
+  verifying: fc.option(
+    fc.record({
+      checkType: fc.constantFrom('kyc', 'kyb'),
+      level: fc.constantFrom(1, 2, 3),
+      completedAtSeconds: fc.option(fc.nat(2 ** 32 - 1)),
+    }),
+  ),
+  status: fc.constantFrom('pending', 'submitted', 'completed', 'rejected', 'retry'),
+  userId: fc.option(fc.uuid()),
+  wallets: fc.array(walletOf, { maxLength: 30 }),
+})
+const standingsOf: fc.Arbitrary<StandingsByType> = fc
+  .tuple(seen, seen, fc.constantFrom('same', 'none', 'other'), fc.constantFrom('same', 'none', 'other'))
+  .map(([any, other, kyc, kyb]) => {
+    const of = { same: any, none: NEVER_SEEN, other }
+    return { any, kyc: of[kyc], kyb: of[kyb] }
+  })
+
+const verified = (userId: string): StandingsByType => {
+  const any: KnownStanding = {
+    verifying: { checkType: 'kyc', level: 1, completedAtSeconds: 1_700_000_000 },
+    ...{ status: 'completed', userId, wallets: [{ address: W1, chain: 'ethereum' }] },
+  }
+  return { any, kyc: any, kyb: NEVER_SEEN }
+}
+const record = (changes: Partial<StandingRecord>): StandingRecord => ({
+  ...{ caller, address: W1, level: 1, standings: verified('user'), personIds: ['person_1'], readAt: 0 },
+  ...changes,
+})
+
+describe('a standing as bytes', () => {
+  test('reads as it was written', () => {
+    const bytes = Buffer.alloc(RECORD_BYTES_MAX)
+    fc.assert(
+      fc.property(standingsOf, (standings) => {
+        const size = writeStandings(standings, bytes)
+        expect(size).toBeGreaterThan(0)
+        for (const type of TYPES) expect<unknown>(readStandingAt(bytes, 0, size, type)).toEqual(standings[type])
+      }),
+    )
+  })
+
+  test.each([
+    ['a text beyond Latin-1', { chain: 'чейн', address: W1 }, 1],
+    ['a text that is too long', { chain: 'c'.repeat(256), address: W1 }, 1],
+    ['more wallets than a byte can count', { chain: 'ethereum', address: W1 }, 256],
+  ])('%s has no short form', (_name, wallet, count) => {
+    const any = { ...verified('user').any, wallets: Array.from({ length: count }, () => wallet) }
+    expect(writeStandings({ any, kyc: any, kyb: any }, new Uint8Array(RECORD_BYTES_MAX))).toBe(0)
+  })
+})
+
+describe('the memory', () => {
+  test('tells callers, environments, wallets and types apart', () => {
+    const memory = createStandingMemory(ROOM)
+    memory.keep(record({}))
+    expect(memory.find(caller, W1, 1, 'any')).toEqual(verified('user').any)
+    expect(memory.find(caller, W1, 1, 'kyb')).toEqual(NEVER_SEEN)
+    expect(memory.find({ ...caller, environment: 'test' }, W1, 1, 'any')).toBeUndefined()
+    expect(memory.find({ ...caller, organizationId: 'org_2' }, W1, 1, 'any')).toBeUndefined()
+    expect(memory.find(caller, W2, 1, 'any')).toBeUndefined()
+    expect(memory.find(caller, W1, 2, 'any')).toBeUndefined()
+    memory.keep(record({ level: 2, standings: verified('at two') }))
+    expect(memory.find(caller, W1, 2, 'any')?.userId).toBe('at two')
+    expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+  })
+
+  test('a change of the wallet or of its person ends what was read before it, and nothing read after it', () => {
+    const changes = [
+      (memory: ReturnType<typeof createStandingMemory>) => memory.changed('live', [W1], null),
+      (memory: ReturnType<typeof createStandingMemory>) => memory.changed('live', [], 'person_1'),
+      (memory: ReturnType<typeof createStandingMemory>) => memory.clear(),
+    ]
+    for (const change of changes) {
+      const memory = createStandingMemory(ROOM)
+      const readAt = memory.now()
+      memory.keep(record({ readAt }))
+      memory.changed('test', [W1], null)
+      memory.changed('live', [W2], 'person_2')
+      expect(memory.find(caller, W1, 1, 'any')).toBeDefined()
+      change(memory)
+      expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+      // A read that began before the change and ends after it.
+      memory.keep(record({ readAt }))
+      expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+      memory.keep(record({ readAt: memory.now() }))
+      expect(memory.find(caller, W1, 1, 'any')).toBeDefined()
+    }
+  })
+
+  test('answers nothing but the last that was kept, however often its blocks are used again', () => {
+    const step = fc.tuple(fc.nat(30), fc.constantFrom('keep', 'keep', 'change', 'clear'), fc.nat(20))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+        const memory = createStandingMemory({ maxBytes: 3 * 2_048, blockBytes: 2_048 })
+        const kept = new Map<string, StandingsByType>()
+        for (const [number, kind, length] of steps) {
+          const address = number === 0 ? SOLANA_WALLET : evmWallet(number)
+          if (kind === 'keep') {
+            const standings = verified('u'.repeat(length + 1))
+            memory.keep(record({ address, standings, readAt: memory.now() }))
+            kept.set(address, standings)
+            // The newest is never the one that is pushed out.
+            expect(memory.find(caller, address, 1, 'any')).toEqual(standings.any)
+          } else if (kind === 'change') {
+            memory.changed('live', [address], null)
+            kept.delete(address)
+          } else if (length === 0) {
+            memory.clear()
+            kept.clear()
+          }
+          for (let other = 0; other <= 30; other++) {
+            const asked = other === 0 ? SOLANA_WALLET : evmWallet(other)
+            const found = memory.find(caller, asked, 1, 'any')
+            if (found !== undefined) expect<unknown>(found).toEqual(kept.get(asked)?.any)
+          }
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
+})

@@ -1,0 +1,105 @@
+// What is read of a wallet and of a person is the same whether the database puts it in order or the caller does, below and
+// beyond the number of rows that may be read. And a session's links: the newest ten.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/wallet-standings.ts'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+
+const walletAt = (number: number): WalletAddress =>
+  parseEvmAddress(`0x${number.toString(16).padStart(40, '0')}`) as WalletAddress
+const WALLET = walletAt(1)
+const SESSIONS_MAX = 64
+const PERSON_WALLETS_MAX = 200
+
+describeStores((openTemporaryStore) => {
+  let temporary: TemporaryStore
+  let organizationId: string
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore()
+    organizationId = (await seedOrganization(temporary.store, 'demo')).organizationId
+    await temporary.store.database.execute(
+      `INSERT INTO persons (id, organization_id, environment, check_type, created_at_seconds)
+       VALUES ('person', ?, 'live', 'kyc', 0)`,
+      [organizationId],
+    )
+  })
+  afterEach(() => temporary.remove())
+
+  const idOf = (number: number): string => `10000000-0000-7000-8000-${String(number).padStart(12, '0')}`
+
+  /** Completed sessions of one person: each for the wallet, each with the wallets given. */
+  const addSessions = (count: number, walletsOf: (session: number) => readonly WalletAddress[]): Promise<void> =>
+    temporary.store.database.transaction(async (transaction) => {
+      // Not in the order of their ids.
+      for (let place = 0; place < count; place++) {
+        const number = (place * 7) % count
+        await transaction.execute(
+          `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
+             person_id, user_id, retry_count, sequence, created_at_seconds, updated_at_seconds, completed_at_seconds)
+           VALUES (?, ?, 'live', 'kyc', 'completed', 1, 'manual', ?, 'person', 'user', 0, 1, ?, 0, ?)`,
+          [organizationId, idOf(number), WALLET, number, number],
+        )
+        for (const [index, address] of walletsOf(number).entries()) {
+          await transaction.execute(
+            `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
+               address_text, connected_at_seconds) VALUES (?, ?, ?, 'live', 2, ?, ?, ?, ?)`,
+            [
+              ...[`wallet ${number} ${index}`, organizationId, idOf(number), index % 2 === 0 ? 'base' : 'ethereum'],
+              ...[address, address, (number * 31) % 50],
+            ],
+          )
+        }
+      }
+    })
+
+  const query = () => ({ organizationId, environment: 'live', level: 1 }) as const
+
+  test.each([
+    ['a few', 5],
+    ['as many as may be read', SESSIONS_MAX / 2],
+    ['more than may be read', SESSIONS_MAX + 5],
+  ])('a wallet’s sessions, %s: one’s own, newest first', async (_name, count) => {
+    await addSessions(count, () => [WALLET])
+    const ordered = await temporary.store.database.query<{ id: string; connected: number }>(STANDING_SESSIONS, [
+      ...[organizationId, WALLET, 'live', organizationId, 1],
+      ...[organizationId, WALLET, 'live', organizationId],
+    ])
+    const read = await temporary.store.walletStandings.loadSessions(query(), WALLET)
+    expect(read).toHaveLength(Math.min(SESSIONS_MAX, count * 2))
+    expect(read.map(({ sessionId, connected }) => [sessionId, connected])).toEqual(
+      ordered.map(({ id, connected }) => [id, connected === 1]),
+    )
+    expect(read[0]).toMatchObject({ sessionId: idOf(count - 1), own: true, connected: true, personId: 'person' })
+  })
+
+  test.each([
+    ['a few', 3, 4],
+    ['as many as may be read', 10, 20],
+    ['more than may be read', 11, 20],
+  ])('a person’s wallets, %s: each once, the first connected first', async (_name, sessions, wallets) => {
+    // Half of each session's wallets were in the session before it as well.
+    await addSessions(sessions, (session) =>
+      Array.from({ length: wallets }, (_, index) => walletAt(1_000 + (session * wallets) / 2 + index)),
+    )
+    const ordered = await temporary.store.database.query<{ address: string; chain: string }>(PERSON_WALLETS, [
+      ...['person', 1, 'live', organizationId],
+    ])
+    const read = await temporary.store.walletStandings.loadPersonWallets(query(), 'person')
+    expect(read.length).toBeLessThanOrEqual(PERSON_WALLETS_MAX)
+    expect<unknown>(read).toEqual(ordered.map(({ address, chain }) => ({ address, chain })))
+  })
+
+  test('of a session’s links the newest ten work', async () => {
+    const hashes = Array.from({ length: 12 }, (_, index) => new Uint8Array(32).fill(index + 1))
+    for (const [index, tokenHash] of hashes.entries()) {
+      await temporary.store.sessions.register({
+        ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: idOf(index), tokenHash },
+        ...{ walletAddress: WALLET, originUrl: null, provider: 'manual', actor: 'key:test' },
+      })
+    }
+    const found = await Promise.all(hashes.map((hash) => temporary.store.sessions.findByToken(hash)))
+    expect(found.map((state) => state !== null)).toEqual(hashes.map((_, index) => index >= 2))
+  })
+})
