@@ -20,7 +20,10 @@ export type SecretSource =
 
 export interface Config
   extends ProcessPlan,
-    Omit<Values, 'config' | 'store' | 'passphrase' | 'evidenceKey' | 'decisionsShipCredentials' | keyof ProcessPlan> {
+    Omit<
+      Values,
+      'config' | 'store' | 'passphrase' | 'evidenceKey' | 'accountKey' | 'decisionsShipCredentials' | keyof ProcessPlan
+    > {
   /** Absolute. */
   readonly dataDir: string
   /** Where the store's address is to be read; null: a SQLite file in the data folder. */
@@ -29,6 +32,8 @@ export interface Config
   readonly passphrase: SecretSource | null
   /** The same for the key that evidence and webhook secrets are encrypted with. */
   readonly evidenceKey: SecretSource | null
+  /** The same for the key that seals the secrets of one-time codes. */
+  readonly accountKey: SecretSource | null
   /** The same for the credentials of the bucket that the decision log is copied to. */
   readonly decisionsShipCredentials: SecretSource | null
   readonly chains: ChainTable
@@ -253,6 +258,7 @@ export const loadConfig = (input: ConfigInput): Config => {
     store: secretSource('store', environment),
     passphrase: secretSource('passphrase', environment),
     evidenceKey: secretSource('evidenceKey', environment),
+    accountKey: secretSource('accountKey', environment),
     decisionsShipCredentials: secretSource('decisionsShipCredentials', environment),
     ...resolveChains(file.chains, environment.rpcUrls),
     screeners: resolveScreeners(file.screeners),

@@ -1,6 +1,7 @@
 // Whether the service can listen where it is told to, asked before anything is made or written: a first start that finds
 // its port taken must not leave a deployment behind that names it.
-import { type ListenAddress, SettingInvalidError } from './settings.ts'
+import type { ListenAddress } from './setting-values.ts'
+import { SettingInvalidError } from './settings.ts'
 
 /**
  * The address with a real port: port 0 becomes one that is free now.

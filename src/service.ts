@@ -4,28 +4,13 @@ import type { NewLink } from './admin/accounts/links.ts'
 import type { LiveReading } from './admin/live/point.ts'
 import type { ProcessControl } from './admin/live/processes.ts'
 import { type App, startApp } from './app.ts'
-import { createAttest } from './attestation/attest.ts'
-import { createBatchEndpoint } from './attestation/batch-endpoint.ts'
-import { decodeAttestationRequest } from './attestation/decode-attestation.ts'
-import { decodeTaskRequest } from './attestation/decode-task.ts'
-import { createEndpoint, type EndpointDependencies } from './attestation/endpoint.ts'
-import { createCollectJobFacts } from './attestation/job-facts.ts'
-import { withRegistries } from './attestation/registry-targets.ts'
-import { createEvaluateTask } from './attestation/task.ts'
 import type { Config } from './config.ts'
-import type { AttestationRequest } from './domain/attestation.ts'
 import { systemClock } from './domain/time.ts'
 import { createAuthenticator } from './http/authenticate.ts'
-import { createDeadlines } from './http/deadline.ts'
-import { createGate } from './http/gate.ts'
-import { createIdempotencyGuard } from './http/idempotency.ts'
-import { createRequestIds } from './http/request-id.ts'
-import { createSignedGate } from './http/signed-gate.ts'
-import type { JsonObject } from './http/strict-json.ts'
 import { createCatalog } from './policy/catalog.ts'
 import { systemTimers } from './pool/timers.ts'
 import { createProcessReading } from './processes/reading.ts'
-import type { ListenAddress } from './settings.ts'
+import { type ListenAddress, listenText } from './setting-values.ts'
 import { dataFolderAt, makeDataFolder } from './setup/data-folder.ts'
 import { prepareOrganizationKeys } from './setup/evidence-key.ts'
 import { locatePassphrase } from './setup/passphrase.ts'
@@ -33,19 +18,17 @@ import { isFirstStart, prepareQuickstart, type Quickstart } from './setup/quicks
 import { locateStore } from './setup/store-location.ts'
 import { readPassphrase } from './signing/passphrase.ts'
 import { openStore } from './store/store.ts'
-import { createFailureReport } from './telemetry/failure-report.ts'
 import type { Logger } from './telemetry/log.ts'
-import { createMetrics } from './telemetry/metrics.ts'
 import { startAdmin } from './wiring/admin-service.ts'
-import { type ChangeFollower, createAttesterReloader, followChanges } from './wiring/change-followers.ts'
-import { createExpiry } from './wiring/expiry-service.ts'
+import { createAttestation } from './wiring/attestation-service.ts'
+import { createAttesterReload } from './wiring/attester-reload.ts'
+import { type ChangeFollower, followChanges } from './wiring/change-followers.ts'
 import { createFacts } from './wiring/facts-service.ts'
 import { createIdentity, type Identity } from './wiring/identity-service.ts'
 import { createOrganizationWeights } from './wiring/organization-weights.ts'
 import { startPortalService } from './wiring/portal-service.ts'
 import { createReadiness } from './wiring/readiness.ts'
-import { createRecall } from './wiring/recall-answers.ts'
-import { createRegistries } from './wiring/registry-service.ts'
+import { createRequestPath } from './wiring/request-path.ts'
 import { createSharing } from './wiring/sharing-service.ts'
 import { startShipping } from './wiring/ship-service.ts'
 import { createSigningPool, readAttesters } from './wiring/signing-pool.ts'
@@ -79,16 +62,13 @@ export interface ServicePlace {
 /** More workers than a process ever has, the lost ones that native code keeps included. */
 const SLOTS_PER_PROCESS = 1_000
 
-/** A claim outlives the deadline by this much, so that its holder can't sign any more when it is taken over. */
-const CLAIM_SLACK_SECONDS = 5
 /** Between the signal and the end of listening. */
 const STOP_GRACE_MS = 500
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
 const clock = systemClock
 
-const urlOf = ({ hostname, port }: ListenAddress): string =>
-  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+const urlOf = (address: ListenAddress): string => `http://${listenText(address)}`
 
 /**
  * Starts everything.
@@ -130,7 +110,6 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, log }) : null
     if (shipping !== null) closers.push(shipping.stop)
     const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
-    const targets = withRegistries(catalog, createRegistries(config, clock, log))
     const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
     const weights = createOrganizationWeights(
       store.organizations,
@@ -139,11 +118,12 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       (slugs) => log.warn('organization-weights names organizations that are not there', { slugs }),
     )
     await weights.load()
+    const attesters = await readAttesters(store, folder)
     const { pool, signer, isLogHealthy } = createSigningPool({
       config,
       folder,
       passphrase: passphrase.source,
-      attesters: await readAttesters(store, folder),
+      attesters,
       weightOf: weights.weightOf,
       firstSlot: place.index * SLOTS_PER_PROCESS,
       catalog,
@@ -159,11 +139,16 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       identityOf: (caller, address) => identity.factsOf(caller, address),
     })
     followers.push(facts)
+    const attesterReload = createAttesterReload({
+      ...{ pool, log, after: systemTimers.after, inUse: attesters },
+      read: () => readAttesters(store, folder),
+    })
+    closers.push(async () => attesterReload.stop())
     const feed = followChanges(store, clock, log, {
       catalog,
       authenticator,
       followers,
-      reloadAttesters: createAttesterReloader(store, pool, folder, log),
+      reloadAttesters: attesterReload.reload,
     })
     await feed.start()
     closers.push(() => feed.stop())
@@ -180,55 +165,35 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       onError: (error) => log.warn('a chore of the store failed', { error }),
     })
 
-    const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
-    const deadlines = createDeadlines({
-      clock,
-      durationMs: config.deadlineMs,
-      reportLate: (error) => {
-        metrics.recordLateOutcome()
-        if (error !== undefined) log.debug('work failed after its deadline', { error })
+    let stopping = false
+    const { limiter } = sharing
+    const path = createRequestPath({
+      ...{ config, store, authenticator, limiter, clock, log },
+      isStopping: () => stopping,
+      decisionsDirectory: folder.decisions,
+      parts: {
+        chains: config.chains.chains.map(({ name }) => name),
+        build: { version: VERSION, runtime: Bun.version, signer, store: store.kind },
+        pool: pool.stats,
+        attestersCurrent: attesterReload.isCurrent,
+        changeFeedAgeSeconds: feed.ageSeconds,
+        logLinesDropped: log.dropped,
+        openStreams: () => openStreams(),
+        facts: facts.metrics,
+        identity: () => identity.metrics(),
+        sharing: sharing.metrics,
+        shipping: () => shipping?.metrics() ?? null,
       },
     })
-    const metrics = createMetrics({
-      chains: config.chains.chains.map(({ name }) => name),
-      build: { version: VERSION, runtime: Bun.version, signer, store: store.kind },
-      pool: pool.stats,
-      activeRequests: deadlines.active,
-      changeFeedAgeSeconds: feed.ageSeconds,
-      logLinesDropped: log.dropped,
-      openStreams: () => streams.reduce((sum, { size }) => sum + size(), 0),
-      facts: facts.metrics,
-      identity: () => identity.metrics(),
-      sharing: sharing.metrics,
-      shipping: () => shipping?.metrics() ?? null,
-    })
+    const { gate, signedGate, idempotent, deadlines, requestIds, metrics, report } = path
     closers.push(async () => metrics.stop())
     const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
     const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
     closers.push(async () => reading.stop())
-    const requestIds = createRequestIds()
-    let stopping = false
-    const { limiter } = sharing
-    const gate = createGate({
-      ...{ authenticator, limiter, deadlines, requestIds, metrics, report },
-      isStopping: () => stopping,
-      monotonicMs: clock.monotonicMs,
-    })
-    const idempotent = createIdempotencyGuard({
-      store: store.idempotency,
-      clock,
-      claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
-      recall: createRecall(folder.decisions, clock),
-      report: (error) => {
-        metrics.recordIdempotencyFailure()
-        log.warn('an idempotency key could not be stored', { error })
-      },
-    })
-    const shared: EndpointDependencies = { gate, idempotent, metrics, withhold: pool.withhold, refusal: pool.refusal }
     const { streamsMax, streamsPerKeyMax } = config
     const identity = createIdentity({
-      ...{ store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax, organizationKeys },
-      signedGate: createSignedGate({ deadlines, requestIds, clock, metrics, report }),
+      ...{ store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax },
+      ...{ signedGate, organizationKeys },
       evidenceFolder: folder.evidence,
       webhookReach: config.webhookReach,
     })
@@ -238,53 +203,25 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     streams.push(identity.streams)
     facts.start()
     closers.push(async () => identity.close())
-    const collectFacts = createCollectJobFacts({
-      collector: facts.collector,
-      velocity: sharing.velocity,
-      digestKey: await store.deployment.ensureSecret('fact_digest_key'),
-      timers: systemTimers,
-    })
     const refused = metrics.route('other', 'other')
-    const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
-    const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
     const app: App = startApp({
       listen: apiListen,
       shared: place.shared,
       idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
-      endpoints: {
-        attestation: createEndpoint(shared, {
-          kind: 'attestation',
-          route: '/v2/attestation',
-          decode,
-          perform: attest,
-        }),
-        batch: createBatchEndpoint({
-          ...shared,
-          ...{ metrics, limiter, report, decode, attest },
-          monotonicMs: clock.monotonicMs,
-          after: systemTimers.after,
-        }),
-        task: createEndpoint(shared, {
-          kind: 'task',
-          route: '/v1/task',
-          decode: (body) => decodeTaskRequest(body, config.chains),
-          perform: createEvaluateTask({
-            catalog: targets,
-            pool,
-            clock,
-            collectFacts,
-            expiry: createExpiry(config, clock),
-          }),
-        }),
-      },
+      endpoints: createAttestation({
+        ...{ config, path, catalog, pool, sharing, clock, log },
+        collector: facts.collector,
+        digestKey: await store.deployment.ensureSecret('fact_digest_key'),
+      }),
       identity: identity.endpoints,
       operations: {
-        readiness: createReadiness(store, pool, feed, isLogHealthy, () => stopping),
+        readiness: createReadiness({ store, pool, feed, isLogHealthy, isStopping: () => stopping }),
         describe: () => ({
           version: VERSION,
           signer,
           store: store.kind,
           workers: pool.stats().workers,
+          attesters: attesterReload.isCurrent() ? 'current' : 'outdated',
           leader: sharing.leader(),
         }),
         requestIds,

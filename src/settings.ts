@@ -1,7 +1,18 @@
-// Every setting, once: its flag, its variable, its default, its check and its help line. Resolution is in config.ts.
+// Every setting, once: its flag, its variable, its default, its check and its help line. How a value is read is in
+// setting-values.ts, where it comes from in config.ts.
 import { resolve } from 'node:path'
 import { parseShipPlace } from './decisions/ship-target.ts'
 import { PROCESSES_MAX } from './processes/plan.ts'
+import {
+  parseBoolean,
+  parseChoice,
+  parseCountOrAuto,
+  parseInteger,
+  parseListen,
+  parsePath,
+  parsePublicUrl,
+  parseWeights,
+} from './setting-values.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
 export class SettingInvalidError extends Error {
@@ -21,86 +32,6 @@ export interface Setting<Value> {
 
 /** `COUNTERSIGN_API_LISTEN` for `api-listen`. */
 export const variableOf = (name: string): string => `COUNTERSIGN_${name.replaceAll('-', '_').toUpperCase()}`
-
-export interface ListenAddress {
-  readonly hostname: string
-  readonly port: number
-}
-
-/** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
-export const parseListen = (text: string): ListenAddress => {
-  const split = text.lastIndexOf(':')
-  const host = text.slice(0, split)
-  const portText = text.slice(split + 1)
-  const port = Number(portText)
-  if (split < 0 || !/^[0-9]{1,5}$/.test(portText) || port > 65535) throw new Error('must be host:port or :port')
-  if (host === '') return { hostname: '127.0.0.1', port }
-  if (host.startsWith('[') && host.endsWith(']')) return { hostname: host.slice(1, -1), port }
-  if (!/^[A-Za-z0-9.-]+$/.test(host)) throw new Error('must be host:port, [ipv6]:port or :port')
-  return { hostname: host, port }
-}
-
-export const parseInteger =
-  (minimum: number, maximum: number) =>
-  (text: string): number => {
-    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
-    if (!(value >= minimum && value <= maximum)) throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
-    return value
-  }
-
-const parseBoolean = (text: string): boolean => {
-  if (text === 'true' || text === '1' || text === '') return true
-  if (text === 'false' || text === '0') return false
-  throw new Error('must be true or false')
-}
-
-const parseChoice =
-  <Choice extends string>(...choices: Choice[]) =>
-  (text: string): Choice => {
-    const found = choices.find((choice) => choice === text)
-    if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`)
-    return found
-  }
-
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
-/** Every link carries it, and a QR code of 80 pixels has to hold the link. */
-const PORTAL_URL_MAX = 200
-
-/** The address without a trailing slash; empty for none. */
-const parsePublicUrl = (text: string): string => {
-  if (text === '') return ''
-  const url = URL.parse(text)
-  const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname))
-  if (!plain || !secure || url.href.length > PORTAL_URL_MAX) {
-    throw new Error(`must be an https URL (http to loopback) of at most ${PORTAL_URL_MAX} characters`)
-  }
-  return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
-}
-
-const parsePath = (text: string): string => {
-  if (text === '' || text.includes('\0')) throw new Error('must be a path')
-  return text
-}
-
-/** Null: to be planned from the processors there are. */
-const parseCountOrAuto =
-  (maximum: number) =>
-  (text: string): number | null =>
-    text === 'auto' ? null : parseInteger(1, maximum)(text)
-
-/** `acme=4,other=1`. */
-export const parseWeights = (text: string): ReadonlyMap<string, number> => {
-  const weights = new Map<string, number>()
-  for (const part of text === '' ? [] : text.split(',')) {
-    const [, slug, weight] = /^\s*([a-z0-9][a-z0-9-]*)=([1-9][0-9]{0,3})\s*$/.exec(part) ?? []
-    if (slug === undefined || Number(weight) > 1_000 || weights.has(slug)) {
-      throw new Error('must be a list of ORG=WEIGHT with commas, each organization once, weights from 1 to 1000')
-    }
-    weights.set(slug, Number(weight))
-  }
-  return weights
-}
 
 const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition
 
@@ -220,6 +151,14 @@ export const SETTINGS = {
     name: 'evidence-key',
     description:
       'Key that evidence and webhook secrets are encrypted with, 64 hex digits; without it the first start makes one',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  accountKey: setting({
+    name: 'account-key',
+    description:
+      'Key that secrets of one-time codes are sealed with, 64 hex digits; without it the first start makes one',
     defaultText: '',
     secret: true,
     parse: (text) => text,

@@ -4,7 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cleanEnvironment, type RunningService, startService } from './service/start-service.ts'
+import { runToEnd } from './service/run-to-end.ts'
+import { type RunningService, startService } from './service/start-service.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const PAGES = ['README.md', 'docs/policies.md', 'docs/identity.md']
@@ -33,18 +34,10 @@ describe('the commands of the README', () => {
 
   for (const [index, command] of commands.entries()) {
     test(`${index + 1}: ${command.slice(0, 100)}`, async () => {
-      const child = Bun.spawn(['bash', '-c', command], {
-        cwd: ROOT,
-        env: { ...cleanEnvironment(), ...service.quickstart, COUNTERSIGN_DATA_DIR: service.dataDirectory },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
+      const { code, stdout, stderr } = await runToEnd(['bash', '-c', command], {
+        ...service.quickstart,
+        COUNTERSIGN_DATA_DIR: service.dataDirectory,
       })
-      const [code, stdout, stderr] = await Promise.all([
-        child.exited,
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ])
       expect({ code, stderr: code === 0 ? '' : stderr, stdout: code === 0 ? '' : stdout }).toEqual({
         code: 0,
         stderr: '',

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { type Dashboard, startDashboard } from '../../test/dashboard/support/dashboard.ts'
 import { DESKTOP, PHONE } from '../../test/support/browser/chromium.ts'
 import { seedDashboard } from './dashboard-seed.ts'
+import { startLiveLoad } from './live-load.ts'
 
 const [FOLDER = join(import.meta.dir, '..', 'images'), ...NAMES] = process.argv.slice(2)
 
@@ -90,8 +91,6 @@ const PICTURES: readonly Picture[] = [
       await text('Every line is as it was written')(page)
     },
   },
-  { name: 'live', path: '/live?window=2m', ready: text(/\d+ of \d+/) },
-  { name: 'live-dark', path: '/live?window=2m', scheme: 'dark', ready: text(/\d+ of \d+/) },
   { name: 'policies', path: '/o/acme/policies', ready: text('Sanctions and geography') },
   { name: 'policy', path: '/o/acme/policies', ready: firstPolicy('Document', text('No problems')) },
   { name: 'policy-new', path: '/o/acme/policies/new', ready: fromTemplate },
@@ -132,7 +131,6 @@ const PICTURES: readonly Picture[] = [
   { name: 'phone-overview', path: '/o/acme', phone: true, ready: text('curl -s') },
   { name: 'phone-review', path: '/o/acme/reviews', phone: true, ready: firstReview },
   { name: 'phone-decision', path: '/o/acme/decisions', phone: true, scheme: 'dark', ready: firstDecision },
-  { name: 'phone-live', path: '/live?window=2m', phone: true, ready: text(/\d+ of \d+/) },
   { name: 'phone-policy', path: '/o/acme/policies', phone: true, ready: firstPolicy('Try it', tried) },
   { name: 'phone-keys', path: '/o/acme/keys', phone: true, scheme: 'dark', ready: text('Relayer, production') },
   {
@@ -143,6 +141,15 @@ const PICTURES: readonly Picture[] = [
   },
 ]
 
+/** Taken last, while requests come in. */
+const LIVE_PICTURES: readonly Picture[] = [
+  { name: 'live', path: '/live?window=2m', ready: text(/\d+ of \d+/) },
+  { name: 'live-dark', path: '/live?window=2m', scheme: 'dark', ready: text(/\d+ of \d+/) },
+  { name: 'phone-live', path: '/live?window=2m', phone: true, ready: text(/\d+ of \d+/) },
+]
+
+/** What the charts of those show. */
+const LIVE_MS = 125_000
 const SETTLE_MS = 250
 
 const shoot = async (dashboard: Dashboard, { name, path, scheme, phone, ready }: Picture): Promise<void> => {
@@ -165,8 +172,20 @@ mkdirSync(FOLDER, { recursive: true })
 const dashboard = await startDashboard()
 try {
   await seedDashboard(dashboard)
-  for (const picture of PICTURES) {
-    if (NAMES.length === 0 || NAMES.includes(picture.name)) await shoot(dashboard, picture)
+  const isWanted = ({ name }: Picture): boolean => NAMES.length === 0 || NAMES.includes(name)
+  for (const picture of PICTURES.filter(isWanted)) await shoot(dashboard, picture)
+  const live = LIVE_PICTURES.filter(isWanted)
+  if (live.length > 0) {
+    process.stderr.write(`${LIVE_MS / 1_000} s of requests for the live page\n`)
+    const load = startLiveLoad(dashboard)
+    try {
+      // A browser without a page does not stay for so long.
+      await dashboard.enter('/live?window=2m')
+      await Bun.sleep(LIVE_MS)
+      for (const picture of live) await shoot(dashboard, picture)
+    } finally {
+      await load.stop()
+    }
   }
 } finally {
   await dashboard.stop()

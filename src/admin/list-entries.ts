@@ -1,6 +1,7 @@
 // The entries of a list page by page, in the order of their bytes: EVM before Solana. A page reads the chunks that it shows
 // and no others, however long the list is.
 import { addressOfKey } from '../domain/address-key.ts'
+import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { ListEdit, ListEntry } from '../domain/list.ts'
 import { compareKeys, mergeEntries } from '../facts/lists/write-list.ts'
 import type { AddressList } from '../store/lists.ts'
@@ -41,14 +42,17 @@ async function* editsWithin(edits: readonly ListEdit[], range: KeyRange): AsyncG
   for (const edit of edits) if (isWithin(range, edit.key)) yield edit
 }
 
+const SNAPSHOT_ATTEMPTS = 20
+
 /** A list and the single changes that belong to its base: of one version. Its base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListStore, listId: string) => {
-  for (;;) {
+  for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt++) {
     const list = await lists.findById(listId)
     if (list === null) throw new SubjectUnknownError('list')
     const edits = await lists.readEdits(listId)
     if ((await lists.findById(listId))?.version === list.version) return { list, edits }
   }
+  throw new DependencyUnavailableError('the list is changing all the time; retry')
 }
 
 async function* found(store: ListStore, listId: string, search: AddressSearch, ranges: readonly KeyRange[]) {
@@ -72,7 +76,7 @@ const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readon
 
 /**
  * @param page `after` is the last key seen, as hex
- * @throws SubjectUnknownError when the list is gone
+ * @throws SubjectUnknownError when the list is gone; DependencyUnavailableError when it changes faster than it can be read
  */
 export const pageEntries = async (
   store: ListStore,

@@ -6,10 +6,13 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { wholeLength } from '../decisions/backwards.ts'
 import { listSegments, listSlots } from '../decisions/segment-name.ts'
+import { CountersignError } from '../domain/errors.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
+import { StoreUnusableError } from '../store/errors.ts'
+import { MIGRATIONS } from '../store/migrations.ts'
 import { describeSqlite, snapshotSqlite } from '../store/sqlite-snapshot.ts'
 import type { StoreTarget } from '../store/store-address.ts'
-import { copyTables, openForCopying } from '../store/table-copy.ts'
+import { copyTables, openCopySource, openForCopying } from '../store/table-copy.ts'
 import { VERSION } from '../version.ts'
 import { BACKUP_FORMAT, type BackedUpFile, type BackupManifest, MANIFEST } from './backup-manifest.ts'
 import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
@@ -23,6 +26,7 @@ the database in the backup is a SQLite file.
 
   --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
                     one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
+                    And the config file, whose RPC URLs may hold keys.
   --with-decisions  Also the decision log as it is. It may be large: decisions-ship copies it all along.
 `
 
@@ -34,6 +38,8 @@ export interface BackupContext {
   readonly describeSettings: () => Readonly<Record<string, unknown>>
   /** The config file; null where there is none. */
   readonly configFile: string | null
+  /** Writes the backup into the audit log: it carries away what is secret. */
+  readonly note: () => Promise<void>
   readonly now: () => Date
 }
 
@@ -62,7 +68,7 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
     return
   }
   const tables = `${to}.tables`
-  const from = await openForCopying(source)
+  const from = await openCopySource(source)
   try {
     const target = await openForCopying({ kind: 'sqlite', path: tables })
     try {
@@ -113,6 +119,7 @@ const fill = async (
     const secrets = dirname(folder.passphrase)
     for (const name of filesIn(secrets)) await copy(join(secrets, name), `secrets/${name}`)
     if (existsSync(folder.quickstart)) await copy(folder.quickstart, 'quickstart.env')
+    if (configFile !== null) await copy(configFile, 'config-file')
   }
   if (choice.withDecisions) {
     for (const name of filesIn(folder.decisions)) await copy(join(folder.decisions, name), `decisions/${name}`)
@@ -125,7 +132,6 @@ const fill = async (
   }
   const settings = `${JSON.stringify(context.describeSettings(), null, 2)}\n`
   files.push({ path: 'settings.json', ...(await writeFileHashed(join(into, 'settings.json'), settings)) })
-  if (configFile !== null) await copy(configFile, 'config-file')
 
   const manifest: BackupManifest = {
     ...{ format: BACKUP_FORMAT, version: VERSION, createdAt, ...facts, store: source.kind, ...choice },
@@ -145,6 +151,21 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
     stderr('Not in it: passphrase, evidence key and account key. Without them it opens nothing: keep them elsewhere.\n')
   }
   if (!manifest.withDecisions) stderr('Not in it: the decision log (--with-decisions, or decisions-ship).\n')
+}
+
+/** The backup is there, whatever becomes of its entry; without one, that is said. */
+const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupContext): Promise<void> => {
+  try {
+    // To open the store would bring it to this version, which is not for a backup to do: it may be one before an upgrade.
+    if (schema === MIGRATIONS.length) {
+      await note()
+      return
+    }
+    output.stderr('Not in the audit log: the database is of another version than this command.\n')
+  } catch (error) {
+    const why = error instanceof StoreUnusableError || error instanceof CountersignError ? error.detail : 'it failed'
+    output.stderr(`Not in the audit log: ${why}.\n`)
+  }
 }
 
 /** Returns the exit code: 0 done, 1 it can't be done and nothing is left behind, 2 usage. */
@@ -173,6 +194,7 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
       const manifest = await fill(partial, await context.locateStore(), context, choice)
       await rename(partial, to)
       await syncPath(dirname(to))
+      await noteBackup(manifest, context)
       if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: to, ...manifest })}\n`)
       else print(manifest, to, output)
       return 0

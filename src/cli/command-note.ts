@@ -57,13 +57,16 @@ const subjectsOf = (verb: string, commandArguments: readonly string[]): readonly
     .map((word) => (isUnprintable(word) ? '' : word.slice(0, SUBJECT_LENGTH_MAX)))
 }
 
+/** Of the deployment, whatever options they have. */
+const DEPLOYMENT_VERBS: ReadonlySet<string> = new Set(['attester', 'backup'])
+
 /** Deployment-wide verbs have no organization; the others work on `demo` unless told otherwise. */
 const organizationOf = async (
   store: Store,
   verb: string,
   commandArguments: readonly string[],
 ): Promise<string | null> => {
-  if (verb === 'attester' || commandArguments.includes('--shared')) return null
+  if (DEPLOYMENT_VERBS.has(verb) || commandArguments.includes('--shared')) return null
   const [keyId] = subjectsOf(verb, commandArguments)
   if (verb === 'keys' && keyId !== undefined) {
     return (await store.apiKeys.findForAuthentication(keyId))?.organizationId ?? null
@@ -86,7 +89,7 @@ export const noteCommand = async (
     organizationId: await organizationOf(store, verb, commandArguments),
     actor: 'command-line',
     actorName: user,
-    action: `command.${verb}.${wordOf(verb, commandArguments) ?? ''}`,
+    action: ['command', verb, wordOf(verb, commandArguments)].filter((part) => part !== undefined).join('.'),
     subject: words[0] ?? '',
     detail: { words, options },
     requestId: '',

@@ -109,6 +109,13 @@ const runWithStore = async (
   }
 }
 
+const note = async (config: Config, verb: string, commandArguments: readonly string[]): Promise<void> => {
+  await runWithStore(config, dataFolderAt(config.dataDir), async (store) => {
+    await noteCommand(store, verb, commandArguments, userName())
+    return 0
+  })
+}
+
 /** An organization is one transaction, however much it has. */
 const ROTATION_LIMIT_MS = 3_600_000
 
@@ -219,6 +226,7 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
         ...{ output, folder, configFile: configFileOf() },
         locateStore: () => locateStore(config, folder),
         describeSettings: describeGivenSettings,
+        note: () => note(config, verb, commandArguments),
         now: () => new Date(),
       })
     case 'restore':
@@ -261,10 +269,7 @@ const main = async (commandLine: readonly string[]): Promise<number> => {
     const config = loadConfig({ arguments: settings, environment: process.env })
     const code = await runVerb(verb, others, config)
     if (code === 0 && isNoted(verb, others)) {
-      await runWithStore(config, dataFolderAt(config.dataDir), async (store) => {
-        await noteCommand(store, verb, others, userName())
-        return 0
-      })
+      await note(config, verb, others)
     }
     return code
   } catch (error) {

@@ -3,8 +3,9 @@
 
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
+import type { Attester } from '../store/attesters.ts'
 import type { Store } from '../store/store.ts'
-import { type ChainCheck, inspectChain } from '../wiring/chain-inspection.ts'
+import { type ChainCheck, inspectChains } from '../wiring/chain-inspection.ts'
 import { type CommandOutput, formatTable, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign doctor [--chain CHAIN]
@@ -26,22 +27,10 @@ export interface DoctorCommandInput {
   readonly openStore: () => Promise<Store>
 }
 
-const inspect = async (
-  { config, clock, openStore }: DoctorCommandInput,
-  only: string | undefined,
-): Promise<readonly ChainCheck[]> => {
-  const wanted = config.chains.chains.flatMap((chain) => {
-    const settings = config.chainSettings.get(chain.name)
-    if (settings?.rpcUrls === undefined || (only !== undefined && chain.name !== only)) return []
-    return [{ chain, settings }]
-  })
-  if (wanted.length === 0) return []
+const readAttesters = async (openStore: DoctorCommandInput['openStore']): Promise<readonly Attester[]> => {
   const store = await openStore()
   try {
-    const attesters = await store.attesters.list()
-    const { unixSeconds: nowSeconds } = clock
-    // All at once: a chain that does not answer costs seconds.
-    return (await Promise.all(wanted.map((each) => inspectChain({ ...each, attesters, nowSeconds })))).flat()
+    return await store.attesters.list()
   } finally {
     await store.close()
   }
@@ -71,7 +60,13 @@ export const runDoctor = (commandArguments: readonly string[], input: DoctorComm
     const only = command.text('chain')
     const chain = only === undefined ? undefined : input.config.chains.byName(only)
     if (only !== undefined && chain === undefined) throw new UsageError(`there is no chain ${only}`)
-    const checks = await inspect(input, chain?.name)
+    const checks = await inspectChains({
+      chains: input.config.chains,
+      chainSettings: input.config.chainSettings,
+      only: chain?.name,
+      readAttesters: () => readAttesters(input.openStore),
+      nowSeconds: input.clock.unixSeconds,
+    })
     const ok = !checks.some(({ result }) => result === 'problem')
     if (command.flag('json')) input.output.stdout(`${JSON.stringify({ ok, checks })}\n`)
     else print(input.output, checks)

@@ -6,7 +6,7 @@ import { SettingInvalidError } from '../settings.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
 import { findUsers } from '../store/in-use.ts'
 import { describeStore, parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
-import { type CopiedTable, copyTables, openForCopying } from '../store/table-copy.ts'
+import { type CopiedTable, copyTables, openCopySource, openForCopying } from '../store/table-copy.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -77,7 +77,7 @@ const lockSource = (dataDirectory: string, source: StoreTarget): readonly Folder
 
 const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
   const { output, monotonicMs, wait } = context
-  const from = await openForCopying(source)
+  const from = await openCopySource(source)
   try {
     const users = await findUsers(from, { wait })
     if (users.length > 0) {

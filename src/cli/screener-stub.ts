@@ -1,8 +1,7 @@
 // `countersign screener-stub`: an HTTP screener for trials and tests. It screens nothing, and says so in every answer: what
 // it makes of an address is only how the address ends.
 import { parseAnyAddress } from '../domain/address-key.ts'
-import type { ListenAddress } from '../settings.ts'
-import { parseListen } from '../settings.ts'
+import { type ListenAddress, listenText, parseListen } from '../setting-values.ts'
 import { type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
@@ -62,7 +61,7 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerSt
     },
   })
   return {
-    url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${server.port}`,
+    url: `http://${listenText({ hostname, port: server.port ?? 0 })}`,
     stop: () => server.stop(true),
   }
 }

@@ -2,7 +2,8 @@
 // can be overshot follows from its intervals: what a process decides, the others know after one write and one read, half
 // a second with up to fifty processes; until then each counts without it. What was told outlives the process.
 import type { Clock } from '../domain/time.ts'
-import type { VelocityCounters, VelocityTally } from './velocity.ts'
+import type { VelocityTally } from '../domain/velocity.ts'
+import type { VelocityCounters } from './velocity.ts'
 
 /** As the store has it (src/store/velocity-tallies.ts). */
 export interface VelocityTallies {

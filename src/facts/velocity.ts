@@ -3,6 +3,7 @@
 //
 // A request counts from when it is asked to when it is denied or fails, and for good when it is compliant: two at the
 // same moment can't both be the last that a limit allows. It never counts for itself.
+import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityFacts } from '../policy/types.ts'
 
 /** Of whom. */
@@ -22,22 +23,6 @@ export interface VelocityTicket {
   readonly facts: Readonly<Record<string, VelocityFacts>>
   /** To be called once, however the request ends. */
   settle(compliant: boolean): void
-}
-
-/** Compliant decisions of a wallet in a project on a chain within one part of a window, counted by one process. */
-export interface VelocityTally {
-  readonly organizationId: string
-  readonly projectId: string
-  readonly wallet: string
-  readonly chainName: string
-  readonly windowSeconds: number
-  /** Parts are numbered from 1970. */
-  readonly part: number
-  readonly count: number
-  /** Wei or lamports, canonical decimal. */
-  readonly value: string
-  /** When it is out of its window, Unix seconds. */
-  readonly expiresAtSeconds: number
 }
 
 export interface VelocityCounters {

@@ -6,7 +6,8 @@ import type { Config } from '../config.ts'
 import { systemClock } from '../domain/time.ts'
 import { claimListenAddresses } from '../listen-address.ts'
 import { systemTimers } from '../pool/timers.ts'
-import { type ListenAddress, SettingInvalidError } from '../settings.ts'
+import { listenText } from '../setting-values.ts'
+import { SettingInvalidError } from '../settings.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -14,6 +15,7 @@ import { createProcessLink, type ProcessLink } from './link.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 import type { ProcessListener, SupervisedProcess } from './place.ts'
 import { PROCESSES_MAX } from './plan.ts'
+import { sendToChild } from './send.ts'
 import { createProcessSupervisor, type ProcessSupervisor } from './supervisor.ts'
 
 /** Beyond the deadline: what a stop does besides answering what is under way. */
@@ -21,9 +23,6 @@ const STOP_SLACK_MS = 15_000
 
 /** Elsewhere the system does not share a port fairly. */
 export const CAN_SHARE_PORT = process.platform === 'linux'
-
-const textOf = ({ hostname, port }: ListenAddress): string =>
-  hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
 
 type Listen = Pick<ProcessAssignment, 'apiListen' | 'portalListen' | 'dashboardListen'>
 
@@ -38,9 +37,9 @@ const claim = (config: Config): Claim => {
   makeDataFolder(folder)
   return {
     listen: {
-      apiListen: textOf(claimed.apiListen),
-      portalListen: textOf(claimed.portalListen),
-      dashboardListen: textOf(claimed.dashboardListen),
+      apiListen: listenText(claimed.apiListen),
+      portalListen: listenText(claimed.portalListen),
+      dashboardListen: listenText(claimed.dashboardListen),
     },
     lock: lockFolder(folder.lock, folder.root),
   }
@@ -56,10 +55,7 @@ const spawnProcess = (assignment: ProcessAssignment, listener: ProcessListener, 
   log.info('a process is started', { process: assignment.index, pid: child.pid })
   return {
     pid: child.pid,
-    send: (message) => {
-      // One that is ending takes no messages any more.
-      if (child.exitCode === null && child.signalCode === null) child.send(message)
-    },
+    send: (message) => sendToChild(child, message),
     kill: (signal) => child.kill(signal),
   }
 }

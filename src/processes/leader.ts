@@ -47,7 +47,7 @@ export interface LeaderDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: (delayMs: number, callback: () => void) => () => void
   readonly onChange?: (leads: boolean, term: number) => void
-  /** The lease could not be read or renewed, or a duty not be stopped. */
+  /** The lease could not be read or renewed, or a duty not be started or stopped. */
   readonly onError: (error: unknown) => void
 }
 
@@ -119,6 +119,15 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     })
   }
 
+  /** One that can't begin keeps no other from it, and is stopped like them. */
+  const begin = (duty: Duty): void => {
+    try {
+      duty.start(lead)
+    } catch (error) {
+      onError(error)
+    }
+  }
+
   const gain = (won: LeaderLease, sentMs: number): void => {
     term = won.term
     watched = null
@@ -126,7 +135,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
       // What was stopped meanwhile must not begin.
-      if (term === won.term) for (const duty of duties) duty.start(lead)
+      if (term === won.term) for (const duty of duties) begin(duty)
     })
   }
 

@@ -32,7 +32,7 @@ export interface LinkedProcess {
   on(event: 'disconnect', listener: () => void): unknown
 }
 
-const COLLECT_TIMEOUT_MS = 2_000
+const ANSWER_WITHIN_MS = 2_000
 
 /** Null for a process that nobody supervises. Takes the assignment out of the environment: it is no setting. */
 export const createProcessLink = (
@@ -86,9 +86,13 @@ export const createProcessLink = (
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const id = ++nextId
-      const cancel = after(COLLECT_TIMEOUT_MS, () => {
+      const giveUp = (): void => {
         waiting.delete(id)
         reject(new DependencyUnavailableError('the supervisor of the processes did not answer'))
+      }
+      // In two halves: where this process itself was held up, timers come before the answer that lies there meanwhile.
+      let cancel = after(ANSWER_WITHIN_MS / 2, () => {
+        cancel = after(ANSWER_WITHIN_MS / 2, giveUp)
       })
       waiting.set(id, (answer) => {
         cancel()

@@ -6,6 +6,7 @@ export interface SupervisedProcess {
   readonly pid: number
   /** The supervisor's own process: nobody is there to find that it does not answer. */
   readonly own?: true
+  /** Never throws: one that is ending does not hear it. */
   send(message: ToProcess): void
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
 }

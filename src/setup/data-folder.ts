@@ -1,6 +1,7 @@
 // Where everything lives inside the data folder. One place, so that the server and the commands agree.
-import { chmodSync, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { SettingInvalidError } from '../settings.ts'
 
 export interface DataFolder {
   readonly root: string
@@ -36,12 +37,34 @@ export const dataFolderAt = (root: string): DataFolder => ({
   quickstart: join(root, 'quickstart.env'),
 })
 
-/** Makes the folders for their owner only. */
+const REASONS: Readonly<Record<string, string>> = {
+  EROFS: 'it is read-only',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  ENOTDIR: 'a file is in its way',
+  EEXIST: 'a file is in its way',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+}
+
+const unusable = (folder: DataFolder, error: unknown): unknown => {
+  const { code, path = folder.root } = (error ?? {}) as { code?: unknown; path?: string }
+  if (typeof code !== 'string') return error
+  const where = path === folder.root ? '' : ` (${path})`
+  return new SettingInvalidError(
+    `the data folder ${folder.root} can't be used: ${REASONS[code] ?? code}${where}; change that, or set another --data-dir`,
+  )
+}
+
+/** Makes the folders for their owner only. @throws SettingInvalidError when they can't be made, or not be written. */
 export const makeDataFolder = (folder: DataFolder): void => {
-  for (const path of [folder.root, folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')]) {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+  const own = [folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')]
+  try {
+    for (const path of [folder.root, ...own]) mkdirSync(path, { recursive: true, mode: 0o700 })
+    // Only what this service made: the root may be a mount point or a folder with a mode of its owner's choice.
+    for (const path of own) chmodSync(path, 0o700)
+    accessSync(folder.root, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw unusable(folder, error)
   }
-  // Only what this service made: the root may be a mount point or a folder with a mode of its owner's choice.
-  for (const path of [folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')])
-    chmodSync(path, 0o700)
 }

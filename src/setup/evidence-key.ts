@@ -1,6 +1,6 @@
 // Where the deployment's key for evidence and webhook secrets comes from: the environment, a file, or the first start,
 // which makes it. What is encrypted can't be read with another one, so a wrong or lost key stops the start.
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import {
@@ -12,37 +12,22 @@ import { type KeyRotation, rotateDeploymentKey } from '../identity/evidence/rota
 import { SettingInvalidError } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
-import { makeKeyFile } from './key-file.ts'
+import { makeKeyFile, readKey, readKeyFile } from './key-file.ts'
 
-/** 32 bytes as hex; one line break at the end is not part of it. */
-const parseKey = (text: string, where: string): Uint8Array => {
-  const digits = text.replace(/\r?\n$/, '')
-  if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new SettingInvalidError(`${where} must hold 64 hex digits`)
-  return Uint8Array.fromHex(digits)
-}
-
-const readKeyFile = (path: string): Uint8Array => {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch {
-    throw new SettingInvalidError(`the evidence key can't be read: ${path}`)
-  }
-  return parseKey(text, path)
-}
+const WHAT = 'the evidence key'
 
 /** Of a rotation that is under way, until it takes the place of the one in use. */
 const nextKeyPath = (folder: DataFolder): string => `${folder.evidenceKey}.next`
 
 const loadKey = (config: Pick<Config, 'evidenceKey'>, folder: DataFolder, inUse: boolean): Uint8Array => {
   const { evidenceKey } = config
-  if (evidenceKey?.source === 'environment') return parseKey(process.env[evidenceKey.name] ?? '', evidenceKey.name)
-  const path = evidenceKey?.path ?? folder.evidenceKey
-  if (evidenceKey === null && !existsSync(path)) {
-    if (inUse) throw new SettingInvalidError(`the evidence key is gone: put it back at ${path}`)
+  if (evidenceKey !== null) return readKey(evidenceKey, WHAT)
+  const path = folder.evidenceKey
+  if (!existsSync(path)) {
+    if (inUse) throw new SettingInvalidError(`${WHAT} is gone: put it back at ${path}`)
     makeKeyFile(path)
   }
-  return readKeyFile(path)
+  return readKeyFile(path, WHAT)
 }
 
 /** Name of the deployment's value that says which key it has while nothing is encrypted yet. */
@@ -125,7 +110,7 @@ export const rotateEvidenceKey = async (input: {
     // On the disk before the first thing is wrapped by it.
     syncFolder(dirname(path))
   }
-  const newKey = readKeyFile(path)
+  const newKey = readKeyFile(path, WHAT)
   const known = [oldKey, newKey].map(keyFingerprint)
   if (known[0] === known[1]) throw new SettingInvalidError(`${path} holds the key that is in use`)
   if (wrappers.some((wrapper) => !known.includes(wrapper))) {

@@ -1,6 +1,8 @@
-// Makes the files that hold a secret of the deployment: 32 random bytes as hex, readable by their owner only.
+// The files that hold a secret of the deployment: 32 random bytes as hex, readable by their owner only.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import type { SecretSource } from '../config.ts'
+import { SettingInvalidError } from '../settings.ts'
 
 /** There whole or not at all; of several that start together, also on other machines, one makes it and all read it. */
 export const makeKeyFile = (path: string): void => {
@@ -17,3 +19,25 @@ export const makeKeyFile = (path: string): void => {
     rmSync(temporary, { force: true })
   }
 }
+
+/** 32 bytes as hex; one line break at the end is not part of it. */
+const parseKey = (text: string, where: string): Uint8Array => {
+  const digits = text.replace(/\r?\n$/, '')
+  if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new SettingInvalidError(`${where} must hold 64 hex digits`)
+  return Uint8Array.fromHex(digits)
+}
+
+/** @param what `the evidence key`. @throws SettingInvalidError when it can't be read or is none */
+export const readKeyFile = (path: string, what: string): Uint8Array => {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    throw new SettingInvalidError(`${what} can't be read: ${path}`)
+  }
+  return parseKey(text, path)
+}
+
+/** Of a setting. @throws SettingInvalidError when it can't be read or is none */
+export const readKey = (source: SecretSource, what: string): Uint8Array =>
+  source.source === 'file' ? readKeyFile(source.path, what) : parseKey(process.env[source.name] ?? '', source.name)

@@ -7,7 +7,7 @@ export interface LiveProcess {
   /** For people: the machine's name and the process's number. */
   readonly name: string
   readonly beat: number
-  /** The processes' own time (live-processes.ts beside the composition root), milliseconds. */
+  /** The processes' own time (src/processes/shared-time.ts), milliseconds. */
   readonly clockMs: number
 }
 

@@ -22,6 +22,8 @@ interface CommonOptions {
   readonly wait?: (milliseconds: number) => Promise<void>
   /** Refuses a PostgreSQL database in which no service has been started yet. A missing file is the caller's to refuse. */
   readonly onlyExisting?: boolean
+  /** Refuses a database of an older version instead of changing it. */
+  readonly asItIs?: boolean
 }
 
 /** `path` is short for a SQLite file. */
@@ -45,7 +47,7 @@ const migratePatiently = async (options: PostgresOptions): Promise<void> => {
 }
 
 /**
- * Opens and migrates.
+ * Opens, and migrates unless it is to stay as it is.
  * @throws StoreUnusableError, StoreUnavailableError
  */
 export const openMigratedDatabase = async (options: StoreOptions): Promise<Database> => {
@@ -55,6 +57,12 @@ export const openMigratedDatabase = async (options: StoreOptions): Promise<Datab
       ? await openSqliteDatabase({ ...options, path: target.path })
       : await openPostgresDatabase({ ...options, target })
   try {
+    if (options.asItIs === true) {
+      if (await isUpToDate(database)) return database
+      throw new StoreUnusableError(
+        `the database in ${describeStore(target)} is of an older version: start this one on it once, or use that version's command`,
+      )
+    }
     if (target.kind === 'sqlite') await migrate(database, options.clock.unixSeconds())
     else if (!(await isUpToDate(database))) {
       if (options.onlyExisting === true && !(await wasMigrated(database))) {

@@ -33,14 +33,20 @@ const COPY_LIMIT_MS = 43_200_000
 const PARAMETERS_MAX = 2_000
 
 /** Opens a database with time for long transactions. @throws StoreUnusableError, StoreUnavailableError */
-export const openForCopying = (target: StoreTarget): Promise<Database> =>
+const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
   openMigratedDatabase({
-    target,
+    ...{ target, asItIs },
     clock: systemClock,
     transactionLimitMs: COPY_LIMIT_MS,
     statementLimitMs: COPY_LIMIT_MS,
     lockLimitMs: 10_000,
   })
+
+/** What is copied from: nothing of it is changed, so one of an older version is refused. @throws as above */
+export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
+
+/** What is copied to, or a copy of one's own: brought to this version. @throws as above */
+export const openForCopying = (target: StoreTarget): Promise<Database> => open(target, false)
 
 const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
 

@@ -1,23 +1,9 @@
 // What each process counted of wallets (src/facts/velocity.ts): a process writes its own rows alone, whole and not as
 // differences, with a number that rises, so that others read what is new to them and can read it twice. The rows outlive
 // the process: what it counted is known to those that come after.
+import type { VelocityTally } from '../domain/velocity.ts'
 import type { SqlParameter } from './database.ts'
 import type { TableScope } from './table-scope.ts'
-
-/** Compliant decisions of a wallet in a project on a chain, within one part of a window, counted by one process. */
-export interface VelocityTally {
-  readonly organizationId: string
-  readonly projectId: string
-  readonly wallet: string
-  readonly chainName: string
-  readonly windowSeconds: number
-  readonly part: number
-  readonly count: number
-  /** Wei or lamports, decimal. */
-  readonly value: string
-  /** When it is out of its window, Unix seconds. */
-  readonly expiresAtSeconds: number
-}
 
 /** How far a process has written. */
 export interface VelocityWriter {

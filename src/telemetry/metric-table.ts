@@ -143,6 +143,11 @@ export const METRICS = {
     'gauge',
     'Whether rate limits can not be settled with the other processes, so that each keeps to its equal part: 1 if so.',
   ),
+  attestersOutdated: define(
+    'countersign_attesters_outdated',
+    'gauge',
+    'Whether changed attesters can not be loaded, so that this process signs by the keys it has: 1 if so.',
+  ),
   changeFeedAge: define(
     'countersign_change_feed_age_seconds',
     'gauge',

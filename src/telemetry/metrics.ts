@@ -44,6 +44,8 @@ export interface MetricsOptions {
   /** Asked at each scrape. One that is left out has no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
+  /** Whether the workers sign by the attesters as they are stored now. */
+  readonly attestersCurrent?: () => boolean
   /** Seconds; null before the first read. */
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
@@ -176,6 +178,10 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   addSharingMetrics(exposition, () => options.sharing?.() ?? null)
   addShipMetrics(exposition, () => options.shipping?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
+  exposition.add(METRICS.attestersOutdated, () => {
+    const current = options.attestersCurrent?.()
+    return one(current === undefined ? null : Number(!current))
+  })
   exposition.add(METRICS.changeFeedAge, () => one(options.changeFeedAgeSeconds?.()))
   exposition.add(METRICS.build, () => [{ labels: options.build, value: 1 }])
   const stopProcessMetrics = addProcessMetrics(exposition)

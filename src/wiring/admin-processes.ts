@@ -7,6 +7,7 @@ import type { SharedIndexInput } from '../../workers/shared-index-input.ts'
 import type { IndexProcess, IndexProcessListener } from '../admin/decisions/index-process.ts'
 import type { IndexRole } from '../admin/decisions/search.ts'
 import type { JobListener, JobProcess } from '../admin/jobs.ts'
+import { sendToChild } from '../processes/send.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Job } from '../store/jobs.ts'
 
@@ -55,7 +56,7 @@ export const spawnIndexProcess =
       onMessage: onReply,
       onExit,
     })
-    return { send: (question) => child.send(question), kill: () => child.kill() }
+    return { send: (question) => sendToChild(child, question), kill: () => child.kill() }
   }
 
 export interface JobSpawning {

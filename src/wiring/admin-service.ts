@@ -38,6 +38,7 @@ import type { RequestIdSource } from '../http/request-id.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../http/webhook-signature.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { FactCollector } from '../policy/types.ts'
+import { systemTimers } from '../pool/timers.ts'
 import { prepareAccountKey } from '../setup/account-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
@@ -48,8 +49,9 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createPrepareJob } from './admin-jobs.ts'
 import { spawnIndexProcess, spawnJobProcess } from './admin-processes.ts'
-import { inspectChain } from './chain-inspection.ts'
+import { inspectChains } from './chain-inspection.ts'
 import type { Identity } from './identity-service.ts'
+import { CLAIM_SLACK_SECONDS } from './request-path.ts'
 import { sharedIndexOf } from './shared-index.ts'
 import type { Sharing } from './sharing-service.ts'
 import type { ShipSettings } from './ship-service.ts'
@@ -73,6 +75,7 @@ export interface AdminDependencies {
     | 'webhookReach'
     | 'store'
     | 'decisionsIndex'
+    | 'accountKey'
   > &
     ShipSettings
   readonly folder: DataFolder
@@ -109,13 +112,6 @@ export interface Admin {
 }
 
 const LIVE_TICK_MS = 1_000
-const CLAIM_SLACK_SECONDS = 5
-
-const after = (delayMs: number, callback: () => void): (() => void) => {
-  const timer = setTimeout(callback, delayMs)
-  timer.unref()
-  return () => clearTimeout(timer)
-}
 
 const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl: string): Promise<NewLink | null> =>
   (await store.users.countDeploymentAdmins()) > 0
@@ -131,31 +127,17 @@ const reachableUrl = (text: string, reach: Reach): string => {
   }
 }
 
-/** All chains at once: one that does not answer costs seconds. */
-const createChainInspection =
-  ({ config, store, clock }: AdminDependencies): Services['inspectChains'] =>
-  async () => {
-    const attesters = await store.attesters.list()
-    const inspected = config.chains.chains.flatMap((chain) => {
-      const settings = config.chainSettings.get(chain.name)
-      return settings?.rpcUrls === undefined
-        ? []
-        : [inspectChain({ chain, settings, attesters, nowSeconds: clock.unixSeconds })]
-    })
-    return (await Promise.all(inspected)).flat()
-  }
-
 /** @throws SettingInvalidError, StoreUnavailableError; what the listener throws when its address is taken */
 export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin> => {
   const { config, folder, store, processes, identity, clock, log, metrics, urls, version, signer } = dependencies
   const origins = createDashboardOrigins(urls.dashboard)
-  const box = createSecretBox(await prepareAccountKey(folder, store.deployment))
+  const box = createSecretBox(await prepareAccountKey(config, folder, store.deployment))
   const passwords = createPasswords()
   const passkeys = createPasskeys(store.passkeys)
   const sessions = createSessions({ store, clock, cookie: createSessionCookie(origins.secure) })
   const search = createDecisionSearch({
     spawn: spawnIndexProcess(folder, await sharedIndexOf(config, folder)),
-    after,
+    after: systemTimers.after,
     onEvent: (event) => log.warn('the decision index failed; it is tried again', event),
   })
   const jobs = createJobRunner({
@@ -230,7 +212,8 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
         }
       },
     },
-    inspectChains: createChainInspection(dependencies),
+    inspectChains: () =>
+      inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds }),
     decisions: search,
     documents: {
       get admin() {

@@ -1,7 +1,7 @@
 // Whether a chain is as the configuration says, and its registry accepts what we sign: RPC URLs, chain ids, clocks,
 // registry code, attesters. For `countersign doctor` and for whoever shows the same elsewhere.
 import type { ChainSettings } from '../chain-settings.ts'
-import type { Chain } from '../domain/chain.ts'
+import type { Chain, ChainTable } from '../domain/chain.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createJsonRpc, type JsonRpc } from '../facts/json-rpc.ts'
 import type { ChainRegistry } from '../facts/registry.ts'
@@ -130,4 +130,27 @@ export const inspectChain = async (input: InspectionInput): Promise<readonly Cha
     }
   }
   return checks
+}
+
+export interface ChainsInspectionInput {
+  readonly chains: ChainTable
+  readonly chainSettings: ReadonlyMap<string, ChainSettings>
+  /** This one alone. */
+  readonly only?: string | undefined
+  /** All of the deployment's; not asked when there is no chain to look at. */
+  readonly readAttesters: () => Promise<readonly Attester[]>
+  readonly nowSeconds: () => number
+}
+
+/** The configured chains that have an RPC URL, at the same time: one that does not answer costs seconds. */
+export const inspectChains = async (input: ChainsInspectionInput): Promise<readonly ChainCheck[]> => {
+  const { chains, chainSettings, only, readAttesters, nowSeconds } = input
+  const wanted = chains.chains.flatMap((chain) => {
+    const settings = chainSettings.get(chain.name)
+    if (settings?.rpcUrls === undefined || (only !== undefined && chain.name !== only)) return []
+    return [{ chain, settings }]
+  })
+  if (wanted.length === 0) return []
+  const attesters = await readAttesters()
+  return (await Promise.all(wanted.map((each) => inspectChain({ ...each, attesters, nowSeconds })))).flat()
 }

@@ -3,13 +3,10 @@
 import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import type { Catalog } from '../policy/catalog.ts'
-import type { Pool } from '../pool/pool.ts'
-import type { DataFolder } from '../setup/data-folder.ts'
 import { type ChangeFeed, createChangeFeed } from '../store/change-feed.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { readAttesters } from './signing-pool.ts'
 
 /** A part that keeps something of the store in memory. */
 export interface ChangeFollower {
@@ -47,42 +44,4 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     },
     onError: (error) => log.warn('the change feed could not be read', { error }),
   })
-}
-
-/** A keystore that another node made may be on its way here. */
-const RELOAD_AGAIN_MS = 5_000
-
-/**
- * Loads attester changes one after another; a set that can't be loaded leaves the keys that sign as they are, and is tried
- * again until it can.
- */
-export const createAttesterReloader = (
-  store: Store,
-  pool: Pick<Pool, 'updateAttesters'>,
-  folder: DataFolder,
-  log: Pick<Logger, 'info' | 'error'>,
-  againMs = RELOAD_AGAIN_MS,
-) => {
-  let last: Promise<void> = Promise.resolve()
-  let retry: ReturnType<typeof setTimeout> | undefined
-  let failed = false
-  const reload = async (): Promise<void> => {
-    clearTimeout(retry)
-    try {
-      const attesters = await readAttesters(store, folder)
-      await pool.updateAttesters(attesters)
-      const active = attesters.filter(({ status }) => status === 'active').map(({ address }) => address)
-      log.info('attesters changed', { active })
-      failed = false
-    } catch (error) {
-      if (!failed) log.error('the changed attesters can not be used; the keys in use stay until they can', { error })
-      failed = true
-      retry = setTimeout(reloadNext, againMs)
-      retry.unref()
-    }
-  }
-  const reloadNext = (): void => {
-    last = last.then(reload)
-  }
-  return reloadNext
 }

@@ -1,23 +1,36 @@
 // Whether this process can attest now, part by part: what `/readyz` answers.
 import type { ReadinessCheck } from '../http/operations.ts'
-import type { Pool } from '../pool/pool.ts'
 import type { ChangeFeed } from '../store/change-feed.ts'
-import type { Store } from '../store/store.ts'
+
+export interface ReadinessDependencies {
+  readonly store: {
+    checkWritable(): Promise<unknown>
+    readonly attesters: { list(): Promise<readonly { readonly status: string }[]> }
+  }
+  readonly pool: { stats(): { readonly workers: number } }
+  readonly feed: Pick<ChangeFeed, 'healthy'>
+  readonly isLogHealthy: () => boolean
+  readonly isStopping: () => boolean
+}
 
 export const createReadiness =
-  (store: Store, pool: Pool, feed: ChangeFeed, isLogHealthy: () => boolean, isStopping: () => boolean) =>
+  ({ store, pool, feed, isLogHealthy, isStopping }: ReadinessDependencies) =>
   async (): Promise<ReadinessCheck[]> => {
     const writable = await store.checkWritable().then(
       () => true,
       () => false,
     )
+    // Where they can't be read it is the store that is down, and nothing is known of the keys.
+    const active = await store.attesters.list().then(
+      (attesters) => attesters.some(({ status }) => status === 'active'),
+      () => null,
+    )
     const { workers } = pool.stats()
-    const active = (await store.attesters.list()).some(({ status }) => status === 'active')
     return [
-      { name: 'store', ok: writable },
+      { name: 'store', ok: writable && active !== null },
       { name: 'changes', ok: feed.healthy() },
       { name: 'workers', ok: workers > 0 },
-      { name: 'keys', ok: active },
+      { name: 'keys', ok: active !== false },
       { name: 'decisions', ok: isLogHealthy() },
       { name: 'accepting', ok: !isStopping() },
     ]

@@ -7,6 +7,7 @@ import { ShipAccessMissingError } from '../decisions/ship-access.ts'
 import { type BucketAccess, parseBucketCredentials } from '../decisions/ship-bucket.ts'
 import type { ShipPlace } from '../decisions/ship-target.ts'
 import type { Clock } from '../domain/time.ts'
+import { sendToChild } from '../processes/send.ts'
 import { SettingInvalidError } from '../settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { ShipMetrics } from '../telemetry/ship-metrics.ts'
@@ -105,25 +106,32 @@ export const startShipping = ({ config, directory, clock, log }: ShippingDepende
     caughtUpMs = clock.monotonicMs() - report.tookMs
   }
 
+  const startLater = (reason: string): void => {
+    child = null
+    if (stopped) return
+    noteFailure(reason)
+    timer = setTimeout(start, restartMs)
+    timer.unref()
+    restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
+  }
+
   const start = (): void => {
     ofProcess = { bytes: 0, segments: 0 }
-    child = Bun.spawn([process.execPath, ENTRY], {
-      // Neither a secret nor a proxy of the service's environment.
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
-      stdin: new TextEncoder().encode(JSON.stringify(input)),
-      stdout: 'ignore',
-      stderr: 'ignore',
-      serialization: 'json',
-      ipc: (report: ShipReport) => take(report),
-      onExit: () => {
-        child = null
-        if (stopped) return
-        noteFailure('the process ended')
-        timer = setTimeout(start, restartMs)
-        timer.unref()
-        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
-      },
-    })
+    try {
+      child = Bun.spawn([process.execPath, ENTRY], {
+        // Neither a secret nor a proxy of the service's environment.
+        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+        stdin: new TextEncoder().encode(JSON.stringify(input)),
+        stdout: 'ignore',
+        stderr: 'ignore',
+        serialization: 'json',
+        ipc: (report: ShipReport) => take(report),
+        onExit: () => startLater('the process ended'),
+      })
+    } catch {
+      // No memory, or no process left to have: in a timer it would end this process.
+      startLater('the process could not be started')
+    }
   }
 
   start()
@@ -140,7 +148,7 @@ export const startShipping = ({ config, directory, clock, log }: ShippingDepende
       clearTimeout(timer)
       const running = child
       if (running === null) return
-      running.send('finish')
+      sendToChild(running, 'finish')
       const cut = setTimeout(() => running.kill('SIGKILL'), FINISH_MS)
       await running.exited
       clearTimeout(cut)

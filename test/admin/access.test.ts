@@ -5,7 +5,8 @@ import type { AdminApi } from '../../src/admin/admin-api.ts'
 import { type Access, Reply, type Route } from '../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { ORGANIZATION_ROLES, type OrganizationRole } from '../../src/domain/role.ts'
-import { CONNECTION, type Harness, startHarness, toRequest } from './support/harness.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+import { CONNECTION, toRequest } from './support/request.ts'
 
 interface Caller {
   readonly name: string

@@ -1,6 +1,7 @@
 // The second person: where one is asked for, nobody makes a policy live, changes attester keys or ends the rule alone.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
 let alpha: Awaited<ReturnType<Harness['organization']>>

@@ -1,7 +1,8 @@
 // Passkeys from an authenticator in software: made, signed in with, and everything that must not work.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createSoftwareAuthenticator, type SoftwareAuthenticator } from './support/authenticator.ts'
-import { DASHBOARD, type Harness, PASSWORD, startHarness } from './support/harness.ts'
+import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
+import { DASHBOARD } from './support/request.ts'
 
 let harness: Harness
 let ada: { readonly id: string; readonly cookie: string }

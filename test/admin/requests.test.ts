@@ -1,6 +1,7 @@
 // What every route does with a request: bodies, idempotency keys, secrets, and the shape of errors.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
 let alpha: Awaited<ReturnType<Harness['organization']>>

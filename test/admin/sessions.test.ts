@@ -1,7 +1,8 @@
 // Reviewing through the API: two reviewers can't overwrite each other, and nothing is decided on what one did not see.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
-import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
 let alpha: Awaited<ReturnType<Harness['organization']>>

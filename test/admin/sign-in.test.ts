@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newToken } from '../../src/admin/accounts/token.ts'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from './support/base32.ts'
-import { type CallOptions, DASHBOARD, type Harness, PASSWORD, startHarness } from './support/harness.ts'
+import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
+import { type CallOptions, DASHBOARD } from './support/request.ts'
 
 let harness: Harness
 

@@ -9,7 +9,8 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { ADMIN_DOCUMENT, covered } from './support/conformance.ts'
 import { decisionRecord } from './support/decisions.ts'
-import { type CallOptions, type Harness, startHarness } from './support/harness.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+import type { CallOptions } from './support/request.ts'
 
 let harness: Harness
 let root: string

@@ -108,6 +108,14 @@ describe('what a command leaves', () => {
     expect(await newest()).toMatchObject({ organizationId: other.id, subject: record.keyId })
   })
 
+  test('is of the deployment for a backup, with the options it had and not where it went', async () => {
+    await note('backup', '--to', '/mnt/away', '--with-secrets')
+    expect(await newest()).toMatchObject({
+      ...{ organizationId: null, action: 'command.backup', subject: '' },
+      detail: { words: [], options: ['to', 'with-secrets'] },
+    })
+  })
+
   test('is nothing for what changes nothing', () => {
     expect(isNoted('keys', ['revoke', 'abc'])).toBe(true)
     expect(isNoted('keys', ['--org', 'demo', 'revoke', 'abc'])).toBe(true)

@@ -1,5 +1,6 @@
 // A backup of a service that works meanwhile: what was acknowledged before it is in it, it starts elsewhere with the same
 // keys, and one that was changed or is in the way of something is refused.
+import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {
   cpSync,
@@ -14,8 +15,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCountersign } from '../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+import { type Acknowledged, attestUnder } from './acknowledged.ts'
 
 const folders: string[] = []
 const newFolder = (): string => {
@@ -27,33 +30,14 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-interface Answer {
-  readonly uuid: string
-  readonly signature: string
-}
-
-const attest = async (service: RunningService, key: string): Promise<Answer> => {
-  const response = await service.attest(
-    {
-      verification_hash: service.quickstart['VERIFICATION_HASH'],
-      from: '0x000000000000000000000000000000000000dEaD',
-      chain: 'sepolia',
-    },
-    { 'idempotency-key': key },
-  )
-  expect(response.status).toBe(200)
-  const { attestation } = (await response.json()) as { attestation: Answer }
-  return attestation
-}
-
 /** Requests one after another until told to stop; each answered one is noted. */
 const load = (service: RunningService, name: string) => {
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, Acknowledged>()
   let stopped = false
   const work = async (): Promise<void> => {
     for (let number = 0; !stopped; number++) {
       const key = `${name}-${number}`
-      answers.set(key, await attest(service, key))
+      answers.set(key, await attestUnder(service, key))
     }
   }
   const done = Promise.all([work()])
@@ -75,7 +59,7 @@ const startRestored = async (
 let service: RunningService
 let backup = ''
 let backupFolder = ''
-let before: ReadonlyMap<string, Answer> = new Map()
+let before: ReadonlyMap<string, Acknowledged> = new Map()
 
 beforeAll(async () => {
   backupFolder = mkdtempSync(join(tmpdir(), 'countersign-backup-'))
@@ -115,6 +99,25 @@ describe('a backup under load', () => {
     expect(files.length).toBeGreaterThan(5)
   })
 
+  test('is in the audit log of the deployment that was backed up', async () => {
+    const { code, stdout } = await runCommand(service.dataDirectory, 'audit', 'list', '--json')
+    expect(code).toBe(0)
+    expect(stdout).toContain('"command.backup"')
+    expect(stdout).not.toContain(backupFolder)
+  })
+
+  test('of another version than the command is not noted, since that would change the database', async () => {
+    const folder = join(newFolder(), 'data')
+    expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
+    const path = join(folder, 'countersign.db')
+    const file = new Database(path)
+    file.run('DELETE FROM schema_migrations WHERE number = (SELECT MAX(number) FROM schema_migrations)')
+    file.close()
+    const made = await runCommand(folder, 'backup', '--to', join(newFolder(), 'older'))
+    expect(made.code).toBe(0)
+    expect(made.stderr).toContain('Not in the audit log: the database is of another version than this command.')
+  }, 20_000)
+
   test('starts elsewhere, signs with the same keys, and knows what was acknowledged', async () => {
     const folder = join(newFolder(), 'data')
     expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
@@ -123,9 +126,9 @@ describe('a backup under load', () => {
     const restored = await startRestored(folder)
     try {
       // The answers themselves: stored under their idempotency keys before the backup was made.
-      for (const [key, answer] of before) expect(await attest(restored, key)).toEqual(answer)
-      const [mine, theirs] = [await attest(service, 'new'), await attest(restored, 'new')]
-      expect(theirs.uuid).not.toBe(mine.uuid)
+      for (const [key, answer] of before) expect(await attestUnder(restored, key)).toEqual(answer)
+      const [mine, theirs] = [await attestUnder(service, 'new'), await attestUnder(restored, 'new')]
+      expect(theirs.attestation.uuid).not.toBe(mine.attestation.uuid)
       const attesters = await runCommand(folder, 'attester', 'list')
       expect(attesters.stdout).toBe((await runCommand(service.dataDirectory, 'attester', 'list')).stdout)
     } finally {
@@ -224,6 +227,25 @@ describe('a restore', () => {
   }, 20_000)
 })
 
+test('the config file comes along with the secrets alone: its RPC URLs may hold keys', async () => {
+  const folder = newFolder()
+  const config = join(folder, 'config.yaml')
+  writeFileSync(config, 'chains: { base: { rpc: ["https://rpc.example/v2/a-secret"] } }\n')
+  for (const [name, more] of [
+    ['plain', []],
+    ['whole', ['--with-secrets']],
+  ] as const) {
+    const to = join(folder, name)
+    const made = await runCommand(service.dataDirectory, 'backup', '--to', to, '--config', config, ...more)
+    expect(made).toMatchObject({ code: 0 })
+    expect(existsSync(join(to, 'config-file'))).toBe(name === 'whole')
+    expect(readFileSync(join(to, 'settings.json'), 'utf8')).not.toContain('a-secret')
+    expect(await runCommand('', 'restore', '--check', '--from', to, '--data-dir', join(folder, 'data'))).toMatchObject({
+      code: 0,
+    })
+  }
+}, 30_000)
+
 test('a backup is never written over anything', async () => {
   const to = newFolder()
   const refused = await runCommand(service.dataDirectory, 'backup', '--to', to)
@@ -245,7 +267,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         writeFileSync(address, database.address)
         const environment = { COUNTERSIGN_STORE_FILE: address }
         const folder = join(parent, 'data')
-        const there = await runCommandWith(environment, 'restore', '--from', backup, '--data-dir', folder)
+        const there = await runCountersign(environment, 'restore', '--from', backup, '--data-dir', folder)
         expect(there).toMatchObject({ code: 0 })
         expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
         const onPostgres = await startRestored(folder, environment)
@@ -253,7 +275,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         while (running.answers.size < 10) await Bun.sleep(10)
         const known = new Map([...before, ...running.answers])
         const second = join(parent, 'second')
-        const made = await runCommandWith(environment, 'backup', '--to', second, '--data-dir', folder, '--with-secrets')
+        const made = await runCountersign(environment, 'backup', '--to', second, '--data-dir', folder, '--with-secrets')
         await running.stop()
         expect(await onPostgres.stop()).toBe(0)
         expect(made).toMatchObject({ code: 0 })
@@ -263,11 +285,11 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         expect(await runCommand('', 'restore', '--from', second, '--data-dir', back)).toMatchObject({ code: 0 })
         const restored = await startRestored(back)
         try {
-          for (const [key, answer] of known) expect(await attest(restored, key)).toEqual(answer)
+          for (const [key, answer] of known) expect(await attestUnder(restored, key)).toEqual(answer)
         } finally {
           expect(await restored.stop()).toBe(0)
         }
-        const again = await runCommandWith(
+        const again = await runCountersign(
           environment,
           'restore',
           '--from',
@@ -284,20 +306,3 @@ describe.skipIf(POSTGRES_MISSING !== null)(
     }, 90_000)
   },
 )
-
-/** One command with settings of its own. */
-const runCommandWith = async (environment: Record<string, string>, ...commandArguments: string[]) => {
-  const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
-    cwd: join(import.meta.dir, '..', '..'),
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, stdout, stderr }
-}

@@ -7,24 +7,13 @@ import { systemClock } from '../../src/domain/time.ts'
 import { createLiveProcessTable } from '../../src/store/live-processes.ts'
 import { openMigratedDatabase } from '../../src/store/open-database.ts'
 import { databaseScope } from '../../src/store/table-scope.ts'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
-import { createTemporaryDatabase, POSTGRES_MISSING, POSTGRES_PASSWORD } from '../support/postgres.ts'
+import { runCommand, startService } from '../service/start-service.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+import { POSTGRES_PASSWORD } from '../support/postgres-server.ts'
+import { type Acknowledged, attestUnder } from './acknowledged.ts'
 
 let folder = ''
 const removers: (() => Promise<void>)[] = []
-
-const attest = async (service: RunningService, key: string): Promise<unknown> => {
-  const response = await service.attest(
-    {
-      verification_hash: service.quickstart['VERIFICATION_HASH'],
-      from: '0x000000000000000000000000000000000000dEaD',
-      chain: 'sepolia',
-    },
-    { 'idempotency-key': key },
-  )
-  expect(response.status).toBe(200)
-  return response.json()
-}
 
 const database = (): string => join(folder, 'data', 'countersign.db')
 const migrate = (...options: string[]) => runCommand(join(folder, 'data'), 'migrate', ...options)
@@ -87,10 +76,10 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       writeFileSync(address, `${postgres.address}\n`, { mode: 0o600 })
       const environment = { COUNTERSIGN_STORE_FILE: address }
       const dataDirectory = join(folder, 'data')
-      const answers = new Map<string, unknown>()
+      const answers = new Map<string, Acknowledged>()
 
       const first = await startService({ dataDirectory })
-      for (const key of ['a', 'b', 'c']) answers.set(key, await attest(first, key))
+      for (const key of ['a', 'b', 'c']) answers.set(key, await attestUnder(first, key))
       expect(await first.stop()).toBe(0)
 
       const there = await migrate('--from', `sqlite:${database()}`, '--to', `file:${address}`)
@@ -99,14 +88,14 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       expect(there.stdout + there.stderr).not.toContain(POSTGRES_PASSWORD)
 
       const second = await startService({ dataDirectory, environment })
-      for (const [key, answer] of answers) expect(await attest(second, key)).toEqual(answer)
-      answers.set('d', await attest(second, 'd'))
+      for (const [key, answer] of answers) expect(await attestUnder(second, key)).toEqual(answer)
+      answers.set('d', await attestUnder(second, 'd'))
       expect(await second.stop()).toBe(0)
 
       const back = join(folder, 'back.db')
       expect(await migrate('--from', `file:${address}`, '--to', `sqlite:${back}`)).toMatchObject({ code: 0 })
       const third = await startService({ dataDirectory, environment: { COUNTERSIGN_STORE: `sqlite:${back}` } })
-      for (const [key, answer] of answers) expect(await attest(third, key)).toEqual(answer)
+      for (const [key, answer] of answers) expect(await attestUnder(third, key)).toEqual(answer)
       expect(await third.stop()).toBe(0)
     }, 120_000)
 

@@ -1,48 +1,111 @@
-// A keystore that another node made is on its way: the keys in use sign on, that is said once, and the new one is loaded
-// when it has arrived, without a restart and without another change.
-import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { systemClock } from '../../src/domain/time.ts'
-import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
-import { openStore } from '../../src/store/store.ts'
-import { createAttesterReloader } from '../../src/wiring/change-followers.ts'
-import { until } from '../support/until.ts'
+// A keystore that another node made is on its way: the keys in use sign on, that is said, and the new one is loaded when it
+// has arrived, without a restart and without another change. What was retired meanwhile signs no more.
+import { beforeEach, expect, test } from 'bun:test'
+import type { AttesterReference } from '../../src/pool/protocol.ts'
+import { type AttesterReload, createAttesterReload } from '../../src/wiring/attester-reload.ts'
 
-const folder = dataFolderAt(mkdtempSync(join(tmpdir(), 'countersign-reload-')))
-makeDataFolder(folder)
-const store = await openStore({ target: { kind: 'sqlite', path: folder.database }, clock: systemClock })
-afterAll(async () => {
-  await store.close()
-  rmSync(folder.root, { recursive: true, force: true })
+const attester = (id: string, status: AttesterReference['status'] = 'active'): AttesterReference => ({
+  ...{ id, status, kind: 'secp256k1', address: `0x${id}`, keystorePath: `/keystores/${id}.json` },
+})
+
+let stored: readonly AttesterReference[]
+let readFails: boolean
+let arrived: Set<string>
+let signing: readonly AttesterReference[]
+let said: string[]
+let timers: (() => void)[]
+let attesterReload: AttesterReload
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const changed = async (next: readonly AttesterReference[]): Promise<void> => {
+  stored = next
+  attesterReload.reload()
+  await settled()
+}
+const fiveSecondsLater = async (): Promise<void> => {
+  for (const callback of timers.splice(0)) callback()
+  await settled()
+}
+
+beforeEach(() => {
+  stored = [attester('a')]
+  readFails = false
+  arrived = new Set(['a', 'b'])
+  signing = stored
+  said = []
+  timers = []
+  attesterReload = createAttesterReload({
+    inUse: stored,
+    read: async () => {
+      if (readFails) throw new Error('no store')
+      return stored
+    },
+    pool: {
+      updateAttesters: async (attesters) => {
+        if (!attesters.every(({ id }) => arrived.has(id))) throw new Error('not there')
+        signing = attesters
+      },
+    },
+    log: { info: (message) => said.push(message), error: (message) => said.push(message) },
+    after: (_delayMs, callback) => {
+      timers.push(callback)
+      return () => {
+        timers = timers.filter((each) => each !== callback)
+      }
+    },
+  })
+})
+
+const UNUSABLE = 'the changed attesters can not be used; it is tried again until they can'
+
+test('a keystore that is there signs at once', async () => {
+  await changed([attester('a'), attester('b')])
+  expect(signing).toEqual(stored)
+  expect(attesterReload.isCurrent()).toBe(true)
+  expect(said).toEqual(['attesters changed'])
+  expect(timers).toEqual([])
 })
 
 test('a keystore that arrives later is loaded then', async () => {
-  const file = 'secp256k1-0x1111111111111111111111111111111111111111.json'
-  await store.attesters.add({
-    kind: 'secp256k1',
-    address: '0x1111111111111111111111111111111111111111',
-    keystoreFile: file,
-  })
-  const said: string[] = []
-  let tries = 0
-  const pool = {
-    updateAttesters: async (attesters: readonly { readonly keystorePath: string }[]): Promise<void> => {
-      tries += 1
-      for (const { keystorePath } of attesters) if (!existsSync(keystorePath)) throw new Error('not there')
-    },
-  }
-  const log = { info: (message: string) => said.push(message), error: (message: string) => said.push(message) }
-  const reload = createAttesterReloader(store, pool, folder, log, 1)
-  reload()
-  await until(() => tries >= 3)
-  expect(said).toEqual(['the changed attesters can not be used; the keys in use stay until they can'])
-  writeFileSync(join(folder.keystores, file), '{}')
-  await until(() => said.length === 2)
-  expect(said[1]).toBe('attesters changed')
-  const triesThen = tries
-  reload()
-  await until(() => said.length === 3)
-  expect(tries).toBe(triesThen + 1)
+  await changed([attester('a'), attester('late')])
+  expect(signing).toEqual([attester('a')])
+  expect(attesterReload.isCurrent()).toBe(false)
+  await fiveSecondsLater()
+  expect(said).toEqual([UNUSABLE])
+  arrived.add('late')
+  await fiveSecondsLater()
+  expect(signing).toEqual(stored)
+  expect(attesterReload.isCurrent()).toBe(true)
+  expect(said).toEqual([UNUSABLE, 'attesters changed'])
+  expect(timers).toEqual([])
+})
+
+test('a key that is retired with it signs no more, although the new one is not there', async () => {
+  await changed([attester('a'), attester('b')])
+  await changed([attester('b'), attester('late')])
+  expect(signing).toEqual([attester('b')])
+  expect(attesterReload.isCurrent()).toBe(false)
+  await changed([attester('b', 'retiring'), attester('late')])
+  // Nothing active would be left: who signs last goes on.
+  expect(signing).toEqual([attester('b')])
+})
+
+test('while the store can not be read nothing changes', async () => {
+  readFails = true
+  await changed([])
+  expect(signing).toEqual([attester('a')])
+  expect(attesterReload.isCurrent()).toBe(false)
+  readFails = false
+  await changed([attester('b')])
+  expect(signing).toEqual([attester('b')])
+  expect(attesterReload.isCurrent()).toBe(true)
+})
+
+test('after a stop nothing is tried any more', async () => {
+  await changed([attester('a'), attester('late')])
+  attesterReload.stop()
+  expect(timers).toEqual([])
+  arrived.add('late')
+  await changed([attester('late')])
+  expect(signing).toEqual([attester('a')])
 })

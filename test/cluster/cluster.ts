@@ -3,10 +3,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnvironment, freePort, type RunningService, startAlone } from '../service/start-service.ts'
+import { type CommandResult, runCountersign } from '../service/run-to-end.ts'
+import { freePort, type RunningService, startAlone } from '../service/start-service.ts'
 import type { NodeAddresses } from './balancer.ts'
-
-const ROOT = join(import.meta.dir, '..', '..')
 
 /** What all nodes share besides the database. */
 const SHARED_FOLDERS = ['keystores', 'secrets', 'evidence']
@@ -29,7 +28,7 @@ export interface Node {
   /** Its process ids, the supervisor's first. */
   pids(): readonly number[]
   /** A `countersign` command on this node. */
-  run(...commandArguments: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>
+  run(...commandArguments: readonly string[]): Promise<CommandResult>
 }
 
 export interface Cluster {
@@ -119,21 +118,8 @@ const createNode = ({ index, folder, ...options }: NodeOptions): Node => {
       }
       await stop()
     },
-    run: async (...commandArguments) => {
-      const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
-        cwd: ROOT,
-        env: { ...cleanEnvironment(), ...environment, COUNTERSIGN_DATA_DIR: dataDirectory },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
-      const [code, stdout, stderr] = await Promise.all([
-        child.exited,
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ])
-      return { code, stdout, stderr }
-    },
+    run: (...commandArguments) =>
+      runCountersign({ ...environment, COUNTERSIGN_DATA_DIR: dataDirectory }, ...commandArguments),
   }
 }
 

@@ -1,7 +1,8 @@
 // `bun test --preload ./test/cluster/instead.ts test/conformance`: the same tests against three nodes with two processes
 // each over PostgreSQL behind nginx, in place of one process over a file. Commands run on the first node.
 
-import { type CommandResult, instead, type RunningService, type ServiceOptions } from '../service/start-service.ts'
+import type { CommandResult } from '../service/run-to-end.ts'
+import { instead, type RunningService, type ServiceOptions } from '../service/start-service.ts'
 import { createTemporaryDatabase } from '../support/postgres.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import { JSON_TYPE } from './caller.ts'

@@ -18,7 +18,7 @@ const nodeFolder = (name: string) => {
   makeDataFolder(folder)
   return folder
 }
-const MADE = { evidenceKey: null }
+const MADE = { evidenceKey: null, accountKey: null }
 
 beforeEach(async () => {
   await store?.close()
@@ -42,12 +42,26 @@ test('a key file is made once, whole, for its owner only', () => {
 test('a second node makes no account key of its own', async () => {
   const first = nodeFolder('first')
   const second = nodeFolder('second')
-  const key = await prepareAccountKey(first, store.deployment)
-  await expect(prepareAccountKey(second, store.deployment)).rejects.toThrow(/copy .* from another node/)
+  const key = await prepareAccountKey(MADE, first, store.deployment)
+  await expect(prepareAccountKey(MADE, second, store.deployment)).rejects.toThrow(/copy .* from another node/)
   expect(readdirSync(join(second.root, 'secrets'))).toEqual([])
   writeFileSync(second.accountKey, readFileSync(first.accountKey))
-  expect(await prepareAccountKey(second, store.deployment)).toEqual(key)
-  expect(await prepareAccountKey(first, store.deployment)).toEqual(key)
+  expect(await prepareAccountKey(MADE, second, store.deployment)).toEqual(key)
+  expect(await prepareAccountKey(MADE, first, store.deployment)).toEqual(key)
+})
+
+test('an account key that the settings name is the one, and none is made', async () => {
+  const folder = nodeFolder('first')
+  const path = join(root, 'named-account-key')
+  const named = { accountKey: { source: 'file', path } } as const
+  await expect(prepareAccountKey(named, folder, store.deployment)).rejects.toThrow(
+    `the account key can't be read: ${path}`,
+  )
+  writeFileSync(path, 'too short')
+  await expect(prepareAccountKey(named, folder, store.deployment)).rejects.toThrow('must hold 64 hex digits')
+  writeFileSync(path, `${'a1'.repeat(32)}\n`)
+  expect(Buffer.from(await prepareAccountKey(named, folder, store.deployment)).toString('hex')).toBe('a1'.repeat(32))
+  expect(readdirSync(join(folder.root, 'secrets'))).toEqual([])
 })
 
 test('a second node makes no evidence key of its own, also before anything is encrypted', async () => {

@@ -1,11 +1,11 @@
 // Decisions in a real browser: found, read in full, checked against the log's own file, and taken out as files.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Download, Page } from 'playwright-core'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const WALLET = '0x52908400098527886e0f7030069857d2e4169ee7'
@@ -20,13 +20,9 @@ const POLICY = JSON.stringify({
 })
 let dashboard: Dashboard
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard((started) => {
+  dashboard = started
+})
 
 interface Found {
   readonly data: readonly { readonly uuid: string }[]

@@ -1,22 +1,21 @@
 // Coming in and going out: the first-admin link, passwords, one-time codes, passkeys, a session that ends under one's hands.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from '../admin/support/base32.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { ADMIN_EMAIL, accessible, type Dashboard, fitsPhone, PASSWORD, startDashboard } from './support/dashboard.ts'
+import { ADMIN_EMAIL, accessible, type Dashboard, fitsPhone, PASSWORD, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 
 let dashboard: Dashboard
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard({ firstAdmin: false })
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard(
+  (started) => {
+    dashboard = started
+  },
+  { firstAdmin: false },
+)
 
 const heading = (page: Page, name: string): Promise<void> => page.getByRole('heading', { level: 1, name }).waitFor()
 

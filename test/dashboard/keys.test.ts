@@ -1,18 +1,14 @@
 // Keys, from issuing one in the browser to an attestation that it pays for, to its end.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 let dashboard: Dashboard
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard((started) => {
+  dashboard = started
+}, 'shared')
 
 /** Interface A with a key of one's own. */
 const attest = (key: string): Promise<Response> =>

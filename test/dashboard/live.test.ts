@@ -1,11 +1,11 @@
 // The live page: what it shows of real decisions, how the number of workers follows what was asked for, and that a chart
 // can be read by eye, by keyboard and as a table.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { LivePoint } from '../../src/dashboard/page/api/types.ts'
 import { formatNumber } from '../../src/dashboard/page/live/format.ts'
 import { CHARTS, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from '../../src/dashboard/page/live/series.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, fitsPhone, startDashboard, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -14,13 +14,9 @@ const DENIED = '0x000000000000000000000000000000000000dEaD'
 const DECIDED = /denied (?!0\/s)/
 let dashboard: Dashboard
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard((started) => {
+  dashboard = started
+})
 
 const attest = (from: string, chain = 'base'): Promise<Response> =>
   dashboard.service.attest({ from, chain, verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'] })

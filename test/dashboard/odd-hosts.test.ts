@@ -1,13 +1,13 @@
 // The dashboard, the admin API and the portal under Host headers that no browser sends: none leads elsewhere, and none is a
 // failure of the service.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type DashboardHost, startDashboardHost } from './support/dashboard-host.ts'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { sharedHost } from './support/dashboard.ts'
+import type { DashboardHost } from './support/dashboard-host.ts'
 
 let host: DashboardHost
 beforeAll(async () => {
-  host = await startDashboardHost()
+  host = await sharedHost()
 })
-afterAll(() => host.stop())
 
 /** One request as bytes; the status of the answer, and what follows its head. */
 const raw = async (url: string, head: string): Promise<{ readonly status: string; readonly text: string }> => {

@@ -1,12 +1,12 @@
 // Every page there is: nothing serious from axe in light and dark, nothing wider than a phone, and names that try to be
 // markup stay names.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { pathFor } from '../../src/dashboard/page/router.ts'
 import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const HOSTILE = `"'><img src=x onerror="window.hit=1"><script>window.hit=1</script>\${7*7}{{7*7}}`
@@ -39,14 +39,10 @@ const seed = async (): Promise<void> => {
   await dashboard.asAdmin('POST', '/users', { email: 'mallory@example.org', name: HOSTILE, deployment_admin: false })
 }
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    await seed()
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard(async (started) => {
+  dashboard = started
+  await seed()
+}, 'shared')
 
 const harmless = async (page: Page): Promise<void> => {
   expect(await page.evaluate(() => 'hit' in window)).toBe(false)

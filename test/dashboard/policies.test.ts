@@ -1,24 +1,20 @@
 // Policies through the pages alone: from a template to the first attestation by it; mistakes where they are; and what a
 // next revision would change, by trial, shadow and replay, before it is made live and after it was taken back.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { diffLines, withContext } from '../../src/dashboard/page/policies/line-diff.ts'
 import { exampleFacts, parseFacts } from '../../src/dashboard/page/policies/trial-facts.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 30_000
 const KNOWN = '0x52908400098527886E0F7030069857D2E4169EE7'
 const UNKNOWN = '0x1111111111111111111111111111111111111111'
 let dashboard: Dashboard
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard((started) => {
+  dashboard = started
+})
 
 const attest = async (from: string, hash: string | undefined): Promise<{ status: number; body: unknown }> => {
   const response = await dashboard.service.attest({ from, chain: 'base', verification_hash: hash })

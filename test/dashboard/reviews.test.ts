@@ -1,9 +1,9 @@
 // Reviews in a real browser: from the queue through the evidence to a decision that reaches the customer's stream, and what
 // happens when two reviewers look at the same session.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 import { createPeople, type People } from './support/people.ts'
 
 const TIMEOUT_MS = 60_000
@@ -11,15 +11,11 @@ const MARKUP = '<img src=x onerror="document.title=1"><b>Ada</b>'
 let dashboard: Dashboard
 let people: People
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-    people = createPeople(dashboard.service)
-    await dashboard.admin('PATCH', '/organizations/demo', { level: 'standard' })
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard(async (started) => {
+  dashboard = started
+  people = createPeople(dashboard.service)
+  await dashboard.admin('PATCH', '/organizations/demo', { level: 'standard' })
+}, 'shared')
 
 interface Detail {
   readonly status: string

@@ -1,9 +1,9 @@
 // Setting up through the pages alone: from an empty organization to an attestation for a bound contract, and what lists,
 // members, webhooks, attesters and approvals need on the way.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { ADMIN_EMAIL, type Dashboard, startDashboard } from './support/dashboard.ts'
+import { ADMIN_EMAIL, type Dashboard, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const CONTRACT = `0x${createHash('sha256').update('countersign dashboard test contract').digest('hex').slice(0, 40)}`
@@ -13,13 +13,9 @@ const KNOWN_WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 let dashboard: Dashboard
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
-    dashboard = await startDashboard()
-  }, TIMEOUT_MS)
-  afterAll(() => dashboard.stop())
-  afterEach(() => dashboard.settle())
-}
+useDashboard((started) => {
+  dashboard = started
+})
 
 describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
   test(

@@ -1,10 +1,10 @@
 // Keeping it running through the pages: what a second person approves, a list read from a source, webhook messages and
 // their secrets, the organization's look.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { until } from '../support/until.ts'
-import { accessible, type Dashboard, fitsPhone, startDashboard } from './support/dashboard.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 import { createPeople, picture } from './support/people.ts'
 
 const TIMEOUT_MS = 60_000
@@ -12,11 +12,11 @@ const LISTED = '0x2222222222222222222222222222222222222222'
 
 let dashboard: Dashboard
 /** What is outside of the service: a list's source, and a receiver of webhook messages. */
-let outside: Bun.Server<undefined>
+let outside: Bun.Server<undefined> | undefined
 const received: string[] = []
 
-if (CHROMIUM !== null) {
-  beforeAll(async () => {
+useDashboard(
+  async (started) => {
     outside = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -26,14 +26,11 @@ if (CHROMIUM !== null) {
         return new Response(null, { status: 204 })
       },
     })
-    dashboard = await startDashboard({ environment: { COUNTERSIGN_WEBHOOK_REACH: 'loopback' } })
-  }, TIMEOUT_MS)
-  afterAll(async () => {
-    await dashboard.stop()
-    await outside.stop(true)
-  })
-  afterEach(() => dashboard.settle())
-}
+    dashboard = started
+  },
+  { environment: { COUNTERSIGN_WEBHOOK_REACH: 'loopback' } },
+)
+afterAll(() => outside?.stop(true))
 
 const OWN = '/o/demo/approvals'
 const SHARED = '/approvals'
@@ -98,7 +95,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await dashboard.asAdmin('POST', '/lists', { name: 'sourced' })
       const page = await dashboard.enter('/lists/sourced')
       await page.getByRole('button', { name: 'Set a source' }).click()
-      await page.getByLabel('URL').fill(`${outside.url.href}list.txt`)
+      await page.getByLabel('URL').fill(`${outside?.url.href}list.txt`)
       await page.getByRole('button', { name: 'Set the source' }).click()
       await page.getByText('Must be an https URL.').waitFor()
       await page.getByLabel('Where it may be').selectOption('loopback')
@@ -124,7 +121,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     async () => {
       const page = await dashboard.enter('/o/demo/webhooks')
       await page.getByRole('button', { name: 'Add the first' }).click()
-      await page.getByLabel('URL').fill(`${outside.url.href}hook`)
+      await page.getByLabel('URL').fill(`${outside?.url.href}hook`)
       await page.getByRole('button', { name: 'Add the endpoint' }).click()
       const secret = await page.getByRole('textbox', { name: 'The secret' }).inputValue()
       await page.getByRole('button', { name: 'I have copied it' }).click()

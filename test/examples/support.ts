@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { cleanEnvironment, type RunningService } from '../service/start-service.ts'
+import { cleanEnvironment, runToEnd } from '../service/run-to-end.ts'
+import type { RunningService } from '../service/start-service.ts'
 import { testKey } from '../signing/test-keys.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -26,12 +27,7 @@ export const spawnExample = (name: string, environment: Environment): Bun.Subpro
 
 /** What an example that ends by itself printed. @throws Error when it failed */
 export const runExample = async (name: string, environment: Environment): Promise<string> => {
-  const child = spawnExample(name, environment)
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
+  const { code, stdout, stderr } = await runToEnd(['bun', `docs/examples/${name}`], environment)
   if (code !== 0) throw new Error(`${name} ended with ${code}\n${stdout}\n${stderr}`)
   return stdout
 }

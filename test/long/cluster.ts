@@ -11,7 +11,7 @@ import { reloadNodes, restartNodes } from '../cluster/trials/rolling.ts'
 import { compareStores } from '../cluster/trials/throughput.ts'
 import { type Finding, finding, type Trial } from '../cluster/trials/trial.ts'
 import { upgradeNodes } from '../cluster/trials/upgrade.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const TRIALS: Readonly<Record<string, Trial>> = {

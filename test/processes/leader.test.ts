@@ -22,7 +22,12 @@ let nodes: Node[] = []
 let target: StoreTarget
 
 /** `broken`: its store fails. */
-const startNode = async (id: string, time = createTurnedTime(), broken = () => false): Promise<Node> => {
+const startNode = async (
+  id: string,
+  time = createTurnedTime(),
+  broken = () => false,
+  startFails = false,
+): Promise<Node> => {
   const store = await openStore({ target, clock: time })
   const failing = <Arguments extends unknown[], Result>(call: (...given: Arguments) => Promise<Result>) =>
     (async (...given: Arguments) => {
@@ -40,6 +45,17 @@ const startNode = async (id: string, time = createTurnedTime(), broken = () => f
         release: store.leaderLease.release,
       },
       duties: [
+        ...(startFails
+          ? [
+              {
+                name: 'one that can not begin',
+                start: () => {
+                  throw new Error('not today')
+                },
+                stop: async () => undefined,
+              },
+            ]
+          : []),
         {
           name: 'counted',
           start: (lead) => {
@@ -83,6 +99,14 @@ describe('the lease', () => {
     expect([first.duty, second.duty]).toEqual(['at work', 'idle'])
     expect(first.changes).toEqual(['leads 1'])
     expect([first.leader.holder(), second.leader.holder()]).toEqual(['first', 'first'])
+  })
+
+  test('a duty that can not begin is said, and keeps no other from beginning or from being stopped', async () => {
+    const node = await startNode('first', createTurnedTime(), () => false, true)
+    expect(node.duty).toBe('at work')
+    expect(node.errors.map(String)).toEqual(['Error: not today'])
+    await node.leader.stop()
+    expect(node.duty).toBe('idle')
   })
 
   test('goes over within two seconds when its holder stops', async () => {

@@ -12,14 +12,14 @@ import { openStore, type Store } from '../../src/store/store.ts'
 import { createEvidenceParts, type EvidenceParts } from '../../src/wiring/evidence-service.ts'
 import { jpegWithMetadata, streamOf } from '../identity/evidence/images.ts'
 import { type Received, startReceiver, verifies } from '../identity/webhooks/support.ts'
-import { cleanEnvironment, type RunningService, runCommand, startService } from './start-service.ts'
+import { runToEnd } from './run-to-end.ts'
+import { type RunningService, runCommand, startService } from './start-service.ts'
 
 const CANARIES = {
   name: 'countersign-canary-jane-doe',
   file: 'countersign-canary-file',
   place: 'countersign-canary-place',
 }
-const ROOT = join(import.meta.dir, '..', '..')
 
 let folder: string
 let configPath: string
@@ -240,11 +240,7 @@ describe('the evidence key', () => {
 
   const startFails = async (environment: Readonly<Record<string, string>>): Promise<string> => {
     const ports = ['api', 'portal', 'dashboard'].flatMap((name) => [`--${name}-listen`, '127.0.0.1:0'])
-    const child = Bun.spawn(['bun', 'src/main.ts', '--data-dir', own, ...ports], {
-      ...{ cwd: ROOT, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
-      env: { ...cleanEnvironment(), ...environment },
-    })
-    const [code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()])
+    const { code, stderr } = await runToEnd(['bun', 'src/main.ts', '--data-dir', own, ...ports], environment)
     expect([code, stderr]).toEqual([2, expect.any(String)])
     return stderr
   }

@@ -1,18 +1,12 @@
 // The service as its operator meets it: first and second start, settings, health, changes by command while it runs, and
 // every way to stop it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  cleanEnvironment,
-  parseEnvironmentFile,
-  type RunningService,
-  runCommand,
-  startService,
-} from './start-service.ts'
+import { type CommandResult, runToEnd } from './run-to-end.ts'
+import { parseEnvironmentFile, type RunningService, runCommand, startService } from './start-service.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
 const WALLET = '0x1111111111111111111111111111111111111111'
 
 const folders: string[] = []
@@ -99,15 +93,6 @@ describe('first and second start', () => {
     expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
   })
 
-  test('the printed curl works as pasted', async () => {
-    const service = await startService()
-    const start = service.output().stdout.indexOf('curl -s')
-    const command = service.output().stdout.slice(start, service.output().stdout.indexOf("}'", start) + 2)
-    const pasted = Bun.spawn(['bash', '-c', command], { stdout: 'pipe', stderr: 'pipe' })
-    expect(JSON.parse(await new Response(pasted.stdout).text())).toMatchObject({ is_compliant: true })
-    await service.stop()
-  })
-
   test('a passphrase from the environment opens the keystores, and a wrong one stops the start with one line', async () => {
     const dataDirectory = temporaryFolder()
     const environment = { COUNTERSIGN_PASSPHRASE: 'a passphrase for the lifecycle test' }
@@ -123,9 +108,15 @@ describe('first and second start', () => {
 })
 
 describe('a folder that is not as it was left', () => {
-  const onceStarted = async (): Promise<string> => {
-    const dataDirectory = temporaryFolder()
-    await (await startService({ dataDirectory })).stop()
+  let left = ''
+  beforeAll(async () => {
+    left = temporaryFolder()
+    await (await startService({ dataDirectory: left })).stop()
+  })
+  /** A copy, for this test alone. */
+  const onceStarted = (): string => {
+    const dataDirectory = join(temporaryFolder(), 'data')
+    cpSync(left, dataDirectory, { recursive: true })
     return dataDirectory
   }
   const expectRefusal = async (dataDirectory: string, names: string): Promise<void> => {
@@ -145,7 +136,7 @@ describe('a folder that is not as it was left', () => {
   })
 
   test('its passphrase is gone: named, and none is made up, neither by a start nor by a command', async () => {
-    const dataDirectory = await onceStarted()
+    const dataDirectory = onceStarted()
     const path = join(dataDirectory, 'secrets', 'passphrase')
     rmSync(path)
     await expectRefusal(dataDirectory, path)
@@ -156,7 +147,7 @@ describe('a folder that is not as it was left', () => {
   })
 
   test('its database is gone: no new deployment is made over the keys of the old one', async () => {
-    const dataDirectory = await onceStarted()
+    const dataDirectory = onceStarted()
     const before = readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8')
     for (const suffix of ['', '-wal', '-shm']) rmSync(join(dataDirectory, `countersign.db${suffix}`), { force: true })
     await expectRefusal(dataDirectory, dataDirectory)
@@ -184,25 +175,12 @@ const ANY_PORTS = {
 }
 
 /** Runs the service where it is expected to refuse to start. */
-const runMain = async (
+const runMain = (
   dataDirectory: string,
   environment: Readonly<Record<string, string>>,
   ...flags: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> => {
-  const child = Bun.spawn(['bun', 'src/main.ts', ...flags], {
-    cwd: ROOT,
-    env: { ...cleanEnvironment(), COUNTERSIGN_DATA_DIR: dataDirectory, ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, stdout, stderr }
-}
+): Promise<CommandResult> =>
+  runToEnd(['bun', 'src/main.ts', ...flags], { COUNTERSIGN_DATA_DIR: dataDirectory, ...environment })
 
 describe('settings', () => {
   const configFile = (text: string): string => {
@@ -265,6 +243,13 @@ describe('while it runs', () => {
   })
   afterEach(async () => {
     await ask(service)
+  })
+
+  test('the printed curl works as pasted', async () => {
+    const start = service.output().stdout.indexOf('curl -s')
+    const command = service.output().stdout.slice(start, service.output().stdout.indexOf("}'", start) + 2)
+    const pasted = Bun.spawn(['bash', '-c', command], { stdout: 'pipe', stderr: 'pipe' })
+    expect(JSON.parse(await new Response(pasted.stdout).text())).toMatchObject({ is_compliant: true })
   })
 
   test('livez, readyz and metrics answer', async () => {

@@ -127,11 +127,6 @@ const pool = async (of: RunningService, change?: object): Promise<Pool> => {
     headers: { authorization: `Bearer ${of.quickstart['ADMIN_API_KEY']}`, 'content-type': 'application/json' },
     ...(change === undefined ? {} : { body: JSON.stringify(change) }),
   })
-  // While processes come and go, one that is asked may be gone before it answers: the service says 503, and to ask again.
-  if (change === undefined && response.status === 503) {
-    await Bun.sleep(Number(response.headers.get('retry-after') ?? 1) * 1_000)
-    return pool(of)
-  }
   expect(response.status).toBe(200)
   return (await response.json()) as Pool
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startWatchdog } from '../support/watchdog.ts'
+import { type CommandResult, cleanEnvironment, runCountersign } from './run-to-end.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
@@ -38,14 +39,6 @@ export const freePort = (): number => {
   probe.stop(true)
   return port
 }
-
-/** The developer's own COUNTERSIGN_* variables must not steer the service under test. */
-export const cleanEnvironment = (): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('COUNTERSIGN_'),
-    ),
-  )
 
 export const parseEnvironmentFile = (text: string): Record<string, string> =>
   Object.fromEntries(
@@ -173,27 +166,8 @@ export const startAlone = async (options: ServiceOptions = {}): Promise<RunningS
   }
 }
 
-export interface CommandResult {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const runAlone = async (dataDirectory: string, ...commandArguments: string[]): Promise<CommandResult> => {
-  const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
-    cwd: ROOT,
-    env: { ...cleanEnvironment(), COUNTERSIGN_DATA_DIR: dataDirectory },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code, stdout, stderr }
-}
+const runAlone = (dataDirectory: string, ...commandArguments: string[]): Promise<CommandResult> =>
+  runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, ...commandArguments)
 
 /** What tests of the service's behaviour run against, where that is another than one process (test/cluster/instead.ts). */
 export const instead: { startService: typeof startAlone; runCommand: typeof runAlone } = {

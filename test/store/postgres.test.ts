@@ -6,15 +6,8 @@ import { systemClock } from '../../src/domain/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
 import { openPostgresDatabase, type PostgresOptions } from '../../src/store/postgres.ts'
-import {
-  createTemporaryDatabase,
-  POSTGRES_MISSING,
-  POSTGRES_PASSWORD,
-  type PostgresServer,
-  startPostgres,
-  type TemporaryDatabase,
-  targetOf,
-} from '../support/postgres.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase, targetOf } from '../support/postgres.ts'
+import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'
 
 const describePostgres = (name: string, define: () => void): void => {

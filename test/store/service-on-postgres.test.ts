@@ -4,15 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnvironment, type RunningService, startService } from '../service/start-service.ts'
-import {
-  createTemporaryDatabase,
-  POSTGRES_MISSING,
-  POSTGRES_PASSWORD,
-  type TemporaryDatabase,
-} from '../support/postgres.ts'
+import { runCountersign } from '../service/run-to-end.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
+import { POSTGRES_PASSWORD } from '../support/postgres-server.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
 const WALLET = '0x1111111111111111111111111111111111111111'
 /** A revocation is due everywhere within this. */
 const LIVE_WITHIN_MS = 1_000
@@ -25,25 +21,11 @@ define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
   let first: RunningService
   let second: RunningService
 
-  const command = async (...commandArguments: string[]) => {
-    const child = Bun.spawn(['bun', 'src/cli/countersign.ts', ...commandArguments], {
-      cwd: ROOT,
-      env: {
-        ...cleanEnvironment(),
-        COUNTERSIGN_DATA_DIR: join(folder, 'first'),
-        COUNTERSIGN_STORE_FILE: join(folder, 'store'),
-      },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    const [code, stdout, stderr] = await Promise.all([
-      child.exited,
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ])
-    return { code, stdout, stderr }
-  }
+  const command = (...commandArguments: string[]) =>
+    runCountersign(
+      { COUNTERSIGN_DATA_DIR: join(folder, 'first'), COUNTERSIGN_STORE_FILE: join(folder, 'store') },
+      ...commandArguments,
+    )
   const start = (name: string): Promise<RunningService> =>
     startService({ dataDirectory: join(folder, name), environment: { COUNTERSIGN_STORE: database.address } })
   const ask = (service: RunningService, key?: string): Promise<Response> =>

@@ -4,13 +4,14 @@ import fc from 'fast-check'
 import { systemClock } from '../../src/domain/time.ts'
 import type { Database, SqlValue } from '../../src/store/database.ts'
 import { StoreUnusableError } from '../../src/store/errors.ts'
-import { MIGRATIONS } from '../../src/store/migrations.ts'
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/store.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
 import { readCatalog } from '../../src/store/table-catalog.ts'
 import { readContent } from '../../src/store/table-content.ts'
-import { copyTables, openForCopying } from '../../src/store/table-copy.ts'
+import { copyTables, openCopySource, openForCopying } from '../../src/store/table-copy.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+import { describeDatabases } from './dialects.ts'
 import { seedOrganization, temporaryFolder } from './temporary-store.ts'
 
 const closers: (() => Promise<void> | void)[] = []
@@ -58,6 +59,20 @@ const contentsOf = async (database: Database): Promise<Record<string, string>> =
   }
   return contents
 }
+
+describeDatabases(({ createPlace }) => {
+  test('a source of an older version is refused, and stays as it is', async () => {
+    const origin = await createPlace()
+    closers.push(origin.remove)
+    const database = await origin.open({ clock: systemClock })
+    closers.push(() => database.close())
+    await migrate(database, 5, MIGRATIONS.slice(0, 8))
+    await expect(openCopySource(origin.target)).rejects.toThrow(StoreUnusableError)
+    expect(await database.query('SELECT number FROM schema_migrations')).toHaveLength(8)
+    await migrate(database, 6)
+    await (await openCopySource(origin.target)).close()
+  })
+})
 
 const kinds: readonly Kind[] = ['SQLite', 'PostgreSQL']
 for (const from of kinds) {

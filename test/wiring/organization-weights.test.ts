@@ -1,6 +1,6 @@
 // Weights by short name, found by id, also for organizations that come later.
 import { expect, test } from 'bun:test'
-import { parseWeights } from '../../src/settings.ts'
+import { parseWeights } from '../../src/setting-values.ts'
 import type { Organization } from '../../src/store/organizations.ts'
 import { createOrganizationWeights } from '../../src/wiring/organization-weights.ts'
 

@@ -85,17 +85,20 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
   const start = (): void => {
     if (closed) return
     cancelRestart = null
-    running = spawn({
-      onReply: hear,
-      onExit: () => {
-        running = null
-        for (const id of [...waiting.keys()]) settle(id)?.reject(unavailable())
-        if (closed) return
-        onEvent({ type: 'lost' })
-        cancelRestart = after(restartMs, start)
-        restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
-      },
-    })
+    const onExit = (): void => {
+      running = null
+      for (const id of [...waiting.keys()]) settle(id)?.reject(unavailable())
+      if (closed) return
+      onEvent({ type: 'lost' })
+      cancelRestart = after(restartMs, start)
+      restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
+    }
+    try {
+      running = spawn({ onReply: hear, onExit })
+    } catch {
+      // No memory, or no process left to have: in a timer it would end this process. As if it had ended at once.
+      onExit()
+    }
   }
 
   start()

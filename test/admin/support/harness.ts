@@ -12,8 +12,6 @@ import { type AdminApi, createAdminApi } from '../../../src/admin/admin-api.ts'
 import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
 import { createAdminGate } from '../../../src/admin/gate.ts'
 import { createJobRunner, type JobListener } from '../../../src/admin/jobs.ts'
-import type { LiveReading } from '../../../src/admin/live/point.ts'
-import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
 import { createLiveStreams } from '../../../src/admin/live/streams.ts'
 import { createLiveWatch } from '../../../src/admin/live/watch.ts'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
@@ -28,94 +26,15 @@ import { createDeadlines } from '../../../src/http/deadline.ts'
 import { createIdempotencyGuard } from '../../../src/http/idempotency.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
-import type { PoolStats } from '../../../src/pool/statistics.ts'
 import type { Job } from '../../../src/store/jobs.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { exportHeader, exportRows } from '../../../workers/decision-export.ts'
 import { createDecisionIndex, type DecisionIndex } from '../../../workers/decision-index.ts'
-import type { IndexReply, IndexRequest } from '../../../workers/decision-index-protocol.ts'
 import { openTemporaryStore, type TemporaryStore } from '../../store/temporary-store.ts'
 import { checkConformance } from './conformance.ts'
+import { type CallOptions, CONNECTION, DASHBOARD, toRequest } from './request.ts'
+import { answerIndex, createFakePool, createFakeProcesses } from './stand-ins.ts'
 
-export const DASHBOARD = 'http://localhost:8082'
 export const PASSWORD = 'correct horse battery staple'
-
-const HISTOGRAM = { boundsMs: [1, 10], counts: [0, 0, 0], count: 0, sumMs: 0 }
-
-/** A pool whose figures a test sets. */
-export const createFakePool = () => {
-  const stats: { -readonly [Key in keyof PoolStats]: PoolStats[Key] } = {
-    ...{ workers: 2, busy: 1, wanted: 2, abandoned: 0, queued: 0, queueLimit: 100, inFlight: 0, pending: 0 },
-    restarts: { crash: 0, hang: 0, start: 0 },
-    ...{ answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
-    ...{ wait: HISTOGRAM, run: HISTOGRAM, meanServiceMs: 0.1, predictedWaitMs: 0 },
-  }
-  return {
-    stats: () => ({ ...stats }),
-    set: (changes: Partial<PoolStats>) => Object.assign(stats, changes),
-    resize: (workers: number) => {
-      stats.wanted = workers
-    },
-  }
-}
-
-/** As many processes as were asked for; the first has the pool, the others are starting. */
-const createFakeProcesses = (pool: { resize(workers: number): void }, read: () => LiveReading): ProcessControl => {
-  let target: ProcessTarget = { processes: 1, workers: 2 }
-  const look: ProcessControl['look'] = async () => ({
-    ...{ target, processesMax: 64 },
-    processes: Array.from({ length: target.processes }, (_, index) => ({
-      ...{ index, pid: 100 + index, state: index === 0 ? 'ready' : 'starting', startedAtMs: 0 },
-      reading: index === 0 ? read() : null,
-    })),
-  })
-  return {
-    look,
-    resize: (wanted) => {
-      target = wanted
-      pool.resize(wanted.workers)
-      return look()
-    },
-  }
-}
-
-const answerIndex = (
-  index: DecisionIndex,
-  request: IndexRequest,
-): Extract<IndexReply, { readonly result: unknown }> => {
-  const id = 1
-  switch (request.operation) {
-    case 'search':
-      return { id, ok: true, result: index.search(request.filter, request.after, request.limit) }
-    case 'find':
-      return { id, ok: true, result: index.find(request.organizationId, request.uuid) }
-    case 'count':
-      return { id, ok: true, result: index.count(request.filter) }
-    case 'export': {
-      const { decisions, next } = index.search(request.filter, request.after, request.limit)
-      const header = request.after === null ? exportHeader(request.format) : ''
-      return {
-        id,
-        ok: true,
-        result: { text: header + exportRows(request.format, decisions), rows: decisions.length, next },
-      }
-    }
-    case 'status':
-      return { id, ok: true, result: index.status() }
-    case 'rebuild':
-      index.rebuild()
-      return { id, ok: true, result: null }
-  }
-}
-
-export interface CallOptions {
-  readonly cookie?: string
-  readonly key?: string
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is, with its own content type. */
-  readonly raw?: string
-}
 
 export interface Harness {
   readonly store: TemporaryStore['store']
@@ -147,23 +66,6 @@ export interface Harness {
   ): Promise<string>
   close(): Promise<void>
 }
-
-export const toRequest = (method: string, path: string, options: CallOptions = {}): Request => {
-  const { cookie, key, body, headers = {}, raw } = options
-  return new Request(`${DASHBOARD}/admin/v1${path}`, {
-    method,
-    headers: {
-      ...(method === 'GET' ? {} : { origin: DASHBOARD, 'sec-fetch-site': 'same-origin' }),
-      ...(cookie === undefined ? {} : { cookie }),
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-}
-
-export const CONNECTION = { address: '127.0.0.1', keepOpen: () => undefined }
 
 export const startHarness = async (): Promise<Harness> => {
   const temporary = await openTemporaryStore()

@@ -2,7 +2,7 @@
 // machine's good and bad moments. Signing reads caches, so the database should not show; the search index, which writes
 // each decision to wherever it is, may on a machine that has no processor to spare for it: hence PostgreSQL twice.
 import { runLoad } from '../../../bench/load/run-load.ts'
-import type { PostgresServer } from '../../support/postgres.ts'
+import type { PostgresServer } from '../../support/postgres-server.ts'
 import { type Cluster, startCluster } from '../cluster.ts'
 import { type Finding, finding, percentile } from './trial.ts'
 

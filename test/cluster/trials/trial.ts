@@ -1,6 +1,6 @@
 // What a trial is given and what it says.
 
-import type { PostgresServer } from '../../support/postgres.ts'
+import type { PostgresServer } from '../../support/postgres-server.ts'
 import { until } from '../../support/until.ts'
 import type { Balancer } from '../balancer.ts'
 import type { Cluster, Node } from '../cluster.ts'

@@ -1,9 +1,10 @@
 // The real service and a real browser in which the first admin is signed in; what pages asked of others, and what they
 // complained about, is collected and has to be nothing.
-import { expect } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import { atEnd } from '../../support/at-end.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
-import { DESKTOP, startBrowser, type Watched } from '../../support/browser/chromium.ts'
+import { CHROMIUM, DESKTOP, startBrowser, type Watched } from '../../support/browser/chromium.ts'
 import { type DashboardHost, startDashboardHost } from './dashboard-host.ts'
 
 export const PASSWORD = 'correct horse battery staple'
@@ -23,6 +24,8 @@ export interface Dashboard extends Pick<DashboardHost, 'service' | 'admin' | 'we
   stop(): Promise<void>
 }
 
+const PREPARED_WITHIN_MS = 60_000
+
 /** As the list of sessions shows it. */
 const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
@@ -30,8 +33,13 @@ const USER_AGENT =
 /** How the page finds that nobody is signed in, or that a password was wrong. */
 const SIGNED_OUT = /Failed to load resource: the server responded with a status of 401/
 
-/** `name=value` of the cookie of the account that the first-admin link makes. */
-const makeFirstAdmin = async (url: string, welcome: string): Promise<{ name: string; value: string }> => {
+interface Cookie {
+  readonly name: string
+  readonly value: string
+}
+
+/** Of the account that the first-admin link makes. */
+const makeFirstAdmin = async (url: string, welcome: string): Promise<Cookie> => {
   const response = await fetch(`${url}/admin/v1/welcome`, {
     method: 'POST',
     headers: {
@@ -57,11 +65,36 @@ export interface DashboardOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-export const startDashboard = async (options: DashboardOptions = {}): Promise<Dashboard> => {
-  const host = await startDashboardHost({ environment: options.environment ?? {} })
-  const url = host.url.replace('127.0.0.1', 'localhost')
-  const welcome = host.welcome.replace('127.0.0.1', 'localhost')
-  const cookie = options.firstAdmin === false ? null : await makeFirstAdmin(url, welcome)
+/** A started service and its first admin's cookie; null where there is none yet. */
+interface Place {
+  readonly host: DashboardHost
+  readonly cookie: Cookie | null
+}
+
+const urlOf = ({ url }: DashboardHost): string => url.replace('127.0.0.1', 'localhost')
+const welcomeOf = ({ welcome }: DashboardHost): string => welcome.replace('127.0.0.1', 'localhost')
+
+const startPlace = async ({ firstAdmin, environment = {} }: DashboardOptions): Promise<Place> => {
+  const host = await startDashboardHost({ environment })
+  return { host, cookie: firstAdmin === false ? null : await makeFirstAdmin(urlOf(host), welcomeOf(host)) }
+}
+
+let shared: Promise<Place> | undefined
+
+/** Started for the first file that asks, and stopped after the last file of this process. */
+const sharedPlace = (): Promise<Place> => {
+  shared ??= startPlace({}).then((place) => {
+    atEnd(place.host.stop)
+    return place
+  })
+  return shared
+}
+
+/** For tests that need no browser. */
+export const sharedHost = async (): Promise<DashboardHost> => (await sharedPlace()).host
+
+const openDashboard = async ({ host, cookie }: Place, stopHost: () => Promise<void>): Promise<Dashboard> => {
+  const [url, welcome] = [urlOf(host), welcomeOf(host)]
   const browser = await startBrowser()
   const opened: Watched[] = []
   const open = async (settings: BrowserContextOptions): Promise<Watched> => {
@@ -110,9 +143,38 @@ export const startDashboard = async (options: DashboardOptions = {}): Promise<Da
     stop: async () => {
       await close()
       await browser.stop()
-      await host.stop()
+      await stopHost()
     },
   }
+}
+
+/** A service of its own: for tests that need it fresh, with settings, or that change what holds for all of it. */
+export const startDashboard = async (options: DashboardOptions = {}): Promise<Dashboard> => {
+  const place = await startPlace(options)
+  return openDashboard(place, place.host.stop)
+}
+
+/**
+ * The dashboard of a test file: there before the first test, settled after each, stopped after the last; nothing where
+ * there is no browser.
+ * @param use given the dashboard once it is there; what it starts is part of the preparation
+ * @param options of a service of its own; `shared` is the one of all files that leave alone what holds for all of it
+ */
+export const useDashboard = (
+  use: (dashboard: Dashboard) => void | Promise<void>,
+  options: DashboardOptions | 'shared' = {},
+): void => {
+  if (CHROMIUM === null) return
+  let dashboard: Dashboard | undefined
+  beforeAll(async () => {
+    dashboard =
+      options === 'shared'
+        ? await openDashboard(await sharedPlace(), async () => undefined)
+        : await startDashboard(options)
+    await use(dashboard)
+  }, PREPARED_WITHIN_MS)
+  afterAll(() => dashboard?.stop())
+  afterEach(() => dashboard?.settle())
 }
 
 /** Nothing serious from axe, in light and in dark, which differ in colours alone. */

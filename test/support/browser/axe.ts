@@ -19,7 +19,9 @@ export const seriousFindings = async (page: Page, only: readonly string[] = []):
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SOURCE)
   const findings = await page.evaluate(async (rules) => {
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Finding[] }> } }
-    return (await axe.run(rules.length === 0 ? {} : { runOnly: rules })).violations
+    // Only violations are read, so only they are put together.
+    const options = { resultTypes: ['violations'], ...(rules.length === 0 ? {} : { runOnly: rules }) }
+    return (await axe.run(options)).violations
   }, only)
   return findings
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

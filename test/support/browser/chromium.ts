@@ -3,7 +3,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { atEnd, hasEnd } from '../at-end.ts'
 
 const PLACES = [
   '/usr/bin/chromium',
@@ -15,7 +16,19 @@ const PLACES = [
 /** Null where none is installed. */
 export const CHROMIUM = PLACES.find((path) => existsSync(path)) ?? null
 
+/** Parts of the browser that no page sees. */
+const NOT_WANTED = [
+  // The address bar's two windows, which are pages of their own in every new profile: half of what opening one costs.
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'SpareRendererForSitePerProcess'],
+  // What Playwright turns off; the browser takes the last such list for the only one.
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades', 'LensOverlay'],
+  ...['HttpsFirstBalancedModeAutoEnable', 'MediaRouter', 'PaintHolding', 'ThirdPartyStoragePartitioning'],
+  ...['AvoidCorsURLLoaderRestartOnRedirect', 'OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled'],
+  'PreconnectToSearch',
+]
+
 const FLAGS = [
+  `--disable-features=${NOT_WANTED.join(',')}`,
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--use-fake-device-for-media-stream'],
   ...['--use-fake-ui-for-media-stream', '--disable-dev-shm-usage', '--font-render-hinting=none'],
@@ -43,7 +56,12 @@ export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height:
 /** Answers that are part of the play, such as a refused signature, are no complaints. */
 const EXPECTED = /Failed to load resource: the server responded with a status of (400|404|409|413|415|422)/
 
-export const startBrowser = async () => {
+interface Launched {
+  readonly browser: Browser
+  close(): Promise<void>
+}
+
+const launch = async (): Promise<Launched> => {
   if (CHROMIUM === null) throw new Error('no Chromium is installed')
   const profile = mkdtempSync(join(tmpdir(), 'countersign-chromium-'))
   const browser = await chromium.launch({
@@ -53,9 +71,40 @@ export const startBrowser = async () => {
     env: { ...process.env, HOME: profile } as Record<string, string>,
   })
   return {
-    /** A browser profile of its own: cookies and storage are shared with no other. */
-    open: async (origin: string, options: BrowserContextOptions = DESKTOP): Promise<Watched> => {
+    browser,
+    close: async () => {
+      await browser.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
+
+let shared: Promise<Launched> | undefined
+
+/** One for all test files of this process. */
+const sharedBrowser = (): Promise<Launched> => {
+  shared ??= launch().then((launched) => {
+    atEnd(launched.close)
+    return launched
+  })
+  return shared
+}
+
+export interface TestBrowser {
+  /** A browser profile of its own: cookies and storage are shared with no other. */
+  open(origin: string, options?: BrowserContextOptions): Promise<Watched>
+  /** Closes every profile that was opened here; in tests the browser itself ends after the last file of the process. */
+  stop(): Promise<void>
+}
+
+export const startBrowser = async (): Promise<TestBrowser> => {
+  const { browser, close } = hasEnd() ? await sharedBrowser() : await launch()
+  const contexts = new Set<BrowserContext>()
+  return {
+    open: async (origin, options = DESKTOP) => {
       const context = await browser.newContext({ locale: 'en-GB', ...options })
+      contexts.add(context)
+      context.on('close', () => contexts.delete(context))
       context.setDefaultTimeout(10_000)
       const foreign: string[] = []
       const complaints: string[] = []
@@ -72,11 +121,9 @@ export const startBrowser = async () => {
       context.on('page', watch)
       return { context, page: await context.newPage(), foreign, complaints }
     },
-    stop: async (): Promise<void> => {
-      await browser.close()
-      rmSync(profile, { recursive: true, force: true })
+    stop: async () => {
+      await Promise.all([...contexts].map((context) => context.close()))
+      if (!hasEnd()) await close()
     },
   }
 }
-
-export type TestBrowser = Awaited<ReturnType<typeof startBrowser>>

@@ -1,0 +1,65 @@
+// Interface A put together: what a request names finds its policy, its facts are collected, the pool decides and signs.
+import { createAttest } from '../attestation/attest.ts'
+import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
+import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
+import { decodeTaskRequest } from '../attestation/decode-task.ts'
+import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
+import { createCollectJobFacts } from '../attestation/job-facts.ts'
+import { withRegistries } from '../attestation/registry-targets.ts'
+import type { AttestationEndpoints } from '../attestation/routes.ts'
+import { createEvaluateTask } from '../attestation/task.ts'
+import type { Config } from '../config.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
+import type { Clock } from '../domain/time.ts'
+import type { JsonObject } from '../http/strict-json.ts'
+import type { Catalog } from '../policy/catalog.ts'
+import type { FactCollector } from '../policy/types.ts'
+import type { Pool } from '../pool/pool.ts'
+import { systemTimers } from '../pool/timers.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createExpiry } from './expiry-service.ts'
+import { createRegistries } from './registry-service.ts'
+import type { RequestPath } from './request-path.ts'
+import type { Sharing } from './sharing-service.ts'
+
+export interface AttestationDependencies {
+  readonly config: Config
+  readonly path: Pick<RequestPath, 'gate' | 'idempotent' | 'metrics' | 'report'>
+  readonly catalog: Catalog
+  readonly pool: Pool
+  readonly collector: FactCollector
+  readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
+  /** Under which the log has the digests of facts. */
+  readonly digestKey: Uint8Array
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export const createAttestation = (dependencies: AttestationDependencies): AttestationEndpoints => {
+  const { config, path, catalog, pool, collector, sharing, digestKey, clock, log } = dependencies
+  const { gate, idempotent, metrics, report } = path
+  const targets = withRegistries(catalog, createRegistries(config, clock, log))
+  const timers = systemTimers
+  const collectFacts = createCollectJobFacts({ collector, velocity: sharing.velocity, digestKey, timers })
+  const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
+  const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
+  const shared: EndpointDependencies = { gate, idempotent, metrics, withhold: pool.withhold, refusal: pool.refusal }
+  return {
+    attestation: createEndpoint(shared, { kind: 'attestation', route: '/v2/attestation', decode, perform: attest }),
+    batch: createBatchEndpoint({
+      ...shared,
+      ...{ metrics, limiter: sharing.limiter, report, decode, attest },
+      monotonicMs: clock.monotonicMs,
+      after: timers.after,
+    }),
+    task: createEndpoint(shared, {
+      kind: 'task',
+      route: '/v1/task',
+      decode: (body) => decodeTaskRequest(body, config.chains),
+      perform: createEvaluateTask({
+        ...{ catalog: targets, pool, clock, collectFacts },
+        expiry: createExpiry(config, clock),
+      }),
+    }),
+  }
+}

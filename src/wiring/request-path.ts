@@ -1,0 +1,76 @@
+// What every request passes before its interface sees it, and what is counted of it: id, deadline, key, rate limit,
+// idempotency. In the order of the house.
+import type { Config } from '../config.ts'
+import type { Clock } from '../domain/time.ts'
+import type { Authenticator } from '../http/authenticate.ts'
+import { createDeadlines, type Deadlines } from '../http/deadline.ts'
+import { createGate, type Gate } from '../http/gate.ts'
+import { createIdempotencyGuard, type IdempotencyGuard } from '../http/idempotency.ts'
+import type { RateLimiter } from '../http/rate-limit.ts'
+import { createRequestIds, type RequestIdSource } from '../http/request-id.ts'
+import { createSignedGate } from '../http/signed-gate.ts'
+import type { Store } from '../store/store.ts'
+import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
+import { createRecall } from './recall-answers.ts'
+
+/** A claim outlives the deadline by this much, so that its holder can't sign any more when it is taken over. */
+export const CLAIM_SLACK_SECONDS = 5
+
+export interface RequestPathDependencies {
+  readonly config: Pick<Config, 'deadlineMs'>
+  readonly store: Pick<Store, 'idempotency'>
+  readonly authenticator: Authenticator
+  readonly limiter: RateLimiter
+  readonly isStopping: () => boolean
+  /** Where a cut-off request's decision is looked up. */
+  readonly decisionsDirectory: string
+  /** What the parts count, which metrics read. */
+  readonly parts: Omit<MetricsOptions, 'activeRequests'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface RequestPath {
+  readonly requestIds: RequestIdSource
+  readonly deadlines: Deadlines
+  readonly gate: Gate
+  /** For callers that sign what they send instead of having a key. */
+  readonly signedGate: ReturnType<typeof createSignedGate>
+  readonly idempotent: IdempotencyGuard
+  readonly metrics: Metrics
+  /** Says a failure of ours in the log, at most once a second each. */
+  readonly report: FailureReport
+}
+
+export const createRequestPath = (dependencies: RequestPathDependencies): RequestPath => {
+  const { config, store, authenticator, limiter, isStopping, decisionsDirectory, parts, clock, log } = dependencies
+  const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
+  const requestIds = createRequestIds()
+  const deadlines = createDeadlines({
+    clock,
+    durationMs: config.deadlineMs,
+    reportLate: (error) => {
+      metrics.recordLateOutcome()
+      if (error !== undefined) log.debug('work failed after its deadline', { error })
+    },
+  })
+  const metrics = createMetrics({ ...parts, activeRequests: deadlines.active })
+  const gate = createGate({
+    ...{ authenticator, limiter, deadlines, requestIds, metrics, report, isStopping },
+    monotonicMs: clock.monotonicMs,
+  })
+  const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })
+  const idempotent = createIdempotencyGuard({
+    store: store.idempotency,
+    clock,
+    claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
+    recall: createRecall(decisionsDirectory, clock),
+    report: (error) => {
+      metrics.recordIdempotencyFailure()
+      log.warn('an idempotency key could not be stored', { error })
+    },
+  })
+  return { requestIds, deadlines, gate, signedGate, idempotent, metrics, report }
+}

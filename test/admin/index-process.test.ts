@@ -1,0 +1,82 @@
+// A process that is asked, over one that only pretends: it ends, or can't even be started, and whoever asked is told.
+import { beforeEach, expect, test } from 'bun:test'
+import {
+  type AskedProcess,
+  createAskedProcess,
+  type IndexProcessListener,
+} from '../../src/admin/decisions/index-process.ts'
+import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+
+let asked: AskedProcess
+let startFails: boolean
+let started: { readonly listener: IndexProcessListener; readonly questions: number[] }[]
+let timers: { readonly delayMs: number; readonly callback: () => void }[]
+let events: string[]
+
+/** The next that is due, whatever it is. */
+const nextTimer = (): number => {
+  const next = timers.toSorted((one, other) => one.delayMs - other.delayMs)[0]
+  if (next === undefined) throw new Error('no timer is set')
+  timers = timers.filter((timer) => timer !== next)
+  next.callback()
+  return next.delayMs
+}
+const failureOf = (question: Promise<unknown>): Promise<unknown> => question.catch((error: unknown) => error)
+
+beforeEach(() => {
+  startFails = false
+  started = []
+  timers = []
+  events = []
+})
+const begin = (): void => {
+  asked = createAskedProcess({
+    spawn: (listener) => {
+      if (startFails) throw new Error('no process left')
+      const questions: number[] = []
+      started.push({ listener, questions })
+      return { send: ({ id }) => void questions.push(id), kill: () => undefined }
+    },
+    after: (delayMs, callback) => {
+      const timer = { delayMs, callback }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((each) => each !== timer)
+      }
+    },
+    onEvent: ({ type }) => events.push(type),
+  })
+}
+
+test('one that ends fails what it was asked, and is started again', async () => {
+  begin()
+  const question = failureOf(asked.ask({ operation: 'status' }))
+  expect(started[0]?.questions).toEqual([1])
+  started[0]?.listener.onExit()
+  expect(await question).toBeInstanceOf(DependencyUnavailableError)
+  expect(await failureOf(asked.ask({ operation: 'status' }))).toBeInstanceOf(DependencyUnavailableError)
+  expect(nextTimer()).toBe(250)
+  expect(started).toHaveLength(2)
+  expect(events).toEqual(['lost'])
+})
+
+test('one that can not be started is tried again, later each time, and nothing is thrown', async () => {
+  startFails = true
+  begin()
+  expect(await failureOf(asked.ask({ operation: 'status' }))).toBeInstanceOf(DependencyUnavailableError)
+  expect([nextTimer(), nextTimer()]).toEqual([250, 500])
+  startFails = false
+  expect(nextTimer()).toBe(1_000)
+  const question = asked.ask({ operation: 'rebuild' })
+  started[0]?.listener.onReply({ id: 1, ok: true, result: null })
+  expect(await question).toBeNull()
+  asked.close()
+  expect(timers).toEqual([])
+})
+
+test('one that says nothing is not waited for without end', async () => {
+  begin()
+  const question = failureOf(asked.ask({ operation: 'status' }))
+  expect(nextTimer()).toBe(20_000)
+  expect(await question).toBeInstanceOf(DependencyUnavailableError)
+})

@@ -1,0 +1,30 @@
+// Requests of the admin API as a dashboard page or a program sends them.
+
+export const DASHBOARD = 'http://localhost:8082'
+
+/** From where requests come. */
+export const CONNECTION = { address: '127.0.0.1', keepOpen: () => undefined }
+
+export interface CallOptions {
+  readonly cookie?: string
+  readonly key?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is, with its own content type. */
+  readonly raw?: string
+}
+
+export const toRequest = (method: string, path: string, options: CallOptions = {}): Request => {
+  const { cookie, key, body, headers = {}, raw } = options
+  return new Request(`${DASHBOARD}/admin/v1${path}`, {
+    method,
+    headers: {
+      ...(method === 'GET' ? {} : { origin: DASHBOARD, 'sec-fetch-site': 'same-origin' }),
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(raw !== undefined ? { body: raw } : body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}

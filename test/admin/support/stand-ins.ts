@@ -1,0 +1,80 @@
+// What the admin API has work done by, where tests need no more of it than its answers: the pool, the processes, and the
+// index of decisions, which is the real one without its process.
+import type { LiveReading } from '../../../src/admin/live/point.ts'
+import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
+import type { PoolStats } from '../../../src/pool/statistics.ts'
+import { exportHeader, exportRows } from '../../../workers/decision-export.ts'
+import type { DecisionIndex } from '../../../workers/decision-index.ts'
+import type { IndexReply, IndexRequest } from '../../../workers/decision-index-protocol.ts'
+
+const HISTOGRAM = { boundsMs: [1, 10], counts: [0, 0, 0], count: 0, sumMs: 0 }
+
+/** A pool whose figures a test sets. */
+export const createFakePool = () => {
+  const stats: { -readonly [Key in keyof PoolStats]: PoolStats[Key] } = {
+    ...{ workers: 2, busy: 1, wanted: 2, abandoned: 0, queued: 0, queueLimit: 100, inFlight: 0, pending: 0 },
+    restarts: { crash: 0, hang: 0, start: 0 },
+    ...{ answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
+    ...{ wait: HISTOGRAM, run: HISTOGRAM, meanServiceMs: 0.1, predictedWaitMs: 0 },
+  }
+  return {
+    stats: () => ({ ...stats }),
+    set: (changes: Partial<PoolStats>) => Object.assign(stats, changes),
+    resize: (workers: number) => {
+      stats.wanted = workers
+    },
+  }
+}
+
+/** As many processes as were asked for; the first has the pool, the others are starting. */
+export const createFakeProcesses = (
+  pool: { resize(workers: number): void },
+  read: () => LiveReading,
+): ProcessControl => {
+  let target: ProcessTarget = { processes: 1, workers: 2 }
+  const look: ProcessControl['look'] = async () => ({
+    ...{ target, processesMax: 64 },
+    processes: Array.from({ length: target.processes }, (_, index) => ({
+      ...{ index, pid: 100 + index, state: index === 0 ? 'ready' : 'starting', startedAtMs: 0 },
+      reading: index === 0 ? read() : null,
+    })),
+  })
+  return {
+    look,
+    resize: (wanted) => {
+      target = wanted
+      pool.resize(wanted.workers)
+      return look()
+    },
+  }
+}
+
+/** What the index process answers, in this thread. */
+export const answerIndex = (
+  index: DecisionIndex,
+  request: IndexRequest,
+): Extract<IndexReply, { readonly result: unknown }> => {
+  const id = 1
+  switch (request.operation) {
+    case 'search':
+      return { id, ok: true, result: index.search(request.filter, request.after, request.limit) }
+    case 'find':
+      return { id, ok: true, result: index.find(request.organizationId, request.uuid) }
+    case 'count':
+      return { id, ok: true, result: index.count(request.filter) }
+    case 'export': {
+      const { decisions, next } = index.search(request.filter, request.after, request.limit)
+      const header = request.after === null ? exportHeader(request.format) : ''
+      return {
+        id,
+        ok: true,
+        result: { text: header + exportRows(request.format, decisions), rows: decisions.length, next },
+      }
+    }
+    case 'status':
+      return { id, ok: true, result: index.status() }
+    case 'rebuild':
+      index.rebuild()
+      return { id, ok: true, result: null }
+  }
+}

@@ -1,0 +1,44 @@
+// A program of this project in a process of its own, to its end: what it printed, and how it ended.
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+export interface CommandResult {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The developer's own COUNTERSIGN_* variables must not steer what is under test. */
+export const cleanEnvironment = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('COUNTERSIGN_'),
+    ),
+  )
+
+/** @param environment added to a clean one */
+export const runToEnd = async (
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> => {
+  const child = Bun.spawn([...words], {
+    cwd: ROOT,
+    env: { ...cleanEnvironment(), ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [code, stdout, stderr] = await Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code, stdout, stderr }
+}
+
+/** One `countersign` command with settings of its own. */
+export const runCountersign = (
+  environment: Readonly<Record<string, string>>,
+  ...commandArguments: readonly string[]
+): Promise<CommandResult> => runToEnd(['bun', 'src/cli/countersign.ts', ...commandArguments], environment)

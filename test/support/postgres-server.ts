@@ -1,0 +1,164 @@
+// A real PostgreSQL server on a free loopback port, in a temporary folder. Stopped and removed with the process, however
+// that ends.
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { freePort } from '../service/start-service.ts'
+import { findAccount, findBinaries, linkLibraries } from './postgres-binaries.ts'
+
+/** Looked for in logs and errors, where it must never be. */
+export const POSTGRES_PASSWORD = 'canary-password-7c1f'
+const USER = 'countersign'
+const STOP_LIMIT_MS = 5_000
+
+/** Ends the server and removes its folder when this process is gone: QUIT leaves no shared memory behind. */
+const startWatchdog = (pid: number, folder: string): { dismiss(): void } => {
+  const script =
+    'read -r _; kill -CONT "$0"; kill -QUIT "$0"; n=0; while kill -0 "$0" && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1; done; kill -9 "$0"; rm -rf "$1"'
+  const watchdog = Bun.spawn(['sh', '-c', script, String(pid), folder], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  watchdog.unref()
+  return { dismiss: () => watchdog.kill('SIGKILL') }
+}
+
+export interface PostgresServer {
+  readonly port: number
+  /** The postmaster's process id; another after a restart. */
+  pid(): number
+  /** `postgres://…` of a database of this server. */
+  address(database: string): string
+  /** Statements as the administrator, one after another. */
+  administer(...statements: readonly string[]): Promise<void>
+  /** Kills the server and all its processes at once, as a power cut does, and starts it again. */
+  restart(downMs?: number): Promise<void>
+  stop(): Promise<void>
+}
+
+const MEANS: readonly string[] = [
+  ...['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+  ...['-c', 'max_connections=200', '-c', 'shared_buffers=64MB', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
+]
+/** Tests lose nothing that they want back. */
+const IN_HASTE: readonly string[] = [
+  ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'autovacuum=off', '-c', 'max_wal_size=2GB'],
+]
+
+/**
+ * Starts a server of its own, empty.
+ * @param durable waits for the disk as in production: for measurements.
+ */
+export const startPostgres = async (durable = false): Promise<PostgresServer> => {
+  const packaged = findBinaries()
+  if (packaged === null) throw new Error('no PostgreSQL binaries')
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-postgres-'))
+  const account = findAccount()
+  const data = join(folder, 'data')
+  const libraries = join(folder, 'lib')
+  const passwordFile = join(folder, 'password')
+  const own = (path: string): void => {
+    if (account !== null) chownSync(path, account.uid, account.gid)
+  }
+  mkdirSync(data, { mode: 0o700 })
+  writeFileSync(passwordFile, POSTGRES_PASSWORD)
+  for (const path of [folder, data, passwordFile]) own(path)
+  linkLibraries(packaged, libraries)
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    LC_ALL: 'C',
+    LD_LIBRARY_PATH: libraries,
+    DYLD_LIBRARY_PATH: libraries,
+  }
+  const asUser = { ...(account ?? {}), cwd: folder, env: environment, stdin: 'ignore', stdout: 'ignore' } as const
+  const initialize = (native: string): boolean => {
+    const collation = ['--locale=C', '--encoding=UTF8']
+    const access = [`--username=${USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
+    try {
+      return (
+        Bun.spawnSync([join(native, 'bin', 'initdb'), '--no-sync', '--pgdata', data, ...collation, ...access], {
+          ...asUser,
+          stderr: 'ignore',
+        }).exitCode === 0
+      )
+    } catch {
+      // That user may not reach the folder of the packages, for example under /root.
+      return false
+    }
+  }
+  let native = packaged
+  if (!initialize(native)) {
+    native = join(folder, 'native')
+    cpSync(packaged, native, { recursive: true })
+    for (const name of readdirSync(join(native, 'bin'))) chmodSync(join(native, 'bin', name), 0o755)
+    rmSync(libraries, { recursive: true })
+    linkLibraries(native, libraries)
+    if (!initialize(native)) {
+      rmSync(folder, { recursive: true, force: true })
+      throw new Error('initdb failed')
+    }
+  }
+
+  const port = freePort()
+  const log = join(folder, 'log')
+  const launch = async () => {
+    const child = Bun.spawn(
+      [join(native, 'bin', 'postgres'), '-D', data, '-p', String(port), ...MEANS, ...(durable ? [] : IN_HASTE)],
+      { ...asUser, stderr: Bun.file(log) },
+    )
+    const watchdog = startWatchdog(child.pid, folder)
+    child.unref()
+    return { child, watchdog }
+  }
+  const address = (database: string): string =>
+    `postgres://${USER}:${POSTGRES_PASSWORD}@127.0.0.1:${port}/${database}?sslmode=disable`
+  const administer = async (...statements: readonly string[]): Promise<void> => {
+    const client = new SQL(address('postgres'), { max: 1, connectionTimeout: 2 })
+    try {
+      for (const statement of statements) await client.unsafe(statement).simple()
+    } finally {
+      await client.close({ timeout: 0 })
+    }
+  }
+  let server = await launch()
+  const untilReady = async (): Promise<void> => {
+    for (;;) {
+      try {
+        return await administer('SELECT 1')
+      } catch (error) {
+        if (server.child.exitCode !== null) {
+          throw new Error(`PostgreSQL ended: ${await Bun.file(log).text()}`, { cause: error })
+        }
+        await Bun.sleep(20)
+      }
+    }
+  }
+  /** SIGQUIT ends without a checkpoint; what was committed is recovered at the next start. */
+  const end = async (): Promise<void> => {
+    server.watchdog.dismiss()
+    server.child.kill('SIGCONT')
+    server.child.kill('SIGQUIT')
+    const limit = setTimeout(() => server.child.kill('SIGKILL'), STOP_LIMIT_MS)
+    await server.child.exited
+    clearTimeout(limit)
+  }
+  await untilReady()
+  return {
+    port,
+    pid: () => server.child.pid,
+    address,
+    administer,
+    restart: async (downMs = 0) => {
+      await end()
+      await Bun.sleep(downMs)
+      server = await launch()
+      await untilReady()
+    },
+    stop: async () => {
+      await end()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// What the processes that search decisions have in common, whichever index they search: a question of the service, the
+// finder that answers it, and the answer back under the question's number.
+import { exportHeader, exportRows } from './decision-export.ts'
+import type { FoundDecisions } from './decision-finder.ts'
+import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
+
+/** A finder that has its answers at once, or one that has to fetch them. */
+interface Finder {
+  search(...asked: SearchArguments): FoundDecisions | Promise<FoundDecisions>
+  find(organizationId: string, uuid: string): IndexResults['find'] | Promise<IndexResults['find']>
+  count(filter: SearchArguments[0]): IndexResults['count'] | Promise<IndexResults['count']>
+}
+
+type SearchRequest = Extract<FindRequest, { operation: 'search' }>
+type SearchArguments = [filter: SearchRequest['filter'], after: SearchRequest['after'], limit: number]
+
+const find = async (finder: Finder, request: FindRequest): Promise<IndexResults[FindOperation]> => {
+  switch (request.operation) {
+    case 'search':
+      return finder.search(request.filter, request.after, request.limit)
+    case 'find':
+      return finder.find(request.organizationId, request.uuid)
+    case 'count':
+      return finder.count(request.filter)
+    case 'export': {
+      const { decisions, next } = await finder.search(request.filter, request.after, request.limit)
+      const header = request.after === null ? exportHeader(request.format) : ''
+      return { text: header + exportRows(request.format, decisions), rows: decisions.length, next }
+    }
+  }
+}
+
+const send = (reply: IndexReply): void => void process.send?.(reply)
+
+/**
+ * Answers every question from now on.
+ * @param open the finder of this question
+ * @param onFailed before the failure is told
+ */
+export const answerFinds = (open: () => Promise<Finder>, onFailed: () => void = () => undefined): void => {
+  const answer = async ({ id, request }: IndexQuestion): Promise<void> => {
+    try {
+      send({ id, ok: true, result: await find(await open(), request as FindRequest) })
+    } catch (error) {
+      onFailed()
+      send({ id, ok: false, errorClass: error instanceof Error ? error.name : typeof error })
+    }
+  }
+  process.on('message', (question: IndexQuestion) => void answer(question))
+}
