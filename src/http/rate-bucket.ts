@@ -14,7 +14,7 @@ export interface RateBucket {
   balance: number
   /** Tokens that are this process's. Below zero: spent of the balance and not told yet. */
   lease: number
-  /** Spent while it was alone, and not told yet. */
+  /** Spent while it was alone or is cut off, and not told yet. Below zero: leased before and not spent. */
   owed: number
   /** Until when it is refilled, monotonic milliseconds. */
   atMs: number
@@ -81,13 +81,19 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
     bucket.owed = 0
   } else if (mode === 'cut') {
     const part = bucket.mode === 'lone' ? bucket.balance / processes : bucket.lease + shareOf(bucket, around)
+    bucket.owed = bucket.mode === 'lone' ? burst - bucket.balance : bucket.owed - bucket.lease
     bucket.lease = Math.min(burst / processes, Math.max(0, part))
     bucket.balance = 0
+  } else if (bucket.mode === 'cut') {
+    // The stored balance was refilled meanwhile, up to the burst, as if nothing had been spent. What was refilled beyond
+    // that nobody has, so of what was spent no more is told than is missing of the own part.
+    bucket.lease = -Math.min(bucket.owed, burst / processes - bucket.lease)
     bucket.owed = 0
+    bucket.balance = burst
+    bucket.settledMs = Number.NEGATIVE_INFINITY
   } else {
-    // What it spent alone, the others have to hear of; what it spent while cut off was its own part.
-    bucket.owed = bucket.mode === 'lone' ? burst - bucket.balance : 0
-    if (bucket.mode === 'cut') bucket.balance = burst
+    // What it spent alone, the others have to hear of.
+    bucket.owed = burst - bucket.balance
     bucket.lease = 0
     bucket.settledMs = Number.NEGATIVE_INFINITY
   }
@@ -122,6 +128,7 @@ export const together = (bucket: RateBucket, { processes }: Surroundings): numbe
 export const spend = (bucket: RateBucket, cost: number): void => {
   if (bucket.mode === 'lone') bucket.balance = Math.max(0, bucket.balance - cost)
   else bucket.lease -= cost
+  if (bucket.mode === 'cut') bucket.owed += cost
 }
 
 export const wholeTokens = (tokens: number): number => Math.max(0, Math.floor(tokens + ROUNDING))

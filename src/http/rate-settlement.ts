@@ -54,7 +54,7 @@ export const settlementOf = (
 ): RateSettlement | null => {
   const { keyId, limit, lease, owed } = bucket
   const { requestsPerSecond, burst } = limit
-  // Its own part was never the others': asked only to hear whether the store is back.
+  // Asked only to hear whether the store is back: what was spent meanwhile is told then.
   if (mode === 'cut') return { keyId, requestsPerSecond, burst, owed: 0, wanted: 0 }
   const idle = ending || nowMs - bucket.touchedMs >= IDLE_MS
   measure(bucket, nowMs)

@@ -133,6 +133,8 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       const answer = answers.get(bucket.keyId)
       if (answer === undefined) continue
       const wasShared = before.mode === 'shared' && bucket.mode === 'shared'
+      // An answer so late that it was cut off meanwhile: the store has heard, and given.
+      if (before.mode === 'shared' && bucket.mode === 'cut') bucket.owed -= settlement.owed + answer.leased
       refresh(bucket, bucket.limit, around)
       if (bucket.mode !== 'shared') continue
       if (wasShared) {

@@ -31,6 +31,9 @@ export interface ProcessRegistry {
 }
 
 export const BEAT_MS = 2_000
+/** A newcomer reads the others' time so often, until each has beaten: what it read first is up to a beat old. */
+const LISTEN_MS = 100
+const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
 /** Three beats and some: one that is this silent does not count. */
 export const GONE_MS = 7_000
 /** Its row is of no use to anyone. */
@@ -49,6 +52,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
   let lastReadMs = clock.monotonicMs()
   let current: Promise<void> | undefined
   let cancel: (() => void) | undefined
+  let cancelListening: (() => void) | undefined
   let stopped = false
   // Asked by every request.
   let count = 1
@@ -80,6 +84,18 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
     return current
   }
 
+  const listen = (times: number): void => {
+    if (times === 0 || stopped) return
+    cancelListening = after(LISTEN_MS, () => {
+      void table
+        .list()
+        .then((rows) => {
+          for (const row of rows) if (row.id !== id) time.see(row.clockMs)
+        }, onError)
+        .finally(() => listen(times - 1))
+    })
+  }
+
   const schedule = (): void => {
     cancel = after(BEAT_MS, () => {
       void beat()
@@ -96,6 +112,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
     start: async () => {
       await beat()
       schedule()
+      if (count > 1) listen(LISTENS)
     },
     beat,
     sweep: async () => {
@@ -106,6 +123,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
     stop: async () => {
       stopped = true
       cancel?.()
+      cancelListening?.()
       // A beat under way would bring the row back.
       await current?.catch(() => undefined)
       await table.remove(id, beats)

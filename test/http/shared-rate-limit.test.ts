@@ -16,6 +16,8 @@ interface Deployment {
   readonly errors: unknown[]
   exchanges: number
   broken: boolean
+  /** The store has heard, and its answers come so much later. */
+  lateMs: number
   processes: number
 }
 
@@ -51,7 +53,7 @@ describeStores((open, dialect) => {
   /** Each process with a store of its own, as if on a machine of its own. */
   const deploy = async (count: number): Promise<Deployment> => {
     const limiters: SharedRateLimiter[] = []
-    const deployment: Deployment = { limiters, errors: [], exchanges: 0, broken: false, processes: count }
+    const deployment: Deployment = { limiters, errors: [], exchanges: 0, broken: false, lateMs: 0, processes: count }
     for (let index = 0; index < count; index++) {
       const store = await openStore({ target: temporary.target, clock: time })
       stores.push(store)
@@ -68,8 +70,15 @@ describeStores((open, dialect) => {
               shared.see(clockMs)
               return answers
             }
-            const answer = exchange()
-            const settled = answer.then(
+            const heard = exchange()
+            const { lateMs } = deployment
+            const answer =
+              lateMs === 0
+                ? heard
+                : heard.then(
+                    (answers) => new Promise<typeof answers>((tell) => time.after(lateMs, () => tell(answers))),
+                  )
+            const settled = heard.then(
               () => undefined,
               () => undefined,
             )
@@ -223,6 +232,20 @@ describeStores((open, dialect) => {
     await run(deployment, 1, [100, 100])
     expect(deployment.limiters.map((limiter) => limiter.cut())).toEqual([false, false])
     expect(await run(deployment, 2, [400, 400])).toMatchObject({ refused: 0 })
+  })
+
+  test('what is spent while one answer is long in coming is paid back', async () => {
+    const limit = { requestsPerSecond: 100, burst: 100 }
+    const deployment = await deploy(3)
+    const before = await run(deployment, 1, [300, 300, 300], limit)
+    deployment.lateMs = 1_600
+    const during = await run(deployment, 0.1, [300, 300, 300], limit)
+    deployment.lateMs = 0
+    const late = await run(deployment, 1.5, [300, 300, 300], limit)
+    expect(deployment.limiters.some((limiter) => limiter.cut())).toBe(true)
+    const after = await run(deployment, 3.4, [300, 300, 300], limit)
+    const granted = before.granted + during.granted + late.granted + after.granted
+    expect(granted / (limit.burst + limit.requestsPerSecond * 6)).toBeWithin(0.9, 1.02)
   })
 
   test('the headers tell of what all have left, and a refusal when to come again', async () => {

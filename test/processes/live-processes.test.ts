@@ -91,3 +91,17 @@ test('their common time is that of the furthest, and gains nothing on real time'
   expect([one.shared.nowMs(), two.shared.nowMs()]).toEqual([100_500, 100_500])
   for (const process of [one, two]) await process.stop()
 })
+
+test('a newcomer knows the common time within a tenth of a second, once everyone has beaten', async () => {
+  const time = createTurnedTime()
+  const one = registry('1', time)
+  await one.start()
+  await time.advance(1_300)
+  const two = registry('2', time)
+  await two.start()
+  // All that it could read was said 1.3 s before.
+  expect(one.shared.nowMs() - two.shared.nowMs()).toBe(1_300)
+  await time.advance(1_000)
+  expect(one.shared.nowMs() - two.shared.nowMs()).toBeWithin(0, 101)
+  for (const process of [one, two]) await process.stop()
+})
