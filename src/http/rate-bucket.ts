@@ -61,14 +61,26 @@ export const openBucket = (
 
 const isFresh = (bucket: RateBucket, nowMs: number): boolean => nowMs - bucket.settledMs < FRESH_MS
 
-/** Of the balance, what this process may use without asking. At least a whole token, if there is one. */
-const shareOf = (bucket: RateBucket, { nowMs, processes }: Surroundings): number => {
+/** What is believed to be left for all, and what of it is this process's. */
+const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) => {
   const { requestsPerSecond, burst } = bucket.limit
   const fresh = isFresh(bucket, nowMs)
   const opening = Math.max(requestsPerSecond * OPENING_SECONDS, Math.min(burst, OPENING_TOKENS))
   const believed = fresh ? bucket.balance : Math.min(bucket.balance, opening)
   const sharers = fresh ? Math.max(1, bucket.holders) : processes
-  return believed <= 0 ? 0 : Math.max(believed / sharers, Math.min(1, believed))
+  return { fresh, believed, part: Math.max(0, believed) / sharers }
+}
+
+/** Of the balance, what this process may use without asking. At least a whole token, if there is one. */
+const shareOf = (bucket: RateBucket, around: Surroundings): number => {
+  const { believed, part } = lookAtBalance(bucket, around)
+  return believed <= 0 ? 0 : Math.max(part, Math.min(1, believed))
+}
+
+/** Whether `cost` would be let in for that whole token alone, with nothing known of the others: they may do the same. */
+export const isGuess = (bucket: RateBucket, around: Surroundings, cost: number): boolean => {
+  const { fresh, part } = lookAtBalance(bucket, around)
+  return !fresh && bucket.lease + part + ROUNDING < cost
 }
 
 const changeMode = (bucket: RateBucket, around: Surroundings): void => {

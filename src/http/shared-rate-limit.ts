@@ -10,6 +10,7 @@ import {
   available,
   type BucketMode,
   FRESH_MS,
+  isGuess,
   openBucket,
   type RateBucket,
   refresh,
@@ -217,7 +218,8 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       const left = together(bucket, around)
       // Of a batch larger than what is left, as much as there is.
       const wanted = Math.min(cost, wholeTokens(left))
-      if (wanted === 0 || available(bucket, around) + ROUNDING >= wanted) return undefined
+      if (wanted === 0) return undefined
+      if (available(bucket, around) + ROUNDING >= wanted && !isGuess(bucket, around, wanted)) return undefined
       const heard = around.nowMs - bucket.settledMs < FRESH_MS
       // Refused at once where little is left: nobody waits for the store under load.
       if (heard && left < rateLimit.burst * PLENTY) return undefined

@@ -305,6 +305,20 @@ describeStores((open, dialect) => {
     expect(await burst(900)).toMatchObject({ waited: 0 })
   })
 
+  test('of a limit smaller than the number of processes none lets in what another has used up', async () => {
+    const limit = { requestsPerSecond: 1, burst: 5 }
+    const deployment = await deploy(6)
+    const ask = async (limiter: SharedRateLimiter | undefined, cost: number): Promise<boolean> => {
+      const ready = limiter?.ready({ keyId: KEY, rateLimit: limit }, cost)
+      await pass(50)
+      await ready
+      return take(limiter, limit, cost)
+    }
+    const [first, ...others] = deployment.limiters
+    expect(await ask(first, 5)).toBe(true)
+    for (const other of others) expect(await ask(other, 1)).toBe(false)
+  })
+
   test('many tokens at once wait for one exchange, and no longer than that for a store that is away', async () => {
     const deployment = await deploy(6)
     const [first] = deployment.limiters
