@@ -18,7 +18,7 @@ const RETRY_AFTER_MAX_SECONDS = 30
  * The part of what is left that may be expected to pass: half of what would just be in time would be late, and a machine
  * with too much to do is late by more than it lately was. A longer queue does no more work, it only answers later.
  */
-const TRUSTED_SHARE = 0.6
+const TRUSTED_SHARE = 0.7
 
 /** Milliseconds until a job submitted now would be done. */
 export const forecastMs = ({ queued, share, meanServiceMs, workers }: Forecast): number =>

@@ -22,12 +22,12 @@ test('the forecast is the queue and the job itself, over the share of the worker
 })
 
 test('what is done in time with a margin is taken, what is not is refused with the time after which it would be', () => {
-  expect(admissionOf()('a', 834)).toBe(500)
-  const late = admissionOf()('a', 833)
+  expect(admissionOf()('a', 715)).toBe(500)
+  const late = admissionOf()('a', 714)
   expect(late).toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
   // What the threads' other work adds counts as well.
-  expect(admissionOf({ overrunMs: 100 })('a', 1_000)).toBe(500)
-  expect(admissionOf({ overrunMs: 100 })('a', 999)).toMatchObject({ code: 'OVERLOADED' })
+  expect(admissionOf({ overrunMs: 100 })('a', 858)).toBe(500)
+  expect(admissionOf({ overrunMs: 100 })('a', 857)).toMatchObject({ code: 'OVERLOADED' })
   expect(admissionOf({ queued: 999 })('a', 500)).toMatchObject({ retryAfterSeconds: 5 })
   expect(admissionOf({ queued: 1_000_000 - 1 })('a', 500)).toMatchObject({ retryAfterSeconds: 30 })
 })

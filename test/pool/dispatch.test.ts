@@ -225,10 +225,10 @@ describe('the bounded queue', () => {
     await pump()
     worker(0).answer(worker(0).jobs, 10)
     await pump()
-    // 10 ms a job and 600 ms that are trusted: sixty, two of which go to the worker.
+    // 10 ms a job and 700 ms that are trusted: seventy, two of which go to the worker.
     const flood = Array.from({ length: 200 }, (_, number) => submit(1 + number, flooding))
     await pump()
-    expect(pool.stats()).toMatchObject({ queued: 58, inFlight: 2, refused: 140 })
+    expect(pool.stats()).toMatchObject({ queued: 68, inFlight: 2, refused: 130 })
     for (const number of [201, 202]) void submit(number, flooding)
     expect(pool.refusal('org_flooding', deadlineMs)).toMatchObject({ retryAfterSeconds: 1 })
     expect(pool.refusal('org_quiet', deadlineMs)).toBeNull()
@@ -239,7 +239,7 @@ describe('the bounded queue', () => {
     worker(0).answer()
     await pump()
     expect(await served).toBeNull()
-    expect((await Promise.all(flood.slice(60))).every((code) => code === 'OVERLOADED')).toBe(true)
+    expect((await Promise.all(flood.slice(70))).every((code) => code === 'OVERLOADED')).toBe(true)
   })
 
   test('fills while no worker lives', async () => {
