@@ -94,7 +94,8 @@ export const startApp = (options: AppOptions): App => {
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
       routes: {
         ...attestationNativeRoutes(options.endpoints),
-        '/*': (request) => valve(() => refuse(notServed(request), requestIds(request.headers.get('x-request-id')))),
+        '/*': (request) =>
+          valve.refuse(() => refuse(notServed(request), requestIds(request.headers.get('x-request-id')))),
       },
     },
   })

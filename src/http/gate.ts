@@ -71,6 +71,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
 
     return (request) => {
       const startedMs = monotonicMs()
+      valve.arrived()
       const { headers } = request
       const requestId = requestIds(headers.get('x-request-id'))
       let rateLimit: RateLimitState | null = null
@@ -81,12 +82,12 @@ export const createGate = (dependencies: GateDependencies): Gate => {
         return response
       }
       const refuse = (error: unknown): Response | Promise<Response> =>
-        valve(() => {
+        valve.refuse(() => {
           metrics.recordError(toProblem(error).code)
           return answer(problemResponse(error, requestId, { report, rateLimit, challenge, requestHeaders: headers }))
         })
       const turnAway = (error: CountersignError): Response | Promise<Response> =>
-        valve(() => {
+        valve.refuse(() => {
           metrics.recordError(error.code)
           report(error, requestId)
           return answer(repeatedProblemResponse(error, requestId))

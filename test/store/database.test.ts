@@ -119,12 +119,14 @@ describeDatabases((dialect) => {
     })
 
     test('lets work that outlives it use the database again', async () => {
-      const after = Promise.withResolvers<string[]>()
+      const ended = Promise.withResolvers<void>()
+      let read: Promise<string[]> | undefined
       await database.transaction(async (transaction) => {
         await insert(transaction, 'a')
-        setImmediate(() => names().then(after.resolve, after.reject))
+        read = ended.promise.then(names)
       })
-      expect(await after.promise).toEqual(['a'])
+      ended.resolve()
+      expect(await read).toEqual(['a'])
     })
 
     test('has a handle that is dead once it ended', async () => {
