@@ -209,7 +209,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       shared: place.shared,
       idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
       endpoints: createAttestation({
-        ...{ config, path, catalog, pool, sharing, clock, log },
+        ...{ config, path, catalog, pool, sharing, clock, log, database: store.database },
         collector: facts.collector,
         digestKey: await store.deployment.ensureSecret('fact_digest_key'),
       }),

@@ -54,7 +54,7 @@ export type Admission = (organizationId: string, leftMs: number) => QueueFullErr
 export const createAdmission =
   ({ queue, queueLimit, statistics, countWorkers }: AdmissionOptions): Admission =>
   (organizationId, leftMs) => {
-    if (queue.size === 0) return 0
+    if (queue.size === 0 && leftMs > 0) return 0
     const { meanServiceMs, overrunMs } = statistics
     const expectedMs = forecastMs({
       queued: queue.sizeOf(organizationId),

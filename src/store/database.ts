@@ -96,6 +96,8 @@ export interface Database extends Statements {
     work: (transaction: Transaction) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>
+  /** Milliseconds until a transaction asked for now would be done; null while too many wait to add one but in need. */
+  backlogMs(): number | null
   /** A number that differs whenever anyone has committed since the last call; null where the dialect has none. */
   commitMark(): Promise<number | null>
   /** Calls `wake` soon after others have committed a change; it may miss some. Absent where the mark is as good. */

@@ -75,17 +75,19 @@ export const createIdempotencyTable = (
       const nowSeconds = scope.nowSeconds()
       const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const keepUntilSeconds = claimExpiresAtSeconds + ABANDONED_KEEP_SECONDS
+      const insert = () =>
+        transaction.execute(
+          `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
+             keep_until_seconds) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+          [...KEY(claim), bodyHash, uuid, claimExpiresAtSeconds, keepUntilSeconds],
+        )
+      if ((await insert()) === 1) return { outcome: 'claimed', claim }
       // What is past its time counts as swept.
-      await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
+      const swept = await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
         ...KEY(claim),
         nowSeconds,
       ])
-      const inserted = await transaction.execute(
-        `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
-           keep_until_seconds) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        [...KEY(claim), bodyHash, uuid, claimExpiresAtSeconds, keepUntilSeconds],
-      )
-      if (inserted === 1) return { outcome: 'claimed', claim }
+      if (swept === 1 && (await insert()) === 1) return { outcome: 'claimed', claim }
 
       const [row] = await transaction.query<ClaimRow>(
         `SELECT body_hash, uuid, claim_expires_at_seconds, keep_until_seconds, response_status, response_body

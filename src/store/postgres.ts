@@ -3,6 +3,7 @@
 // Source: https://www.postgresql.org/docs/current/transaction-iso.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../domain/time.ts'
+import { createBacklog } from './backlog.ts'
 import type { Database, DeferredStatement, SqlParameter, Transaction } from './database.ts'
 import { StoreStatementError, StoreUnavailableError, TransactionMisuseError } from './errors.ts'
 import { type ConnectionLimits, openPostgresConnection, type PostgresConnection } from './postgres-connection.ts'
@@ -72,6 +73,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   const writePool = createPool(target.poolSize - readers, false)
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const underWay = new Set<Promise<unknown>>()
+  const backlog = createBacklog(maximumQueued, clock.monotonicMs)
   let closed = false
 
   const requireUsable = (): void => {
@@ -213,7 +215,12 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
 
   const transaction: Database['transaction'] = async (work) => {
     requireUsable()
-    return track(runTransaction(work))
+    backlog.add()
+    try {
+      return await track(runTransaction(work))
+    } finally {
+      backlog.remove()
+    }
   }
 
   const execute: Database['execute'] = (sql, parameters) => transaction((handle) => handle.execute(sql, parameters))
@@ -233,6 +240,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     query,
     transaction,
     execute,
+    backlogMs: backlog.waitMs,
     commitMark: async () => null,
     watchChanges: (wake) => watchPostgresChanges(target, connectLimitMs, wake),
     close: async () => {

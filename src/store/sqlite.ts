@@ -3,6 +3,7 @@
 // Source: https://sqlite.org/wal.html, https://sqlite.org/pragma.html#pragma_synchronous.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import type { Clock } from '../domain/time.ts'
+import { createBacklog } from './backlog.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import type { Database, SqlParameter, Transaction, TransactionOptions } from './database.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from './errors.ts'
@@ -102,7 +103,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     belongsTo: (one, before) => one.survives === before.survives,
     monotonicMs: clock.monotonicMs,
   })
-  let waiting = 0
+  const backlog = createBacklog(maximumQueued, clock.monotonicMs)
   let closed = false
 
   const requireUsable = (): void => {
@@ -115,15 +116,15 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     { survives = 'power-loss' }: TransactionOptions = {},
   ): Promise<Result> => {
     requireUsable()
-    if (waiting >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
-    waiting++
+    if (backlog.size >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
+    backlog.add()
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const deadlineMs = clock.monotonicMs() + lockLimitMs
     queue.add({ work, survives, deadlineMs, resolve: (result) => resolve(result as Result), reject })
     try {
       return await promise
     } finally {
-      waiting--
+      backlog.remove()
     }
   }
 
@@ -148,6 +149,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     query,
     transaction,
     execute: (sql, parameters, settings) => transaction((handle) => handle.execute(sql, parameters), settings),
+    backlogMs: backlog.waitMs,
     // Differs for the reader whenever another connection, here or in another process, has committed.
     commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
     close: async () => {

@@ -16,6 +16,7 @@ import type { Catalog } from '../policy/catalog.ts'
 import type { FactCollector } from '../policy/types.ts'
 import type { Pool } from '../pool/pool.ts'
 import { systemTimers } from '../pool/timers.ts'
+import type { Database } from '../store/database.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createExpiry } from './expiry-service.ts'
 import { createRegistries } from './registry-service.ts'
@@ -27,6 +28,7 @@ export interface AttestationDependencies {
   readonly path: Pick<RequestPath, 'gate' | 'idempotent' | 'metrics' | 'report'>
   readonly catalog: Catalog
   readonly pool: Pool
+  readonly database: Pick<Database, 'backlogMs'>
   readonly collector: FactCollector
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
   /** Under which the log has the digests of facts. */
@@ -36,14 +38,17 @@ export interface AttestationDependencies {
 }
 
 export const createAttestation = (dependencies: AttestationDependencies): AttestationEndpoints => {
-  const { config, path, catalog, pool, collector, sharing, digestKey, clock, log } = dependencies
+  const { config, path, catalog, pool, database, collector, sharing, digestKey, clock, log } = dependencies
   const { gate, idempotent, metrics, report } = path
   const targets = withRegistries(catalog, createRegistries(config, clock, log))
   const timers = systemTimers
   const collectFacts = createCollectJobFacts({ collector, velocity: sharing.velocity, digestKey, timers })
   const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
   const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
-  const shared: EndpointDependencies = { gate, idempotent, metrics, withhold: pool.withhold, refusal: pool.refusal }
+  const shared: EndpointDependencies = {
+    ...{ gate, idempotent, metrics, withhold: pool.withhold, refusal: pool.refusal },
+    storeBacklogMs: database.backlogMs,
+  }
   return {
     attestation: createEndpoint(shared, { kind: 'attestation', route: '/v2/attestation', decode, perform: attest }),
     batch: createBatchEndpoint({

@@ -1,4 +1,4 @@
-// What the endpoints of single requests tell the gate: whom the pool would refuse, and who is let through all the same.
+// What the endpoints of single requests tell the gate: whom the pool or the store would make wait in vain.
 import { expect, test } from 'bun:test'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
 import { QueueFullError } from '../../src/domain/errors.ts'
@@ -9,7 +9,10 @@ const PRINCIPAL: Principal = {
   ...{ keyId: 'key_1', organizationId: 'org_1', kind: 'attestation', environment: 'live', rateLimit: null },
 }
 
-const settingsWith = (refusal: (organizationId: string, deadlineMs: number) => QueueFullError | null): GateSettings => {
+const settingsWith = (
+  refusal: (organizationId: string, deadlineMs: number) => QueueFullError | null,
+  backlogMs: number | null = 0,
+): GateSettings => {
   const taken: GateSettings[] = []
   createEndpoint(
     {
@@ -21,6 +24,7 @@ const settingsWith = (refusal: (organizationId: string, deadlineMs: number) => Q
       metrics: { recordDecision: () => undefined },
       withhold: () => undefined,
       refusal,
+      storeBacklogMs: () => backlogMs,
     },
     {
       ...{ kind: 'attestation', route: '/v2/attestation', decode: (body) => body },
@@ -44,7 +48,25 @@ test('the pool is asked by organization and deadline, and its refusal is the req
   expect(settingsWith(() => null).refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
 })
 
-test('a request with an Idempotency-Key is let through: its answer may be there already', () => {
-  const { refusal } = settingsWith(() => new QueueFullError())
-  expect(refusal?.(PRINCIPAL, new Headers({ 'idempotency-key': 'order-7' }), 1_500)).toBeNull()
+const KEYED = new Headers({ 'idempotency-key': 'order-7' })
+
+test('of the deadline of a request with an Idempotency-Key the pool has what the store leaves', () => {
+  const asked: unknown[] = []
+  const { refusal } = settingsWith((...parameters) => {
+    asked.push(parameters)
+    return null
+  }, 100)
+  expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toBeNull()
+  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
+  expect(asked).toEqual([
+    ['org_1', 900],
+    ['org_1', 1_500],
+  ])
+})
+
+test('it is refused where too many wait for the store, and one without is not', () => {
+  const { refusal } = settingsWith(() => null, null)
+  expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
+  expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toBe(refusal?.(PRINCIPAL, KEYED, 1_500) ?? null)
+  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
 })

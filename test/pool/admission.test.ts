@@ -34,6 +34,8 @@ test('what is done in time with a margin is taken, what is not is refused with t
 
 test('where nobody waits, whoever comes is taken', () => {
   expect(admissionOf({ queued: 0, size: 0, overrunMs: 10_000 })('a', 1)).toBe(0)
+  // But not without any time left for it.
+  expect(admissionOf({ queued: 0, size: 0 })('a', -1)).toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
 })
 
 test('in a full queue a job is taken only where another organization has to make room', () => {

@@ -207,7 +207,7 @@ describe('the bounded queue', () => {
     const { pump, submit, pool } = await startHarness({ workers: 1, limits: { maxInFlight: 1 } })
     const { organizationId } = targetOf()
     // Nobody waits: whoever comes is taken.
-    expect(pool.refusal(organizationId, 0)).toBeNull()
+    expect(pool.refusal(organizationId, Number.MAX_SAFE_INTEGER)).toBeNull()
     for (let number = 0; number < 3; number++) void submit(number)
     await pump()
     expect(pool.refusal(organizationId, Number.MAX_SAFE_INTEGER)).toBeNull()
