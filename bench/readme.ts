@@ -1,5 +1,6 @@
 // Prints results into the README, so that no number there was typed by hand: bun bench/readme.ts result.json [more.json …]
-// A result to quote has no findings and was no quick one; the section says where, on what and when it was measured.
+// A result to quote was no quick one, and has no findings unless they are to be quoted with it (--with-findings); the
+// section says where, on what and when it was measured.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatValue } from './report.ts'
@@ -87,9 +88,14 @@ const shareTable = ({ measurements }: BenchResult): string[] => {
   return rows.length === 0 ? [] : ['', 'Where the CPU of one attestation goes:', '', table(['', 'CPU', 'share'], rows)]
 }
 
+export interface Quoting {
+  /** What makes numbers doubtful is said below them, instead of the result being refused. */
+  readonly withFindings?: boolean
+}
+
 /** @throws ResultInvalidError for a result that is not fit to be quoted. */
-const checkQuotable = ({ findings, settings, commit }: BenchResult): void => {
-  if (findings.length > 0) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
+const checkQuotable = ({ findings, settings, commit }: BenchResult, { withFindings = false }: Quoting): void => {
+  if (findings.length > 0 && !withFindings) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
   if (settings['quick'] === true) throw new ResultInvalidError('it is of a quick run')
   if (commit?.modified === true) throw new ResultInvalidError('the working tree was modified')
 }
@@ -98,10 +104,10 @@ const checkQuotable = ({ findings, settings, commit }: BenchResult): void => {
  * Several runs as one, for parts that were run apart.
  * @throws ResultInvalidError when they are not of one machine, runtime and commit, or measured the same thing.
  */
-export const mergeResults = (results: readonly BenchResult[]): BenchResult => {
+export const mergeResults = (results: readonly BenchResult[], quoting: Quoting = {}): BenchResult => {
   const [first, ...others] = results
   if (first === undefined) throw new ResultInvalidError('there is no result')
-  for (const result of results) checkQuotable(result)
+  for (const result of results) checkQuotable(result, quoting)
   const placeOf = ({ machine, runtime, commit }: BenchResult): string =>
     JSON.stringify([machine.cpu, machine.cores, runtime.version, commit?.id ?? null])
   if (others.some((other) => placeOf(other) !== placeOf(first))) {
@@ -111,15 +117,33 @@ export const mergeResults = (results: readonly BenchResult[]): BenchResult => {
   const names = measurements.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new ResultInvalidError(`${twice} is in two of the results`)
-  return { ...first, measurements, goals: results.flatMap(({ goals }) => goals) }
+  return {
+    ...{ ...first, measurements },
+    goals: results.flatMap(({ goals }) => goals),
+    findings: results.flatMap(({ findings }) => findings),
+  }
 }
+
+const findingList = ({ findings }: BenchResult): string[] =>
+  findings.length === 0
+    ? []
+    : [
+        '',
+        'Noticed by the bench itself, and to be read beside the numbers:',
+        '',
+        ...findings.map((text) => `- ${text}`),
+      ]
 
 /**
  * The section's Markdown, markers included.
  * @throws ResultInvalidError for a result that is not fit to be quoted.
  */
-export const speedSection = (result: BenchResult, hasDrawing: HasDrawing = () => false): string => {
-  checkQuotable(result)
+export const speedSection = (
+  result: BenchResult,
+  hasDrawing: HasDrawing = () => false,
+  quoting: Quoting = {},
+): string => {
+  checkQuotable(result, quoting)
   const { machine, runtime, commit, settings, measurements } = result
   const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
   const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
@@ -136,6 +160,7 @@ export const speedSection = (result: BenchResult, hasDrawing: HasDrawing = () =>
   const details = [
     ...PARTS.flatMap(({ part, words }) => tableOf(part).flatMap((rows) => ['', words, '', rows])),
     ...shareTable(result),
+    ...findingList(result),
   ]
   return [
     SECTION_BEGIN,
@@ -165,17 +190,24 @@ export const withSpeedSection = (readme: string, section: string): string => {
 }
 
 if (import.meta.main) {
-  const paths = process.argv.slice(2)
-  if (paths.length === 0) {
-    console.error('bun bench/readme.ts result.json [more.json …], made by: bun run bench --json > result.json')
+  const words = process.argv.slice(2)
+  const paths = words.filter((word) => word !== '--with-findings')
+  const quoting: Quoting = { withFindings: paths.length < words.length }
+  if (paths.length === 0 || paths.some((path) => path.startsWith('--'))) {
+    console.error(
+      'bun bench/readme.ts [--with-findings] result.json [more.json …], made by: bun run bench --json > result.json',
+    )
     process.exit(2)
   }
   const root = join(import.meta.dir, '..')
   const readme = join(root, 'README.md')
   const hasDrawing: HasDrawing = (name) => existsSync(join(root, 'docs', 'images', `bench-${name}.svg`))
   try {
-    const result = mergeResults(paths.map((path) => parseResult(readFileSync(path, 'utf8'))))
-    writeFileSync(readme, withSpeedSection(readFileSync(readme, 'utf8'), speedSection(result, hasDrawing)))
+    const result = mergeResults(
+      paths.map((path) => parseResult(readFileSync(path, 'utf8'))),
+      quoting,
+    )
+    writeFileSync(readme, withSpeedSection(readFileSync(readme, 'utf8'), speedSection(result, hasDrawing, quoting)))
   } catch (error) {
     if (!(error instanceof ResultInvalidError)) throw error
     console.error(`${paths.join(', ')}: ${error.message}`)

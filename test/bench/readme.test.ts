@@ -59,6 +59,15 @@ describe('the speed section', () => {
   })
 })
 
+test('findings are quoted with the numbers where that is asked for', () => {
+  const findings = ['service: 3 answers with status 503', 'floor: late']
+  const section = speedSection({ ...result, findings }, undefined, { withFindings: true })
+  for (const finding of findings) expect(section).toContain(`\n- ${finding}\n`)
+  expect(section.indexOf(findings[0] ?? '')).toBeGreaterThan(section.indexOf('| throughput'))
+  const quick = { ...result, findings, settings: { quick: true } }
+  expect(() => speedSection(quick, undefined, { withFindings: true })).toThrow(ResultInvalidError)
+})
+
 describe('several results', () => {
   const sweep: BenchResult = {
     ...result,
@@ -94,6 +103,8 @@ describe('several results', () => {
       { ...sweep, findings: ['a finding'] },
     ]
     for (const other of wrong) expect(() => mergeResults([result, other])).toThrow(ResultInvalidError)
+    const doubtful = { ...sweep, findings: ['a finding'] }
+    expect(mergeResults([result, doubtful], { withFindings: true }).findings).toEqual(['a finding'])
   })
 })
 
