@@ -8,6 +8,7 @@ export const USUAL_PARTS = [
   'naive',
   'bare',
   'service',
+  'keyed',
   'signers',
   'batch',
   'solana',

@@ -17,6 +17,10 @@ const PARTS: readonly { readonly part: string; readonly words: string }[] = [
     part: 'service',
     words: 'The service as a user runs it, with its key check, a policy of six rules and its decision record:',
   },
+  {
+    part: 'keyed',
+    words: 'The same with an `Idempotency-Key` of its own in each request, as the client library sends them:',
+  },
   { part: 'signers', words: 'The same with each signing backend:' },
   { part: 'batch', words: 'Many attestations in one call:' },
   { part: 'solana', words: 'On Solana, signed by Ed25519:' },

@@ -8,6 +8,7 @@ const PART_TITLES: Readonly<Record<string, string>> = {
   naive: 'The naive way: Elysia, viem signing in the handler',
   bare: 'A bare server in C that signs and does nothing else',
   service: 'The service: key, policy and decision record, through HTTP',
+  keyed: 'The same with an Idempotency-Key of its own in each request',
   signers: 'Signers: the service with each secp256k1 backend there is',
   batch: 'Batch: many attestations in one call',
   solana: 'Solana: the service signing by Ed25519',

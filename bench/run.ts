@@ -12,6 +12,7 @@ import type { BenchContext, BenchPart } from './parts/context.ts'
 import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.ts'
 import { createFloorPart } from './parts/floor.ts'
 import { measureIdentity } from './parts/identity.ts'
+import { createKeyedPart } from './parts/keyed.ts'
 import { createNaivePart } from './parts/naive.ts'
 import { measureOverload } from './parts/overload.ts'
 import { measureScale } from './parts/scale.ts'
@@ -31,6 +32,7 @@ const PART_MAKERS = {
   naive: createNaivePart,
   bare: createBarePart,
   service: createServicePart,
+  keyed: createKeyedPart,
   signers: createSignersPart,
   batch: createBatchPart,
   solana: createSolanaPart,

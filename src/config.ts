@@ -240,6 +240,7 @@ export const loadConfig = (input: ConfigInput): Config => {
     deadlineMs: value('deadlineMs'),
     queueLimit: value('queueLimit'),
     organizationWeights: value('organizationWeights'),
+    organizationConcurrency: value('organizationConcurrency'),
     hangMs: value('hangMs'),
     signer: value('signer'),
     decisionsSync: value('decisionsSync'),

@@ -25,7 +25,7 @@ import { createAttesterReload } from './wiring/attester-reload.ts'
 import { type ChangeFollower, followChanges } from './wiring/change-followers.ts'
 import { createFacts } from './wiring/facts-service.ts'
 import { createIdentity, type Identity } from './wiring/identity-service.ts'
-import { createOrganizationWeights } from './wiring/organization-weights.ts'
+import { loadOrganizationShares } from './wiring/organization-shares.ts'
 import { startPortalService } from './wiring/portal-service.ts'
 import { createReadiness } from './wiring/readiness.ts'
 import { createRequestPath } from './wiring/request-path.ts'
@@ -111,27 +111,21 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
     if (shipping !== null) closers.push(shipping.stop)
     const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
     const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
-    const weights = createOrganizationWeights(
-      store.organizations,
-      config.organizationWeights,
-      (error) => log.warn('the weights of organizations could not be read; they stay as they were', { error }),
-      (slugs) => log.warn('organization-weights names organizations that are not there', { slugs }),
-    )
-    await weights.load()
+    const shares = await loadOrganizationShares(config, store, log)
     const attesters = await readAttesters(store, folder)
     const { pool, signer, isLogHealthy } = createSigningPool({
       config,
       folder,
       passphrase: passphrase.source,
       attesters,
-      weightOf: weights.weightOf,
+      weightOf: shares.weightOf,
       firstSlot: place.index * SLOTS_PER_PROCESS,
       catalog,
       clock,
       log,
       onLogFailure: () => metrics.recordDecisionLogFailure(),
     })
-    const followers: ChangeFollower[] = [weights]
+    const followers: ChangeFollower[] = [...shares.followers]
     const streams: Pick<Identity['streams'], 'size'>[] = []
     const facts = createFacts({
       ...{ config, store, pool, clock, log },
@@ -209,7 +203,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       shared: place.shared,
       idleTimeoutSeconds: Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(config.deadlineMs / 1000) + 10),
       endpoints: createAttestation({
-        ...{ config, path, catalog, pool, sharing, clock, log, database: store.database },
+        ...{ config, path, catalog, pool, sharing, clock, log, database: store.database, capOf: shares.capOf },
         collector: facts.collector,
         digestKey: await store.deployment.ensureSecret('fact_digest_key'),
       }),

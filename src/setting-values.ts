@@ -72,15 +72,22 @@ export const parseCountOrAuto =
   (text: string): number | null =>
     text === 'auto' ? null : parseInteger(1, maximum)(text)
 
-/** `acme=4,other=1`. */
-export const parseWeights = (text: string): ReadonlyMap<string, number> => {
-  const weights = new Map<string, number>()
-  for (const part of text === '' ? [] : text.split(',')) {
-    const [, slug, weight] = /^\s*([a-z0-9][a-z0-9-]*)=([1-9][0-9]{0,3})\s*$/.exec(part) ?? []
-    if (slug === undefined || Number(weight) > 1_000 || weights.has(slug)) {
-      throw new Error('must be a list of ORG=WEIGHT with commas, each organization once, weights from 1 to 1000')
+/** In place of an organization's short name: all that are not named. */
+export const ALL_OTHERS = '*'
+
+/** `acme=4,other=1,*=2`: whole numbers from 1. */
+export const parseByOrganization =
+  (maximum: number) =>
+  (text: string): ReadonlyMap<string, number> => {
+    const numbers = new Map<string, number>()
+    for (const part of text === '' ? [] : text.split(',')) {
+      const [, slug, number] = /^\s*([a-z0-9][a-z0-9-]*|\*)=([1-9][0-9]{0,8})\s*$/.exec(part) ?? []
+      if (slug === undefined || Number(number) > maximum || numbers.has(slug)) {
+        throw new Error(
+          `must be a list of ORG=NUMBER with commas, each organization once, * for all others, numbers from 1 to ${maximum}`,
+        )
+      }
+      numbers.set(slug, Number(number))
     }
-    weights.set(slug, Number(weight))
+    return numbers
   }
-  return weights
-}

@@ -5,13 +5,13 @@ import { parseShipPlace } from './decisions/ship-target.ts'
 import { PROCESSES_MAX } from './processes/plan.ts'
 import {
   parseBoolean,
+  parseByOrganization,
   parseChoice,
   parseCountOrAuto,
   parseInteger,
   parseListen,
   parsePath,
   parsePublicUrl,
-  parseWeights,
 } from './setting-values.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
@@ -126,7 +126,14 @@ export const SETTINGS = {
     name: 'organization-weights',
     description: 'Parts of the workers’ time under load: acme=4,other=2; an organization that is not named has 1',
     defaultText: '',
-    parse: parseWeights,
+    parse: parseByOrganization(1_000),
+  }),
+  organizationConcurrency: setting({
+    name: 'organization-concurrency',
+    description:
+      'Attestations of one organization under way at once in a process, then 429: acme=500,*=2000; no cap unless set',
+    defaultText: '',
+    parse: parseByOrganization(1_000_000),
   }),
   hangMs: setting({
     name: 'hang-ms',

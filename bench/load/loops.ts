@@ -30,6 +30,8 @@ export interface LoadLoop {
 export interface LoopDependencies {
   readonly connections: number
   readonly requests: readonly Uint8Array[]
+  /** What is sent in a request's place; itself unless given. */
+  readonly stamp?: (request: Uint8Array) => Uint8Array
   readonly recorder: Recorder
   /** Called for each answer that counts, before its bytes are gone. */
   readonly inspect: (requestIndex: number, response: ResponseView) => void
@@ -63,7 +65,7 @@ const createQueue = <T>() => {
 }
 
 /** What is in flight on each connection, and the turn of the next request. */
-const createFlights = ({ connections, requests, recorder, inspect }: LoopDependencies) => {
+const createFlights = ({ connections, requests, stamp, recorder, inspect }: LoopDependencies) => {
   const dueMs = new Float64Array(connections)
   const takenUpMs = new Float64Array(connections)
   const requestIndex = new Int32Array(connections).fill(IDLE)
@@ -78,7 +80,8 @@ const createFlights = ({ connections, requests, recorder, inspect }: LoopDepende
       takenUpMs[connection.id] = takenUp
       requestIndex[connection.id] = index
       inFlight++
-      connection.send(requests[index]!)
+      const request = requests[index]!
+      connection.send(stamp === undefined ? request : stamp(request))
     },
     land(connection: Connection, nowMs: number, response: ResponseView): void {
       const index = requestIndex[connection.id]!

@@ -20,6 +20,8 @@ export interface BodyPlan {
   readonly keys?: readonly string[]
   /** So many requests in one call of the batch endpoint; `wallets` is a multiple of it. */
   readonly batch?: number
+  /** Each request that is sent has an Idempotency-Key of its own, also where its body was sent before. */
+  readonly idempotencyKeys?: boolean
 }
 
 /** What an answer must be. `status` alone is for servers that attest nothing. */

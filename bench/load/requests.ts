@@ -1,5 +1,5 @@
 // The requests of a run, whole: request line, headers and body in one buffer each, made before the first is sent.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import bs58 from 'bs58'
 import type { BodyPlan } from './plan.ts'
 
@@ -15,6 +15,8 @@ export interface AttestationBody {
 
 export interface PreparedRequests {
   readonly bytes: readonly Uint8Array[]
+  /** What is sent in a request's place: itself, or a copy with an idempotency key that no other has. */
+  readonly stamp: (request: Uint8Array) => Uint8Array
   /** Of a batch's request: the bodies from its index times the plan's batch on. */
   readonly bodies: readonly AttestationBody[]
 }
@@ -74,11 +76,32 @@ export const buildRequest = (url: URL, headers: Readonly<Record<string, string>>
   return Buffer.from(lines.join('\r\n'))
 }
 
+/** One for each run, whatever ran against the same service before. */
+const keyPlace = (): string => `bench-${randomUUID()}-000000000000`
+
+/** The key's digits are at the same place in all requests: its header is the first, after the host's. */
+const createStamp = (example: Uint8Array, place: string): ((request: Uint8Array) => Uint8Array) => {
+  const end = Buffer.from(example).indexOf(place) + place.length
+  let sent = 0
+  return (request) => {
+    const stamped = request.slice()
+    sent += 1
+    for (let at = end - 1, rest = sent; rest > 0; at--, rest = Math.floor(rest / 10)) stamped[at] = 48 + (rest % 10)
+    return stamped
+  }
+}
+
+const asItIs = (request: Uint8Array): Uint8Array => request
+
 export const prepareRequests = (
   url: URL,
-  headers: Readonly<Record<string, string>>,
+  givenHeaders: Readonly<Record<string, string>>,
   plan: BodyPlan,
 ): PreparedRequests => {
+  const place = plan.idempotencyKeys === true && plan.batch === undefined ? keyPlace() : null
+  const headers = place === null ? givenHeaders : { 'idempotency-key': place, ...givenHeaders }
+  const stampOf = (bytes: readonly Uint8Array[]) =>
+    place === null || bytes[0] === undefined ? asItIs : createStamp(bytes[0], place)
   const bodies = Array.from({ length: plan.wallets }, (_, index) => makeBody(plan, index))
   const headersOf = (index: number): Readonly<Record<string, string>> => {
     const key = plan.keys?.[index % plan.keys.length]
@@ -86,12 +109,13 @@ export const prepareRequests = (
   }
   const { batch } = plan
   if (batch === undefined) {
-    return { bodies, bytes: bodies.map((body, index) => buildRequest(url, headersOf(index), bodyText(body))) }
+    const bytes = bodies.map((body, index) => buildRequest(url, headersOf(index), bodyText(body)))
+    return { bodies, bytes, stamp: stampOf(bytes) }
   }
   if (plan.wallets % batch !== 0) throw new RangeError('the wallets must fill whole batches')
   const texts = Array.from({ length: plan.wallets / batch }, (_, call) => {
     const elements = bodies.slice(call * batch, (call + 1) * batch).map(bodyText)
     return `{"requests":[${elements.join(',')}]}`
   })
-  return { bodies, bytes: texts.map((text, index) => buildRequest(url, headersOf(index), text)) }
+  return { bodies, bytes: texts.map((text, index) => buildRequest(url, headersOf(index), text)), stamp: asItIs }
 }

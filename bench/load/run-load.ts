@@ -34,12 +34,13 @@ const drain = async (loop: LoadLoop, drainMs: number): Promise<void> => {
  */
 export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
   const url = new URL(plan.url)
-  const { bytes, bodies } = prepareRequests(url, plan.headers, plan.bodies)
+  const { bytes, bodies, stamp } = prepareRequests(url, plan.headers, plan.bodies)
   const inspector = createAnswerInspector(plan.answers, bodies)
   const recorder = createRecorder(plan.shape.mode === 'open' ? 'due' : 'answer')
   const common = {
     connections: plan.shape.connections,
     requests: bytes,
+    stamp,
     recorder,
     inspect: inspector.inspect,
   }

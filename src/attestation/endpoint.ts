@@ -15,7 +15,7 @@ export interface EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision'>
   /** A decision was made for a request that was answered 408 meanwhile: the log must say so (invariant 4). */
   readonly withhold: (uuids: readonly string[]) => void
-  /** The refusal that a request would meet at the pool, if any: the same error each time. */
+  /** The refusal that a request would meet by its organization's cap or at the pool, if any: the same error each time. */
   readonly refusal: (organizationId: string, deadlineMs: number) => CountersignError | null
   /** Milliseconds until a write to the store asked for now would be done; null: too many wait. */
   readonly storeBacklogMs: () => number | null

@@ -1,7 +1,7 @@
 // The way into every API endpoint, in the order of the house: request id, deadline, key, rate limit, then the endpoint's
 // own work; and the one way out, for answers and errors alike. One function for all, so that none forgets a step.
 import type { ApiKeyScope } from '../domain/api-key.ts'
-import type { CountersignError } from '../domain/errors.ts'
+import { type CountersignError, ERROR_STATUS } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Authenticator, Principal } from './authenticate.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
@@ -89,7 +89,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
       const turnAway = (error: CountersignError): Response | Promise<Response> =>
         valve.refuse(() => {
           metrics.recordError(error.code)
-          report(error, requestId)
+          if (ERROR_STATUS[error.code] >= 500) report(error, requestId)
           return answer(repeatedProblemResponse(error, requestId))
         })
 

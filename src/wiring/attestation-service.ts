@@ -1,6 +1,7 @@
 // Interface A put together: what a request names finds its policy, its facts are collected, the pool decides and signs.
 import { createAttest } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
+import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
 import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
 import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
@@ -29,6 +30,8 @@ export interface AttestationDependencies {
   readonly catalog: Catalog
   readonly pool: Pool
   readonly database: Pick<Database, 'backlogMs'>
+  /** How many attestations of an organization may be under way at once; null: no organization has a cap. */
+  readonly capOf: ((organizationId: string) => number) | null
   readonly collector: FactCollector
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
   /** Under which the log has the digests of facts. */
@@ -38,15 +41,18 @@ export interface AttestationDependencies {
 }
 
 export const createAttestation = (dependencies: AttestationDependencies): AttestationEndpoints => {
-  const { config, path, catalog, pool, database, collector, sharing, digestKey, clock, log } = dependencies
+  const { config, path, catalog, pool, database, capOf, collector, sharing, digestKey, clock, log } = dependencies
   const { gate, idempotent, metrics, report } = path
   const targets = withRegistries(catalog, createRegistries(config, clock, log))
   const timers = systemTimers
   const collectFacts = createCollectJobFacts({ collector, velocity: sharing.velocity, digestKey, timers })
-  const attest = createAttest({ catalog: targets, pool, clock, collectFacts })
+  const concurrency = capOf === null ? UNCAPPED : createConcurrency(capOf)
+  const attest = concurrency.capped(createAttest({ catalog: targets, pool, clock, collectFacts }))
   const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
   const shared: EndpointDependencies = {
-    ...{ gate, idempotent, metrics, withhold: pool.withhold, refusal: pool.refusal },
+    ...{ gate, idempotent, metrics, withhold: pool.withhold },
+    refusal: (organizationId, deadlineMs) =>
+      concurrency.refusal(organizationId) ?? pool.refusal(organizationId, deadlineMs),
     storeBacklogMs: database.backlogMs,
   }
   return {
@@ -61,10 +67,12 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       kind: 'task',
       route: '/v1/task',
       decode: (body) => decodeTaskRequest(body, config.chains),
-      perform: createEvaluateTask({
-        ...{ catalog: targets, pool, clock, collectFacts },
-        expiry: createExpiry(config, clock),
-      }),
+      perform: concurrency.capped(
+        createEvaluateTask({
+          ...{ catalog: targets, pool, clock, collectFacts },
+          expiry: createExpiry(config, clock),
+        }),
+      ),
     }),
   }
 }

@@ -30,6 +30,27 @@ describe('prepared requests', () => {
     expect(prepareRequests(URL_HERE, {}, { ...onChain, seed: 'other' }).bodies[0]).not.toEqual(bodies[0])
   })
 
+  test('carry an idempotency key that no other has, however often one is sent', () => {
+    const { bytes, stamp } = prepareRequests(URL_HERE, { 'x-api-key': 'k' }, { ...onChain, idempotencyKeys: true })
+    const keys = Array.from({ length: 1_234 }, (_, index) => {
+      const request = bytes[index % bytes.length]!
+      const sent = Buffer.from(stamp(request)).toString()
+      const [, key = ''] = /\r\nidempotency-key: (\S+)\r\nx-api-key: k\r\n/.exec(sent) ?? []
+      expect(sent.replace(key, '')).toBe(
+        Buffer.from(request)
+          .toString()
+          .replace(/bench-[-0-9a-f]+/, ''),
+      )
+      return key
+    })
+    expect(new Set(keys).size).toBe(1_234)
+    expect(keys.at(-1)).toEndWith('-000000001234')
+    const again = prepareRequests(URL_HERE, {}, { ...onChain, idempotencyKeys: true })
+    expect(keys).not.toContain(Buffer.from(again.stamp(again.bytes[0]!)).toString().split('\r\n')[2]?.slice(17))
+    const plain = prepareRequests(URL_HERE, {}, onChain)
+    expect(plain.stamp(plain.bytes[0]!)).toBe(plain.bytes[0]!)
+  })
+
   test('carry 68 bytes of calldata on chain and none for a project', () => {
     const { bodies } = prepareRequests(URL_HERE, {}, onChain)
     expect(bodies.every(({ data }) => /^0xa9059cbb[0-9a-f]{128}$/.test(data))).toBe(true)

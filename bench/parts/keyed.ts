@@ -1,0 +1,20 @@
+// The service with an idempotency key in each request, as the client library sends them: each key is two writes to the
+// store besides.
+import type { BenchContext, BenchPart } from './context.ts'
+import { createLoadMeasurer } from './measure-load.ts'
+import { startPolicyService, targetOf } from './policy-service.ts'
+
+export const createKeyedPart = async (context: BenchContext, signer: string): Promise<BenchPart> => {
+  context.progress.step('service for idempotency keys starts')
+  const service = await startPolicyService(context.processes, { environment: { COUNTERSIGN_SIGNER: signer } })
+  const target = targetOf(service, 'keyed')
+  const load = createLoadMeasurer(context, { ...target, bodies: { ...target.bodies, idempotencyKeys: true } })
+  return {
+    name: 'keyed',
+    warm: load.warm,
+    async round() {
+      await load.closed()
+      await load.half()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+// How many attestations of one organization may be under way at once: each holds memory and, where facts are slow or the
+// chain hangs, does so until its deadline. Counted by process, whoever's key asked and however: a batch counts by element.
+import { CountersignError } from '../domain/errors.ts'
+import type { CallAnswer, CallContext } from './job.ts'
+
+/** The organization has as many under way as it may. */
+export class ConcurrencyExceededError extends CountersignError {
+  override readonly name = 'ConcurrencyExceededError'
+  constructor(cap: number) {
+    super('RATE_LIMITED', `at most ${cap} attestations of this organization may be under way at once`, {
+      retryAfterSeconds: 1,
+    })
+  }
+}
+
+export type Perform<Request> = (request: Request, context: CallContext) => Promise<CallAnswer>
+
+export interface Concurrency {
+  /** The refusal that a request of this organization would meet now, if any: the same error each time. */
+  refusal(organizationId: string): ConcurrencyExceededError | null
+  /** @throws ConcurrencyExceededError 429 */
+  capped<Request>(perform: Perform<Request>): Perform<Request>
+}
+
+export const UNCAPPED: Concurrency = { refusal: () => null, capped: (perform) => perform }
+
+/** @param capOf a whole number from 1, or Infinity for none. */
+export const createConcurrency = (capOf: (organizationId: string) => number): Concurrency => {
+  const underWay = new Map<string, number>()
+  const errors = new Map<number, ConcurrencyExceededError>()
+
+  const errorOf = (cap: number): ConcurrencyExceededError => {
+    const error = errors.get(cap) ?? new ConcurrencyExceededError(cap)
+    errors.set(cap, error)
+    return error
+  }
+  const refusal = (organizationId: string): ConcurrencyExceededError | null => {
+    const cap = capOf(organizationId)
+    return (underWay.get(organizationId) ?? 0) < cap ? null : errorOf(cap)
+  }
+  const leave = (organizationId: string): void => {
+    const left = (underWay.get(organizationId) ?? 0) - 1
+    if (left > 0) underWay.set(organizationId, left)
+    else underWay.delete(organizationId)
+  }
+
+  return {
+    refusal,
+    capped: (perform) => async (request, context) => {
+      const { organizationId } = context
+      const refused = refusal(organizationId)
+      if (refused !== null) throw refused
+      underWay.set(organizationId, (underWay.get(organizationId) ?? 0) + 1)
+      try {
+        return await perform(request, context)
+      } finally {
+        leave(organizationId)
+      }
+    },
+  }
+}
