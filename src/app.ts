@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { type AttestationEndpoints, attestationNativeRoutes, attestationRoutes } from './attestation/routes.ts'
 import type { CountersignError, ErrorCode } from './domain/errors.ts'
+import { type ListenAddress, listenUrl } from './http/listen-address.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
 import { toProblem } from './http/problem.ts'
 import type { RequestIdSource } from './http/request-id.ts'
@@ -12,7 +13,6 @@ import { createTurnValve } from './http/turn-valve.ts'
 import type { IdentityEndpoints } from './identity/endpoints.ts'
 import { IDENTITY_METHODS, identityRoutes } from './identity/routes.ts'
 import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
-import type { ListenAddress } from './setting-values.ts'
 
 export interface AppOptions {
   readonly listen: ListenAddress
@@ -110,9 +110,8 @@ export const startApp = (options: AppOptions): App => {
 
   const { server } = app
   if (server === null) throw new Error('the API listener did not start')
-  const host = listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname
   return {
-    url: `http://${host}:${server.port}`,
+    url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }),
     stop: () => server.stop(),
     stopNow: () => server.stop(true),
   }

@@ -1,8 +1,8 @@
 // `bun start`: reads the settings, starts the service, prints how to use it, and stops it on a signal.
 import { bannerText } from './banner.ts'
+import type { ListenAddresses } from './claim-listen-addresses.ts'
 import { type Config, loadConfig } from './config.ts'
 import { CountersignError } from './domain/errors.ts'
-import type { ListenAddresses } from './listen-address.ts'
 import { PolicyInvalidError } from './policy/errors.ts'
 import { WorkersUnusableError } from './pool/supervisor.ts'
 import { systemTimers } from './pool/timers.ts'

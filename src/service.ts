@@ -7,10 +7,10 @@ import { type App, startApp } from './app.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './domain/time.ts'
 import { createAuthenticator } from './http/authenticate.ts'
+import { listenUrl } from './http/listen-address.ts'
 import { createCatalog } from './policy/catalog.ts'
 import { systemTimers } from './pool/timers.ts'
 import { createProcessReading } from './processes/reading.ts'
-import { type ListenAddress, listenText } from './setting-values.ts'
 import { dataFolderAt, makeDataFolder } from './setup/data-folder.ts'
 import { prepareOrganizationKeys } from './setup/evidence-key.ts'
 import { locatePassphrase } from './setup/passphrase.ts'
@@ -68,8 +68,6 @@ const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
 const clock = systemClock
 
-const urlOf = (address: ListenAddress): string => `http://${listenText(address)}`
-
 /**
  * Starts everything.
  * @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator.
@@ -79,8 +77,8 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
   const isFirst = place.index === 0
-  const portalUrl = config.portalUrl === '' ? urlOf(portalListen) : config.portalUrl
-  const dashboardUrl = config.dashboardUrl === '' ? urlOf(dashboardListen) : config.dashboardUrl
+  const portalUrl = config.portalUrl === '' ? listenUrl(portalListen) : config.portalUrl
+  const dashboardUrl = config.dashboardUrl === '' ? listenUrl(dashboardListen) : config.dashboardUrl
   const closers: (() => Promise<void>)[] = []
   const closeAll = async (): Promise<void> => {
     for (const close of closers.reverse()) {
@@ -98,7 +96,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
       folder,
       chains: config.chains,
       urls: {
-        api: urlOf(apiListen),
+        api: listenUrl(apiListen),
         portal: portalUrl,
         dashboard: dashboardUrl,
       },
@@ -258,7 +256,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
           },
           ...{ clock, log, report, signer, version: VERSION },
           factCollector: facts.collector,
-          urls: { api: urlOf(apiListen), dashboard: dashboardUrl },
+          urls: { api: listenUrl(apiListen), dashboard: dashboardUrl },
         })
       : null
     if (admin !== null) {

@@ -1,10 +1,7 @@
 // How the text of a setting becomes its value, kind by kind. Each throws an Error whose message says what is expected, and
 // never what was given: whoever reads the setting names it.
 
-export interface ListenAddress {
-  readonly hostname: string
-  readonly port: number
-}
+import type { ListenAddress } from './http/listen-address.ts'
 
 /** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
 export const parseListen = (text: string): ListenAddress => {
@@ -18,10 +15,6 @@ export const parseListen = (text: string): ListenAddress => {
   if (!/^[A-Za-z0-9.-]+$/.test(host)) throw new Error('must be host:port, [ipv6]:port or :port')
   return { hostname: host, port }
 }
-
-/** As it is written: `127.0.0.1:8080`, `[::1]:8080`. */
-export const listenText = ({ hostname, port }: ListenAddress): string =>
-  hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
 
 export const parseInteger =
   (minimum: number, maximum: number) =>

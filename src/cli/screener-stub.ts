@@ -1,7 +1,8 @@
 // `countersign screener-stub`: an HTTP screener for trials and tests. It screens nothing, and says so in every answer: what
 // it makes of an address is only how the address ends.
 import { parseAnyAddress } from '../domain/address-key.ts'
-import { type ListenAddress, listenText, parseListen } from '../setting-values.ts'
+import { type ListenAddress, listenUrl } from '../http/listen-address.ts'
+import { parseListen } from '../setting-values.ts'
 import { type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
@@ -61,7 +62,7 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerSt
     },
   })
   return {
-    url: `http://${listenText({ hostname, port: server.port ?? 0 })}`,
+    url: listenUrl({ hostname, port: server.port ?? 0 }),
     stop: () => server.stop(true),
   }
 }

@@ -1,6 +1,7 @@
 // The dashboard's own listener: the admin API, the API reference, and the pages. Nothing else of the service answers here,
 // so that it can be kept off the networks that the other listeners are on.
 import { ADMIN_PREFIX, type AdminApi } from '../admin/admin-api.ts'
+import { type ListenAddress, listenUrl } from '../http/listen-address.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
 import { problemResponse } from '../http/response.ts'
@@ -11,7 +12,7 @@ import type { ReferencePages } from './reference.ts'
 export type DashboardPages = (request: Request, path: string) => Response | null | Promise<Response | null>
 
 export interface DashboardListenerOptions {
-  readonly listen: { readonly hostname: string; readonly port: number }
+  readonly listen: ListenAddress
   readonly api: AdminApi
   readonly reference: ReferencePages
   readonly pages?: DashboardPages
@@ -60,6 +61,5 @@ export const startDashboardListener = (options: DashboardListenerOptions): Dashb
       }
     },
   })
-  const host = listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname
-  return { url: `http://${host}:${server.port}`, stop: () => server.stop() }
+  return { url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }), stop: () => server.stop() }
 }

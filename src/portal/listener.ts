@@ -1,6 +1,7 @@
 // The verification page's own listener: the page, its files, its API, and nothing else. A link that a person follows is
 // exchanged before the page loads, so that its token is in no page's address and reaches no script.
 import { randomBytes } from 'node:crypto'
+import { type ListenAddress, listenUrl } from '../http/listen-address.ts'
 import { ASSET_PATH, assetResponse, type PageAssets } from '../http/page-assets.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
@@ -13,7 +14,7 @@ import { pageHeaders } from './page-headers.ts'
 import { createRouter } from './router.ts'
 
 export interface PortalListenerOptions {
-  readonly listen: { readonly hostname: string; readonly port: number }
+  readonly listen: ListenAddress
   readonly assets: PageAssets
   readonly entry: Pick<PortalEntry, 'enter'>
   readonly routes: readonly PortalRoute[]
@@ -120,6 +121,5 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
       }
     },
   })
-  const host = listen.hostname.includes(':') ? `[${listen.hostname}]` : listen.hostname
-  return { url: `http://${host}:${server.port}`, stop: () => server.stop() }
+  return { url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }), stop: () => server.stop() }
 }

@@ -2,11 +2,11 @@
 // process: it claims the addresses and the data folder for all, listens nowhere, and opens neither store nor key. Started as
 // one, this process is the first of them and supervises further ones should they be asked for: alone it is no hop more.
 import { join } from 'node:path'
+import { claimListenAddresses } from '../claim-listen-addresses.ts'
 import type { Config } from '../config.ts'
 import { systemClock } from '../domain/time.ts'
-import { claimListenAddresses } from '../listen-address.ts'
+import { listenText } from '../http/listen-address.ts'
 import { systemTimers } from '../pool/timers.ts'
-import { listenText } from '../setting-values.ts'
 import { SettingInvalidError } from '../settings.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'

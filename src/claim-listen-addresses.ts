@@ -1,6 +1,6 @@
 // Whether the service can listen where it is told to, asked before anything is made or written: a first start that finds
 // its port taken must not leave a deployment behind that names it.
-import type { ListenAddress } from './setting-values.ts'
+import type { ListenAddress } from './http/listen-address.ts'
 import { SettingInvalidError } from './settings.ts'
 
 /**
