@@ -124,7 +124,7 @@ export const SETTINGS = {
   }),
   organizationWeights: setting({
     name: 'organization-weights',
-    description: 'Parts of the workers’ time under load: acme=4,other=2; an organization that is not named has 1',
+    description: 'Parts of the workers’ time under load: acme=4,other=2; one that is not named has 1, or what *=N says',
     defaultText: '',
     parse: parseByOrganization(1_000),
   }),

@@ -2,6 +2,7 @@
 // they are told the time with each event, so tests drive them with times of their own.
 import type { FailureKind } from './plan.ts'
 import type { Recorder } from './recorder.ts'
+import { asItIs } from './requests.ts'
 import type { ResponseView } from './response-parser.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -65,7 +66,7 @@ const createQueue = <T>() => {
 }
 
 /** What is in flight on each connection, and the turn of the next request. */
-const createFlights = ({ connections, requests, stamp, recorder, inspect }: LoopDependencies) => {
+const createFlights = ({ connections, requests, stamp = asItIs, recorder, inspect }: LoopDependencies) => {
   const dueMs = new Float64Array(connections)
   const takenUpMs = new Float64Array(connections)
   const requestIndex = new Int32Array(connections).fill(IDLE)
@@ -80,8 +81,7 @@ const createFlights = ({ connections, requests, stamp, recorder, inspect }: Loop
       takenUpMs[connection.id] = takenUp
       requestIndex[connection.id] = index
       inFlight++
-      const request = requests[index]!
-      connection.send(stamp === undefined ? request : stamp(request))
+      connection.send(stamp(requests[index]!))
     },
     land(connection: Connection, nowMs: number, response: ResponseView): void {
       const index = requestIndex[connection.id]!

@@ -91,7 +91,8 @@ const createStamp = (example: Uint8Array, place: string): ((request: Uint8Array)
   }
 }
 
-const asItIs = (request: Uint8Array): Uint8Array => request
+/** Requests that are sent as they were made. */
+export const asItIs = (request: Uint8Array): Uint8Array => request
 
 export const prepareRequests = (
   url: URL,

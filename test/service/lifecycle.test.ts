@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startHeldRpc } from './held-rpc.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService } from './start-service.ts'
 
@@ -319,29 +320,18 @@ describe('while it runs', () => {
 describe('stopping', () => {
   test('SIGTERM answers what is under way and exits with 0', async () => {
     // The block source holds a request in flight for as long as this test wants.
-    const asked = Promise.withResolvers<void>()
-    const release = Promise.withResolvers<void>()
-    const rpc = Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      async fetch(request) {
-        const { id } = (await request.json()) as { id: number }
-        asked.resolve()
-        await release.promise
-        return Response.json({ jsonrpc: '2.0', id, result: '0x10' })
-      },
-    })
-    const service = await startService({ environment: { COUNTERSIGN_RPC_ETHEREUM: `http://127.0.0.1:${rpc.port}` } })
+    const rpc = startHeldRpc()
+    const service = await startService({ environment: { COUNTERSIGN_RPC_ETHEREUM: rpc.url } })
     const answer = task(service)
-    await asked.promise
+    await rpc.asked
     const stopped = service.stop()
     await service.logLine((line) => line['message'] === 'stopping')
-    release.resolve()
+    rpc.letGo()
     const response = await answer
     expect(response.status).toBe(200)
     expect(((await response.json()) as { expiry_block: number }).expiry_block).toBeGreaterThan(16)
     expect(await stopped).toBe(0)
-    await rpc.stop(true)
+    await rpc.stop()
   })
 
   test('a terminal that hangs up stops a service of one process in good order', async () => {

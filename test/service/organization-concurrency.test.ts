@@ -1,11 +1,10 @@
 // A cap on what one organization has under way, through the real service: a chain that hangs holds its place, and no more.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type HeldRpc, startHeldRpc } from './held-rpc.ts'
 import { type RunningService, startService } from './start-service.ts'
 
 const WALLET = '0x1111111111111111111111111111111111111111'
-let asked: PromiseWithResolvers<void>
-let release: PromiseWithResolvers<void>
-let rpc: Bun.Server<undefined>
+let rpc: HeldRpc
 let service: RunningService
 
 const post = (path: string, body: unknown): Promise<Response> =>
@@ -22,21 +21,10 @@ const element = () => ({
 })
 
 beforeAll(async () => {
-  asked = Promise.withResolvers()
-  release = Promise.withResolvers()
-  rpc = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      const { id } = (await request.json()) as { id: number }
-      asked.resolve()
-      await release.promise
-      return Response.json({ jsonrpc: '2.0', id, result: '0x10' })
-    },
-  })
+  rpc = startHeldRpc()
   service = await startService({
     environment: {
-      COUNTERSIGN_RPC_ETHEREUM: `http://127.0.0.1:${rpc.port}`,
+      COUNTERSIGN_RPC_ETHEREUM: rpc.url,
       COUNTERSIGN_ORGANIZATION_CONCURRENCY: 'nobody=7,*=1',
       COUNTERSIGN_WORKERS: '1',
     },
@@ -44,16 +32,16 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  release.resolve()
+  rpc?.letGo()
   await service?.stop()
-  await rpc?.stop(true)
+  await rpc?.stop()
 })
 
 describe('an organization with as many under way as it may have', () => {
   test('is answered 429 at once, and again with an answer once a place is free', async () => {
     const contract = service.quickstart['DEMO_CONTRACT']
     const held = post('/v1/task', { from: WALLET, to: contract, data: '0x', msg_value: '0' })
-    await asked.promise
+    await rpc.asked
     const refused = await post('/v2/attestation', element())
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1')
@@ -63,7 +51,7 @@ describe('an organization with as many under way as it may have', () => {
     })
     // What is refused as agreed is no failure of the service.
     expect(service.output().stderr).not.toContain('under way at once')
-    release.resolve()
+    rpc.letGo()
     expect((await held).status).toBe(200)
     expect((await post('/v2/attestation', element())).status).toBe(200)
   })
