@@ -9,7 +9,7 @@ import type { RequestIdSource } from './http/request-id.ts'
 import { requestPath } from './http/request-path.ts'
 import { problemResponse } from './http/response.ts'
 import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from './http/route-errors.ts'
-import { createTurnValve } from './http/turn-valve.ts'
+import type { TurnValve } from './http/turn-valve.ts'
 import type { IdentityEndpoints } from './identity/endpoints.ts'
 import { IDENTITY_METHODS, identityRoutes } from './identity/routes.ts'
 import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
@@ -24,6 +24,8 @@ export interface AppOptions {
   readonly identity: IdentityEndpoints & ProviderEndpoints
   readonly operations: OperationsRoutesOptions
   readonly requestIds: RequestIdSource
+  /** The one of this thread, whose time what no route answers shares with what the gate refuses. */
+  readonly valve: TurnValve
   readonly report: (error: unknown, requestId: string) => void
   /** Told of every answer given here, which no route counts. Must not throw. */
   readonly recordRefusal: (status: number, code: ErrorCode) => void
@@ -72,13 +74,12 @@ const notServed = ({ method, url }: Request): CountersignError => {
 }
 
 export const startApp = (options: AppOptions): App => {
-  const { listen, requestIds, report, recordRefusal } = options
+  const { listen, requestIds, valve, report, recordRefusal } = options
   const refuse = (error: unknown, requestId: string): Response => {
     const { status, code } = toProblem(error)
     recordRefusal(status, code)
     return problemResponse(error, requestId, { report })
   }
-  const valve = createTurnValve()
   const app = new Elysia({
     name: 'countersign',
     // One path per route: what stands before the service goes by paths too, and must not be talked around.
@@ -94,8 +95,10 @@ export const startApp = (options: AppOptions): App => {
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
       routes: {
         ...attestationNativeRoutes(options.endpoints),
-        '/*': (request) =>
-          valve.refuse(() => refuse(notServed(request), requestIds(request.headers.get('x-request-id')))),
+        '/*': (request) => {
+          valve.arrived()
+          return valve.refuse(() => refuse(notServed(request), requestIds(request.headers.get('x-request-id'))))
+        },
       },
     },
   })

@@ -177,7 +177,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
         shipping: () => shipping?.metrics() ?? null,
       },
     })
-    const { gate, signedGate, idempotent, deadlines, requestIds, metrics, report } = path
+    const { gate, signedGate, idempotent, deadlines, requestIds, valve, metrics, report } = path
     closers.push(async () => metrics.stop())
     const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
     const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
@@ -220,6 +220,7 @@ export const startService = async (config: Config, log: Logger, place: ServicePl
         metrics: async () => ({ contentType: metrics.contentType, body: await place.collectMetrics(metrics.expose) }),
       },
       requestIds,
+      valve,
       recordRefusal: (status, code) => {
         metrics.recordError(code)
         refused(status, 0)

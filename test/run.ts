@@ -1,7 +1,8 @@
 // `bun run test`: every test file, then one closing line, `N passed, N failed, N skipped`, that tools can read. Each
 // folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run;
 // three at a time, since many of them wait more than they work. What a folder printed comes whole, when it is done.
-// Skipped tests are listed with their names, which say the missing part. Arguments replace the folders.
+// Skipped tests are listed with their names, which say the missing part. What failed is printed once more before the
+// closing line: of a long log often only the end is kept. Arguments replace the folders.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,8 @@ const FOLDERS_AT_ONCE = 3
 const LONGEST = ['dashboard', 'service', 'store', 'portal', 'identity', 'cli', 'pool', 'cluster'].map(
   (name) => `./test/${name}`,
 )
+/** Of what a failed test printed: the last lines, which hold the error. */
+const FAILURE_LINES = 40
 /** A busy machine must not fail a test that waits for a process to start. */
 const TEST_LIMIT_MS = 30_000
 
@@ -49,6 +52,22 @@ const readText = (path: string): string => {
   }
 }
 
+/** What Bun prints about a failed test stands before its `(fail)` line, a time limit on the line after. */
+const failuresOf = (printed: string): string[] => {
+  const failures: string[] = []
+  let since: string[] = []
+  const lines = printed.split('\n')
+  for (const [at, line] of lines.entries()) {
+    since.push(line)
+    if (line.startsWith('(fail)')) {
+      const next = lines[at + 1] ?? ''
+      failures.push([...since.slice(-FAILURE_LINES), ...(/^ +\^ /.test(next) ? [next] : [])].join('\n'))
+    }
+    if (/^\((pass|fail|skip|todo)\)/.test(line)) since = []
+  }
+  return failures
+}
+
 interface FolderResult extends Counts {
   readonly printed: string
 }
@@ -80,6 +99,7 @@ const run = async (target: string, index: number): Promise<FolderResult> => {
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 const total: Counts = { passed: 0, failed: 0, skipped: 0 }
+const failures: string[] = []
 const waiting = [...targets().filter(hasTests).entries()]
 const runLane = async (): Promise<void> => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -89,6 +109,12 @@ const runLane = async (): Promise<void> => {
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
     const outcome = counts.failed === 0 ? 'done' : 'FAILED'
     process.stdout.write(`${counts.printed}\n${target}: ${outcome} after ${seconds} s\n\n`)
+    if (counts.failed > 0) {
+      const found = failuresOf(counts.printed)
+      // None is marked: it was ended, or a file could not be loaded.
+      if (found.length === 0) found.push(counts.printed.split('\n').slice(-FAILURE_LINES).join('\n'))
+      failures.push(...found.map((failure) => `${target}:\n${failure.trim()}\n\n`))
+    }
     total.passed += counts.passed
     total.failed += counts.failed
     total.skipped += counts.skipped
@@ -96,5 +122,6 @@ const runLane = async (): Promise<void> => {
 }
 await Promise.all(Array.from({ length: FOLDERS_AT_ONCE }, runLane))
 rmSync(folder, { recursive: true, force: true })
+if (failures.length > 0) process.stdout.write(`What failed, once more:\n\n${failures.join('')}`)
 process.stdout.write(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
 process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)

@@ -9,7 +9,7 @@ import { toProblem } from './problem.ts'
 import type { RateLimiter, RateLimitState } from './rate-limit.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { problemResponse, repeatedProblemResponse } from './response.ts'
-import { createTurnValve, type TurnValve } from './turn-valve.ts'
+import type { TurnValve } from './turn-valve.ts'
 
 export interface GateDependencies {
   readonly authenticator: Authenticator
@@ -22,8 +22,8 @@ export interface GateDependencies {
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
   /** While true, each answer asks its client to close the connection, so that none is cut when the listener stops. */
   readonly isStopping: () => boolean
-  /** One for all gates of a thread; a valve of its own unless given. */
-  readonly valve?: TurnValve
+  /** One for all that a thread refuses. */
+  readonly valve: TurnValve
 }
 
 export interface GateSettings {
@@ -63,8 +63,8 @@ export type Endpoint = (request: Request) => Promise<Response>
 export type Gate = (settings: GateSettings, handle: (call: Call) => Promise<Response>) => Endpoint
 
 export const createGate = (dependencies: GateDependencies): Gate => {
-  const { authenticator, limiter, deadlines, requestIds, monotonicMs, metrics, report, isStopping } = dependencies
-  const valve = dependencies.valve ?? createTurnValve()
+  const { authenticator, limiter, deadlines, requestIds, valve, monotonicMs, metrics, report, isStopping } =
+    dependencies
 
   return ({ method, route, scope, readKey, challenge, refusal }, handle) => {
     const record = metrics.route(method, route)

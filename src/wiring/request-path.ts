@@ -9,6 +9,7 @@ import { createIdempotencyGuard, type IdempotencyGuard } from '../http/idempoten
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { createRequestIds, type RequestIdSource } from '../http/request-id.ts'
 import { createSignedGate } from '../http/signed-gate.ts'
+import { createTurnValve, type TurnValve } from '../http/turn-valve.ts'
 import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -35,6 +36,8 @@ export interface RequestPathDependencies {
 export interface RequestPath {
   readonly requestIds: RequestIdSource
   readonly deadlines: Deadlines
+  /** Its refusals, and those of callers beside it, take turns. */
+  readonly valve: TurnValve
   readonly gate: Gate
   /** For callers that sign what they send instead of having a key. */
   readonly signedGate: ReturnType<typeof createSignedGate>
@@ -57,8 +60,9 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     },
   })
   const metrics = createMetrics({ ...parts, activeRequests: deadlines.active })
+  const valve = createTurnValve()
   const gate = createGate({
-    ...{ authenticator, limiter, deadlines, requestIds, metrics, report, isStopping },
+    ...{ authenticator, limiter, deadlines, requestIds, valve, metrics, report, isStopping },
     monotonicMs: clock.monotonicMs,
   })
   const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })
@@ -72,5 +76,5 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
       log.warn('an idempotency key could not be stored', { error })
     },
   })
-  return { requestIds, deadlines, gate, signedGate, idempotent, metrics, report }
+  return { requestIds, deadlines, valve, gate, signedGate, idempotent, metrics, report }
 }

@@ -4,6 +4,7 @@ import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import type { ReadinessCheck } from '../../src/http/operations.ts'
 import { createRequestIds } from '../../src/http/request-id.ts'
 import { requestPath } from '../../src/http/request-path.ts'
+import type { TurnValve } from '../../src/http/turn-valve.ts'
 import { exchange } from './exchange.ts'
 
 let app: App
@@ -11,6 +12,15 @@ let port: number
 let readiness: () => Promise<readonly ReadinessCheck[]>
 const refusals: [number, string][] = []
 const reported: unknown[] = []
+/** What refusals wait for; null: nothing. */
+let held: Promise<void> | null = null
+let arrivals = 0
+const valve: TurnValve = {
+  arrived: () => {
+    arrivals += 1
+  },
+  refuse: (make) => (held === null ? make() : held.then(make)),
+}
 
 /** Every endpoint answers with its name. */
 const endpoints = <Endpoints extends object>(): Endpoints =>
@@ -30,6 +40,7 @@ beforeAll(() => {
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'x 1\n' }),
     },
     requestIds: createRequestIds('test'),
+    valve,
     report: (error) => reported.push(error),
     recordRefusal: (status, code) => refusals.push([status, code]),
   })
@@ -38,6 +49,8 @@ beforeAll(() => {
 afterAll(() => app.stopNow())
 beforeEach(() => {
   readiness = async () => [{ name: 'store', ok: true }]
+  held = null
+  arrivals = 0
   refusals.length = 0
   reported.length = 0
 })
@@ -74,6 +87,18 @@ describe.each(HEADS)('%s', (_name, head) => {
     expect(await ask('GET', '/livez', head)).toMatch(/^HTTP\/1\.[01] 200 /)
     expect(refusals).toEqual([])
   })
+})
+
+test('what no route answers leaves when the valve lets it', async () => {
+  const open = Promise.withResolvers<void>()
+  held = open.promise
+  const answer = fetch(`${app.url}/nope`)
+  while (arrivals === 0) await Bun.sleep(1)
+  expect((await fetch(`${app.url}/livez`)).status).toBe(200)
+  expect(refusals).toEqual([])
+  open.resolve()
+  expect((await answer).status).toBe(404)
+  expect(arrivals).toBe(1)
 })
 
 test('a path has one spelling', async () => {
