@@ -10,7 +10,7 @@ import type {
   IndexResults,
 } from './decision-index-protocol.ts'
 
-/** Between two looks at a log that had nothing new. */
+/** Between two looks at a log that is read to its end: what gathers meanwhile costs one transaction, not one each. */
 const IDLE_MS = 250
 const FAILED_MS = 2_000
 

@@ -21,12 +21,12 @@ export interface IndexStatus {
   readonly unreadable: number
   /** Unix milliseconds of the newest decision taken in; null before the first. */
   readonly newestAtMs: number | null
-  /** Nothing of the log was left to read at the last look. */
+  /** The last look left nothing of the log unread. */
   readonly upToDate: boolean
 }
 
 export interface DecisionIndex extends DecisionFinder {
-  /** Takes in some of what is new. False: there was nothing. */
+  /** Takes in some of what is new. False: there is no more for now. */
   ingest(): boolean
   /** Does one of the chores that make searching quicker. False: there was none. */
   improve(): boolean
@@ -66,11 +66,11 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
 
   return {
     ingest: () => {
-      let read = 0
+      let more = false
       try {
         const taken = intake.take(() => writer.positions())
-        read = taken.read
-        if (read > 0 || taken.cuts.length > 0) writer.append(taken.lines, taken.positions, taken.cuts)
+        more = taken.more
+        if (taken.read > 0 || taken.cuts.length > 0) writer.append(taken.lines, taken.positions, taken.cuts)
         unreadable += taken.unreadable
         newestAtMs = newestOf(taken.lines, newestAtMs)
       } catch (error) {
@@ -78,8 +78,8 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
         intake.close()
         throw error
       }
-      upToDate = read === 0
-      return read > 0
+      upToDate = !more
+      return more
     },
     improve: () => writer.improve(),
     search: (filter, after, limit) => finder.search(filter, after, limit),

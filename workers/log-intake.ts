@@ -16,6 +16,8 @@ export interface Intake {
   /** Lines that were read, also those that are none of ours. */
   readonly read: number
   readonly unreadable: number
+  /** The batch was full before the log had ended. */
+  readonly more: boolean
 }
 
 export interface LogIntake {
@@ -128,9 +130,13 @@ export const createLogIntake = (directory: string, monotonicMs: () => number): L
       const lines: IndexedLine[] = []
       let read = 0
       let unreadable = 0
+      let more = true
       for (; read < BATCH_LINES && monotonicMs() - startedMs < BATCH_MS; read++) {
         const next = oldest()
-        if (next === null) break
+        if (next === null) {
+          more = false
+          break
+        }
         const indexed = toIndexed(next.head)
         if (indexed === null) unreadable += 1
         else lines.push(indexed)
@@ -144,7 +150,7 @@ export const createLogIntake = (directory: string, monotonicMs: () => number): L
       const cuts: CutSegment[] = [...scanners].flatMap(([slot, scanner]) =>
         scanner.takeCuts().map((cut) => ({ slot, ...cut })),
       )
-      return { lines, positions, cuts, read, unreadable }
+      return { lines, positions, cuts, read, unreadable, more }
     },
     close: closeScanners,
   }

@@ -4,7 +4,7 @@ import { type IndexStatus, newestOf } from './decision-index.ts'
 import { createLogIntake } from './log-intake.ts'
 
 export interface SharedIndexBuilder {
-  /** Takes in some of what is new in this node's log. False: there was nothing. */
+  /** Takes in some of what is new in this node's log. False: there is no more for now. */
   ingest(): Promise<boolean>
   /** Decisions are those of all nodes, the rest is this node's. */
   status(): Promise<IndexStatus>
@@ -43,8 +43,8 @@ export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): Sh
         unreadable += taken.unreadable
         newestAtMs = newestOf(taken.lines, newestAtMs)
         positions = new Map([...known, ...taken.positions.map((position) => [position.slot, position] as const)])
-        upToDate = taken.read === 0
-        return taken.read > 0
+        upToDate = !taken.more
+        return taken.more
       } catch (error) {
         // Whether it was stored is not known: it is read again from where the index stands.
         begin()

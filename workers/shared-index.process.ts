@@ -60,9 +60,9 @@ const work = async (): Promise<void> => {
   const startedMs = performance.now()
   let pauseMs = IDLE_MS
   try {
-    const took = await inTurn(builder.ingest)
+    const hasMore = await inTurn(builder.ingest)
     await inTurn(tellStatus)
-    if (took) pauseMs = (performance.now() - startedMs) * (1 / DUTY - 1)
+    if (hasMore) pauseMs = (performance.now() - startedMs) * (1 / DUTY - 1)
   } catch (error) {
     send({ id: 0, ok: false, errorClass: classOf(error) })
     pauseMs = FAILED_MS

@@ -245,6 +245,19 @@ describe('the log', () => {
     expect(pages({ organizationId: ALPHA }, 500).length + pages({ organizationId: BETA }, 500).length).toBe(200)
   })
 
+  test('is read to its end at one look, unless a batch is full before', () => {
+    write('w00', varied(40))
+    expect(index.ingest()).toBe(false)
+    expect(index.status()).toMatchObject({ decisions: 40, upToDate: true })
+    write('w01', varied(40))
+    index.close()
+    let looks = 0
+    index = createDecisionIndex({ directory: logOf(), path: indexPath(), monotonicMs: () => looks++ * 3 })
+    expect(index.ingest()).toBe(true)
+    expect(index.status()).toMatchObject({ upToDate: false })
+    expect(index.status().decisions).toBeWithin(41, 80)
+  })
+
   test('has lines that are none of ours: they are counted and passed over', () => {
     write('w00', [decisionRecord(1)])
     const [segment] = listSegments(join(logOf(), 'w00'))
