@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { ALLOCATOR_ENVIRONMENT } from '../src/processes/allocator.ts'
 
 export interface ProcessOptions {
   readonly name: string
@@ -53,7 +54,8 @@ export const createProcesses = (): Processes => {
     logFolder ??= temporaryFolder()
     const log = Bun.file(join(logFolder, `${folders.length}-${running.size}-${name.replaceAll(' ', '-')}.log`))
     const child: Subprocess = Bun.spawn([...command], {
-      env: { ...inheritedEnvironment(), ...environment },
+      // As `bun start` has it, for the baselines as well.
+      env: { ...ALLOCATOR_ENVIRONMENT, ...inheritedEnvironment(), ...environment },
       stdin: 'ignore',
       stdout: log,
       stderr: log,

@@ -77,6 +77,15 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     return best
   }
 
+  /** Awake, and with less to do than is worth waking another for. */
+  const awake = (share: number): WorkerHandle | null => {
+    for (const handle of handles) {
+      const { size } = handle.inFlight
+      if (handle.state === 'live' && handle !== reserved && size > 0 && size < share) return handle
+    }
+    return null
+  }
+
   const assign = (handle: WorkerHandle, entry: Entry, nowMs: number): boolean => {
     if (entry.job.deadlineMs <= nowMs) {
       options.onExpired(entry)
@@ -121,9 +130,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     const share = shareOf(meanServiceMs, limits)
     const depth = depthOf(turnMs, meanServiceMs, limits)
     while (queue.size > 0) {
-      const handle = leastLoaded(depth)
+      const handle = awake(share) ?? leastLoaded(depth)
       if (handle === null) break
-      const room = Math.min(share, depth - handle.inFlight.size)
+      const { size } = handle.inFlight
+      const room = Math.min(size < share ? share - size : share, depth - size)
       for (let given = 0; given < room; given++) {
         const entry = queue.shift()
         if (entry === null) break

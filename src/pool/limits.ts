@@ -21,7 +21,7 @@ export interface PoolLimits {
   readonly bridgedTurnMs: number
   /** Jobs in one message, recorded by one append and answered together. */
   readonly maxBatch: number
-  /** Work that is worth waking a thread for: so many of a turn's jobs go to one worker before the next gets any. */
+  /** Work that is worth waking a thread for: so much goes to one worker before one that sleeps gets any. */
   readonly wakeWorthMs: number
   /** At most this many jobs, however short they are. */
   readonly maxShare: number
@@ -47,7 +47,7 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
   maxInFlight: 64,
   bridgedTurnMs: 50,
   maxBatch: 32,
-  wakeWorthMs: 0.15,
+  wakeWorthMs: 0.3,
   maxShare: 8,
   maxLosses: 3,
   maxKills: 2,

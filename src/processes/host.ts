@@ -11,6 +11,7 @@ import { SettingInvalidError } from '../settings.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { ALLOCATOR_ENVIRONMENT } from './allocator.ts'
 import { createProcessLink, type ProcessLink } from './link.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 import type { ProcessListener, SupervisedProcess } from './place.ts'
@@ -47,7 +48,7 @@ const claim = (config: Config): Claim => {
 
 const spawnProcess = (assignment: ProcessAssignment, listener: ProcessListener, log: Logger): SupervisedProcess => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, '..', 'main.ts'), ...process.argv.slice(2)], {
-    env: { ...process.env, [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) },
+    env: { ...ALLOCATOR_ENVIRONMENT, ...process.env, [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) },
     stdio: ['ignore', 'inherit', 'inherit'],
     ipc: (message: FromProcess) => listener.onMessage(message),
     onExit: (_child, exitCode) => listener.onExit(exitCode),

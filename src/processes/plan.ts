@@ -21,7 +21,9 @@ export const planProcesses = (
   const processes =
     wanted.processes ?? Math.min(PROCESSES_MAX, Math.max(1, Math.round(processors / PROCESSORS_PER_PROCESS)))
   if (wanted.workers !== null) return { processes, workers: wanted.workers }
-  // One process: all but the main thread's processor. Several take each other's slack.
-  const workers = processes === 1 ? processors - 1 : Math.ceil((processors * WORKERS_PART) / processes)
+  // One process: all but the main thread's processor, of two both, since for batches the main thread has little to do.
+  // Several take each other's slack.
+  const alone = processors === 2 ? 2 : processors - 1
+  const workers = processes === 1 ? alone : Math.ceil((processors * WORKERS_PART) / processes)
   return { processes, workers: Math.max(1, Math.min(workers, 16)) }
 }

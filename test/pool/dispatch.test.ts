@@ -69,12 +69,33 @@ describe('batching', () => {
     const { pump, submit, worker, workers } = await startHarness({ workers: 3 })
     void submit(0)
     await pump()
-    worker(0).answer(worker(0).jobs, 0.03)
+    worker(0).answer(worker(0).jobs, 0.06)
     await pump()
     for (let number = 1; number <= 12; number++) void submit(number)
     await pump()
-    // 0.15 ms of work, five jobs of 0.03 ms each.
+    // 0.3 ms of work, five jobs of 0.06 ms each.
     expect(workers.map(({ batches }) => batches.at(-1)?.length)).toEqual([5, 5, 2])
+  })
+
+  test('one that is awake gets them one by one as well, until it has as much to do', async () => {
+    const { pump, submit, worker, workers } = await startHarness({ workers: 3 })
+    void submit(0)
+    await pump()
+    worker(0).answer(worker(0).jobs, 0.06)
+    await pump()
+    const held: number[][] = []
+    for (let number = 1; number <= 12; number++) {
+      void submit(number)
+      await pump()
+      held.push(workers.map(({ jobs }, index) => jobs.length - (index === 0 ? 1 : 0)))
+    }
+    expect(held.slice(3, 7)).toEqual([
+      [4, 0, 0],
+      [5, 0, 0],
+      [5, 1, 0],
+      [5, 2, 0],
+    ])
+    expect(held.at(-1)).toEqual([5, 5, 2])
   })
 
   test('a share is a job at least, and no more than the limit', () => {

@@ -7,7 +7,7 @@ const AUTO = { processes: null, workers: null }
 
 test.each([
   [1, 1, 1],
-  [2, 1, 1],
+  [2, 1, 2],
   [4, 1, 3],
   [6, 2, 2],
   [8, 3, 2],
