@@ -53,6 +53,9 @@ export const depthOf = (
     ? limits.maxInFlight
     : limits.maxInFlight + Math.floor(Math.min(turnMs, limits.bridgedTurnMs) / meanServiceMs)
 
+/** A worker that holds jobs and has said nothing for this long is busy with something longer. */
+const AWAKE_MS = 1
+
 /** What is left of a long turn after another: some dozens of short ones, and it is forgotten. */
 const TURN_MEMORY = 0.98
 
@@ -78,10 +81,11 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   }
 
   /** Awake, and with less to do than is worth waking another for. */
-  const awake = (share: number): WorkerHandle | null => {
+  const awake = (share: number, nowMs: number): WorkerHandle | null => {
     for (const handle of handles) {
       const { size } = handle.inFlight
-      if (handle.state === 'live' && handle !== reserved && size > 0 && size < share) return handle
+      if (size === 0 || size >= share || handle.state !== 'live' || handle === reserved) continue
+      if (nowMs - handle.lastProgressMs < AWAKE_MS) return handle
     }
     return null
   }
@@ -130,7 +134,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     const share = shareOf(meanServiceMs, limits)
     const depth = depthOf(turnMs, meanServiceMs, limits)
     while (queue.size > 0) {
-      const handle = awake(share) ?? leastLoaded(depth)
+      const handle = awake(share, nowMs) ?? leastLoaded(depth)
       if (handle === null) break
       const { size } = handle.inFlight
       const room = Math.min(size < share ? share - size : share, depth - size)

@@ -98,6 +98,20 @@ describe('batching', () => {
     expect(held.at(-1)).toEqual([5, 5, 2])
   })
 
+  test('but not while it is busy with something longer', async () => {
+    const { pump, submit, time, worker, workers } = await startHarness({ workers: 2 })
+    void submit(0)
+    await pump()
+    worker(0).answer(worker(0).jobs, 0.06)
+    await pump()
+    void submit(1)
+    await pump()
+    time.stall(2)
+    void submit(2)
+    await pump()
+    expect(workers.map(({ jobs }) => jobs.length)).toEqual([2, 1])
+  })
+
   test('a share is a job at least, and no more than the limit', () => {
     const limits = { wakeWorthMs: 0.15, maxShare: 8 }
     expect([0, 0.001, 0.02, 0.04, 0.1, 0.2, 50].map((meanMs) => shareOf(meanMs, limits))).toEqual([1, 8, 7, 3, 1, 1, 1])
