@@ -62,7 +62,8 @@ const work = async (): Promise<void> => {
   try {
     const hasMore = await inTurn(builder.ingest)
     await inTurn(tellStatus)
-    if (hasMore) pauseMs = (performance.now() - startedMs) * (1 / DUTY - 1)
+    const restMs = (performance.now() - startedMs) * (1 / DUTY - 1)
+    pauseMs = hasMore ? restMs : Math.max(IDLE_MS, restMs)
   } catch (error) {
     send({ id: 0, ok: false, errorClass: classOf(error) })
     pauseMs = FAILED_MS
