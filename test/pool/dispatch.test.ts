@@ -7,6 +7,17 @@ import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, SETTINGS, settled, startHarness } from './support/harness.ts'
 import { jobOf, revisionOf, targetOf, uuidOf } from './support/jobs.ts'
 
+/** The pool knows by a first job, number 0, that one takes 0.06 ms. */
+const startWithShortJobs = async (workers: number) => {
+  const harness = await startHarness({ workers })
+  const { pump, submit, worker } = harness
+  void submit(0)
+  await pump()
+  worker(0).answer(worker(0).jobs, 0.06)
+  await pump()
+  return harness
+}
+
 describe('batching', () => {
   test('jobs of one turn leave in one message a worker, shared evenly', async () => {
     const { pump, submit, worker } = await startHarness()
@@ -66,11 +77,7 @@ describe('batching', () => {
   })
 
   test('short jobs are not worth a thread each: several go to one worker before the next is woken', async () => {
-    const { pump, submit, worker, workers } = await startHarness({ workers: 3 })
-    void submit(0)
-    await pump()
-    worker(0).answer(worker(0).jobs, 0.06)
-    await pump()
+    const { pump, submit, workers } = await startWithShortJobs(3)
     for (let number = 1; number <= 12; number++) void submit(number)
     await pump()
     // 0.3 ms of work, five jobs of 0.06 ms each.
@@ -78,11 +85,7 @@ describe('batching', () => {
   })
 
   test('one that is awake gets them one by one as well, until it has as much to do', async () => {
-    const { pump, submit, worker, workers } = await startHarness({ workers: 3 })
-    void submit(0)
-    await pump()
-    worker(0).answer(worker(0).jobs, 0.06)
-    await pump()
+    const { pump, submit, workers } = await startWithShortJobs(3)
     const held: number[][] = []
     for (let number = 1; number <= 12; number++) {
       void submit(number)
@@ -99,11 +102,7 @@ describe('batching', () => {
   })
 
   test('but not while it is busy with something longer', async () => {
-    const { pump, submit, time, worker, workers } = await startHarness({ workers: 2 })
-    void submit(0)
-    await pump()
-    worker(0).answer(worker(0).jobs, 0.06)
-    await pump()
+    const { pump, submit, time, workers } = await startWithShortJobs(2)
     void submit(1)
     await pump()
     time.stall(2)
