@@ -198,8 +198,10 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await fitsPhone(page)
       await page.getByRole('button', { name: 'Build it anew' }).click()
       await page.getByRole('button', { name: 'Throw it away and build it' }).click()
+      await page.getByText('The search is being built anew').waitFor()
       await page.getByText('Up to date').waitFor()
-      await indexed(2)
+      // All of them, the newest too.
+      await indexed(before + 1, `&wallet=${WALLET}`)
 
       // A line that is changed in the file is found out, by its neighbour and by whoever verifies all.
       const path = join(dashboard.service.dataDirectory, file)
