@@ -14,3 +14,17 @@ export const stayInBackground = (priority: number = constants.priority.PRIORITY_
     // Not everywhere allowed, and then not needed badly enough to fail.
   }
 }
+
+/**
+ * On Linux, as well: runs only where no other thread wants the processor. The lowest priority alone keeps a processor to
+ * the end of its slice, milliseconds, while a thread that signs waits for it. Where util-linux or busybox has no `chrt`,
+ * or the container forbids it, the priority has to do. Source: sched(7), SCHED_IDLE.
+ */
+export const runWhenIdle = (): void => {
+  if (process.platform !== 'linux') return
+  try {
+    Bun.spawnSync(['chrt', '-a', '-i', '-p', '0', String(process.pid)], { stdio: ['ignore', 'ignore', 'ignore'] })
+  } catch {
+    // There is no such command.
+  }
+}

@@ -1,6 +1,6 @@
 // Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Whoever
 // searches does so in another one. Ends with its parent.
-import { stayInBackground } from './background-process.ts'
+import { runWhenIdle, stayInBackground } from './background-process.ts'
 import { createDecisionIndex, type IndexStatus } from './decision-index.ts'
 import type {
   BuildOperation,
@@ -17,6 +17,7 @@ const FAILED_MS = 2_000
 const [directory = '', path = ''] = process.argv.slice(2)
 
 stayInBackground()
+runWhenIdle()
 
 const index = createDecisionIndex({ directory, path, monotonicMs: () => performance.now() })
 const send = (reply: IndexReply): void => void process.send?.(reply)

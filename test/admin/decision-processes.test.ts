@@ -99,12 +99,15 @@ test('a finder that ends is started again; while the builder is gone what was bu
 
 test.skipIf(process.platform !== 'linux')('searching goes before building, and both behind the service', async () => {
   await newest()
-  const nice = async (role: IndexRole): Promise<number> => {
+  /** Fields 19 and 41 of proc(5)'s stat: nice value, and policy (5: SCHED_IDLE). */
+  const schedulingOf = async (role: IndexRole): Promise<number[]> => {
     const name = role === 'find' ? 'decision-search.process.ts' : 'decision-index.process.ts'
     const listed = await Bun.$`ps -eo pid=,args=`.text()
     const line = listed.split('\n').find((each) => each.includes(name) && each.includes(folder))
     const pid = line?.trim().split(' ')[0] ?? ''
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return [Number(fields[16]), Number(fields[38])]
   }
-  expect([await nice('find'), await nice('build')]).toEqual([10, 19])
+  expect(await schedulingOf('find')).toEqual([10, 0])
+  expect(await schedulingOf('build')).toEqual([19, Bun.which('chrt') === null ? 0 : 5])
 })
