@@ -10,6 +10,4 @@ export const ALLOCATOR_ENVIRONMENT = {
   MIMALLOC_PURGE_DELAY: '-1',
   /** Nor the free parts of memory that is in use. */
   MIMALLOC_PURGE_HOLES: '0',
-  /** Linux may back it by pages of 2 MB. */
-  MIMALLOC_ALLOW_THP: '1',
 } as const
