@@ -27,7 +27,7 @@ export interface DecisionFinder {
 export interface DecisionFinderOptions {
   /** Of the log. */
   readonly directory: string
-  readonly file: IndexFile
+  readonly file: Pick<IndexFile, 'database'>
   readonly monotonicMs: () => number
 }
 

@@ -53,6 +53,8 @@ export interface IndexFile {
   readonly database: Database
   /** Prepared once for each text. */
   statement(sql: string): Statement
+  /** What a text that will not come again was prepared to. */
+  forget(sql: string): void
   close(): void
 }
 
@@ -122,6 +124,10 @@ export const openIndexFile = (path: string, fresh = false): IndexFile => {
         statements.set(sql, statement)
       }
       return statement
+    },
+    forget: (sql) => {
+      statements.get(sql)?.finalize()
+      statements.delete(sql)
     },
     close: () => {
       for (const statement of statements.values()) statement.finalize()

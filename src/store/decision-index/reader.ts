@@ -1,6 +1,6 @@
 // Finds decisions: generation by generation, newest first, each by the index that narrows it most. A search that takes
 // long stops and says where it can go on, so that none holds the next one up.
-import { Database, type Statement } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { hasVersion, type IndexFile, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
@@ -39,7 +39,7 @@ export interface SearchBudget {
   readonly limitMs: number
 }
 
-export interface IndexReading extends IndexFile {
+export interface IndexReading extends Pick<IndexFile, 'database' | 'close'> {
   /** Another file stands in its place by now: the index was begun anew. */
   isStale(): boolean
 }
@@ -64,23 +64,14 @@ export const openIndexForReading = (path: string): IndexReading | null => {
   database.run('PRAGMA temp_store = MEMORY')
   database.run('PRAGMA cache_size = -65536')
   database.run('PRAGMA mmap_size = 8589934592')
-  const statements = new Map<string, Statement>()
   return {
     database,
-    statement: (sql) => {
-      const statement = statements.get(sql) ?? database.prepare(sql)
-      statements.set(sql, statement)
-      return statement
-    },
-    close: () => {
-      for (const statement of statements.values()) statement.finalize()
-      database.close()
-    },
+    close: () => database.close(),
     isStale: () => fileNumber(path) !== number,
   }
 }
 
-export const createIndexReader = (file: IndexFile, { monotonicMs, limitMs }: SearchBudget) => {
+export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonicMs, limitMs }: SearchBudget) => {
   const { database } = file
 
   const nameId = (kind: string, text: string): number | null =>

@@ -92,11 +92,14 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     return opened
   }
 
+  const insertOf = (id: number): string =>
+    `INSERT INTO ${tableOf(id)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
   const addDecision = (decision: IndexedDecision): void => {
     generation ??= openGeneration(decision.atMs)
     const { place, atMs } = decision
     number += 1
-    statement(`INSERT INTO ${tableOf(generation.id)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
+    statement(insertOf(generation.id)).run(
       nameId('organization', decision.organizationId),
       atMs,
       number,
@@ -118,6 +121,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     generation.highestAt = Math.max(generation.highestAt, atMs)
     if (generation.rows >= generationRows) {
       saveGeneration(generation, true)
+      file.forget(insertOf(generation.id))
       generation = null
     }
   }
