@@ -53,7 +53,7 @@ export interface IndexFile {
   readonly database: Database
   /** Prepared once for each text. */
   statement(sql: string): Statement
-  /** What a text that will not come again was prepared to. */
+  /** Lets the statement of a text that will not come again go. */
   forget(sql: string): void
   close(): void
 }

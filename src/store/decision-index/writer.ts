@@ -40,6 +40,9 @@ export const DEFAULT_RULE = '(default)'
 export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision['shadow']>): string =>
   `${revisionId} ${outcome}`
 
+const insertOf = (generation: number): string =>
+  `INSERT INTO ${tableOf(generation)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
   const names = new Map<string, number>()
@@ -91,9 +94,6 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     database.run(createGenerationTable(opened.id))
     return opened
   }
-
-  const insertOf = (id: number): string =>
-    `INSERT INTO ${tableOf(id)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
   const addDecision = (decision: IndexedDecision): void => {
     generation ??= openGeneration(decision.atMs)
