@@ -133,6 +133,8 @@ const openDashboard = async ({ host, cookie }: Place, stopHost: () => Promise<vo
       await context.addCookies([{ ...cookie, url }])
       await page.goto(url + path)
       await page.getByRole('heading', { level: 1 }).waitFor()
+      // The page listens for keys once it is painted.
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
       return page
     },
     settle: async () => {
