@@ -26,6 +26,8 @@ export interface RateBucket {
   touchedMs: number
   /** Asked for since the last settlement, refused included. */
   asked: number
+  /** Tokens for which requests wait until the next settlement. */
+  awaited: number
   /** Smoothed, tokens per second. */
   demand: number
   /** The most that was refused in one piece, and for whom it is kept until then. */
@@ -56,7 +58,7 @@ export const openBucket = (
   balance: mode === 'cut' ? 0 : limit.burst,
   lease: mode === 'cut' ? limit.burst / processes : 0,
   ...{ owed: 0, atMs: nowMs, holders: processes, settledMs: Number.NEGATIVE_INFINITY },
-  ...{ touchedMs: nowMs, asked: 0, demand: 0, short: 0, shortUntilMs: nowMs },
+  ...{ touchedMs: nowMs, asked: 0, awaited: 0, demand: 0, short: 0, shortUntilMs: nowMs },
 })
 
 const isFresh = (bucket: RateBucket, nowMs: number): boolean => nowMs - bucket.settledMs < FRESH_MS

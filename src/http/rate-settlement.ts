@@ -33,7 +33,8 @@ export const noteShort = (bucket: RateBucket, cost: number, nowMs: number): void
 /** What it should hold for the time until the next exchange. */
 const targetOf = (bucket: RateBucket, nowMs: number, intervalMs: number): number => {
   const short = nowMs < bucket.shortUntilMs ? bucket.short : 0
-  return Math.min(bucket.limit.burst, Math.max(short, (bucket.demand * intervalMs * AHEAD) / 1_000))
+  const ahead = (bucket.demand * intervalMs * AHEAD) / 1_000
+  return Math.min(bucket.limit.burst, Math.max(short, bucket.awaited, ahead))
 }
 
 const measure = (bucket: RateBucket, nowMs: number): void => {

@@ -108,6 +108,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       if (settlement !== null) {
         told.push({ bucket, settlement, owed: bucket.owed })
         bucket.asked = 0
+        bucket.awaited = 0
       } else if (bucket.mode === 'lone' || around.nowMs - bucket.touchedMs >= FRESH_MS) open.delete(bucket)
     }
     // Behind those that had no turn.
@@ -224,7 +225,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       // Refused at once where little is left: nobody waits for the store under load.
       if (heard && left < rateLimit.burst * PLENTY) return undefined
       bucket.asked += wanted
-      noteShort(bucket, wanted, around.nowMs)
+      bucket.awaited += wanted
       return nextExchange()
     },
     take: ({ keyId, rateLimit }, cost = 1) => {

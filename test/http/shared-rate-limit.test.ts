@@ -297,9 +297,13 @@ describeStores((open, dialect) => {
     expect(cold).toMatchObject({ refused: 0 })
     expect(cold.waited).toBeGreaterThan(0)
     await pass(10_000)
-    // Others use the key as well.
-    await run(deployment, 1, [10, 10, 10, 10, 10, 10])
-    expect(await burst(900)).toMatchObject({ refused: 0 })
+    // Others use the key as well, and it may have been long since this process last settled.
+    for (const sinceMs of [0, 200, 400, 600, 800]) {
+      await run(deployment, 1, [10, 10, 10, 10, 10, 10])
+      await pass(sinceMs)
+      expect(await burst(900)).toMatchObject({ refused: 0 })
+      await pass(3_000)
+    }
     // Under load nobody waits.
     await run(deployment, 3, [500, 500, 500, 500, 500, 500])
     expect(await burst(900)).toMatchObject({ waited: 0 })
