@@ -110,7 +110,8 @@ const streamLines = (batch: Batch, requestId: string, rateLimit: RateLimitState 
 }
 
 export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): Endpoint => {
-  const { gate, idempotent, metrics, withhold, limiter, monotonicMs, after, report, decode, attest } = dependencies
+  const { gate, idempotent, metrics, withhold, refusal, limiter, monotonicMs, after, report, decode, attest } =
+    dependencies
 
   const describe = (requestId: string) => (index: number, error: unknown) => {
     const problem = toProblem(error)
@@ -163,6 +164,8 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
     {
       ...{ method: 'POST', route: BATCH_ROUTE, scope: 'attestation', challenge: API_KEY_CHALLENGE },
       readKey: (headers) => headers.get('x-api-key'),
+      // Where its first element would come to nothing the whole call does: megabytes are not read to say so in each place.
+      refusal: ({ organizationId }, _headers, deadlineMs) => refusal(organizationId, deadlineMs),
     },
     async (call) => {
       const { request, requestId, principal, deadline } = call
@@ -185,13 +188,13 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       const perform = createElement(call, elements, answerByMs, withholdLate)
       const spent = Math.min(prepaid, size - 1)
       await limiter.ready(principal, size - 1 - spent)
-      const { granted: more, state, refusal } = limiter.takeSome(principal, size - 1 - spent)
+      const { granted: more, state, refusal: overLimit } = limiter.takeSome(principal, size - 1 - spent)
       const granted = spent + more
       const decided: string[] = []
       const batch = createBatch({
         size,
         perform: async (index) => {
-          if (refusal !== null && index > granted) throw refusal
+          if (overLimit !== null && index > granted) throw overLimit
           const answer = await perform(index)
           if (answer.uuid !== null) decided.push(answer.uuid)
           return answer

@@ -1,40 +1,45 @@
-// What the endpoints of single requests tell the gate: whom the pool or the store would make wait in vain.
+// What the endpoints tell the gate: whom the pool or the store would make wait in vain.
 import { expect, test } from 'bun:test'
+import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
 import { QueueFullError } from '../../src/domain/errors.ts'
 import type { Principal } from '../../src/http/authenticate.ts'
-import type { GateSettings } from '../../src/http/gate.ts'
+import type { Gate, GateSettings } from '../../src/http/gate.ts'
 
 const PRINCIPAL: Principal = {
   ...{ keyId: 'key_1', organizationId: 'org_1', kind: 'attestation', environment: 'live', rateLimit: null },
 }
 
-const settingsWith = (
-  refusal: (organizationId: string, deadlineMs: number) => QueueFullError | null,
-  backlogMs: number | null = 0,
-): GateSettings => {
+type Refuse = (organizationId: string, deadlineMs: number) => QueueFullError | null
+
+const notAsked = () => Promise.reject(new Error('not asked'))
+
+const settingsOf = (make: (gate: Gate) => unknown): GateSettings => {
   const taken: GateSettings[] = []
-  createEndpoint(
-    {
-      gate: (settings) => {
-        taken.push(settings)
-        return async () => new Response()
-      },
-      idempotent: () => Promise.reject(new Error('not asked')),
-      metrics: { recordDecision: () => undefined },
-      withhold: () => undefined,
-      refusal,
-      storeBacklogMs: () => backlogMs,
-    },
-    {
-      ...{ kind: 'attestation', route: '/v2/attestation', decode: (body) => body },
-      perform: () => Promise.reject(new Error('not asked')),
-    },
-  )
+  make((settings) => {
+    taken.push(settings)
+    return async () => new Response()
+  })
   const [settings] = taken
   if (settings === undefined) throw new Error('the endpoint has no gate')
   return settings
 }
+
+const dependenciesWith = (refusal: Refuse, backlogMs: number | null = 0) => ({
+  idempotent: notAsked,
+  metrics: { recordDecision: () => undefined, recordError: () => undefined },
+  withhold: () => undefined,
+  refusal,
+  storeBacklogMs: () => backlogMs,
+})
+
+const settingsWith = (refusal: Refuse, backlogMs?: number | null): GateSettings =>
+  settingsOf((gate) =>
+    createEndpoint(
+      { gate, ...dependenciesWith(refusal, backlogMs) },
+      { kind: 'attestation', route: '/v2/attestation', decode: (body) => body, perform: notAsked },
+    ),
+  )
 
 test('the pool is asked by organization and deadline, and its refusal is the request’s', () => {
   const asked: unknown[] = []
@@ -69,4 +74,25 @@ test('it is refused where too many wait for the store, and one without is not', 
   expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
   expect(refusal?.(PRINCIPAL, KEYED, 1_500)).toBe(refusal?.(PRINCIPAL, KEYED, 1_500) ?? null)
   expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
+})
+
+test('a batch whose first element would be refused is refused as one, before it is read', () => {
+  const error = new QueueFullError(3)
+  const { refusal } = settingsOf((gate) =>
+    createBatchEndpoint({
+      ...{ gate, ...dependenciesWith(() => error, null), attest: notAsked },
+      limiter: {
+        ready: () => undefined,
+        take: () => null,
+        takeSome: (_principal, wanted) => ({ granted: wanted, state: null, refusal: null }),
+      },
+      monotonicMs: () => 0,
+      after: () => () => undefined,
+      report: () => undefined,
+      decode: () => {
+        throw new Error('not asked')
+      },
+    }),
+  )
+  expect(refusal?.(PRINCIPAL, new Headers(), 1_500)).toBe(error)
 })

@@ -49,6 +49,10 @@ describe('an organization with as many under way as it may have', () => {
       code: 'RATE_LIMITED',
       detail: 'at most 1 attestations of this organization may be under way at once',
     })
+    // A batch of which no element can be taken is refused as one.
+    const batch = await post('/v2/attestations', { requests: [element(), element()] })
+    expect(batch.status).toBe(429)
+    expect(await batch.json()).toMatchObject({ code: 'RATE_LIMITED' })
     // What is refused as agreed is no failure of the service.
     expect(service.output().stderr).not.toContain('under way at once')
     rpc.letGo()
