@@ -62,6 +62,15 @@ const removeFiles = (path: string): void => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
 }
 
+/** What the connection that writes and those that read have in common. */
+export const setConnection = (database: Database): void => {
+  database.run('PRAGMA temp_store = MEMORY')
+  database.run('PRAGMA trusted_schema = OFF')
+  database.run('PRAGMA cache_size = -65536')
+  // The system's own cache serves reads; nothing is copied.
+  database.run('PRAGMA mmap_size = 8589934592')
+}
+
 const openDatabase = (path: string): Database => {
   // For its owner alone, like all that is kept here.
   closeSync(openSync(path, 'a', 0o600))
@@ -72,11 +81,7 @@ const openDatabase = (path: string): Database => {
   database.run('PRAGMA journal_mode = WAL')
   // A power cut may lose the newest transactions whole, positions with rows: they are read from the log again.
   database.run('PRAGMA synchronous = NORMAL')
-  database.run('PRAGMA temp_store = MEMORY')
-  database.run('PRAGMA trusted_schema = OFF')
-  database.run('PRAGMA cache_size = -65536')
-  // The system's own cache serves reads; nothing is copied.
-  database.run('PRAGMA mmap_size = 8589934592')
+  setConnection(database)
   return database
 }
 

@@ -2,7 +2,7 @@
 // long stops and says where it can go on, so that none holds the next one up.
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { hasVersion, type IndexFile, tableOf } from './file.ts'
+import { hasVersion, type IndexFile, setConnection, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition, FoundPlaces } from './types.ts'
 import { DEFAULT_RULE, shadowName } from './writer.ts'
@@ -61,9 +61,7 @@ export const openIndexForReading = (path: string): IndexReading | null => {
     database.close()
     return null
   }
-  database.run('PRAGMA temp_store = MEMORY')
-  database.run('PRAGMA cache_size = -65536')
-  database.run('PRAGMA mmap_size = 8589934592')
+  setConnection(database)
   return {
     database,
     close: () => database.close(),
