@@ -8,6 +8,7 @@ import type { IndexProcess } from '../../src/admin/decisions/index-process.ts'
 import { createDecisionSearch, type DecisionSearch, type IndexRole } from '../../src/admin/decisions/search.ts'
 import { openSegment } from '../../src/decisions/segment.ts'
 import { spawnIndexProcess } from '../../src/wiring/admin-processes.ts'
+import { indexProcessPid } from '../support/index-process-pid.ts'
 import { until } from '../support/until.ts'
 import { decisionRecord, FIRST_MS, uuidOf } from './support/decisions.ts'
 
@@ -100,14 +101,11 @@ test('a finder that ends is started again; while the builder is gone what was bu
 test.skipIf(process.platform !== 'linux')('searching goes before building, and both behind the service', async () => {
   await newest()
   /** Fields 19 and 41 of proc(5)'s stat: nice value, and policy (5: SCHED_IDLE). */
-  const schedulingOf = async (role: IndexRole): Promise<number[]> => {
-    const name = role === 'find' ? 'decision-search.process.ts' : 'decision-index.process.ts'
-    const listed = await Bun.$`ps -eo pid=,args=`.text()
-    const line = listed.split('\n').find((each) => each.includes(name) && each.includes(folder))
-    const pid = line?.trim().split(' ')[0] ?? ''
+  const schedulingOf = (role: IndexRole): number[] => {
+    const pid = indexProcessPid(role, folder)
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
     return [Number(fields[16]), Number(fields[38])]
   }
-  expect(await schedulingOf('find')).toEqual([10, 0])
-  expect(await schedulingOf('build')).toEqual([19, Bun.which('chrt') === null ? 0 : 5])
+  expect(schedulingOf('find')).toEqual([10, 0])
+  expect(schedulingOf('build')).toEqual([19, Bun.which('chrt') === null ? 0 : 5])
 })

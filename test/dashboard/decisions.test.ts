@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Download, Page } from 'playwright-core'
 import { CHROMIUM } from '../support/browser/chromium.ts'
+import { indexProcessPid } from '../support/index-process-pid.ts'
 import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
@@ -232,6 +233,25 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await page.getByText('The search is behind the log').waitFor()
       await page.getByText('Nothing among the newest decisions').waitFor()
       await accessible(page)
+    },
+    TIMEOUT_MS,
+  )
+
+  test.skipIf(process.platform !== 'linux')(
+    'one that was made a moment ago is shown as soon as it is found',
+    async () => {
+      const builder = indexProcessPid('build', dashboard.service.dataDirectory)
+      process.kill(builder, 'SIGSTOP')
+      try {
+        const uuid = await attest(WALLET, dashboard.service.quickstart['VERIFICATION_HASH'] ?? '')
+        const page = await dashboard.enter(`/o/demo/decisions/${uuid}`)
+        await page.getByText('There is no such decision').waitFor()
+        await page.getByText('looks again by itself').waitFor()
+        process.kill(builder, 'SIGCONT')
+        await page.getByRole('heading', { name: /Attestation/ }).waitFor()
+      } finally {
+        process.kill(builder, 'SIGCONT')
+      }
     },
     TIMEOUT_MS,
   )

@@ -1,9 +1,10 @@
 // One decision in full: the verdict and the rule behind it, what it was decided on, what was signed, and where it stands in
 // the log.
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { type AnswerOf, call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
-import { useQuery } from '../data/use-query.ts'
+import { type Query, useQuery } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -17,6 +18,9 @@ import { preciseTime, RuleOf, Verdict } from './words.tsx'
 
 type Answer = AnswerOf<'GET /organizations/{organization}/decisions/{uuid}'>
 type Items = readonly (readonly [name: string, value: ComponentChildren])[]
+
+const LOOK_AGAIN_MS = 1_000
+const LOOKS_MAX = 15
 
 const isoOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
@@ -155,19 +159,36 @@ const Signatures = ({ answer: { decision } }: { readonly answer: Answer }) => (
   </Card>
 )
 
+const isUnknown = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+
+/** A decision is found within moments of being made: one that is not there yet is looked for again, some times. */
+const useLookAgain = ({ value, error, reload }: Query<Answer>, uuid: string): void => {
+  const looked = useRef({ uuid, times: 0 })
+  useEffect(() => {
+    if (looked.current.uuid !== uuid) looked.current = { uuid, times: 0 }
+    if (value !== null || !isUuid(uuid) || !isUnknown(error) || looked.current.times >= LOOKS_MAX) return
+    const timer = setTimeout(() => {
+      looked.current.times += 1
+      reload()
+    }, LOOK_AGAIN_MS)
+    return () => clearTimeout(timer)
+    // Each answer is another error.
+  }, [value, error, uuid])
+}
+
 export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
   const { params, path } = useWorkplace()
   const decision = useQuery(
     (signal) => call('GET /organizations/{organization}/decisions/{uuid}', { params: { ...params, uuid }, signal }),
     [params.organization, uuid],
   )
+  useLookAgain(decision, uuid)
   const crumbs = [{ label: 'Decisions', href: path('/decisions') }]
   const { value, error } = decision
   if (value === null) {
-    const unknown = error instanceof ApiError && error.status === 404
     return (
       <Page title="Decision" crumbs={crumbs}>
-        {unknown ? (
+        {isUnknown(error) ? (
           <Empty
             icon="search"
             title="There is no such decision"
@@ -179,7 +200,7 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
           >
             <p>
               {isUuid(uuid)
-                ? 'Nothing in the log of this organization has this uuid. One of the last moments may not be found yet.'
+                ? 'Nothing in the log of this organization has this uuid. One of the last moments may not be found yet: this page looks again by itself.'
                 : 'This is no uuid.'}
             </p>
           </Empty>
