@@ -1,6 +1,7 @@
 // Prints results into the README, so that no number there was typed by hand: bun bench/readme.ts result.json [more.json …]
-// A result to quote was no quick one, and has no findings unless they are to be quoted with it (--with-findings); the
-// section says where, on what and when it was measured.
+// A result to quote was no quick one, and has no findings unless they are to be quoted with it (--with-findings). There are
+// two sections, what is fast and the long run, which takes an hour of its own and may be of another day: each says where,
+// on what and when it was measured, and is left alone where no result is of it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatValue } from './report.ts'
@@ -8,8 +9,17 @@ import { type BenchResult, type Measurement, parseResult, ResultInvalidError } f
 import { stageShares } from './stage-shares.ts'
 import { describeRecommendation, sweepPoints } from './sweep.ts'
 
-export const SECTION_BEGIN = '<!-- speed: made by bench/readme.ts -->'
-export const SECTION_END = '<!-- /speed -->'
+export interface Section {
+  readonly begin: string
+  readonly end: string
+  /** Of a measurement, or of a goal: whether it is this section's. */
+  readonly holds: (named: { readonly name: string }) => boolean
+  readonly make: (result: BenchResult, hasDrawing?: HasDrawing, quoting?: Quoting) => string
+}
+
+const isOfSoak = ({ name }: { readonly name: string }): boolean => name.startsWith('soak.')
+
+const marks = (name: string) => ({ begin: `<!-- ${name}: made by bench/readme.ts -->`, end: `<!-- /${name} -->` })
 
 /** Parts of a result that the README shows among the details, in this order, with what precedes their table. */
 const PARTS: readonly { readonly part: string; readonly words: string }[] = [
@@ -31,7 +41,6 @@ const PARTS: readonly { readonly part: string; readonly words: string }[] = [
   },
   { part: 'floor', words: 'The floor, what no attestation over HTTP can do without:' },
   { part: 'overload', words: 'Too much load, signing by noble on one worker with a deadline of half a second:' },
-  { part: 'soak', words: 'A long run at 70% of capacity:' },
   { part: 'identity', words: 'Identity, with its sessions, streams and wallets:' },
   { part: 'scale', words: 'A deployment with 10,000 policies, 100,000 keys and a list of a million:' },
 ]
@@ -138,59 +147,87 @@ const findingList = ({ findings }: BenchResult): string[] =>
         ...findings.map((text) => `- ${text}`),
       ]
 
-/**
- * The section's Markdown, markers included.
- * @throws ResultInvalidError for a result that is not fit to be quoted.
- */
-export const speedSection = (
-  result: BenchResult,
-  hasDrawing: HasDrawing = () => false,
-  quoting: Quoting = {},
-): string => {
-  checkQuotable(result, quoting)
-  const { machine, runtime, commit, settings, measurements } = result
+const tableOf = ({ measurements }: BenchResult, part: string): string[] => {
+  const own = measurements.filter(({ name }) => name.split('.')[0] === part)
+  return own.length === 0 ? [] : [measurementTable(own)]
+}
+
+const details = (lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : ['', '<details><summary>All numbers</summary>', ...lines, '', '</details>']
+
+/** When, where and on what. */
+const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchResult): string => {
   const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
   const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
-  const tableOf = (part: string): string[] => {
-    const own = measurements.filter(({ name }) => name.split('.')[0] === part)
-    return own.length === 0 ? [] : [measurementTable(own)]
-  }
-  const summary = tableOf('summary').flatMap((rows) => [
+  return (
+    `on ${startedAt.slice(0, 10)}: ${system}, Bun ${runtime.version}${of}, load generator on the same cores, ` +
+    `${settings['connections']} connections, signing by ${settings['signer']}.`
+  )
+}
+
+const SPEED = marks('speed')
+const LONG_RUN = marks('long run')
+
+/** Markdown, as all sections are: markers included. @throws ResultInvalidError for a result not fit to be quoted. */
+const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
+  checkQuotable(result, quoting)
+  const summary = tableOf(result, 'summary').flatMap((rows) => [
     ...['', 'In short, round by round against the floor and the naive way of the same run:', '', rows],
   ])
-  const soak = measurements.some(({ name }) => name.startsWith('soak.'))
-    ? drawing('soak', 'Memory and latency over time', hasDrawing)
-    : []
-  const details = [
-    ...PARTS.flatMap(({ part, words }) => tableOf(part).flatMap((rows) => ['', words, '', rows])),
-    ...shareTable(result),
-    ...findingList(result),
-  ]
   return [
-    SECTION_BEGIN,
-    `Measured by \`bun run bench\` on ${result.startedAt.slice(0, 10)}: ${system}, Bun ${runtime.version}${of}, load generator ` +
-      `on the same cores, ${settings['connections']} connections, signing by ${settings['signer']}. ` +
-      'Another machine has other numbers: run it on yours.',
+    SPEED.begin,
+    `Measured by \`bun run bench\` ${describePlace(result)} Another machine has other numbers: run it on yours.`,
     ...summary,
     ...goalTable(result),
     ...sweepTable(result, hasDrawing),
-    ...soak,
-    ...(details.length === 0 ? [] : ['', '<details><summary>All numbers</summary>', ...details, '', '</details>']),
-    SECTION_END,
+    ...details([
+      ...PARTS.flatMap(({ part, words }) => tableOf(result, part).flatMap((rows) => ['', words, '', rows])),
+      ...shareTable(result),
+      ...findingList(result),
+    ]),
+    SPEED.end,
   ].join('\n')
 }
 
+const longRunSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
+  checkQuotable(result, quoting)
+  const minutes = Number(result.settings['minutes'])
+  return [
+    LONG_RUN.begin,
+    `${minutes} minutes at 70% of capacity, measured by \`bun run bench --only soak\` ${describePlace(result)}`,
+    ...goalTable(result),
+    ...drawing('soak', 'Memory and latency over time', hasDrawing),
+    ...details([...tableOf(result, 'soak').flatMap((rows) => ['', rows]), ...findingList(result)]),
+    LONG_RUN.end,
+  ].join('\n')
+}
+
+export const SECTIONS = {
+  speed: { ...SPEED, holds: (named) => !isOfSoak(named), make: speedSection },
+  longRun: { ...LONG_RUN, holds: isOfSoak, make: longRunSection },
+} as const satisfies Record<string, Section>
+
+/** What of the results is a section's: those with nothing for it are left out. */
+export const resultsFor = ({ holds }: Section, results: readonly BenchResult[]): BenchResult[] =>
+  results
+    .map((result) => ({
+      ...result,
+      measurements: result.measurements.filter(holds),
+      goals: result.goals.filter(holds),
+    }))
+    .filter(({ measurements }) => measurements.length > 0)
+
 /**
- * The README with its speed section replaced.
+ * The README with one section replaced.
  * @throws ResultInvalidError when it has no such section, or more than one.
  */
-export const withSpeedSection = (readme: string, section: string): string => {
-  const [before, rest, more] = readme.split(SECTION_BEGIN)
-  const end = rest?.indexOf(SECTION_END) ?? -1
-  if (before === undefined || rest === undefined || more !== undefined || end === -1) {
-    throw new ResultInvalidError(`the README needs one section between ${SECTION_BEGIN} and ${SECTION_END}`)
+export const withSection = (readme: string, { begin, end }: Section, text: string): string => {
+  const [before, rest, more] = readme.split(begin)
+  const endsAt = rest?.indexOf(end) ?? -1
+  if (before === undefined || rest === undefined || more !== undefined || endsAt === -1) {
+    throw new ResultInvalidError(`the README needs one section between ${begin} and ${end}`)
   }
-  return before + section + rest.slice(end + SECTION_END.length)
+  return before + text + rest.slice(endsAt + end.length)
 }
 
 if (import.meta.main) {
@@ -204,14 +241,17 @@ if (import.meta.main) {
     process.exit(2)
   }
   const root = join(import.meta.dir, '..')
-  const readme = join(root, 'README.md')
+  const path = join(root, 'README.md')
   const hasDrawing: HasDrawing = (name) => existsSync(join(root, 'docs', 'images', `bench-${name}.svg`))
   try {
-    const result = mergeResults(
-      paths.map((path) => parseResult(readFileSync(path, 'utf8'))),
-      quoting,
-    )
-    writeFileSync(readme, withSpeedSection(readFileSync(readme, 'utf8'), speedSection(result, hasDrawing, quoting)))
+    const results = paths.map((each) => parseResult(readFileSync(each, 'utf8')))
+    let readme = readFileSync(path, 'utf8')
+    for (const section of Object.values(SECTIONS)) {
+      const own = resultsFor(section, results)
+      if (own.length === 0) continue
+      readme = withSection(readme, section, section.make(mergeResults(own, quoting), hasDrawing, quoting))
+    }
+    writeFileSync(path, readme)
   } catch (error) {
     if (!(error instanceof ResultInvalidError)) throw error
     console.error(`${paths.join(', ')}: ${error.message}`)

@@ -123,6 +123,9 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const capacity = await measureCapacity(context, service, target)
   const ratePerSecond = Math.max(1, Math.round(capacity * SHARE))
   const shape: LoadShape = { mode: 'open', connections: options.connections, ratePerSecond, queueLimit: QUEUE_LIMIT }
+  // Whoever knows the machine sees here, and not an hour later, that it was measured in a slow moment.
+  const [most, part] = [capacity, ratePerSecond].map((rate) => Math.round(rate).toLocaleString('en-US'))
+  progress.note(`soak: ${most}/s is the capacity, ${part}/s the rate`)
 
   const startMs = performance.now()
   const minutesPast = (): number => (performance.now() - startMs) / MINUTE_MS

@@ -1,7 +1,10 @@
-// The README's speed section: made of a result, refused for one that is not fit to be quoted, put where its markers are.
+// The README's sections of numbers: made of results, refused for one that is not fit to be quoted, put where their markers
+// are.
 import { describe, expect, test } from 'bun:test'
-import { mergeResults, SECTION_BEGIN, SECTION_END, speedSection, withSpeedSection } from '../../bench/readme.ts'
+import { mergeResults, resultsFor, SECTIONS, withSection } from '../../bench/readme.ts'
 import { type BenchResult, RESULT_SCHEMA, ResultInvalidError } from '../../bench/result.ts'
+
+const { speed, longRun } = SECTIONS
 
 const result: BenchResult = {
   schema: RESULT_SCHEMA,
@@ -37,9 +40,9 @@ const result: BenchResult = {
 
 describe('the speed section', () => {
   test('says what was measured, where and on what', () => {
-    const section = speedSection(result)
-    expect(section.startsWith(SECTION_BEGIN)).toBe(true)
-    expect(section.endsWith(SECTION_END)).toBe(true)
+    const section = speed.make(result)
+    expect(section.startsWith(speed.begin)).toBe(true)
+    expect(section.endsWith(speed.end)).toBe(true)
     expect(section).toContain('2030-01-02')
     expect(section).toContain('commit 0123456789ab,')
     expect(section).toContain('| throughput \\| closed loop | 21,000/s | 20,000/s to 22,000/s |')
@@ -55,17 +58,17 @@ describe('the speed section', () => {
       { settings: { quick: true } },
       { commit: { id: '0123456789abcdef', modified: true } },
     ]
-    for (const change of doubtful) expect(() => speedSection({ ...result, ...change })).toThrow(ResultInvalidError)
+    for (const change of doubtful) expect(() => speed.make({ ...result, ...change })).toThrow(ResultInvalidError)
   })
 })
 
 test('findings are quoted with the numbers where that is asked for', () => {
   const findings = ['service: 3 answers with status 503', 'floor: late']
-  const section = speedSection({ ...result, findings }, undefined, { withFindings: true })
+  const section = speed.make({ ...result, findings }, undefined, { withFindings: true })
   for (const finding of findings) expect(section).toContain(`\n- ${finding}\n`)
   expect(section.indexOf(findings[0] ?? '')).toBeGreaterThan(section.indexOf('| throughput'))
   const quick = { ...result, findings, settings: { quick: true } }
-  expect(() => speedSection(quick, undefined, { withFindings: true })).toThrow(ResultInvalidError)
+  expect(() => speed.make(quick, undefined, { withFindings: true })).toThrow(ResultInvalidError)
 })
 
 describe('several results', () => {
@@ -87,12 +90,12 @@ describe('several results', () => {
   }
 
   test('become one section, with the sweep as a table, a sentence and its drawing', () => {
-    const section = speedSection(mergeResults([result, sweep]), (name) => name === 'sweep')
+    const section = speed.make(mergeResults([result, sweep]), (name) => name === 'sweep')
     expect(section).toContain('21,000/s')
     expect(section).toContain('| 1 | 2 | 9,000/s | 50.0 µs | 4.00 ms |')
     expect(section).toContain('Recommended on this machine: --processes 1 --workers 2')
     expect(section).toContain('](docs/images/bench-sweep.svg)')
-    expect(speedSection(mergeResults([result, sweep]))).not.toContain('.svg')
+    expect(speed.make(mergeResults([result, sweep]))).not.toContain('.svg')
   })
 
   test('must be of one machine and commit, say nothing twice, and each be fit to be quoted', () => {
@@ -108,18 +111,59 @@ describe('several results', () => {
   })
 })
 
+describe('the long run', () => {
+  const soak: BenchResult = {
+    ...result,
+    settings: { ...result.settings, minutes: 60 },
+    measurements: [
+      { name: 'soak.p99', label: 'p99 by minute', unit: 'ms', better: 'lower', rounds: [2, 3, 4], median: 3 },
+    ],
+    goals: [
+      { name: 'soak.errors', label: 'errors', unit: 'count', bound: 'at most', limit: 0, value: 0, reached: true },
+    ],
+  }
+
+  test('is a section of its own, whatever machine and day the other is of', () => {
+    const other = { ...soak, machine: { ...soak.machine, cpu: 'Another' }, startedAt: '2030-02-03T00:00:00.000Z' }
+    const [own, ...more] = resultsFor(longRun, [result, other])
+    expect(more).toEqual([])
+    const section = longRun.make(own ?? result, (name) => name === 'soak')
+    expect(section).toStartWith(longRun.begin)
+    expect(section).toEndWith(longRun.end)
+    expect(section).toContain('60 minutes at 70% of capacity')
+    expect(section).toContain('on 2030-02-03: Another, 4 cores')
+    expect(section).toContain('| errors | 0 | at most 0 | yes |')
+    expect(section).toContain('| p99 by minute | 3.00 ms | 2.00 ms to 4.00 ms |')
+    expect(section).toContain('](docs/images/bench-soak.svg)')
+    expect(() => longRun.make({ ...other, findings: ['a finding'] })).toThrow(ResultInvalidError)
+  })
+
+  test('takes its part of a run that measured both', () => {
+    const both = {
+      ...soak,
+      measurements: [...result.measurements, ...soak.measurements],
+      goals: [...result.goals, ...soak.goals],
+    }
+    const [fast] = resultsFor(speed, [both])
+    const [long] = resultsFor(longRun, [both])
+    expect(fast).toMatchObject({ measurements: result.measurements, goals: result.goals })
+    expect(long).toMatchObject({ measurements: soak.measurements, goals: soak.goals })
+    expect(resultsFor(speed, [soak])).toEqual([])
+  })
+})
+
 describe('in the README', () => {
   test('takes the place of the one before, and nothing else', () => {
-    const readme = `# One\n\n${SECTION_BEGIN}\nold\n${SECTION_END}\n\n# Two\n`
-    const section = speedSection(result)
-    const once = withSpeedSection(readme, section)
+    const readme = `# One\n\n${speed.begin}\nold\n${speed.end}\n\n# Two\n`
+    const section = speed.make(result)
+    const once = withSection(readme, speed, section)
     expect(once).toBe(`# One\n\n${section}\n\n# Two\n`)
-    expect(withSpeedSection(once, section)).toBe(once)
+    expect(withSection(once, speed, section)).toBe(once)
   })
 
   test('needs its place', () => {
-    for (const readme of ['', SECTION_BEGIN, SECTION_END, `${SECTION_BEGIN}${SECTION_BEGIN}${SECTION_END}`]) {
-      expect(() => withSpeedSection(readme, 'x')).toThrow(ResultInvalidError)
+    for (const readme of ['', speed.begin, speed.end, `${speed.begin}${speed.begin}${speed.end}`]) {
+      expect(() => withSection(readme, speed, 'x')).toThrow(ResultInvalidError)
     }
   })
 })
