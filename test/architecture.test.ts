@@ -11,10 +11,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/domain': [],
   'src/telemetry': ['src/domain'],
   'src/policy': ['src/domain'],
-  'src/facts': ['src/domain', 'src/policy/types.ts'],
+  'src/facts': ['src/domain', 'src/policy/types'],
   'src/signing': ['src/domain'],
   'src/decisions': ['src/domain'],
-  'src/pool': ['src/domain', 'src/policy/types.ts', 'src/signing/types.ts', 'src/decisions/types.ts'],
+  'src/pool': ['src/domain', 'src/policy/types', 'src/signing/types.ts', 'src/decisions/types.ts'],
   'src/http': ['src/domain', 'src/telemetry'],
   'src/attestation': [
     'src/domain',
@@ -45,7 +45,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry'],
   'src/identity': ['src/domain', 'src/http', 'src/telemetry'],
   // The decision index finds places in the log.
-  'src/store': ['src/domain', 'src/policy/types.ts', 'src/decisions/located.ts'],
+  'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts'],
   'src/client': ['src/domain'],
   workers: [
     'src/domain',

@@ -1,6 +1,7 @@
 // The facts of one job, as its policy reads them and as its record shows them.
 import type { RecordedFacts, RecordedList } from '../src/decisions/types.ts'
-import type { CarriedFacts, EvaluationFacts, ExternalFacts, ListReader, RequestFacts } from '../src/policy/types.ts'
+import type { CarriedFacts, EvaluationFacts, ExternalFacts, RequestFacts } from '../src/policy/types/facts.ts'
+import type { ListReader } from '../src/policy/types/lists.ts'
 import type { Job } from '../src/pool/protocol.ts'
 
 /** Addresses of each list that a record names; a rule that looks up every member of an array may look up more. */

@@ -2,7 +2,7 @@
 // organization's own lists first, then among the shared ones.
 import { DependencyUnavailableError } from '../src/domain/errors.ts'
 import { type ListImage, type ListMembers, openListImage } from '../src/domain/list-image.ts'
-import type { ListReader, ListReaders } from '../src/policy/types.ts'
+import type { ListReader, ListReaders } from '../src/policy/types/lists.ts'
 
 export interface Lists extends ListReaders {
   /** New versions replace older ones of the same id; removed ids are forgotten. */

@@ -7,7 +7,8 @@ import { compileDocument } from '../src/policy/compile.ts'
 import { PolicyUnusableError } from '../src/policy/errors.ts'
 import { weightOf } from '../src/policy/revision-cache.ts'
 import type { Steps } from '../src/policy/steps.ts'
-import type { PolicyDocument, PolicyProgram, ReadRevision } from '../src/policy/types.ts'
+import type { PolicyDocument } from '../src/policy/types/document.ts'
+import type { PolicyProgram, ReadRevision } from '../src/policy/types/program.ts'
 
 /** What a job is decided on. */
 export interface Definition {

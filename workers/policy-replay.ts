@@ -7,7 +7,7 @@ import type { DecisionRecord } from '../src/decisions/types.ts'
 import { type ListImage, openListImage } from '../src/domain/list-image.ts'
 import { compileSource } from '../src/policy/compile.ts'
 import { createReplayTally, type ReplayChain, type ReplaySummary, replayDecision } from '../src/policy/replay.ts'
-import type { ListReader } from '../src/policy/types.ts'
+import type { ListReader } from '../src/policy/types/lists.ts'
 
 export interface PolicyReplay {
   readonly directory: string

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compilePolicy } from '../../src/policy/compile.ts'
-import type { EvaluationFacts, ListReader } from '../../src/policy/types.ts'
+import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
+import type { ListReader } from '../../src/policy/types/lists.ts'
 import { CHAIN_ID, EXAMPLES, EXPIRATION_SECONDS, examples } from './example.ts'
 import type { StageBenchmark, StageRun } from './harness.ts'
 

@@ -2,15 +2,9 @@
 // A policy that asks for nothing costs nothing here.
 import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
-import type {
-  CarriedFacts,
-  ExternalFacts,
-  FactCollector,
-  FactDigests,
-  FactNeed,
-  FactSubject,
-  ResolvedTarget,
-} from '../policy/types.ts'
+import type { CarriedFacts, ExternalFacts, FactDigests } from '../policy/types/facts.ts'
+import type { FactCollector, FactNeed, FactSubject } from '../policy/types/needs.ts'
+import type { ResolvedTarget } from '../policy/types/source.ts'
 import type { Timers } from '../pool/timers.ts'
 
 export interface JobFactsDependencies {

@@ -3,7 +3,7 @@ import type { TaskRequest } from '../domain/attestation.ts'
 import { FieldMissingError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
-import type { ResolvedTarget } from '../policy/types.ts'
+import type { ResolvedTarget } from '../policy/types/source.ts'
 import type { TaskExpiry } from './expiry.ts'
 import { type CallAnswer, type CallContext, decideJob, type JobDependencies, requireBinding } from './job.ts'
 

@@ -3,7 +3,7 @@ import { compileSource } from '../policy/compile.ts'
 import { policyJsonSchemaText } from '../policy/json-schema.ts'
 import { runPolicyTests } from '../policy/policy-tests.ts'
 import { readTemplates } from '../policy/templates.ts'
-import type { FactNeed } from '../policy/types.ts'
+import type { FactNeed } from '../policy/types/needs.ts'
 import { CommandFailedError, formatTable, UsageError } from './output.ts'
 import { type PolicyContext, print, readDraft, readSource } from './policy-context.ts'
 

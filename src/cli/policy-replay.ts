@@ -8,7 +8,7 @@ import { type ListImage, type ListMembers, openListImage } from '../domain/list-
 import type { Clock } from '../domain/time.ts'
 import { createServedLists } from '../facts/lists/serve-lists.ts'
 import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../policy/replay.ts'
-import type { ListReader } from '../policy/types.ts'
+import type { ListReader } from '../policy/types/lists.ts'
 import { formatTable, UsageError } from './output.ts'
 import { type PolicyStoreContext, print, requirePolicy, resolvePolicyText } from './policy-context.ts'
 

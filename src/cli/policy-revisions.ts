@@ -1,6 +1,6 @@
 // `countersign policy apply|activate|shadow|list|show|diff`: the policies and revisions of an organization.
 import { diffPolicies, type PolicyDifference } from '../policy/diff.ts'
-import type { CompiledPolicy } from '../policy/types.ts'
+import type { CompiledPolicy } from '../policy/types/program.ts'
 import type { Policy } from '../store/policies.ts'
 import { CommandFailedError, formatTable, UsageError } from './output.ts'
 import {

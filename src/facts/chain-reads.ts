@@ -1,7 +1,8 @@
 // State on chain, read for policies: what was read in a block stays good until the next one, what is asked in one turn is
 // asked together, and when one RPC URL fails the next is asked. What can't be had is null.
 import type { Clock } from '../domain/time.ts'
-import type { FactSubject, ReadDefinition, ReadValue } from '../policy/types.ts'
+import type { FactSubject } from '../policy/types/needs.ts'
+import type { ReadDefinition, ReadValue } from '../policy/types/reads.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import { type ChainEndpoint, createChainEndpoint } from './chain-endpoint.ts'
 import { type ReadCall, readCallOf } from './read-call.ts'

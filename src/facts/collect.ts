@@ -2,16 +2,9 @@
 // is answered without waiting; what is not known by the request's deadline, or can't be had, is null.
 import type { WalletAddress } from '../domain/address.ts'
 import type { Clock } from '../domain/time.ts'
-import type {
-  ExternalFacts,
-  FactCollector,
-  FactNeed,
-  FactSubject,
-  GeographyFacts,
-  IdentityFacts,
-  ReadValue,
-  ScreenerFacts,
-} from '../policy/types.ts'
+import type { ExternalFacts, GeographyFacts, IdentityFacts, ScreenerFacts } from '../policy/types/facts.ts'
+import type { FactCollector, FactNeed, FactSubject } from '../policy/types/needs.ts'
+import type { ReadValue } from '../policy/types/reads.ts'
 import type { ChainReads } from './chain-reads.ts'
 import type { Geography } from './geography.ts'
 import type { Screener } from './screener.ts'

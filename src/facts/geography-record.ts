@@ -1,7 +1,7 @@
 // What a record of an MMDB file says, in our words. Files differ: MaxMind and DB-IP nest (`country.iso_code`), others are
 // flat (`country_code`). What a record does not say is unknown, and stays so.
 // Source: https://dev.maxmind.com/geoip/docs/databases, https://ipinfo.io/developers/database-download.
-import type { GeographyFacts } from '../policy/types.ts'
+import type { GeographyFacts } from '../policy/types/facts.ts'
 
 export const GEOGRAPHY_UNKNOWN: GeographyFacts = Object.freeze({
   country: null,

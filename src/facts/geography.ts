@@ -6,7 +6,7 @@ import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { Reader } from 'mmdb-lib'
 import type { Clock } from '../domain/time.ts'
-import type { GeographyFacts } from '../policy/types.ts'
+import type { GeographyFacts } from '../policy/types/facts.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
 
 export interface GeographyFile {

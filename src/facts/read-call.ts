@@ -2,14 +2,8 @@
 // decoding are viem's. Source: ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
-import type {
-  AbiParameterItem,
-  FactSubject,
-  ReadDefinition,
-  ReadOperand,
-  ReadType,
-  ReadValue,
-} from '../policy/types.ts'
+import type { FactSubject } from '../policy/types/needs.ts'
+import type { AbiParameterItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../policy/types/reads.ts'
 
 /** What is asked of a chain. Two calls with the same key have the same answer in the same block. */
 export interface ReadCall {

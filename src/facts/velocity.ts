@@ -4,7 +4,7 @@
 // A request counts from when it is asked to when it is denied or fails, and for good when it is compliant: two at the
 // same moment can't both be the last that a limit allows. It never counts for itself.
 import type { VelocityTally } from '../domain/velocity.ts'
-import type { VelocityFacts } from '../policy/types.ts'
+import type { VelocityFacts } from '../policy/types/facts.ts'
 
 /** Of whom. */
 export interface VelocitySubject {

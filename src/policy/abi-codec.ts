@@ -5,7 +5,7 @@ import { AddressValue } from './address-value.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import type { TupleTypes } from './tuple-types.ts'
-import type { AbiParameterItem } from './types.ts'
+import type { AbiParameterItem } from './types/reads.ts'
 import { Uint256 } from './uint256.ts'
 
 /** An ABI type that policies can't read; the message names it. */

@@ -2,7 +2,7 @@
 // and the JSON ABI's item, both into one shape. Written by hand: no regular expression sees the author's text, and each
 // mistake has its place.
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { AbiFunctionItem, AbiParameterItem } from './types.ts'
+import type { AbiFunctionItem, AbiParameterItem } from './types/reads.ts'
 
 /** A fragment that is none; `index` is where, in UTF-16 code units of its text. */
 export class AbiFragmentMalformedError extends Error {

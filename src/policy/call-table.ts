@@ -8,7 +8,8 @@ import { MALFORMED } from './decoding.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import type { Steps } from './steps.ts'
 import { createTupleTypes, isFieldName, type NamedType, type TupleType } from './tuple-types.ts'
-import type { AbiFunctionItem, AbiParameterItem, RequestFacts } from './types.ts'
+import type { RequestFacts } from './types/facts.ts'
+import type { AbiFunctionItem, AbiParameterItem } from './types/reads.ts'
 
 /** A function's arguments by name: where they are in what decoding it yields. */
 type ArgumentSlots = ReadonlyMap<string, number>

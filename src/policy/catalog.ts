@@ -8,7 +8,8 @@ import { PolicyUnusableError } from './errors.ts'
 import { keyOfNeed, NO_NEEDS } from './needs.ts'
 import { createRevisionCache, type LoadedRevision, readRevisionOf } from './revision-cache.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { PolicySource, ReadRevision, ResolvedTarget, TargetRecord } from './types.ts'
+import type { ReadRevision } from './types/program.ts'
+import type { PolicySource, ResolvedTarget, TargetRecord } from './types/source.ts'
 
 export interface CatalogDependencies {
   readonly source: PolicySource

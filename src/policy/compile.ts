@@ -11,7 +11,8 @@ import { POLICY_LIMITS } from './limits.ts'
 import { createPolicyScope, type KnownSources, type PolicyScope } from './scope.ts'
 import { findProgram, programKey, shareProgram } from './shared-programs.ts'
 import { finish, type Steps } from './steps.ts'
-import type { CompiledPolicy, PolicyDocument, PolicyProgram, PolicyRule } from './types.ts'
+import type { PolicyDocument, PolicyRule } from './types/document.ts'
+import type { CompiledPolicy, PolicyProgram } from './types/program.ts'
 
 /** In the order in which the fields are missed: the wire's. */
 const OPTIONAL_FIELDS: readonly OptionalField[] = ['data', 'msg_value', 'user_ip']

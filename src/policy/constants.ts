@@ -12,7 +12,7 @@ import {
   parseUint256Literal,
 } from './literals.ts'
 import { durationValue, timestampValue } from './syntax.ts'
-import type { PolicyConstant } from './types.ts'
+import type { PolicyConstant } from './types/document.ts'
 
 interface ConstantKind {
   /** In the policy language. */

@@ -1,5 +1,6 @@
 // What is different between two policies, in the words of their documents.
-import type { CompiledPolicy, PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest } from './types.ts'
+import type { PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest } from './types/document.ts'
+import type { CompiledPolicy } from './types/program.ts'
 
 export type PolicyDifference =
   /** A rule that only the second has, or only the first. Places count from 1. */

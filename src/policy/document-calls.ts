@@ -5,7 +5,7 @@ import type { AbiSource, IdlSource } from './call-table.ts'
 import { createMappingReader, type DocumentContext, type MappingReader, plainValue } from './document-reader.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { offsetInSource } from './scalar-position.ts'
-import type { AbiFunctionItem, AbiParameterItem } from './types.ts'
+import type { AbiFunctionItem, AbiParameterItem } from './types/reads.ts'
 import type { MappingNode, ScalarNode } from './yaml-tree.ts'
 
 const MUTABILITIES = ['pure', 'view', 'nonpayable', 'payable'] as const

@@ -3,7 +3,7 @@ import { CONSTANT_KINDS } from './constants.ts'
 import { type DocumentContext, type MappingReader, NAME, NAME_RULE, verbatimText } from './document-reader.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { LiteralMalformedError } from './literals.ts'
-import type { PolicyConstant } from './types.ts'
+import type { PolicyConstant } from './types/document.ts'
 
 const readValues = (
   context: DocumentContext,

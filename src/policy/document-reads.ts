@@ -4,7 +4,8 @@ import { readFragment } from './document-calls.ts'
 import { type DocumentContext, type MappingReader, NAME, NAME_RULE, verbatimText } from './document-reader.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { LiteralMalformedError, parseUint256Literal } from './literals.ts'
-import type { AbiFunctionItem, AbiParameterItem, PolicyRead, ReadDefinition, ReadOperand, ReadType } from './types.ts'
+import type { PolicyRead } from './types/document.ts'
+import type { AbiFunctionItem, AbiParameterItem, ReadDefinition, ReadOperand, ReadType } from './types/reads.ts'
 
 const REQUEST_FACTS = ['wallet.address', 'target.address', 'tx.value'] as const
 const CHAIN = /^[a-z0-9][a-z0-9-]{0,63}$/

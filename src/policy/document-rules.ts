@@ -1,7 +1,7 @@
 // The rules of a document: an id, one of allow, deny and require, and the words of a denial (decisions §4).
 import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { POLICY_LIMITS } from './limits.ts'
-import type { PolicyRule, RuleKind } from './types.ts'
+import type { PolicyRule, RuleKind } from './types/document.ts'
 import type { ScalarNode } from './yaml-tree.ts'
 
 /** A rule and where its expression stands. */

@@ -9,18 +9,9 @@ import {
   parseUint256Literal,
 } from './literals.ts'
 import { parseTestAmount } from './test-amount.ts'
-import type {
-  ExternalFacts,
-  GeographyFacts,
-  IdentityFacts,
-  PolicyRead,
-  PolicyTest,
-  ReadType,
-  ReadValue,
-  ScreenerFacts,
-  TestList,
-  VelocityFacts,
-} from './types.ts'
+import type { PolicyRead, PolicyTest, TestList } from './types/document.ts'
+import type { ExternalFacts, GeographyFacts, IdentityFacts, ScreenerFacts, VelocityFacts } from './types/facts.ts'
+import type { ReadType, ReadValue } from './types/reads.ts'
 
 type TestFacts = Pick<PolicyTest, 'external' | 'lists'>
 

@@ -8,7 +8,8 @@ import { readTestFacts } from './document-test-facts.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { LiteralMalformedError, parseTimestampLiteral, parseUint256Literal } from './literals.ts'
 import { parseTestAmount } from './test-amount.ts'
-import type { PolicyRead, PolicyTest, RequestFacts, TestExpectation } from './types.ts'
+import type { PolicyRead, PolicyTest, TestExpectation } from './types/document.ts'
+import type { RequestFacts } from './types/facts.ts'
 
 export interface TestReading {
   readonly test: PolicyTest

@@ -17,7 +17,7 @@ import { PolicyInvalidError, type PolicyIssue } from './errors.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { offsetInSource } from './scalar-position.ts'
 import { finish } from './steps.ts'
-import type { PolicyDocument } from './types.ts'
+import type { PolicyDocument } from './types/document.ts'
 import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
 /** What could be read of a document. `rules` holds those that are whole, so that their expressions can be checked too. */

@@ -1,7 +1,7 @@
 // An organization's own allow and deny lists come before its policies: a deny entry beats an allow entry, and either beats
 // the policy (decisions §4, Duties). The caller learns no reason: nobody wrote one for them.
 import type { Verdict } from '../domain/verdict.ts'
-import { ALLOW_LIST, DENY_LIST, type ListReader } from './types.ts'
+import { ALLOW_LIST, DENY_LIST, type ListReader } from './types/lists.ts'
 
 /** No rule of a document can be called so. */
 export const DENY_LIST_RULE = 'list:deny'

@@ -8,7 +8,8 @@ import type { Verdict } from '../domain/verdict.ts'
 import { PolicyEvaluationError } from './errors.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { CompiledExpression } from './expression.ts'
-import type { EvaluationFacts, PolicyDocument, PolicyRule } from './types.ts'
+import type { PolicyDocument, PolicyRule } from './types/document.ts'
+import type { EvaluationFacts } from './types/facts.ts'
 
 export interface EvaluableRule {
   readonly rule: PolicyRule

@@ -3,7 +3,7 @@
 import { EVM_ZERO_ADDRESS } from '../domain/address.ts'
 import { AddressValue } from './address-value.ts'
 import type { CallTable, DecodedCall } from './call-table.ts'
-import type { EvaluationFacts } from './types.ts'
+import type { EvaluationFacts } from './types/facts.ts'
 import { Uint256 } from './uint256.ts'
 
 const NO_FACTS: EvaluationFacts = {

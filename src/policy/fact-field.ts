@@ -1,7 +1,7 @@
 // What a fact is made of: its type, what reading it asks for, and how it is read.
 import type { OptionalField } from '../domain/target.ts'
 import type { Evaluation } from './evaluation.ts'
-import type { FactNeed } from './types.ts'
+import type { FactNeed } from './types/needs.ts'
 
 export type FactType =
   | 'address'

@@ -1,6 +1,6 @@
 // What a policy asks for beyond the request, gathered from its rules: each source once, in an order that does not depend
 // on the rules'.
-import type { FactNeed, ListNeed } from './types.ts'
+import type { FactNeed, ListNeed } from './types/needs.ts'
 
 const ORDER: readonly FactNeed['kind'][] = ['list', 'geography', 'identity', 'screener', 'read', 'velocity']
 

@@ -1,7 +1,9 @@
 // Runs the tests that a document brings: each is evaluated like a request whose sources said what the test says.
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
-import type { CompiledPolicy, ListReader, PolicyTest, TestExpectation, TestList } from './types.ts'
+import type { PolicyTest, TestExpectation, TestList } from './types/document.ts'
+import type { ListReader } from './types/lists.ts'
+import type { CompiledPolicy } from './types/program.ts'
 
 export interface TestResult {
   readonly name: string

@@ -1,7 +1,7 @@
 // A read's value as it travels, as the policy language has it.
 import { parseEvmAddress } from '../domain/address.ts'
 import { AddressValue } from './address-value.ts'
-import type { ReadType, ReadValue } from './types.ts'
+import type { ReadType, ReadValue } from './types/reads.ts'
 import { Uint256 } from './uint256.ts'
 
 const DECIMAL = /^(0|[1-9][0-9]{0,77})$/

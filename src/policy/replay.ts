@@ -6,7 +6,9 @@ import type { Verdict } from '../domain/verdict.ts'
 import { ALLOW_LIST_RULE, DENY_LIST_RULE } from './duties.ts'
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
-import type { CompiledPolicy, EvaluationFacts, ExternalFacts, ListReader } from './types.ts'
+import type { EvaluationFacts, ExternalFacts } from './types/facts.ts'
+import type { ListReader } from './types/lists.ts'
+import type { CompiledPolicy } from './types/program.ts'
 
 /** What replaying reads of a decision record (decisions/types.ts, DecisionRecord). */
 export interface ReplayableDecision {

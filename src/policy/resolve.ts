@@ -21,7 +21,8 @@ import {
   secondsOfDuration,
   type ValueBounds,
 } from './syntax.ts'
-import type { FactNeed, ScreenerFacts } from './types.ts'
+import type { ScreenerFacts } from './types/facts.ts'
+import type { FactNeed } from './types/needs.ts'
 
 /** Complains of a node. */
 export type Refuse = (node: SyntaxNode, message: string) => void

@@ -5,7 +5,9 @@ import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { compileRevision } from './revision.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { FactNeed, PolicySource, ReadRevision } from './types.ts'
+import type { FactNeed } from './types/needs.ts'
+import type { ReadRevision } from './types/program.ts'
+import type { PolicySource } from './types/source.ts'
 
 /** A loaded revision. `failure` stands in for the rest when it can't be used, so that it is compiled only once. */
 export type LoadedRevision =

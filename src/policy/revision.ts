@@ -6,7 +6,7 @@ import { compilePolicy, compileSource } from './compile.ts'
 import { PolicyInvalidError, PolicyUnusableError } from './errors.ts'
 import { runPolicyTests, type TestResult } from './policy-tests.ts'
 import type { KnownSources } from './scope.ts'
-import type { CompiledPolicy } from './types.ts'
+import type { CompiledPolicy } from './types/program.ts'
 
 /** SHA-256 of the text's UTF-8 bytes, lower-case hex. */
 export const contentHashOf = (source: string): string => createHash('sha256').update(source, 'utf8').digest('hex')

@@ -9,7 +9,7 @@ import { Evaluation } from './evaluation.ts'
 import { FACTS } from './facts.ts'
 import { createNeeds, type Needs } from './needs.ts'
 import type { Steps } from './steps.ts'
-import type { PolicyDocument, PolicyRead } from './types.ts'
+import type { PolicyDocument, PolicyRead } from './types/document.ts'
 
 /** Which lists and screeners there are; a policy that names another is refused. */
 export interface KnownSources {

@@ -2,7 +2,8 @@
 // thousand programs are evaluated at the speed of main memory. Kept as long as somebody holds the program. Sharing is safe
 // since evaluating is synchronous and binds the request anew each time.
 import { createHash } from 'node:crypto'
-import type { PolicyDocument, PolicyProgram } from './types.ts'
+import type { PolicyDocument } from './types/document.ts'
+import type { PolicyProgram } from './types/program.ts'
 
 const shared = new Map<string, WeakRef<PolicyProgram>>()
 const forgotten = new FinalizationRegistry<string>((key) => {

@@ -2,7 +2,7 @@
 
 import { type FactField, type FactGroup, intOf, isOfType, matching, oneOf, timeOf } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
-import type { GeographyFacts, IdentityFacts } from './types.ts'
+import type { GeographyFacts, IdentityFacts } from './types/facts.ts'
 
 const COUNTRY = /^[A-Z]{2}$/
 const REGION = /^[A-Z]{2}-[A-Z0-9]{1,3}$/

@@ -1,7 +1,8 @@
 // Evaluates a policy of every kind of operation often enough that a thread has compiled the evaluator and the decoder
 // before its first job: a costly policy takes many times as long in a thread that has evaluated nothing yet.
 import { compilePolicy } from './compile.ts'
-import type { EvaluationFacts, ListReader } from './types.ts'
+import type { EvaluationFacts } from './types/facts.ts'
+import type { ListReader } from './types/lists.ts'
 
 /** What all of its policies begin with. */
 export const WARM_UP_HEAD = `name: Warm-up

@@ -5,7 +5,7 @@ import { CountersignError, DeadlineExceededError, QueueFullError } from '../doma
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
-import type { ReadRevision } from '../policy/types.ts'
+import type { ReadRevision } from '../policy/types/program.ts'
 import { createAdmission } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
 import { createDispatcher } from './dispatcher.ts'

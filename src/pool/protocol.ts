@@ -4,7 +4,7 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
-import type { ReadRevision } from '../policy/types.ts'
+import type { ReadRevision } from '../policy/types/program.ts'
 
 /** One request, ready to be evaluated and signed. Everything that must not differ between two tries is fixed here. */
 export interface Job {

@@ -1,7 +1,7 @@
 // Keeps as many workers alive as asked for: starts them, notices death and hanging, replaces them, retires them. It never
 // touches a job; what a lost worker held is handed over, after the worker can no longer record anything.
 import type { Clock } from '../domain/time.ts'
-import type { ReadRevision } from '../policy/types.ts'
+import type { ReadRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
 import type { LossCause, PoolEventListener } from './events.ts'
 import { createHangMonitor } from './hang-monitor.ts'

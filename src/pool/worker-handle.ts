@@ -1,7 +1,7 @@
 // One worker thread as the main thread sees it: what it was sent, what it knows, how its clock relates to ours. It decides
 // nothing: the supervisor reads it to judge the thread, the pool to pick one.
 import type { Clock } from '../domain/time.ts'
-import type { ReadRevision } from '../policy/types.ts'
+import type { ReadRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
 import {
   type ControlMessage,

@@ -1,6 +1,6 @@
 // Where the policy catalog loads targets and revisions from: one look-up each, the organization always named.
 import type { PolicyRevision } from '../domain/target.ts'
-import type { PolicySource, TargetRecord } from '../policy/types.ts'
+import type { PolicySource, TargetRecord } from '../policy/types/source.ts'
 import type { Statements } from './database.ts'
 import { REVISION_COLUMNS, type RevisionRow, toRevision } from './policies.ts'
 

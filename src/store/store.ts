@@ -1,7 +1,7 @@
 // The store as the rest of the house sees it: opened, migrated, one object of table functions, and a way to run several
 // of them as one transaction.
 import type { Clock } from '../domain/time.ts'
-import type { PolicySource } from '../policy/types.ts'
+import type { PolicySource } from '../policy/types/source.ts'
 import { createAdministrationTables } from './administration.ts'
 import { createApiKeyTable } from './api-keys.ts'
 import { createAttesterTable } from './attesters.ts'

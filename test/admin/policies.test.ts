@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openSegment } from '../../src/decisions/segment.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
-import type { ExternalFacts } from '../../src/policy/types.ts'
+import type { ExternalFacts } from '../../src/policy/types/facts.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { type Harness, startHarness } from './support/harness.ts'
 

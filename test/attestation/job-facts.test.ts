@@ -4,14 +4,9 @@ import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { carriesFacts, createCollectJobFacts } from '../../src/attestation/job-facts.ts'
 import { createVelocityCounters } from '../../src/facts/velocity.ts'
-import type {
-  CarriedFacts,
-  ExternalFacts,
-  FactCollector,
-  FactNeed,
-  FactSubject,
-  ResolvedTarget,
-} from '../../src/policy/types.ts'
+import type { CarriedFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
+import type { FactCollector, FactNeed, FactSubject } from '../../src/policy/types/needs.ts'
+import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import { testTarget } from '../workers/support/policies.ts'
 
 const KEY = new Uint8Array(32).fill(7)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { type CallContext, decideJob } from '../../src/attestation/job.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
 import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
-import type { ResolvedTarget } from '../../src/policy/types.ts'
+import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import type { PoolAnswer } from '../../src/pool/entry.ts'
 import { jobOf, targetOf } from '../pool/support/jobs.ts'
 

@@ -4,7 +4,7 @@ import { encodeFunctionResult, type Hex, parseAbi, parseAbiItem, toFunctionSelec
 import type { ChainEndpoint } from '../../src/facts/chain-endpoint.ts'
 import { createChainReads, type ReadableChain } from '../../src/facts/chain-reads.ts'
 import { type ReadCall, readCallOf } from '../../src/facts/read-call.ts'
-import type { AbiFunctionItem, ReadDefinition, ReadType } from '../../src/policy/types.ts'
+import type { AbiFunctionItem, ReadDefinition, ReadType } from '../../src/policy/types/reads.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
 

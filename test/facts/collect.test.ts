@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createFactCollector, type FactCollectorDependencies } from '../../src/facts/collect.ts'
 import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
-import type { FactNeed, GeographyFacts, ReadDefinition, ReadValue, ScreenerFacts } from '../../src/policy/types.ts'
+import type { GeographyFacts, ScreenerFacts } from '../../src/policy/types/facts.ts'
+import type { FactNeed } from '../../src/policy/types/needs.ts'
+import type { ReadDefinition, ReadValue } from '../../src/policy/types/reads.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 import { CONTRACT, subjectOf, WALLET } from './fixtures.ts'
 

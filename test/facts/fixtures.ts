@@ -1,5 +1,5 @@
 // What tests of facts have in common: the request that facts are collected for.
-import type { FactSubject } from '../../src/policy/types.ts'
+import type { FactSubject } from '../../src/policy/types/needs.ts'
 
 export const WALLET = `0x${'a1'.repeat(20)}`
 export const CONTRACT = `0x${'c0'.repeat(20)}`

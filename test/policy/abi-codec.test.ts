@@ -8,7 +8,7 @@ import { AddressValue } from '../../src/policy/address-value.ts'
 import { createCallTable } from '../../src/policy/call-table.ts'
 import { UnreadableValue } from '../../src/policy/decoding.ts'
 import { finish } from '../../src/policy/steps.ts'
-import type { AbiParameterItem } from '../../src/policy/types.ts'
+import type { AbiParameterItem } from '../../src/policy/types/reads.ts'
 import { Uint256 } from '../../src/policy/uint256.ts'
 
 const tableOf = (inputs: readonly AbiParameterItem[]) => {

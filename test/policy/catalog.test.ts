@@ -6,7 +6,7 @@ import { type Catalog, type CatalogDependencies, createCatalog } from '../../src
 import { parsePolicyDocument } from '../../src/policy/document.ts'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
 import { contentHashOf } from '../../src/policy/revision.ts'
-import type { ResolvedTarget, TargetRecord } from '../../src/policy/types.ts'
+import type { ResolvedTarget, TargetRecord } from '../../src/policy/types/source.ts'
 
 const POLICY = 'name: P\nrules: [{id: a, deny: \'client.ip == ""\'}]\n'
 const ADDRESS = '0xabababababababababababababababababababab'

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { compileExpression } from '../../src/policy/expression.ts'
 import { createPolicyScope } from '../../src/policy/scope.ts'
 import { finish } from '../../src/policy/steps.ts'
-import type { RequestFacts } from '../../src/policy/types.ts'
+import type { RequestFacts } from '../../src/policy/types/facts.ts'
 import { facts, NO_PARTS } from './support.ts'
 
 type Kind = 'bool' | 'int' | 'string' | 'time' | 'duration' | 'ints' | 'strings'

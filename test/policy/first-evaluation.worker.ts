@@ -1,6 +1,6 @@
 // A thread as a signing worker begins: warmed up, and then given a policy that it has never evaluated.
 import { compilePolicy } from '../../src/policy/compile.ts'
-import type { EvaluationFacts } from '../../src/policy/types.ts'
+import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import { warmUpPolicies } from '../../src/policy/warm-up.ts'
 import { threadMs } from './thread-time.ts'
 

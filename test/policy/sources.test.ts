@@ -6,7 +6,7 @@ import { compilePolicy } from '../../src/policy/compile.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
 import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
 import { readerOfLists } from '../../src/policy/policy-tests.ts'
-import type { EvaluationFacts, ExternalFacts, GeographyFacts } from '../../src/policy/types.ts'
+import type { EvaluationFacts, ExternalFacts, GeographyFacts } from '../../src/policy/types/facts.ts'
 import { EVM_WALLET, facts, issuesOf, thrownBy } from './support.ts'
 
 const CONTRACT = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'

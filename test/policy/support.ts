@@ -2,7 +2,9 @@
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../../src/policy/errors.ts'
-import type { CompiledPolicy, EvaluationFacts, PolicyDocument } from '../../src/policy/types.ts'
+import type { PolicyDocument } from '../../src/policy/types/document.ts'
+import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
+import type { CompiledPolicy } from '../../src/policy/types/program.ts'
 
 export const EVM_WALLET = '0xabababababababababababababababababababab'
 export const EVM_ZERO = '0x0000000000000000000000000000000000000000'

@@ -2,7 +2,7 @@
 import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../../domain/address.ts'
 import type { ChainTable } from '../../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
-import type { RequestFacts } from '../../policy/types.ts'
+import type { RequestFacts } from '../../policy/types/facts.ts'
 import { closed, type Static, Type } from '../schema.ts'
 import { timeOf } from '../time.ts'
 

@@ -5,7 +5,10 @@ import { compilePolicy } from '../../policy/compile.ts'
 import { dutyVerdict } from '../../policy/duties.ts'
 import { PolicyEvaluationError } from '../../policy/errors.ts'
 import { FactUnavailableError } from '../../policy/fact-unavailable.ts'
-import type { CompiledPolicy, EvaluationFacts, ListReader, PolicyRule, RuleKind } from '../../policy/types.ts'
+import type { PolicyRule, RuleKind } from '../../policy/types/document.ts'
+import type { EvaluationFacts } from '../../policy/types/facts.ts'
+import type { ListReader } from '../../policy/types/lists.ts'
+import type { CompiledPolicy } from '../../policy/types/program.ts'
 
 export interface RuleOutcome {
   readonly id: string

@@ -1,7 +1,7 @@
 // The document that is tried out: as it was given, or that of a revision.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { compilePolicy } from '../../policy/compile.ts'
-import type { CompiledPolicy } from '../../policy/types.ts'
+import type { CompiledPolicy } from '../../policy/types/program.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { Type } from '../schema.ts'
 import type { Services } from '../services.ts'

@@ -1,6 +1,6 @@
 // Jobs and targets for the pool's tests.
 import type { Target } from '../../../src/domain/target.ts'
-import type { ReadRevision } from '../../../src/policy/types.ts'
+import type { ReadRevision } from '../../../src/policy/types/program.ts'
 import type { Job } from '../../../src/pool/protocol.ts'
 
 /** A uuid that says which job it is. */

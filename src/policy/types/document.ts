@@ -1,0 +1,72 @@
+// The document that people write. Source: decisions §4.
+import type { ExternalFacts, RequestFacts } from './facts.ts'
+import type { AbiFunctionItem, ReadDefinition, ReadType } from './reads.ts'
+
+export type RuleKind = 'allow' | 'deny' | 'require'
+
+export interface PolicyRule {
+  readonly id: string
+  readonly kind: RuleKind
+  /** A CEL expression of type bool. */
+  readonly expression: string
+  readonly code: string | null
+  readonly message: string | null
+}
+
+/** `constants.<name>`: one value, or a list of values, of one type. */
+export interface PolicyConstant {
+  readonly name: string
+  /** As the document says it, for example "address" or "ether". */
+  readonly type: string
+  /** As written; exactly one unless it is a list. */
+  readonly values: readonly string[]
+  readonly isList: boolean
+}
+
+/** `reads.<name>`: state on chain. */
+export interface PolicyRead {
+  readonly name: string
+  /** In the policy language. */
+  readonly type: ReadType
+  readonly definition: ReadDefinition
+}
+
+/** A list as a test has it. */
+export interface TestList {
+  /** Canonical. */
+  readonly addresses: readonly string[]
+  readonly ageSeconds: number
+}
+
+/** What a test expects. `ruleId` null is the default, undefined any. */
+export interface TestExpectation {
+  /** `failure`: the rule can't be evaluated, so there is no verdict. */
+  readonly outcome: 'allow' | 'deny' | 'failure'
+  readonly ruleId: string | null | undefined
+}
+
+/** A request with facts, and the verdict that the policy gives to it. Saving a policy runs its tests. */
+export interface PolicyTest {
+  readonly name: string
+  readonly request: RequestFacts
+  readonly external: ExternalFacts
+  readonly lists: Readonly<Record<string, TestList>>
+  readonly expected: TestExpectation
+}
+
+export interface PolicyDocument {
+  readonly name: string
+  readonly description: string
+  /** The verdict when no rule decides. `deny` unless stated. */
+  readonly default: 'allow' | 'deny'
+  /** v1: how many attester keys sign; 1 unless stated. */
+  readonly quorum: number
+  readonly constants: readonly PolicyConstant[]
+  /** Functions of EVM contracts whose calls the rules may read. */
+  readonly abi: readonly AbiFunctionItem[]
+  /** The same for a Solana program: the content of an Anchor IDL file; null without. */
+  readonly idl: unknown
+  readonly reads: readonly PolicyRead[]
+  readonly rules: readonly PolicyRule[]
+  readonly tests: readonly PolicyTest[]
+}

@@ -1,0 +1,58 @@
+// State on chain that a document names: what is read, and what comes of it. Source: decisions §4.
+
+/** A value of a read that comes from the request, or stands in the document. */
+export type ReadOperand =
+  | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'target.address' | 'tx.value' }
+  /** A canonical address, a decimal number, a text, 0x-hex, or a boolean, as the parameter's type wants it. */
+  | { readonly kind: 'literal'; readonly value: string | boolean }
+
+/** What a read yields, in the policy language. `int` is a signed integer of up to 64 bits. */
+export type ReadType = 'uint256' | 'int' | 'bool' | 'address' | 'string'
+
+interface ReadCommon {
+  /** The EVM chain to read on; null is the request's. */
+  readonly chain: string | null
+}
+
+/** Addresses are canonical and EVM: reads are for EVM chains. */
+export type ReadDefinition = ReadCommon &
+  (
+    | { readonly kind: 'native-balance'; readonly of: ReadOperand }
+    /** `balanceOf(of)` of an ERC-20 token, or of an ERC-721 collection: how many it holds. */
+    | { readonly kind: 'token-balance'; readonly contract: string; readonly of: ReadOperand }
+    /** ERC-721 `ownerOf(id)`. */
+    | { readonly kind: 'erc721-owner'; readonly contract: string; readonly tokenId: string }
+    /** ERC-1155 `balanceOf(of, id)`. */
+    | {
+        readonly kind: 'erc1155-balance'
+        readonly contract: string
+        readonly tokenId: string
+        readonly of: ReadOperand
+      }
+    | {
+        readonly kind: 'view'
+        readonly contract: string
+        /** One ABI item of type function with one output, as JSON ABI has it: viem's readContract takes it. */
+        readonly abi: AbiFunctionItem
+        readonly arguments: readonly ReadOperand[]
+        readonly type: ReadType
+      }
+  )
+
+export interface AbiParameterItem {
+  readonly name: string
+  readonly type: string
+  readonly components?: readonly AbiParameterItem[]
+}
+
+/** A function of a contract as JSON ABI has it (Solidity, "Contract ABI Specification", JSON). */
+export interface AbiFunctionItem {
+  readonly type: 'function'
+  readonly name: string
+  readonly stateMutability: 'pure' | 'view' | 'nonpayable' | 'payable'
+  readonly inputs: readonly AbiParameterItem[]
+  readonly outputs: readonly AbiParameterItem[]
+}
+
+/** uint256 and int in decimal; an address canonical; bool as such; a text of at most 1,024 UTF-16 code units. */
+export type ReadValue = string | boolean
