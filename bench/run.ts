@@ -26,6 +26,7 @@ import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
 import { createProgress } from './progress.ts'
 import { formatResult } from './report.ts'
 import { type BenchResult, createCollector, RESULT_SCHEMA } from './result.ts'
+import { watchStolenTime } from './stolen-time.ts'
 
 const PART_MAKERS = {
   floor: createFloorPart,
@@ -50,6 +51,9 @@ const AFTER_ROUNDS: readonly {
   { part: 'overload', measure: measureOverload },
   { part: 'soak', measure: measureSoak },
 ]
+
+/** Percent of the processors' time that went to other machines of the host: beyond this, numbers are theirs as well. */
+const STOLEN_MAX = 10
 
 /** The backend the service will use, found as the service finds it. @throws OptionInvalidError */
 const resolveSigner = (name: string): string => {
@@ -81,6 +85,7 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
   const signer = resolveSigner(options.signer)
   const collector = createCollector()
   const progress = createProgress()
+  const stolenTime = watchStolenTime()
   const context: BenchContext = {
     options,
     processes,
@@ -98,6 +103,10 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
     if (options.parts.includes(part)) await measure(context, signer)
   }
   progress.end()
+  const stolen = stolenTime.since() ?? 0
+  if (stolen > STOLEN_MAX) {
+    collector.find(`the host gave ${stolen.toFixed(0)}% of the processors' time to others during the run`)
+  }
   addDerived(collector, signer)
   return {
     schema: RESULT_SCHEMA,

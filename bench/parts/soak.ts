@@ -10,6 +10,7 @@ import type { Unit } from '../result.ts'
 import type { RunningService } from '../scale/running-service.ts'
 import { fitSlope } from '../slope.ts'
 import { median } from '../stages/harness.ts'
+import { watchStolenTime } from '../stolen-time.ts'
 import type { BenchContext } from './context.ts'
 import { findingsOf, type LoadTarget, loadPlan } from './measure-load.ts'
 import { startPolicyService, targetOf } from './policy-service.ts'
@@ -32,6 +33,8 @@ export interface SoakMinute {
   readonly p50: number
   readonly p99: number
   readonly errors: number
+  /** Percent of the processors' time that the host gave to others; null where it can't be known. */
+  readonly stolen: number | null
 }
 
 /** Minutes since the start, megabytes. */
@@ -71,6 +74,12 @@ export const checkRoom = (bytesEach: number, attestations: number, freeBytes: nu
   )
 }
 
+const stolenPanel = (minutes: readonly SoakMinute[]): Chart['panels'] => {
+  const points = minutes.flatMap(({ minute, stolen }) => (stolen === null ? [] : [[minute, stolen] as const]))
+  if (points.length === 0) return []
+  return [{ label: 'processor time that the host gave to others, in %', series: [{ name: 'stolen', points }] }]
+}
+
 export const soakChart = (memory: readonly MemorySample[], minutes: readonly SoakMinute[], rate: number): Chart => ({
   title: 'Memory and latency over time',
   subtitle: `${rate.toLocaleString('en-US')}/s, ${SHARE * 100}% of capacity.`,
@@ -86,6 +95,7 @@ export const soakChart = (memory: readonly MemorySample[], minutes: readonly Soa
       label: 'p99 in ms, of each minute',
       series: [{ name: 'p99', points: minutes.map(({ minute, p99 }) => [minute, p99]) }],
     },
+    ...stolenPanel(minutes),
   ],
 })
 
@@ -127,6 +137,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const [most, part] = [capacity, ratePerSecond].map((rate) => Math.round(rate).toLocaleString('en-US'))
   progress.note(`soak: ${most}/s is the capacity, ${part}/s the rate`)
 
+  const stolenTime = watchStolenTime()
   const startMs = performance.now()
   const minutesPast = (): number => (performance.now() - startMs) / MINUTE_MS
   const memory: MemorySample[] = []
@@ -141,16 +152,19 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
       const report = await client.run(loadPlan(target, `soak minute ${minute}`, shape, 0, MINUTE_MS))
       for (const finding of findingsOf(report, true)) collector.find(finding)
       const { p50, p99 } = report.latencyMs
-      minutes.push({ ...{ minute, p50, p99 }, errors: errorsOf(report) })
+      const stolen = stolenTime.since()
+      minutes.push({ ...{ minute, p50, p99, stolen }, errors: errorsOf(report) })
       add('p50', `p50 at ${ratePerSecond.toLocaleString('en-US')}/s, minute by minute`, 'ms', p50)
       add('p99', 'p99, minute by minute', 'ms', p99)
       const lateness = 'beside that, the generator’s own lateness, p99'
       if (report.generatorDelayMs !== null) add('generator_p99', lateness, 'ms', report.generatorDelayMs.p99)
+      if (stolen !== null) add('stolen', 'processor time that the host gave to others, minute by minute', '%', stolen)
       const slope = memorySlope(memory)
       const growth = slope === null ? '' : `, ${slope.slope.toFixed(1)} ± ${slope.error.toFixed(1)} MB/h`
       const held = `${(memory.at(-1)?.[1] ?? Number.NaN).toFixed(0)} MB${growth}`
+      const lost = stolen === null ? '' : `, ${stolen.toFixed(0)}% stolen`
       progress.note(
-        `soak minute ${minute} of ${options.minutes}: p99 ${p99.toFixed(2)} ms, ${held}, ${errorsOf(report)} errors`,
+        `soak minute ${minute} of ${options.minutes}: p99 ${p99.toFixed(2)} ms, ${held}, ${errorsOf(report)} errors${lost}`,
       )
     }
   } finally {

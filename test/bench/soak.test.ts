@@ -75,9 +75,13 @@ test('a disk too small is said before the hour, and not after', () => {
   expect(() => checkRoom(300, 1e8, 3e9)).toThrow('need 32 GB, and 3 GB are free')
 })
 
-test('the drawing has memory and latency', () => {
-  const { panels } = soakChart([[0.1, 200]], [{ minute: 1, p50: 1, p99: 4, errors: 0 }], 7_000)
-  expect(panels.map(({ series }) => series[0]?.points)).toEqual([[[0.1, 200]], [[1, 4]]])
+test('the drawing has memory and latency, and what the host took where that is known', () => {
+  const pointsOf = (stolen: number | null) => {
+    const { panels } = soakChart([[0.1, 200]], [{ minute: 1, p50: 1, p99: 4, errors: 0, stolen }], 7_000)
+    return panels.map(({ series }) => series[0]?.points)
+  }
+  expect(pointsOf(null)).toEqual([[[0.1, 200]], [[1, 4]]])
+  expect(pointsOf(12)).toEqual([[[0.1, 200]], [[1, 4]], [[1, 12]]])
 })
 
 describe('memory of a process', () => {
