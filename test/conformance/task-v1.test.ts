@@ -1,7 +1,7 @@
 // Interface A, v1: one test a line of the specification, through the real service. The block source is a JSON-RPC
 // server of the test's own on loopback: what is checked is the number that the service signs, and when it asks again.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeAbiParameters, type Hex, keccak256, recoverAddress } from 'viem'
@@ -37,7 +37,8 @@ const rpc = Bun.serve({
     return Response.json({ jsonrpc: '2.0', id, result: `0x${height.toString(16)}` })
   },
 })
-const configPath = join(tmpdir(), `countersign-test-${crypto.randomUUID()}.yaml`)
+const folder = mkdtempSync(join(tmpdir(), 'countersign-task-'))
+const configPath = join(folder, 'config.yaml')
 
 const post = (body: unknown): Promise<Response> =>
   fetch(`${quickstart['ATTESTATION_URL']}/v1/task`, {
@@ -101,6 +102,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop()
   await rpc.stop(true)
+  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('POST /v1/task', () => {
@@ -194,7 +196,7 @@ describe('POST /v1/task', () => {
 
 describe('quorum', () => {
   const quorumPolicy = (quorum: number): string => {
-    const path = join(tmpdir(), `countersign-test-${crypto.randomUUID()}.yaml`)
+    const path = join(folder, `quorum-${quorum}.yaml`)
     writeFileSync(path, `name: Quorum ${quorum}\ndefault: allow\nquorum: ${quorum}\nrules: []\n`)
     return path
   }
