@@ -4,29 +4,21 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
+import type { RequestFacts } from '../policy/types/facts.ts'
 import type { ReadRevision } from '../policy/types/program.ts'
 
-/** One request, ready to be evaluated and signed. Everything that must not differ between two tries is fixed here. */
-export interface Job {
+/**
+ * One request, as the rules read it, ready to be evaluated and signed. Everything that must not differ between two tries is
+ * fixed here.
+ */
+export interface Job extends Omit<RequestFacts, 'chainFamily' | 'nowSeconds'> {
   readonly kind: 'attestation' | 'task'
   /** The attestation's uuid or the task id: fixed before dispatch (invariant 3). */
   readonly uuid: string
   readonly targetId: string
   readonly keyId: string
   readonly requestId: string
-  readonly chainName: string
-  /** EIP-155 id; 0 on Solana. */
-  readonly chainId: number
-  /** Canonical addresses. `to` is the zero address for an interface-only request. */
-  readonly from: string
-  readonly to: string
-  /** Canonical decimal, wei or lamports. */
-  readonly value: string
-  /** `0x` hex, verbatim. */
-  readonly data: string
-  /** Empty when not sent. */
-  readonly userIp: string
-  /** ExternalFacts of policy/types.ts as one JSON text; empty when the policy asks for none. */
+  /** CarriedFacts of policy/types/facts.ts as one JSON text; empty when the policy asks for none. */
   readonly facts: string
   /** Wall clock when the request arrived, Unix seconds. */
   readonly requestedAtSeconds: number

@@ -1,10 +1,11 @@
 // One decision in full: the verdict and the rule behind it, what it was decided on, what was signed, and where it stands in
 // the log.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { type AnswerOf, call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import { type Query, useQuery } from '../data/use-query.ts'
+import { useReadLater } from '../data/use-read-later.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -164,16 +165,13 @@ const isUnknown = (error: unknown): boolean => error instanceof ApiError && erro
 /** A decision is found within moments of being made: one that is not there yet is looked for again, some times. */
 const useLookAgain = ({ value, error, reload }: Query<Answer>, uuid: string): void => {
   const looked = useRef({ uuid, times: 0 })
-  useEffect(() => {
-    if (looked.current.uuid !== uuid) looked.current = { uuid, times: 0 }
-    if (value !== null || !isUuid(uuid) || !isUnknown(error) || looked.current.times >= LOOKS_MAX) return
-    const timer = setTimeout(() => {
-      looked.current.times += 1
-      reload()
-    }, LOOK_AGAIN_MS)
-    return () => clearTimeout(timer)
-    // Each answer is another error.
-  }, [value, error, uuid])
+  if (looked.current.uuid !== uuid) looked.current = { uuid, times: 0 }
+  const wanted = value === null && isUuid(uuid) && isUnknown(error) && looked.current.times < LOOKS_MAX
+  // Each answer is another error.
+  useReadLater(wanted, error, LOOK_AGAIN_MS, () => {
+    looked.current.times += 1
+    reload()
+  })
 }
 
 export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {

@@ -1,8 +1,9 @@
 // The decision log of the deployment: how far its search index is, and checking every line of it.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
+import { useReadLater } from '../data/use-read-later.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { Badge, Card, Facts, Loading, Page } from '../ui/parts.tsx'
@@ -23,12 +24,7 @@ export const DecisionLog = () => {
     index.reload()
   })
   const { value } = index
-  const behind = value !== null && !value.up_to_date
-  useEffect(() => {
-    if (!behind) return
-    const timer = setTimeout(index.reload, LOOK_AGAIN_MS)
-    return () => clearTimeout(timer)
-  }, [behind, value])
+  useReadLater(value !== null && !value.up_to_date, value, LOOK_AGAIN_MS, index.reload)
   return (
     <Page
       title="Decision log"

@@ -1,10 +1,11 @@
 // A document over the decisions that were made: what it would have changed. A job of the service; its progress is shown
 // here, and its result stays under the same address.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Job, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
+import { useReadLater } from '../data/use-read-later.ts'
 import { useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -43,11 +44,7 @@ const JobCard = ({ id }: { readonly id: string }) => {
     [params.organization, id],
   )
   const { value, reload, set } = job
-  useEffect(() => {
-    if (value === null || !isOpen(value)) return
-    const timer = setTimeout(reload, POLL_MS)
-    return () => clearTimeout(timer)
-  }, [value, reload])
+  useReadLater(value !== null && isOpen(value), value, POLL_MS, reload)
   const stop = useAction(async () => {
     set(await call('POST /organizations/{organization}/jobs/{job}/cancel', { params: path, body: {} }))
   })
