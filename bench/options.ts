@@ -42,6 +42,8 @@ export interface BenchOptions {
   readonly ratePerSecond: number
   /** secp256k1 backend that the service is told to use. */
   readonly signer: string
+  /** Of the soak; null: 70% of the capacity that it measures. */
+  readonly soakRatePerSecond: number | null
   /** Of the soak. */
   readonly minutes: number
   /** Where drawings go; null: nowhere. */
@@ -75,6 +77,7 @@ export const USAGE = `bun run bench [options]
   --rate N           requests per second of the open loop (1000)
   --signer NAME      secp256k1 backend of the service: auto, libsecp256k1, secp256k1-node, noble (auto)
   --minutes N        how long the soak takes (60)
+  --soak-rate N      its requests per second (70% of the capacity that it measures at its start)
   --workers 1,2,4    workers of each process that the sweep tries (by default from the cores)
   --processes 1,2    the same for processes
   --images FOLDER    where sweep and soak draw bench-*.svg (docs/images; with --quick only where this is given)
@@ -177,6 +180,7 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
           rate: text,
           signer: text,
           minutes: text,
+          'soak-rate': text,
           workers: text,
           processes: text,
           images: text,
@@ -203,6 +207,8 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
     ratePerSecond: wholeNumber('rate', values.rate, 1_000, 1_000_000),
     signer: values.signer ?? 'auto',
     minutes: wholeNumber('minutes', values.minutes, 60, 100_000),
+    soakRatePerSecond:
+      values['soak-rate'] === undefined ? null : wholeNumber('soak-rate', values['soak-rate'], 1, 1_000_000),
     imageFolder: values.images ?? (values.quick ? null : IMAGE_FOLDER),
     sweep: {
       workers: wholeNumbers('workers', values.workers, 64),

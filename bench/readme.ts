@@ -194,7 +194,7 @@ const longRunSection: Section['make'] = (result, hasDrawing = () => false, quoti
   const minutes = Number(result.settings['minutes'])
   return [
     LONG_RUN.begin,
-    `${minutes} minutes at 70% of capacity, measured by \`bun run bench --only soak\` ${describePlace(result)}`,
+    `${minutes} minutes of a steady rate, measured by \`bun run bench --only soak\` ${describePlace(result)}`,
     ...goalTable(result),
     ...drawing('soak', 'Memory and latency over time', hasDrawing),
     ...details([...tableOf(result, 'soak').flatMap((rows) => ['', rows]), ...findingList(result)]),

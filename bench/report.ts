@@ -13,7 +13,7 @@ const PART_TITLES: Readonly<Record<string, string>> = {
   batch: 'Batch: many attestations in one call',
   solana: 'Solana: the service signing by Ed25519',
   overload: 'Overload: noble on one worker, at its capacity and above',
-  soak: 'Soak: an hour or more at 70% of capacity',
+  soak: 'Soak: an hour or more at a steady rate',
   deployment: 'The deployment',
   stages: 'Stages, each alone in one process',
   identity: 'Identity: sessions, streams, wallets',

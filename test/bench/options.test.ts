@@ -22,6 +22,8 @@ describe('bench options', () => {
   test('what takes long runs when it is named, as long and with what it is told', () => {
     const options = parseOptions(['--only', 'soak,sweep', '--minutes', '3', '--workers', '1,2', '--images', '/tmp/x'])
     expect(options?.parts).toEqual(['sweep', 'soak'])
+    expect(options?.soakRatePerSecond).toBeNull()
+    expect(parseOptions(['--soak-rate', '900'])?.soakRatePerSecond).toBe(900)
     expect(options).toMatchObject({ minutes: 3, sweep: { workers: [1, 2], processes: null }, imageFolder: '/tmp/x' })
   })
 
@@ -51,6 +53,7 @@ describe('bench options', () => {
     [['--only', 'nothing']],
     [['--rounds', '0']],
     [['--minutes', '0']],
+    [['--soak-rate', '0']],
     [['--workers', '1,,2']],
     [['--processes', '65']],
     [['--rate', '1e3']],

@@ -130,7 +130,7 @@ describe('the long run', () => {
     const section = longRun.make(own ?? result, (name) => name === 'soak')
     expect(section).toStartWith(longRun.begin)
     expect(section).toEndWith(longRun.end)
-    expect(section).toContain('60 minutes at 70% of capacity')
+    expect(section).toContain('60 minutes of a steady rate')
     expect(section).toContain('on 2030-02-03: Another, 4 cores')
     expect(section).toContain('| errors | 0 | at most 0 | yes |')
     expect(section).toContain('| p99 by minute | 3.00 ms | 2.00 ms to 4.00 ms |')

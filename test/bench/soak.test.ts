@@ -1,6 +1,6 @@
 // What a soak says of memory, errors and room on the disk.
 import { describe, expect, test } from 'bun:test'
-import { checkRoom, errorsOf, type MemorySample, memorySlope, soakChart } from '../../bench/parts/soak.ts'
+import { checkRoom, errorsOf, type MemorySample, memorySlope, rateOf, soakChart } from '../../bench/parts/soak.ts'
 import { parseResident, treeResidentMegabytes } from '../../bench/process-memory.ts'
 import { fitSlope } from '../../bench/slope.ts'
 
@@ -65,6 +65,14 @@ describe('slope', () => {
   })
 })
 
+test('the rate is 70% of the capacity, or the one that is given', () => {
+  expect(rateOf(10_000, null).ratePerSecond).toBe(7_000)
+  expect(rateOf(0.5, null).ratePerSecond).toBe(1)
+  const subtitleAt = (asked: number | null): string => soakChart([], [], rateOf(10_000, asked)).subtitle
+  expect(subtitleAt(null)).toBe('7,000/s, 70% of the capacity measured before.')
+  expect(subtitleAt(2_500)).toBe('2,500/s, 25% of the capacity measured before.')
+})
+
 test('everything but 200 is an error', () => {
   expect(errorsOf({ statuses: { '200': 9 }, failures: {} })).toBe(0)
   expect(errorsOf({ statuses: { '200': 9, '503': 2, '408': 1 }, failures: { timeout: 3 } })).toBe(6)
@@ -77,7 +85,7 @@ test('a disk too small is said before the hour, and not after', () => {
 
 test('the drawing has memory and latency, and what the host took where that is known', () => {
   const pointsOf = (stolen: number | null) => {
-    const { panels } = soakChart([[0.1, 200]], [{ minute: 1, p50: 1, p99: 4, errors: 0, stolen }], 7_000)
+    const { panels } = soakChart([[0.1, 200]], [{ minute: 1, p50: 1, p99: 4, errors: 0, stolen }], rateOf(10_000, null))
     return panels.map(({ series }) => series[0]?.points)
   }
   expect(pointsOf(null)).toEqual([[[0.1, 200]], [[1, 4]]])
