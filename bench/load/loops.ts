@@ -132,6 +132,8 @@ export const createClosedLoop = (dependencies: LoopDependencies): LoadLoop => {
 export interface OpenLoopDependencies extends LoopDependencies {
   readonly schedule: Schedule
   readonly queueLimit: number
+  /** Requests due before it are overdue: they wait since then, whoever it was that they waited for. */
+  readonly beganMs: number
 }
 
 /** A request that no connection was free for. */
@@ -145,7 +147,7 @@ interface Waiting {
  * generator itself is in taking a request up does not: the recorder is told of that apart.
  */
 export const createOpenLoop = (dependencies: OpenLoopDependencies): LoadLoop => {
-  const { schedule, recorder, queueLimit } = dependencies
+  const { schedule, recorder, queueLimit, beganMs } = dependencies
   const flights = createFlights(dependencies)
   // In turn, so that every connection (and every process behind the port) gets its share.
   const idle = createQueue<Connection>()
@@ -173,10 +175,11 @@ export const createOpenLoop = (dependencies: OpenLoopDependencies): LoadLoop => 
       if (stopped) return
       for (const due = schedule.dueBy(nowMs); taken < due; taken++) {
         const dueMs = schedule.dueMs(taken)
-        recorder.takenUp(dueMs, nowMs)
+        const takenUpMs = dueMs < beganMs ? dueMs : nowMs
+        recorder.takenUp(dueMs, takenUpMs)
         const connection = waiting.size() === 0 ? idle.shift() : undefined
-        if (connection !== undefined) flights.send(connection, dueMs, nowMs)
-        else if (waiting.size() < queueLimit) waiting.push({ dueMs, takenUpMs: nowMs })
+        if (connection !== undefined) flights.send(connection, dueMs, takenUpMs)
+        else if (waiting.size() < queueLimit) waiting.push({ dueMs, takenUpMs })
         else recorder.failed(dueMs, nowMs, 'not-sent')
       }
     },

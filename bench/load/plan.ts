@@ -61,6 +61,11 @@ export interface LoadPlan {
   readonly durationMs: number
   /** How long to wait for open answers once the window is over. */
   readonly drainMs: number
+  /**
+   * Open loop: how long before the run its schedule began, because the run before it drained so long. Those requests are
+   * due at once, and count from when they should have been sent. 0 unless given.
+   */
+  readonly overdueMs?: number
   /** Process whose CPU time is read at both edges of the window; null for a deployment elsewhere. */
   readonly observePid: number | null
 }
@@ -113,6 +118,8 @@ export interface LoadReport {
   /** Open loop: how long after each request was due the generator took note of it. None of the server's doing, and no
    * part of the latency: where it is large, something else kept the generator from the processor. */
   readonly generatorDelayMs: LatencySummary | null
+  /** How long after the window the last answer came, or it was given up. */
+  readonly drainedMs: number
   readonly serverCpu: CpuTime | null
   readonly generatorCpuMicroseconds: number
   readonly answers: AnswerFindings

@@ -22,10 +22,13 @@ const sleepUntil = async (timeMs: number): Promise<void> => {
   for (let leftMs = timeMs - performance.now(); leftMs > 0; leftMs = timeMs - performance.now()) await Bun.sleep(leftMs)
 }
 
-const drain = async (loop: LoadLoop, drainMs: number): Promise<void> => {
-  const giveUpMs = performance.now() + drainMs
-  while (loop.outstanding() > 0 && performance.now() < giveUpMs) await Bun.sleep(DRAIN_CHECK_MS)
-  loop.abandon(performance.now())
+/** How long it took, milliseconds. */
+const drain = async (loop: LoadLoop, drainMs: number): Promise<number> => {
+  const beganMs = performance.now()
+  while (loop.outstanding() > 0 && performance.now() < beganMs + drainMs) await Bun.sleep(DRAIN_CHECK_MS)
+  const endedMs = performance.now()
+  loop.abandon(endedMs)
+  return endedMs - beganMs
 }
 
 /**
@@ -47,13 +50,15 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
   const startMs = performance.now()
   // The schedule begins once the connections are open; opening them is not the server's latency.
   const leadMs = plan.shape.mode === 'open' ? 100 : 0
-  const opensMs = startMs + leadMs + plan.warmupMs
+  const scheduleStartMs = startMs + leadMs - (plan.overdueMs ?? 0)
+  const opensMs = scheduleStartMs + plan.warmupMs
   const closesMs = opensMs + plan.durationMs
   const loop =
     plan.shape.mode === 'open'
       ? createOpenLoop({
           ...common,
-          schedule: createSchedule(plan.shape.ratePerSecond, startMs + leadMs, closesMs),
+          schedule: createSchedule(plan.shape.ratePerSecond, scheduleStartMs, closesMs),
+          beganMs: startMs + leadMs,
           queueLimit: plan.shape.queueLimit,
         })
       : createClosedLoop(common)
@@ -85,12 +90,12 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
     loop.tick(closed.nowMs)
     loop.stop()
     stopTicking()
-    await drain(loop, plan.drainMs)
+    const drainedMs = await drain(loop, plan.drainMs)
 
     const counted = recorder.report()
     const completed = closed.completed - opened.completed
     const windowMs = closed.nowMs - opened.nowMs
-    if (completed === 0) {
+    if (recorder.completions() === 0) {
       throw new Error(`${plan.name}: nothing was answered (${pool.firstProblem() ?? 'no reason seen'})`)
     }
     return {
@@ -105,6 +110,7 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
       latencyMs: counted.latencyMs,
       refusalLatencyMs: counted.refusalLatencyMs,
       generatorDelayMs: plan.shape.mode === 'open' ? counted.generatorDelayMs : null,
+      drainedMs,
       serverCpu: cpuBetween(opened.server, closed.server),
       generatorCpuMicroseconds: closed.own - opened.own,
       answers: await inspector.finish(),

@@ -20,7 +20,8 @@ const SHARE = 0.7
 const CAPACITY_WINDOWS = 8
 const MINUTE_MS = 60_000
 const MEMORY_EVERY_MS = 5_000
-const QUEUE_LIMIT = 100_000
+/** A request that was not answered for so long is an error. What is left of a minute by then is owed to the next one. */
+const ANSWER_LIMIT_MS = 60_000
 /** Caches fill and code is compiled: growth of the first part is no leak. */
 const SETTLING_PART = 0.2
 /** Megabytes an hour. */
@@ -148,7 +149,8 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const target = targetOf(service, 'soak')
   const rate = await chooseRate(context, service, target)
   const { capacity, ratePerSecond } = rate
-  const shape: LoadShape = { mode: 'open', connections: options.connections, ratePerSecond, queueLimit: QUEUE_LIMIT }
+  const queueLimit = Math.ceil((ratePerSecond * ANSWER_LIMIT_MS) / 1000)
+  const shape: LoadShape = { mode: 'open', connections: options.connections, ratePerSecond, queueLimit }
   // Whoever knows the machine sees here, and not an hour later, that it was measured in a slow moment.
   const [most, part] = [capacity, ratePerSecond].map((value) => Math.round(value).toLocaleString('en-US'))
   progress.note(`soak: ${most}/s is the capacity, ${part}/s the rate`)
@@ -158,6 +160,8 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const minutesPast = (): number => (performance.now() - startMs) / MINUTE_MS
   const memory: MemorySample[] = []
   const minutes: SoakMinute[] = []
+  let overdueMs = 0
+  let prompt = 0
   const readMemory = (): void => {
     const megabytes = treeResidentMegabytes(service.managed.pid)
     if (megabytes !== null) memory.push([minutesPast(), megabytes])
@@ -165,7 +169,10 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
   const timer = setInterval(readMemory, MEMORY_EVERY_MS)
   try {
     for (let minute = 1; minute <= options.minutes; minute++) {
-      const report = await client.run(loadPlan(target, `soak minute ${minute}`, shape, 0, MINUTE_MS))
+      const plan = loadPlan(target, `soak minute ${minute}`, shape, 0, MINUTE_MS)
+      const report = await client.run({ ...plan, overdueMs, drainMs: ANSWER_LIMIT_MS })
+      overdueMs = report.drainedMs
+      prompt += report.promptAnswers
       for (const finding of findingsOf(report, true)) collector.find(finding)
       const { p50, p99 } = report.latencyMs
       const stolen = stolenTime.since()
@@ -194,6 +201,8 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
     'count',
     minutes.reduce((sum, { errors }) => sum + errors, 0),
   )
+  const due = (ratePerSecond * options.minutes * MINUTE_MS) / 1000
+  add('late', 'of all requests, not answered within a second', '%', (1 - prompt / due) * 100)
   const slope = memorySlope(memory)
   if (slope !== null) {
     const { slope: hourly, error } = slope

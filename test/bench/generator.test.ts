@@ -56,6 +56,15 @@ test('open loop: 200 requests in 100 ms, none lost', async () => {
   expect(report.serverCpu).not.toBeNull()
 })
 
+test('a run that begins late sends what was due before it, and its wait counts', async () => {
+  const shape: LoadShape = { mode: 'open', connections: 4, ratePerSecond: 1_000, queueLimit: 1_000 }
+  const report = await client.run(plan(shape, { durationMs: 600, overdueMs: 500 }))
+  expect(report.statuses).toEqual({ '200': 600 })
+  expect(report.latencyMs.max).toBeGreaterThan(390)
+  // It ends when it would have ended.
+  expect(report.windowMs).toBeLessThan(590)
+})
+
 test('closed loop: counts answers by status', async () => {
   const url = `http://127.0.0.1:${server.port}/busy`
   const report = await client.run(plan({ mode: 'closed', connections: 3 }, { url }))

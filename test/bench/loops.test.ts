@@ -25,7 +25,15 @@ const wires = (count: number) => {
   return { sent, connections }
 }
 
-const openLoop = (options: { connections: number; rate: number; endMs: number; queueLimit?: number }) => {
+interface OpenLoopOptions {
+  readonly connections: number
+  readonly rate: number
+  readonly endMs: number
+  readonly queueLimit?: number
+  readonly beganMs?: number
+}
+
+const openLoop = (options: OpenLoopOptions) => {
   const { sent, connections } = wires(options.connections)
   const recorder = createRecorder('due')
   const inspected: number[] = []
@@ -36,6 +44,7 @@ const openLoop = (options: { connections: number; rate: number; endMs: number; q
     inspect: (index) => void inspected.push(index),
     schedule: createSchedule(options.rate, 0, options.endMs),
     queueLimit: options.queueLimit ?? 1_000,
+    beganMs: options.beganMs ?? 0,
   })
   recorder.open(0)
   for (const connection of connections) loop.ready(connection, 0)
@@ -89,6 +98,20 @@ describe('open loop', () => {
     expect(latencyMs.max).toBeCloseTo(1, 1)
     expect(generatorDelayMs.p50).toBeCloseTo(8, 1)
     expect(generatorDelayMs.max).toBeCloseTo(10, 1)
+  })
+
+  test('what was due before the run began has waited since, and made nobody late', () => {
+    const { loop, connections, recorder, sent } = openLoop({ connections: 4, rate: 1_000, endMs: 4, beganMs: 2 })
+    loop.tick(10)
+    expect(sent).toHaveLength(4)
+    for (const connection of connections) loop.answered(connection, 11, view())
+    recorder.close(1_000)
+    const { latencyMs, generatorDelayMs } = recorder.report()
+    expect(latencyMs.max).toBeCloseTo(11, 0)
+    expect(latencyMs.p50).toBeLessThan(11)
+    expect(generatorDelayMs.count).toBe(4)
+    expect(generatorDelayMs.max).toBeCloseTo(8, 1)
+    expect(generatorDelayMs.p50).toBeCloseTo(0, 1)
   })
 
   test('the wait for a connection is part of the latency', () => {

@@ -23,6 +23,7 @@ const reportOf = (plan: LoadPlan, changes: Partial<LoadReport> = {}): LoadReport
   refusalLatencyMs: latency,
   generatorDelayMs: plan.shape.mode === 'open' ? latency : null,
   serverCpu: plan.observePid === null ? null : { total: 50_000, yielding: 0, mainThread: 20_000 },
+  drainedMs: 1,
   generatorCpuMicroseconds: 10_000,
   answers: { seen: 1_000, verified: 1, problems: [] },
   ...changes,
