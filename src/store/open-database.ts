@@ -13,6 +13,8 @@ interface CommonOptions {
   readonly lockLimitMs?: number
   /** How long one transaction's work may take before it is rolled back, milliseconds. */
   readonly transactionLimitMs?: number
+  /** For PostgreSQL alone: how long an attempt to connect may take, milliseconds. */
+  readonly connectLimitMs?: number
   /** For PostgreSQL alone: how long one statement may run, milliseconds. */
   readonly statementLimitMs?: number
   /** How many transactions may wait before the next is refused at once. */

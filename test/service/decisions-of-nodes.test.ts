@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import { openStore } from '../../src/store/store.ts'
-import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+import { createTemporaryDatabase, PATIENT_LIMITS, POSTGRES_MISSING } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { freePort, type RunningService, runCommand, startService } from './start-service.ts'
 
@@ -55,7 +55,7 @@ test.skipIf(POSTGRES_MISSING !== null)(
       const hash = first.node.quickstart['VERIFICATION_HASH']
       const uuids = [await attest(first.node, hash), await attest(second.node, hash), await attest(first.node, hash)]
 
-      const store = await openStore({ target: database.target, clock: systemClock })
+      const store = await openStore({ target: database.target, clock: systemClock, ...PATIENT_LIMITS })
       const [organization] = await store.organizations.list()
       const { text: key } = await store.apiKeys.issue({
         ...{ organizationId: organization?.id ?? '', kind: 'admin', environment: 'live', name: 'test' },

@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
+import {
+  createTemporaryDatabase,
+  PATIENT_LIMITS,
+  POSTGRES_MISSING,
+  type TemporaryDatabase,
+} from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { type RunningService, startService } from './start-service.ts'
 
@@ -47,7 +52,7 @@ beforeAll(async () => {
     cpSync(join(first.dataDirectory, name), join(secondFolder, name), { recursive: true })
   }
   nodes = [first, await startService({ ...options, dataDirectory: secondFolder })]
-  store = await openStore({ target: database.target, clock: systemClock })
+  store = await openStore({ target: database.target, clock: systemClock, ...PATIENT_LIMITS })
   await until(async () => (await metric(first, 'countersign_live_processes')) === 2)
 }, PATIENCE_MS)
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { openPostgresDatabase } from '../../src/store/postgres.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite.ts'
 import { openStore } from '../../src/store/store.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
-import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+import { createTemporaryDatabase, PATIENT_LIMITS, POSTGRES_MISSING } from '../support/postgres.ts'
 import { createManualClock, openTemporaryStore, type TemporaryStore, temporaryFolder } from './temporary-store.ts'
 
 export interface DatabaseOptions {
@@ -52,12 +52,17 @@ const POSTGRES: Dialect = {
   name: 'PostgreSQL',
   createPlace: async () => {
     const { target, address, remove } = await createTemporaryDatabase('nothing')
-    return { target, address, open: (options) => openPostgresDatabase({ target, ...options }), remove }
+    return {
+      target,
+      address,
+      open: (options) => openPostgresDatabase({ target, ...PATIENT_LIMITS, ...options }),
+      remove,
+    }
   },
   openTemporaryStore: async () => {
     const database = await createTemporaryDatabase()
     const clock = createManualClock()
-    const store = await openStore({ target: database.target, clock })
+    const store = await openStore({ target: database.target, clock, ...PATIENT_LIMITS })
     return {
       store,
       clock,

@@ -11,6 +11,8 @@ import { findAccount, findBinaries, linkLibraries } from './postgres-binaries.ts
 export const POSTGRES_PASSWORD = 'canary-password-7c1f'
 const USER = 'countersign'
 const STOP_LIMIT_MS = 5_000
+/** Seconds. A server that starts or has ended refuses at once; one that says nothing waits for a processor or a disk. */
+const CONNECT_LIMIT_S = 20
 
 /** Ends the server and removes its folder when this process is gone: QUIT leaves no shared memory behind. */
 const startWatchdog = (pid: number, folder: string): { dismiss(): void } => {
@@ -115,7 +117,7 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
   const address = (database: string): string =>
     `postgres://${USER}:${POSTGRES_PASSWORD}@127.0.0.1:${port}/${database}?sslmode=disable`
   const administer = async (...statements: readonly string[]): Promise<void> => {
-    const client = new SQL(address('postgres'), { max: 1, connectionTimeout: 2 })
+    const client = new SQL(address('postgres'), { max: 1, connectionTimeout: CONNECT_LIMIT_S })
     try {
       for (const statement of statements) await client.unsafe(statement).simple()
     } finally {

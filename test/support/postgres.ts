@@ -27,6 +27,14 @@ export const sharedPostgres = (): PostgresServer => {
   return shared
 }
 
+/** A machine that stands still for some seconds must not fail a test. Those of the limits themselves set their own. */
+export const PATIENT_LIMITS = {
+  connectLimitMs: 20_000,
+  lockLimitMs: 20_000,
+  statementLimitMs: 20_000,
+  transactionLimitMs: 20_000,
+} as const
+
 export interface TemporaryDatabase {
   readonly name: string
   readonly address: string
@@ -48,7 +56,8 @@ let count = 0
 const makeTemplate = async (): Promise<void> => {
   const server = sharedPostgres()
   await server.administer(`CREATE DATABASE ${MIGRATED}`)
-  const database = await openPostgresDatabase({ target: targetOf(server.address(MIGRATED)), clock: systemClock })
+  const target = targetOf(server.address(MIGRATED))
+  const database = await openPostgresDatabase({ target, clock: systemClock, ...PATIENT_LIMITS })
   await migrate(database, systemClock.unixSeconds())
   await database.close()
 }
