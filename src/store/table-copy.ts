@@ -29,8 +29,6 @@ export interface CopyOptions {
 
 /** As long as a copy of a large deployment may take; below what the timers of both sides can count. */
 const COPY_LIMIT_MS = 43_200_000
-/** A command waits for a lock, or for a disk that stands still, rather than give up what it has copied. */
-const COPY_LOCK_LIMIT_MS = 60_000
 /** Parameters of one statement: within what both dialects take. */
 const PARAMETERS_MAX = 2_000
 
@@ -41,7 +39,7 @@ const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
     clock: systemClock,
     transactionLimitMs: COPY_LIMIT_MS,
     statementLimitMs: COPY_LIMIT_MS,
-    lockLimitMs: COPY_LOCK_LIMIT_MS,
+    lockLimitMs: 10_000,
   })
 
 /** What is copied from: nothing of it is changed, so one of an older version is refused. @throws as above */
