@@ -4,3 +4,9 @@ import { closeShared, expectEnd } from './at-end.ts'
 
 expectEnd()
 afterAll(closeShared)
+
+/**
+ * `expect(…).rejects` waits within the event loop, which then sleeps until its next timer or message, however soon the
+ * promise was settled by `setImmediate`: up to 30 s. Source: https://github.com/oven-sh/bun/pull/39268, not in Bun 1.4.4.
+ */
+setInterval(() => undefined, 10).unref()
