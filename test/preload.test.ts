@@ -8,13 +8,9 @@ const afterSomeTurns = async (): Promise<never> => {
 
 test('a rejection that is waited for is seen at once, whatever else is open', async () => {
   const open = setTimeout(() => undefined, 60_000)
-  const tookMs: number[] = []
-  for (let round = 0; round < 3; round++) {
-    const startMs = performance.now()
-    await expect(afterSomeTurns()).rejects.toThrow('rejected')
-    tookMs.push(performance.now() - startMs)
-  }
+  const startMs = performance.now()
+  for (let round = 0; round < 10; round++) await expect(afterSomeTurns()).rejects.toThrow('rejected')
   clearTimeout(open)
-  // Without the preload each of them takes a second at the least.
-  expect(Math.min(...tookMs)).toBeLessThan(500)
+  // Without the preload 0.5 s each, by turns 0.1 and 0.9.
+  expect(performance.now() - startMs).toBeLessThan(2_500)
 })

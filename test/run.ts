@@ -12,9 +12,10 @@ const ROOT = join(import.meta.dir, '..')
 const FOLDER_LIMIT_MS = 480_000
 const FOLDERS_AT_ONCE = 3
 /** Begun first, so that none of them is alone at the end. */
-const LONGEST = ['dashboard', 'service', 'store', 'portal', 'identity', 'cli', 'pool', 'cluster'].map(
-  (name) => `./test/${name}`,
-)
+const LONGEST = [
+  ...['dashboard', 'service', 'store', 'portal', 'identity', 'chain', 'cli', 'conformance', 'pool', 'signing', 'admin'],
+  ...['http', 'cluster', 'decisions'],
+].map((name) => `./test/${name}`)
 /** Of what a failed test printed: the last lines, which hold the error. */
 const FAILURE_LINES = 40
 /** A busy machine must not fail a test that waits for a process to start. */
