@@ -95,7 +95,7 @@ export const runLoad = async (plan: LoadPlan): Promise<LoadReport> => {
     const counted = recorder.report()
     const completed = closed.completed - opened.completed
     const windowMs = closed.nowMs - opened.nowMs
-    if (recorder.completions() === 0) {
+    if (Object.keys(counted.statuses).length === 0) {
       throw new Error(`${plan.name}: nothing was answered (${pool.firstProblem() ?? 'no reason seen'})`)
     }
     return {

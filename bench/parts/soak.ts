@@ -1,5 +1,6 @@
-// An hour, or as long as it is told, at 70% of capacity or at a rate that is given: does memory grow, does anything fail, does it get slower. The open
-// loop runs a minute at a time, so that each minute has its own latency; memory is read every few seconds beside it.
+// An hour, or as long as it is told, at 70% of capacity or at a rate that is given: does memory grow, does anything fail,
+// does it get slower. The open loop runs a minute at a time, so that each minute has its own latency; memory is read every
+// few seconds beside it.
 import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Chart } from '../draw/line-chart.ts'
@@ -20,7 +21,10 @@ const SHARE = 0.7
 const CAPACITY_WINDOWS = 8
 const MINUTE_MS = 60_000
 const MEMORY_EVERY_MS = 5_000
-/** A request that was not answered for so long is an error. What is left of a minute by then is owed to the next one. */
+/**
+ * So long after the end of its minute a request that has no answer is an error. The next minute is behind by as much as
+ * the answers of this one were late, so that they are no rest for the service.
+ */
 const ANSWER_LIMIT_MS = 60_000
 /** Caches fill and code is compiled: growth of the first part is no leak. */
 const SETTLING_PART = 0.2
