@@ -6,10 +6,9 @@ import type { Clock } from '../../src/domain/time.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openPostgresDatabase } from '../../src/store/postgres.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite.ts'
-import { openStore } from '../../src/store/store.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
 import { createTemporaryDatabase, PATIENT_LIMITS, POSTGRES_MISSING } from '../support/postgres.ts'
-import { createManualClock, openTemporaryStore, type TemporaryStore, temporaryFolder } from './temporary-store.ts'
+import { openOverPostgres, openTemporaryStore, type TemporaryStore, temporaryFolder } from './temporary-store.ts'
 
 export interface DatabaseOptions {
   readonly clock: Clock
@@ -59,22 +58,7 @@ const POSTGRES: Dialect = {
       remove,
     }
   },
-  openTemporaryStore: async () => {
-    const database = await createTemporaryDatabase()
-    const clock = createManualClock()
-    const store = await openStore({ target: database.target, clock, ...PATIENT_LIMITS })
-    return {
-      store,
-      clock,
-      target: database.target,
-      address: database.address,
-      path: '',
-      remove: async () => {
-        await store.close()
-        await database.remove()
-      },
-    }
-  },
+  openTemporaryStore: () => openOverPostgres({ createTemporaryDatabase, PATIENT_LIMITS }),
 }
 
 const forEachDialect = (define: (dialect: Dialect) => void): void => {

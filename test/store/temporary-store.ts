@@ -43,7 +43,10 @@ export interface TemporaryStore {
 /** `TEST_STORE=postgres bun test test/identity`: whatever a suite was written over, it runs over PostgreSQL. */
 const POSTGRES = process.env['TEST_STORE'] === 'postgres' ? await import('../support/postgres.ts') : null
 
-const openOverPostgres = async (postgres: NonNullable<typeof POSTGRES>): Promise<TemporaryStore> => {
+type PostgresSupport = Pick<NonNullable<typeof POSTGRES>, 'createTemporaryDatabase' | 'PATIENT_LIMITS'>
+
+/** The support is given, since its import starts a server. */
+export const openOverPostgres = async (postgres: PostgresSupport): Promise<TemporaryStore> => {
   const { target, address, remove } = await postgres.createTemporaryDatabase()
   const clock = createManualClock()
   const store = await openStore({ target, clock, ...postgres.PATIENT_LIMITS })
