@@ -3,17 +3,13 @@
 // Source: https://sqlite.org/wal.html#ckpt, https://sqlite.org/pragma.html#pragma_wal_checkpoint.
 import { Database, SQLiteError } from 'bun:sqlite'
 import type { CheckpointOrder } from './checkpoints.ts'
+import { RESTART_PAGES } from './write-ahead-log.ts'
 
 /** How often commits are counted. */
 const LOOK_INTERVAL_MS = 100
 /** Commits after which their pages are moved; fewer are moved when this much time has passed. */
 const COMMITS_MAX = 200
 const LONGEST_WAIT_MS = 5_000
-/**
- * Pages of 4 KiB in the log from which on it is begun anew: 128 MiB. Seldom, since the first commit into a new log waits for
- * the disk once.
- */
-const RESTART_PAGES = 32_768
 /** How long writers of other threads and processes may be kept out for that. */
 const BUSY_TIMEOUT_MS = 25
 

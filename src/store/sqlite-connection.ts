@@ -4,6 +4,7 @@ import { Database as BunDatabase, SQLiteError, type Statement } from 'bun:sqlite
 import { LRUCache } from 'lru-cache'
 import type { SqlParameter } from './database.ts'
 import { type ConstraintKind, ConstraintViolatedError, StoreStatementError, StoreUnavailableError } from './errors.ts'
+import { LOG_KEPT_BYTES } from './write-ahead-log.ts'
 
 /** SQLite blocks the whole thread while it waits, so it hardly waits: sqlite.ts tries again without blocking. */
 const BUSY_TIMEOUT_MS = 1
@@ -112,8 +113,7 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run('PRAGMA temp_store = MEMORY')
     // What is deleted or overwritten, an erased key for example, is zeroed in its page, where that costs no further write.
     database.run('PRAGMA secure_delete = FAST')
-    // A burst of writes must not leave a huge log file behind.
-    database.run('PRAGMA journal_size_limit = 67108864')
+    database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
     // On macOS a plain fsync does not reach the disk; elsewhere this does nothing.
     database.run('PRAGMA fullfsync = ON')
     if (readOnly) {

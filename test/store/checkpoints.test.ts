@@ -1,11 +1,12 @@
 // Committed pages reach the database file by a thread of its own, and whoever loses that thread does the work again itself.
 import { Database as BunDatabase } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import { startCheckpoints } from '../../src/store/checkpoints.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite.ts'
+import { RESTART_PAGES } from '../../src/store/write-ahead-log.ts'
 import { temporaryFolder } from './temporary-store.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -65,6 +66,38 @@ test('closing ends the thread and leaves one whole file', async () => {
   expect(plain.query<{ there: number }, []>('SELECT COUNT(*) AS there FROM items').get()).toEqual({ there: COMMITS })
   plain.close()
 })
+
+/** Counts how often the log was begun anew. Source: https://sqlite.org/fileformat2.html#walformat. */
+const logSequence = (): number => {
+  const header = Buffer.alloc(32)
+  const descriptor = openSync(`${path}-wal`, 'r')
+  try {
+    readSync(descriptor, header, 0, header.length, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+  return header.readUInt32BE(12)
+}
+
+test('a commit that begins the log anew cuts nothing off what it has in steady use', async () => {
+  const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
+  const survives = 'process-crash'
+  try {
+    await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
+    const first = logSequence()
+    const restartBytes = RESTART_PAGES * 4_096
+    for (let written = 0; written <= restartBytes; written += 4_194_304) {
+      await database.execute('INSERT INTO items (bytes) VALUES (zeroblob(4194304))', [], { survives })
+    }
+    while (logSequence() === first) {
+      await database.execute('INSERT INTO items (bytes) VALUES (zeroblob(10))', [], { survives })
+      await Bun.sleep(20)
+    }
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(restartBytes)
+  } finally {
+    await database.close()
+  }
+}, 60_000)
 
 test('a thread that ends by itself is told of, once', async () => {
   const lost = Promise.withResolvers<void>()
