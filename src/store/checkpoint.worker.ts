@@ -25,12 +25,20 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   const database = new Database(path, { readwrite: true, create: false })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   database.run('PRAGMA fullfsync = ON')
+  database.run('PRAGMA synchronous = NORMAL')
   // From the first on: what was committed before this thread had begun is to be moved as well.
   let seen = 0
   let lastMs = performance.now()
 
-  const checkpoint = (mode: 'PASSIVE' | 'RESTART'): number =>
-    database.query<CheckpointRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()?.log ?? 0
+  const checkpoint = (mode: 'PASSIVE' | 'RESTART'): CheckpointRow | null =>
+    database.query<CheckpointRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
+
+  /** Whoever commits first into a log of which all was moved waits for the disk, so it had better be this thread. */
+  const beginLog = database.transaction(() => {
+    const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0
+    // A commit needs something that was written. What it is does not matter, and this changes nothing.
+    database.run(`PRAGMA user_version = ${version}`)
+  })
 
   const look = (): void => {
     const now = Atomics.load(commits, 0)
@@ -40,7 +48,9 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     try {
       // While writers go on there is always a little more in the log than was moved, and it would grow for ever: once it
       // is long, the rest is moved while writers wait, which is little, since the most was moved just before.
-      if (checkpoint('PASSIVE') >= RESTART_PAGES) checkpoint('RESTART')
+      let state = checkpoint('PASSIVE')
+      if (state !== null && state.log >= RESTART_PAGES) state = checkpoint('RESTART')
+      if (state !== null && state.checkpointed === state.log) beginLog.immediate()
     } catch (error) {
       // Locked, or the disk is full: tried again at the next look. The log keeps what is committed.
       if (!(error instanceof SQLiteError)) throw error

@@ -4,8 +4,8 @@
 const PAGE_BYTES = 4_096
 
 /**
- * Pages in the log from which on it is begun anew: 128 MiB. Seldom, since the first commit into a new log waits for the
- * disk once.
+ * Pages in the log from which on it is begun anew: 128 MiB. Seldom, since writers are kept out for it, and the first commit
+ * into a new log waits for the disk.
  */
 export const RESTART_PAGES = 32_768
 

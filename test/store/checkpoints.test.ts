@@ -79,6 +79,17 @@ const logSequence = (): number => {
   return header.readUInt32BE(12)
 }
 
+test('the thread itself makes the first commit into a log of which all was moved, and so waits for the disk', async () => {
+  const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
+  try {
+    await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY) STRICT')
+    const first = logSequence()
+    await until(() => logSequence() !== first)
+  } finally {
+    await database.close()
+  }
+}, 15_000)
+
 test('a commit that begins the log anew cuts nothing off what it has in steady use', async () => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
   const survives = 'process-crash'
