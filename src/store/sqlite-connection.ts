@@ -12,13 +12,6 @@ const BUSY_TIMEOUT_MS = 1
 const STATEMENT_CACHE_SIZE = 256
 
 /**
- * How much of the file the reader maps instead of copying each page out of the operating system's cache: a third of the
- * time of a lookup among a million rows. What was read counts as memory of the process, but the system takes it back when
- * it needs it. A disk that fails while a mapped page is read ends the process. Source: https://sqlite.org/mmap.html.
- */
-const MAPPED_BYTES_MAX = 1_073_741_824
-
-/**
  * Pages that the writer keeps: no other connection invalidates them while one process writes, and a small transaction over
  * a large file touches some dozens of them all over it. SQLite's own default is an eighth. Taken page by page, as needed.
  */
@@ -116,10 +109,10 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
     // On macOS a plain fsync does not reach the disk; elsewhere this does nothing.
     database.run('PRAGMA fullfsync = ON')
-    if (readOnly) {
-      database.run('PRAGMA query_only = ON')
-      database.run(`PRAGMA mmap_size = ${MAPPED_BYTES_MAX}`)
-    } else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
+    // Nothing is mapped into memory: what was mapped is given back at the first reading after each commit, and for hundreds
+    // of megabytes that held the thread up for up to a second on a busy virtual machine.
+    if (readOnly) database.run('PRAGMA query_only = ON')
+    else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
   } catch (error) {
     database.close()
     throw error
