@@ -30,8 +30,10 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   let seen = 0
   let lastMs = performance.now()
 
-  const checkpoint = (mode: 'PASSIVE' | 'RESTART'): CheckpointRow | null =>
-    database.query<CheckpointRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
+  const checkpoint = (mode: 'PASSIVE' | 'RESTART'): { readonly pages: number; readonly areAllMoved: boolean } => {
+    const row = database.query<CheckpointRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
+    return { pages: row?.log ?? 0, areAllMoved: row !== null && row.checkpointed === row.log }
+  }
 
   /** Whoever commits first into a log of which all was moved waits for the disk, so it had better be this thread. */
   const beginLog = database.transaction(() => {
@@ -46,11 +48,12 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     seen = now
     lastMs = performance.now()
     try {
+      const { pages, areAllMoved } = checkpoint('PASSIVE')
       // While writers go on there is always a little more in the log than was moved, and it would grow for ever: once it
       // is long, the rest is moved while writers wait, which is little, since the most was moved just before.
-      let state = checkpoint('PASSIVE')
-      if (state !== null && state.log >= RESTART_PAGES) state = checkpoint('RESTART')
-      if (state !== null && state.checkpointed === state.log) beginLog.immediate()
+      if (pages >= RESTART_PAGES) {
+        if (checkpoint('RESTART').areAllMoved) beginLog.immediate()
+      } else if (areAllMoved && Atomics.load(commits, 0) === now) beginLog.immediate()
     } catch (error) {
       // Locked, or the disk is full: tried again at the next look. The log keeps what is committed.
       if (!(error instanceof SQLiteError)) throw error

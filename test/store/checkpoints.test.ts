@@ -90,7 +90,7 @@ test('the thread itself makes the first commit into a log of which all was moved
   }
 }, 15_000)
 
-test('a commit that begins the log anew cuts nothing off what it has in steady use', async () => {
+test('a log that is begun anew keeps the length it has in steady use', async () => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
   const survives = 'process-crash'
   try {
