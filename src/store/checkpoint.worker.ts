@@ -3,14 +3,14 @@
 // Source: https://sqlite.org/wal.html#ckpt, https://sqlite.org/pragma.html#pragma_wal_checkpoint.
 import { Database, SQLiteError } from 'bun:sqlite'
 import type { CheckpointOrder } from './checkpoints.ts'
-import { RESTART_PAGES } from './write-ahead-log.ts'
+import { LOG_KEPT_BYTES, RESTART_PAGES } from './write-ahead-log.ts'
 
 /** How often commits are counted. */
 const LOOK_INTERVAL_MS = 100
 /** Commits after which their pages are moved; fewer are moved when this much time has passed. */
 const COMMITS_MAX = 200
 const LONGEST_WAIT_MS = 5_000
-/** How long writers of other threads and processes may be kept out for that. */
+/** How long writers of other threads and processes may be kept out while the log is begun anew. */
 const BUSY_TIMEOUT_MS = 25
 
 interface CheckpointRow {
@@ -25,7 +25,10 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   const database = new Database(path, { readwrite: true, create: false })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   database.run('PRAGMA fullfsync = ON')
+  // Its own commits hold nothing that a power cut could take.
   database.run('PRAGMA synchronous = NORMAL')
+  // Whoever commits first into a log cuts its file.
+  database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
   // From the first on: what was committed before this thread had begun is to be moved as well.
   let seen = 0
   let lastMs = performance.now()
@@ -51,9 +54,9 @@ const start = (path: string, commits: Int32Array): (() => void) => {
       const { pages, areAllMoved } = checkpoint('PASSIVE')
       // While writers go on there is always a little more in the log than was moved, and it would grow for ever: once it
       // is long, the rest is moved while writers wait, which is little, since the most was moved just before.
-      if (pages >= RESTART_PAGES) {
-        if (checkpoint('RESTART').areAllMoved) beginLog.immediate()
-      } else if (areAllMoved && Atomics.load(commits, 0) === now) beginLog.immediate()
+      const isLogDone =
+        pages >= RESTART_PAGES ? checkpoint('RESTART').areAllMoved : areAllMoved && Atomics.load(commits, 0) === now
+      if (isLogDone) beginLog.immediate()
     } catch (error) {
       // Locked, or the disk is full: tried again at the next look. The log keeps what is committed.
       if (!(error instanceof SQLiteError)) throw error

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import { startCheckpoints } from '../../src/store/checkpoints.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite.ts'
-import { RESTART_PAGES } from '../../src/store/write-ahead-log.ts'
+import { LOG_KEPT_BYTES } from '../../src/store/write-ahead-log.ts'
 import { temporaryFolder } from './temporary-store.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -25,10 +25,10 @@ const COMMITS = 300
 const fileBytes = (): number => statSync(path).size
 
 /** Polls: the thread works when it likes. */
-const until = async (condition: () => boolean): Promise<void> => {
-  const giveUpMs = performance.now() + 10_000
+const until = async (condition: () => boolean, limitMs = 10_000): Promise<void> => {
+  const giveUpMs = performance.now() + limitMs
   while (!condition()) {
-    if (performance.now() > giveUpMs) throw new Error('it did not happen within ten seconds')
+    if (performance.now() > giveUpMs) throw new Error(`it did not happen within ${limitMs} ms`)
     await Bun.sleep(10)
   }
 }
@@ -90,24 +90,34 @@ test('the thread itself makes the first commit into a log of which all was moved
   }
 }, 15_000)
 
-test('a log that is begun anew keeps the length it has in steady use', async () => {
+/** How long the log's file is once a log of at least so many bytes was begun anew. */
+const lengthAfter = async (logBytes: number): Promise<number> => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints: 'own-thread' })
-  const survives = 'process-crash'
   try {
     await database.execute('CREATE TABLE items (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT')
     const first = logSequence()
-    const restartBytes = RESTART_PAGES * 4_096
-    for (let written = 0; written <= restartBytes; written += 4_194_304) {
-      await database.execute('INSERT INTO items (bytes) VALUES (zeroblob(4194304))', [], { survives })
-    }
-    while (logSequence() === first) {
-      await database.execute('INSERT INTO items (bytes) VALUES (zeroblob(10))', [], { survives })
-      await Bun.sleep(20)
-    }
-    expect(statSync(`${path}-wal`).size).toBeGreaterThan(restartBytes)
+    await database.transaction(
+      async (transaction) => {
+        for (let written = 0; written <= logBytes; written += 4_194_304) {
+          await transaction.execute('INSERT INTO items (bytes) VALUES (zeroblob(4194304))')
+        }
+      },
+      { survives: 'process-crash' },
+    )
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(logBytes)
+    await until(() => logSequence() !== first, 50_000)
+    return statSync(`${path}-wal`).size
   } finally {
     await database.close()
   }
+}
+
+test('a log that is begun anew keeps the length it has in steady use', async () => {
+  expect(await lengthAfter(LOG_KEPT_BYTES / 2)).toBeGreaterThan(LOG_KEPT_BYTES / 2)
+}, 60_000)
+
+test('what a burst has left beyond that is cut off', async () => {
+  expect(await lengthAfter(LOG_KEPT_BYTES)).toBe(LOG_KEPT_BYTES)
 }, 60_000)
 
 test('a thread that ends by itself is told of, once', async () => {
