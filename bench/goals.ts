@@ -23,7 +23,11 @@ const THROUGHPUT_RATIO = ratio('summary.throughput_over_naive', 'service through
 type GoalDefinition = Pick<Goal, 'name' | 'label' | 'unit' | 'bound' | 'limit'>
 
 const atLeast = (name: string, label: string, limit: number): GoalDefinition => ({
-  ...{ label, limit, name: `identity.${name}.throughput`, unit: '/s', bound: 'at least' },
+  label,
+  limit,
+  name: `identity.${name}.throughput`,
+  unit: '/s',
+  bound: 'at least',
 })
 
 const IDENTITY_GOALS: readonly GoalDefinition[] = [
@@ -34,8 +38,11 @@ const IDENTITY_GOALS: readonly GoalDefinition[] = [
   { name: 'identity.streams.memory', label: 'memory of 10,000 streams', unit: 'MB', bound: 'at most', limit: 200 },
   { name: 'identity.delivery.p99', label: 'a change at its stream, p99', unit: 'ms', bound: 'at most', limit: 50 },
   {
-    ...{ name: 'identity.attestations.loss', label: 'what attestations lose meanwhile', unit: '%' },
-    ...{ bound: 'at most', limit: 10 },
+    name: 'identity.attestations.loss',
+    label: 'what attestations lose meanwhile',
+    unit: '%',
+    bound: 'at most',
+    limit: 10,
   },
 ]
 
@@ -51,34 +58,52 @@ const signerFloor = (name: string): MeasurementDefinition =>
 const THROUGHPUT_GOALS: readonly GoalDefinition[] = [
   ...SIGNER_GOALS.map(
     ([name, limit]): GoalDefinition => ({
-      ...{ name: `signers.${name}.closed.throughput`, label: `EVM attestations, signing by ${name}`, limit },
-      ...{ unit: '/s', bound: 'at least' },
+      name: `signers.${name}.closed.throughput`,
+      label: `EVM attestations, signing by ${name}`,
+      limit,
+      unit: '/s',
+      bound: 'at least',
     }),
   ),
   {
-    ...{ name: signerFloor('libsecp256k1').name, label: 'service CPU / floor, signing by libsecp256k1' },
-    ...{ unit: 'ratio', bound: 'at most', limit: 1.25 },
+    name: signerFloor('libsecp256k1').name,
+    label: 'service CPU / floor, signing by libsecp256k1',
+    unit: 'ratio',
+    bound: 'at most',
+    limit: 1.25,
   },
   ...[100, 1_000].map(
     (size): GoalDefinition => ({
-      ...{ name: `batch.${size}.throughput`, label: `EVM attestations, ${size.toLocaleString('en-US')} a call` },
-      ...{ unit: '/s', bound: 'at least', limit: 50_000 },
+      name: `batch.${size}.throughput`,
+      label: `EVM attestations, ${size.toLocaleString('en-US')} a call`,
+      unit: '/s',
+      bound: 'at least',
+      limit: 50_000,
     }),
   ),
   {
-    ...{ name: 'solana.closed.throughput', label: 'Solana attestations' },
-    ...{ unit: '/s', bound: 'at least', limit: 40_000 },
+    name: 'solana.closed.throughput',
+    label: 'Solana attestations',
+    unit: '/s',
+    bound: 'at least',
+    limit: 40_000,
   },
 ]
 
 const OVERLOAD_GOALS: readonly GoalDefinition[] = [2, 10].flatMap((multiple): GoalDefinition[] => [
   {
-    ...{ name: `overload.x${multiple}.goodput_share`, label: `goodput of the peak at ${multiple}× capacity` },
-    ...{ unit: '%', bound: 'at least', limit: 90 },
+    name: `overload.x${multiple}.goodput_share`,
+    label: `goodput of the peak at ${multiple}× capacity`,
+    unit: '%',
+    bound: 'at least',
+    limit: 90,
   },
   {
-    ...{ name: `overload.x${multiple}.refusal_p99`, label: `p99 of a refusal at ${multiple}× capacity` },
-    ...{ unit: 'ms', bound: 'at most', limit: 5 },
+    name: `overload.x${multiple}.refusal_p99`,
+    label: `p99 of a refusal at ${multiple}× capacity`,
+    unit: 'ms',
+    bound: 'at most',
+    limit: 5,
   },
 ])
 

@@ -1,4 +1,4 @@
-// `bun contracts/gas.ts`: what each guarded call costs, as the Markdown table of the README; with --write it is put there,
+// `bun contracts/gas.ts`: what each guarded call costs, as the Markdown table of docs/contracts.md; with --write it is put there,
 // between its two markers. A local node with fixed time, uuids and keys, so that the same sources give the same numbers.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -135,12 +135,12 @@ export const gasTable = async (): Promise<string> => {
   }
 }
 
-export const README_PATH = join(import.meta.dir, '..', 'README.md')
+export const PAGE_PATH = join(import.meta.dir, '..', 'docs', 'contracts.md')
 
-/** What stands between the markers of the README, and what is around it. */
-export const splitReadme = (text: string): readonly [before: string, table: string, after: string] => {
+/** What stands between the markers of docs/contracts.md, and what is around it. */
+export const splitPage = (text: string): readonly [before: string, table: string, after: string] => {
   const parts = /^([\s\S]*<!-- gas: begin -->\n\n)([\s\S]*?)(\n<!-- gas: end -->[\s\S]*)$/.exec(text)
-  if (parts === null) throw new Error('the README has no gas markers')
+  if (parts === null) throw new Error('docs/contracts.md has no gas markers')
   return [parts[1]!, parts[2]!, parts[3]!]
 }
 
@@ -148,7 +148,7 @@ if (import.meta.main) {
   const table = await gasTable()
   process.stdout.write(table)
   if (process.argv.includes('--write')) {
-    const [before, , after] = splitReadme(readFileSync(README_PATH, 'utf8'))
-    writeFileSync(README_PATH, before + table + after)
+    const [before, , after] = splitPage(readFileSync(PAGE_PATH, 'utf8'))
+    writeFileSync(PAGE_PATH, before + table + after)
   }
 }

@@ -1,21 +1,29 @@
 // The API listener: routes, and the one place where what the router itself refuses becomes an answer of ours.
 import { Elysia } from 'elysia'
+import { ATTESTATION_PATHS } from './attestation/paths.ts'
 import { type AttestationEndpoints, attestationNativeRoutes, attestationRoutes } from './attestation/routes.ts'
 import type { CountersignError, ErrorCode } from './domain/errors.ts'
-import { type ListenAddress, listenUrl } from './http/listen-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl } from './http/listen-address.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
 import { toProblem } from './http/problem.ts'
+import { routerPath } from './http/public-route.ts'
 import type { RequestIdSource } from './http/request-id.ts'
 import { requestPath } from './http/request-path.ts'
 import { problemResponse } from './http/response.ts'
 import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from './http/route-errors.ts'
+import { createHarden } from './http/security-headers.ts'
 import type { TurnValve } from './http/turn-valve.ts'
 import type { IdentityEndpoints } from './identity/endpoints.ts'
-import { IDENTITY_METHODS, identityRoutes } from './identity/routes.ts'
+import { IDENTITY_PATHS } from './identity/paths.ts'
+import { identityRoutes } from './identity/routes.ts'
 import type { ProviderEndpoints } from './identity/webhooks/provider-endpoints.ts'
 
 export interface AppOptions {
   readonly listen: ListenAddress
+  /** As callers reach it. */
+  readonly publicUrl: string
+  /** Null: HTTP. Bun's least version is TLS 1.2. */
+  readonly tls: ListenerTls | null
   /** Other processes listen there as well. */
   readonly shared: boolean
   /** Seconds that a connection may be quiet: longer than the deadline, or a slow answer would be cut off. */
@@ -44,17 +52,20 @@ export interface App {
 
 /** Path → the methods it answers; a segment `:name` stands for any. A path that is not here is 404. */
 const METHODS: Readonly<Record<string, string>> = {
-  '/v2/attestation': 'POST',
-  '/v2/attestations': 'POST',
-  '/v1/task': 'POST',
   '/livez': 'GET',
   '/readyz': 'GET',
   '/metrics': 'GET',
-  ...IDENTITY_METHODS,
+  ...Object.fromEntries(
+    [...Object.values(ATTESTATION_PATHS), ...Object.values(IDENTITY_PATHS)].map((route) => [
+      routerPath(route),
+      route.method,
+    ]),
+  ),
 }
 
 const PATTERNS = Object.entries(METHODS).map(([path, methods]) => ({ segments: path.split('/'), methods }))
 
+/** Undefined for a path that is not served. */
 const methodsOf = (path: string): string | undefined => {
   const segments = path.split('/')
   return PATTERNS.find(
@@ -65,8 +76,9 @@ const methodsOf = (path: string): string | undefined => {
 }
 
 /** Why no route took a request. */
-const notServed = ({ method, url }: Request): CountersignError => {
-  const allow = methodsOf(requestPath(url))
+const notServed = ({ method, url }: Request, servesMetrics: boolean): CountersignError => {
+  const path = requestPath(url)
+  const allow = path === '/metrics' && !servesMetrics ? undefined : methodsOf(path)
   // With a method that the path does answer, the path was written another way, such as `/x/../livez`.
   return allow === undefined || allow.split(', ').includes(method)
     ? new RouteNotFoundError()
@@ -74,11 +86,13 @@ const notServed = ({ method, url }: Request): CountersignError => {
 }
 
 export const startApp = (options: AppOptions): App => {
-  const { listen, requestIds, valve, report, recordRefusal } = options
+  const { listen, tls, requestIds, valve, report, recordRefusal } = options
+  const harden = createHarden(options.publicUrl)
+  const servesMetrics = options.operations.metrics !== null
   const refuse = (error: unknown, requestId: string): Response => {
     const { status, code } = toProblem(error)
     recordRefusal(status, code)
-    return problemResponse(error, requestId, { report })
+    return harden(problemResponse(error, requestId, { report }))
   }
   const app = new Elysia({
     name: 'countersign',
@@ -87,6 +101,7 @@ export const startApp = (options: AppOptions): App => {
     serve: {
       idleTimeout: options.idleTimeoutSeconds,
       reusePort: options.shared,
+      ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
       maxRequestBodySize: BODY_MAX_BYTES,
       // What escapes the router would otherwise be answered by a page that shows source code.
       development: false,
@@ -94,18 +109,21 @@ export const startApp = (options: AppOptions): App => {
       // Bun finds the routes by the path that was sent. The rest would go to Elysia, which takes the path from the URL at a
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
       routes: {
-        ...attestationNativeRoutes(options.endpoints),
+        ...attestationNativeRoutes(options.endpoints, harden),
         '/*': (request) => {
           valve.arrived()
-          return valve.refuse(() => refuse(notServed(request), requestIds(request.headers.get('x-request-id'))))
+          return valve.refuse(() =>
+            refuse(notServed(request, servesMetrics), requestIds(request.headers.get('x-request-id'))),
+          )
         },
       },
     },
   })
     .onError({ as: 'global' }, ({ code, error, request }) => {
       const requestId = requestIds(request.headers.get('x-request-id'))
-      return refuse(code === 'NOT_FOUND' ? notServed(request) : fromRouterError(code, error), requestId)
+      return refuse(code === 'NOT_FOUND' ? notServed(request, servesMetrics) : fromRouterError(code, error), requestId)
     })
+    .onAfterHandle({ as: 'global' }, ({ response }) => (response instanceof Response ? harden(response) : undefined))
     .use(attestationRoutes(options.endpoints))
     .use(identityRoutes(options.identity))
     .use(operationsRoutes(options.operations))
@@ -114,7 +132,7 @@ export const startApp = (options: AppOptions): App => {
   const { server } = app
   if (server === null) throw new Error('the API listener did not start')
   return {
-    url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }),
+    url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }, tls !== null),
     stop: () => server.stop(),
     stopNow: () => server.stop(true),
   }

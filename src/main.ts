@@ -1,20 +1,25 @@
 // `bun start`: reads the settings, starts the service, prints how to use it, and stops it on a signal.
-import { bannerText } from './banner.ts'
-import type { ListenAddresses } from './claim-listen-addresses.ts'
-import { type Config, loadConfig } from './config.ts'
+
+import { type Config, loadConfig } from './config/config.ts'
+import { parseListen } from './config/setting-values.ts'
+import { describeSettings, SettingInvalidError } from './config/settings.ts'
 import { CountersignError } from './domain/errors.ts'
 import { PolicyInvalidError } from './policy/errors.ts'
-import { WorkersUnusableError } from './pool/supervisor.ts'
 import { systemTimers } from './pool/timers.ts'
+import { WorkersUnusableError } from './pool/worker-supervisor.ts'
+import type { ListenAddresses } from './processes/claim-listen-addresses.ts'
+import { endWithSupervisor } from './processes/end-with-supervisor.ts'
 import { CAN_SHARE_PORT, hostProcesses, startProcesses } from './processes/host.ts'
 import { createProcessLink, type ProcessLink } from './processes/link.ts'
-import { ProcessStartError } from './processes/supervisor.ts'
-import { type ServicePlace, startService } from './service.ts'
-import { parseListen } from './setting-values.ts'
-import { describeSettings, SettingInvalidError } from './settings.ts'
+import { ProcessStartError } from './processes/process-supervisor.ts'
+import { startService } from './service.ts'
+import { bannerText } from './setup/banner.ts'
 import { SigningError } from './signing/errors.ts'
-import { StoreUnusableError } from './store/errors.ts'
+import { StoreUnreachableError, StoreUnusableError } from './store/errors.ts'
+import { explainFileProblem } from './store/file-problem.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
+import type { ServicePlace } from './wiring/service-place.ts'
+import { readListenerTls } from './wiring/tls-files.ts'
 
 const USAGE = `Usage: bun start [--SETTING VALUE …]
 
@@ -31,6 +36,9 @@ const explain = (error: unknown): string | null => {
   if (error instanceof ProcessStartError) return error.message
   if (error instanceof SettingInvalidError || error instanceof PolicyInvalidError) return error.message
   if (error instanceof StoreUnusableError || error instanceof WorkersUnusableError) return error.detail
+  if (error instanceof StoreUnreachableError) return error.reason
+  const fileProblem = explainFileProblem(error)
+  if (fileProblem !== null) return fileProblem
   if (error instanceof CountersignError || error instanceof SigningError) return error.detail
   const code = (error as { code?: unknown } | null)?.code
   if (code === 'EADDRINUSE') return 'the address of --api-listen is in use: stop the other process or choose another'
@@ -67,7 +75,10 @@ const listenOf = ({ assignment }: ProcessLink): ListenAddresses => ({
 })
 
 const placeOf = ({ assignment, collectMetrics, control }: ProcessLink): ServicePlace => ({
-  ...{ index: assignment.index, shared: CAN_SHARE_PORT, collectMetrics, control },
+  index: assignment.index,
+  shared: CAN_SHARE_PORT,
+  collectMetrics,
+  control,
 })
 
 const startAlone = async (config: Config): Promise<void> => {
@@ -85,13 +96,13 @@ const startAlone = async (config: Config): Promise<void> => {
 }
 
 const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void> => {
-  const { index, workers } = link.assignment
+  const { index, supervisorPid, workers } = link.assignment
   const config = { ...wanted, workers, ...listenOf(link) }
   const log = createLogger({ level: config.logLevel }).with({ process: index })
+  endWithSupervisor(process, supervisorPid, log, () => process.exit(1))
   const service = await startService(config, log, placeOf(link))
   link.answerWith(service)
-  const stop = stopOnSignals(log, service.stop)
-  link.onSupervisorLost(() => stop('the supervisor is gone'))
+  stopOnSignals(log, service.stop)
   // The terminal hangs up on the whole group; what to do about it is the supervisor's to say.
   process.on('SIGHUP', () => undefined)
   if (index === 0) process.stdout.write(bannerText(service, config))
@@ -104,6 +115,18 @@ const reportRejections = (log: Logger): void => {
   process.on('unhandledRejection', (error) => log.error('a promise was left alone and failed', { error }))
 }
 
+/** Also how new certificates are taken. Those that are there stay in use while the files are no pair. */
+const replaceOnSignal = (config: Config, log: Logger, replaceAll: () => Promise<boolean>): void => {
+  try {
+    readListenerTls(config)
+  } catch (error) {
+    if (!(error instanceof SettingInvalidError)) throw error
+    log.error('no process is replaced: a new one could not listen', { reason: error.message })
+    return
+  }
+  void replaceAll()
+}
+
 const start = async (): Promise<void> => {
   const link = createProcessLink(process, systemTimers.after)
   const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
@@ -114,7 +137,7 @@ const start = async (): Promise<void> => {
     const log = createLogger({ level: config.logLevel })
     const supervisor = await startProcesses(config, log)
     stopOnSignals(log, supervisor.stop)
-    process.on('SIGHUP', () => void supervisor.replaceAll())
+    process.on('SIGHUP', () => replaceOnSignal(config, log, supervisor.replaceAll))
     log.info('all processes are ready', { processes: config.processes })
   }
 }

@@ -37,9 +37,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/telemetry',
     'src/decisions',
     'src/identity/evidence-types.ts',
+    'src/identity/paths.ts',
+    'src/attestation/paths.ts',
     'src/pool/statistics.ts',
     'src/pool/histogram.ts',
-    'workers/decision-index-protocol.ts',
+    'workers/index/decision-index-protocol.ts',
   ],
   'src/dashboard': ['src/domain', 'src/http', 'src/admin'],
   'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry'],
@@ -47,26 +49,33 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // The decision index finds places in the log.
   'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts'],
   'src/client': ['src/domain'],
-  workers: [
+  // Threads that sign have no use for a database.
+  'workers/signing': [
     'src/domain',
     'src/policy',
     'src/signing',
     'src/decisions',
     'src/pool/protocol.ts',
     'src/pool/wire.ts',
-    // The decision index's process; signing threads have no use for a database.
-    'src/store/decision-index',
+  ],
+  'workers/index': ['src/domain', 'src/decisions', 'src/store/decision-index', 'workers/background-process.ts'],
+  'workers/ship': ['src/domain', 'src/decisions', 'workers/background-process.ts'],
+  'workers/tasks': ['src/domain', 'src/policy', 'src/decisions', 'workers/background-process.ts'],
+  workers: [],
+  // The settings, and what a setting's text may be: where each kind is used says how it is read.
+  'src/config': [
+    'src/domain',
+    'src/decisions/ship-target.ts',
+    'src/facts/screener-settings.ts',
+    'src/http/client-address.ts',
+    'src/http/listen-address.ts',
+    'src/identity/evidence/clamd.ts',
+    'src/processes/plan.ts',
+    'src/processes/processors.ts',
+    'package.json',
   ],
   // What a start finds in the data folder or makes there.
-  'src/setup': [
-    'src/domain',
-    'src/policy',
-    'src/signing',
-    'src/identity',
-    'src/store',
-    'src/config.ts',
-    'src/settings.ts',
-  ],
+  'src/setup': ['src/domain', 'src/policy', 'src/signing', 'src/identity', 'src/store', 'src/config'],
   // Several processes of a node, and what they and other nodes must know of each other. What is asked of all of them are
   // the live page's figures.
   'src/processes': [
@@ -74,13 +83,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/telemetry',
     'src/store',
     'src/pool',
+    'src/attestation/paths.ts',
     'src/http/deadline.ts',
     'src/http/listen-address.ts',
     'src/admin/live',
     'src/setup/data-folder.ts',
-    'src/config.ts',
-    'src/settings.ts',
-    'src/claim-listen-addresses.ts',
+    'src/setup/file-access.ts',
+    'src/config',
   ],
   // The composition: one part of the service put together a file. src/service.ts calls them in the order of the house.
   'src/wiring': ['src', 'workers', 'package.json'],
@@ -101,7 +110,11 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
     places: ['src/identity/evidence/reencode.process.ts'],
     why: 'strangers’ pictures are opened in a process that may be killed',
   },
-  { pattern: /^bun:ffi$/, places: ['src/signing/'], why: 'native code is called by the signing backends only' },
+  {
+    pattern: /^bun:ffi$/,
+    places: ['src/signing/', 'src/processes/end-with-supervisor.ts'],
+    why: 'native code is called by the signing backends, and to end a process with its supervisor',
+  },
 ]
 
 const importsOf = (source: string): string[] =>
@@ -114,9 +127,8 @@ const importsOf = (source: string): string[] =>
     .filter((specifier) => specifier !== '')
 
 const folderOf = (path: string): string => {
-  if (path.startsWith('workers/')) return 'workers'
   const parts = path.split('/')
-  return parts.length === 2 ? 'src' : `${parts[0]}/${parts[1]}`
+  return parts.length === 2 ? `${parts[0]}` : `${parts[0]}/${parts[1]}`
 }
 
 const files = [...new Glob('{src,workers}/**/*.{ts,tsx}').scanSync({ cwd: ROOT })].sort()
@@ -146,6 +158,46 @@ const violations = (path: string, source: string): string[] => {
   return found
 }
 
+const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
+
+/**
+ * File → the files of ours that it loads with it. Imports of types alone are left out: nothing of them is left when the
+ * code runs, so they can't load a file before what it needs. Neither does `import()`, which loads later.
+ */
+const importsAtRunTime = new Map(
+  [...sources].map(([path, source]) => {
+    const transpiler = path.endsWith('x') ? transpilers.tsx : transpilers.ts
+    const specifiers = transpiler
+      .scanImports(source.replace(/^#!.*/, ''))
+      .filter(({ kind }) => kind !== 'dynamic-import')
+    const targets = specifiers.map((specifier) => normalize(join(dirname(path), specifier.path)))
+    return [path, targets.filter((target) => sources.has(target))]
+  }),
+)
+
+/** Files that import each other in a circle, each group in alphabetical order (Tarjan's strongly connected components). */
+const circlesIn = (edges: ReadonlyMap<string, readonly string[]>): string[][] => {
+  const order = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[][] = []
+  const visit = (path: string): number => {
+    const number = order.size
+    order.set(path, number)
+    let low = number
+    open.push(path)
+    for (const target of edges.get(path) ?? []) {
+      if (!order.has(target)) low = Math.min(low, visit(target))
+      else if (open.includes(target)) low = Math.min(low, order.get(target) ?? low)
+    }
+    if (low !== number) return low
+    const group = open.splice(open.indexOf(path))
+    if (group.length > 1 || edges.get(path)?.includes(path)) circles.push(group.sort())
+    return low
+  }
+  for (const path of edges.keys()) if (!order.has(path)) visit(path)
+  return circles.sort((one, other) => (one[0] ?? '').localeCompare(other[0] ?? ''))
+}
+
 describe('the import table', () => {
   test('sees the files and their imports', () => {
     expect(files.length).toBeGreaterThan(20)
@@ -172,6 +224,43 @@ describe('the import table', () => {
     const places = /^src\/signing\/|^src\/cli\/attester\.ts$/
     const touching = [...sources].filter(([, source]) => /privateKey|private_key/.test(source)).map(([path]) => path)
     expect(touching.filter((path) => !places.test(path))).toEqual([])
+  })
+
+  test('has no circle of imports', () => {
+    expect(circlesIn(importsAtRunTime)).toEqual([])
+  })
+
+  test('a circle is found, whatever leads into it', () => {
+    const edges = new Map([
+      ['entry', ['a']],
+      ['a', ['b']],
+      ['b', ['c', 'd']],
+      ['c', ['a']],
+      ['d', []],
+      ['self', ['self']],
+    ])
+    expect(circlesIn(edges)).toEqual([['a', 'b', 'c'], ['self']])
+  })
+
+  test('a path of interface A or B is written where it is declared, and nowhere else', () => {
+    const places = /^src\/(attestation|identity)\/paths\.ts$|^src\/client\//
+    const code = (source: string): string => source.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+    const writing = [...sources].filter(([, source]) =>
+      /['"`]\/(v1\/task|v2\/attestations?|api\/v1\/)/.test(code(source)),
+    )
+    expect(writing.map(([path]) => path).filter((path) => !places.test(path))).toEqual([])
+  })
+
+  test('no literal is spread into another: its fields are named', () => {
+    const literal = /\.\.\.[{[][^{}[\]]*[}\]]\s*[,}\])]/
+    expect(literal.test('call({ ...{ clock, log }, after })')).toBe(true)
+    expect(literal.test('call({ ...options, ...(late ? { after } : {}), list: [...list] })')).toBe(false)
+    const done =
+      /^(bench|workers|src\/(policy|pool|signing|decisions|facts|telemetry|client|http|domain|config|setup|processes|attestation|wiring))\//
+    const spreading = [...new Glob('{src,workers,bench}/**/*.ts').scanSync({ cwd: ROOT })]
+      .filter((path) => done.test(path))
+      .filter((path) => literal.test(readFileSync(join(ROOT, path), 'utf8')))
+    expect(spreading).toEqual([])
   })
 
   test('nothing exports through a barrel', () => {

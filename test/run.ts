@@ -1,6 +1,7 @@
 // `bun run test`: every test file, then one closing line, `N passed, N failed, N skipped`, that tools can read. Each
-// folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run;
-// three at a time, since many of them wait more than they work. What a folder printed comes whole, when it is done.
+// folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run.
+// The folders whose tests start services or browsers run file by file: they are the longest, and nothing in them is shared.
+// Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
 // Skipped tests are listed with their names, which say the missing part. What failed is printed once more before the
 // closing line: of a long log often only the end is kept. Arguments replace the folders.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -10,10 +11,12 @@ import { join } from 'node:path'
 const ROOT = join(import.meta.dir, '..')
 /** For one that hangs; on a busy machine the longest takes four minutes beside two others. */
 const FOLDER_LIMIT_MS = 480_000
-const FOLDERS_AT_ONCE = 3
+const TARGETS_AT_ONCE = 4
+/** Each of their files is a target by itself. */
+const BY_FILE: ReadonlySet<string> = new Set(['service', 'dashboard', 'portal'])
 /** Begun first, so that none of them is alone at the end. */
 const LONGEST = [
-  ...['dashboard', 'service', 'store', 'portal', 'identity', 'chain', 'cli', 'conformance', 'pool', 'signing', 'admin'],
+  ...['store', 'service', 'dashboard', 'portal', 'identity', 'chain', 'cli', 'conformance', 'pool', 'signing', 'admin'],
   ...['http', 'cluster', 'decisions'],
 ].map((name) => `./test/${name}`)
 /** Of what a failed test printed: the last lines, which hold the error. */
@@ -22,21 +25,27 @@ const FAILURE_LINES = 40
 const TEST_LIMIT_MS = 30_000
 
 const rankOf = (target: string): number => {
-  const rank = LONGEST.indexOf(target)
+  const rank = LONGEST.findIndex((folder) => target === folder || target.startsWith(`${folder}/`))
   return rank === -1 ? LONGEST.length : rank
 }
+
+const filesOf = (folder: string): string[] =>
+  readdirSync(join(import.meta.dir, folder), { recursive: true })
+    .map(String)
+    .filter((name) => /\.test\.tsx?$/.test(name))
+    .map((name) => `./test/${folder}/${name}`)
 
 const targets = (): string[] => {
   if (process.argv.length > 2) return process.argv.slice(2)
   const entries = readdirSync(import.meta.dir, { withFileTypes: true })
   return entries
     .filter((entry) => (entry.isDirectory() ? entry.name !== 'long' : entry.name.endsWith('.test.ts')))
-    .map(({ name }) => `./test/${name}`)
+    .flatMap(({ name }) => (BY_FILE.has(name) ? filesOf(name) : [`./test/${name}`]))
     .sort((left, right) => rankOf(left) - rankOf(right) || (left < right ? -1 : 1))
 }
 
 const hasTests = (target: string): boolean =>
-  target.endsWith('.ts') ||
+  /\.tsx?$/.test(target) ||
   readdirSync(join(ROOT, target), { recursive: true }).some((name) => /\.test\.tsx?$/.test(String(name)))
 
 interface Counts {
@@ -121,7 +130,7 @@ const runLane = async (): Promise<void> => {
     total.skipped += counts.skipped
   }
 }
-await Promise.all(Array.from({ length: FOLDERS_AT_ONCE }, runLane))
+await Promise.all(Array.from({ length: TARGETS_AT_ONCE }, runLane))
 rmSync(folder, { recursive: true, force: true })
 if (failures.length > 0) process.stdout.write(`What failed, once more:\n\n${failures.join('')}`)
 process.stdout.write(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)

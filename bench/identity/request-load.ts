@@ -48,7 +48,9 @@ export const runRequestLoad = async (plan: RequestLoad): Promise<RequestReport> 
     return {
       type: 'requests',
       throughputPerSecond: (completed * 1000) / (closedMs - openedMs),
-      ...{ statuses, failures, latencyMs },
+      statuses,
+      failures,
+      latencyMs,
     }
   } finally {
     pool.close()

@@ -47,7 +47,8 @@ export const createStreamSet = (
     const opened = Promise.withResolvers<void>()
     const request = `GET /api/v1/status/realtime/individual/${sessionId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`
     const socket = await Bun.connect<StreamState>({
-      ...{ hostname, port: Number(port) },
+      hostname,
+      port: Number(port),
       data: { index, request, opened: opened.resolve, begun: false },
       socket: {
         binaryType: 'buffer',

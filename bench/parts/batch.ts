@@ -54,7 +54,10 @@ export const createBatchPart = async (context: BenchContext, signer: string): Pr
       bodies: { ...bodiesOf(service, 'evm', WALLETS), batch: size },
       answers: { kind: 'attestation', attester: service.attester, sampleEvery: SAMPLE_EVERY, batch: size },
       shape: { mode: 'closed', connections },
-      ...{ warmupMs, durationMs, drainMs: DRAIN_MS, observePid: service.managed.pid },
+      warmupMs,
+      durationMs,
+      drainMs: DRAIN_MS,
+      observePid: service.managed.pid,
     })
     for (const finding of findingsOf(report)) collector.find(finding)
     return report
@@ -69,7 +72,7 @@ export const createBatchPart = async (context: BenchContext, signer: string): Pr
         const report = await run(batch, durations.warmupMs, durations.closedMs / 2)
         for (const [name, label, unit, value] of batchNumbers(report, batch.size)) {
           const better = unit === '/s' ? 'higher' : 'lower'
-          collector.add({ ...{ label, unit, better }, name: `batch.${batch.size}.${name}` }, value)
+          collector.add({ label, unit, better, name: `batch.${batch.size}.${name}` }, value)
         }
       }
     },

@@ -42,7 +42,9 @@ const load = async (stand: Stand, name: string, label: string, requests: readonl
   context.progress.step(`identity ${label}`)
   for (let round = 0; round < durations.rounds; round++) {
     const report = await client.requests({
-      ...{ url, requests, connections },
+      url,
+      requests,
+      connections,
       warmupMs: round === 0 ? durations.firstWarmupMs / 2 : durations.warmupMs,
       durationMs: durations.closedMs / 2,
     })
@@ -58,7 +60,10 @@ const load = async (stand: Stand, name: string, label: string, requests: readonl
 }
 
 const registerRequest = (key: string, size: number): RequestPlan => ({
-  ...{ method: 'POST', path: `/api/v1/register/individual?size=${size}`, headers: bearer(key), body: null },
+  method: 'POST',
+  path: `/api/v1/register/individual?size=${size}`,
+  headers: bearer(key),
+  body: null,
 })
 
 const makeSessions = async ({ url, liveKey }: Stand): Promise<readonly string[]> => {
@@ -79,7 +84,8 @@ const askOnce = async ({ url }: Stand, requests: readonly RequestPlan[]): Promis
     for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
       const { method, path, headers, body } = request
       const response = await fetch(url + path, {
-        ...{ method, body },
+        method,
+        body,
         headers: { ...headers, 'content-type': 'application/json' },
       })
       await response.arrayBuffer()
@@ -98,7 +104,10 @@ const measureRequests = async (stand: Stand, wallets: number): Promise<void> => 
     'status',
     'status read',
     ids.map((id) => ({
-      ...{ method: 'GET', path: `/api/v1/status/individual/${id}`, headers: bearer(liveKey), body: null },
+      method: 'GET',
+      path: `/api/v1/status/individual/${id}`,
+      headers: bearer(liveKey),
+      body: null,
     })),
   )
   const stored = `${wallets.toLocaleString('en-US')} stored`
@@ -107,7 +116,9 @@ const measureRequests = async (stand: Stand, wallets: number): Promise<void> => 
     const asked = Math.min(count, wallets / 2)
     const step = Math.floor(wallets / 2 / asked) * 2
     return Array.from({ length: asked }, (_, index) => ({
-      ...{ method: 'POST', path: '/api/v1/verify', headers: bearer(liveKey) },
+      method: 'POST',
+      path: '/api/v1/verify',
+      headers: bearer(liveKey),
       body: JSON.stringify({ address: filledWallet(index * step + place) }),
     }))
   }
@@ -146,7 +157,10 @@ const attestationPlan = ({ service, context }: Stand, name: string, durationMs: 
   bodies: { seed: 'identity', wallets: 4_096, chain: 'sepolia', target: { to: service.contract } },
   answers: { kind: 'attestation', attester: service.attester, sampleEvery: 1_000 },
   shape: { mode: 'closed', connections: context.options.connections },
-  ...{ warmupMs: 500, durationMs, drainMs: 5_000, observePid: service.managed.pid },
+  warmupMs: 500,
+  durationMs,
+  drainMs: 5_000,
+  observePid: service.managed.pid,
 })
 
 const attest = async (stand: Stand, name: string, durationMs: number): Promise<number> => {
@@ -197,16 +211,14 @@ export const measureIdentity = async (context: BenchContext): Promise<void> => {
     progress.step(`identity ${there.toLocaleString('en-US')} wallets stored`),
   )
   const stand: Stand = {
-    ...{ context, service },
+    context,
+    service,
     client: await startIdentityClient(processes),
     url: service.url,
     liveKey: requiredValue(service.quickstart, 'IDENTITY_API_KEY'),
     testKey: requiredValue(service.quickstart, 'IDENTITY_TEST_API_KEY'),
     add: (name, label, unit, value) =>
-      collector.add(
-        { ...{ label, unit }, name: `identity.${name}`, better: unit === '/s' ? 'higher' : 'lower' },
-        value,
-      ),
+      collector.add({ label, unit, name: `identity.${name}`, better: unit === '/s' ? 'higher' : 'lower' }, value),
   }
   await measureStreams(stand)
   await measureRequests(stand, wallets)

@@ -77,8 +77,15 @@ export const loadPlan = (
   warmupMs: number,
   durationMs: number,
 ): LoadPlan => ({
-  ...{ name, shape, warmupMs, durationMs, drainMs: DRAIN_MS },
-  ...{ url: target.url, headers: target.headers, bodies: target.bodies, answers: target.answers },
+  name,
+  shape,
+  warmupMs,
+  durationMs,
+  drainMs: DRAIN_MS,
+  url: target.url,
+  headers: target.headers,
+  bodies: target.bodies,
+  answers: target.answers,
   observePid: target.pid,
 })
 

@@ -57,8 +57,15 @@ const planOf = (
   warmupMs: number,
   durationMs: number,
 ): LoadPlan => ({
-  ...{ name, shape, warmupMs, durationMs, drainMs: DRAIN_MS },
-  ...{ url: target.url, headers: target.headers, bodies: target.bodies, answers: target.answers },
+  name,
+  shape,
+  warmupMs,
+  durationMs,
+  drainMs: DRAIN_MS,
+  url: target.url,
+  headers: target.headers,
+  bodies: target.bodies,
+  answers: target.answers,
   observePid: target.pid,
 })
 
@@ -91,7 +98,10 @@ const measureMultiple = async (
   const { warmupMs, openMs } = options.durations
   progress.step(`overload at ${multiple} times capacity`)
   const shape: LoadShape = {
-    ...{ mode: 'open', connections: connectionsFor(peak), ratePerSecond: Math.round(peak * multiple), queueLimit: 0 },
+    mode: 'open',
+    connections: connectionsFor(peak),
+    ratePerSecond: Math.round(peak * multiple),
+    queueLimit: 0,
   }
   const before = await scrapeRefusals(target)
   const report = await client.run(planOf(target, `overload ×${multiple}`, shape, warmupMs + DEADLINE_MS, openMs))
@@ -172,7 +182,10 @@ const measureNeighbour = async (
   const alone = await ask('the neighbour alone')
   progress.step('overload: the neighbour beside a flood')
   const shape: LoadShape = {
-    ...{ mode: 'open', connections: connectionsFor(peak), ratePerSecond: Math.round(peak * FLOOD), queueLimit: 0 },
+    mode: 'open',
+    connections: connectionsFor(peak),
+    ratePerSecond: Math.round(peak * FLOOD),
+    queueLimit: 0,
   }
   const [beside, flood] = await Promise.all([
     ask('the neighbour beside a flood'),
@@ -193,7 +206,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
   const { durations } = options
   const add: Add = (name, label, unit, value) => {
     const better = unit === '/s' || name.endsWith('goodput_share') ? 'higher' : 'lower'
-    collector.add({ ...{ label, unit, better }, name: `overload.${name}` }, value)
+    collector.add({ label, unit, better, name: `overload.${name}` }, value)
   }
   progress.step('overload service starts')
   const environment = { COUNTERSIGN_SIGNER: 'noble', COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS) }

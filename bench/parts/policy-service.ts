@@ -45,13 +45,15 @@ const runCommand = async (processes: Processes, dataDirectory: string, ...words:
 
 /** Requests that pass the policy, each from another wallet. */
 export const bodiesOf = ({ quickstart }: RunningService, family: Family = 'evm', wallets = WALLETS): BodyPlan => ({
-  ...{ seed: 'bench', wallets },
+  seed: 'bench',
+  wallets,
   chain: family === 'evm' ? 'sepolia' : 'solana',
   target: { to: requiredValue(quickstart, family === 'evm' ? 'DEMO_CONTRACT' : 'DEMO_PROGRAM') },
 })
 
 const answersOf = ({ quickstart }: RunningService, family: Family): AnswerPlan => ({
-  ...{ kind: 'attestation', sampleEvery: SAMPLE_EVERY },
+  kind: 'attestation',
+  sampleEvery: SAMPLE_EVERY,
   attester: requiredValue(quickstart, family === 'evm' ? 'EVM_ATTESTER' : 'SOLANA_ATTESTER'),
 })
 

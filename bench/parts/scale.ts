@@ -60,7 +60,10 @@ const planOf = (
   bodies,
   answers: { kind: 'attestation', attester: service.attester, sampleEvery: 5_000 },
   shape: { mode: 'closed', connections: options.connections },
-  ...{ warmupMs: 300, durationMs, drainMs: 2_000, observePid: service.managed.pid },
+  warmupMs: 300,
+  durationMs,
+  drainMs: 2_000,
+  observePid: service.managed.pid,
 })
 
 /** Microseconds of the service's CPU per attestation. */
@@ -124,7 +127,7 @@ const compareCpu = async (context: BenchContext, add: Add): Promise<void> => {
 export const measureScale = async (context: BenchContext): Promise<void> => {
   const { progress, collector } = context
   const add: Add = (name, label, unit, value) =>
-    collector.add({ ...{ label, unit }, name: `scale.${name}`, better: 'lower' }, value)
+    collector.add({ label, unit, name: `scale.${name}`, better: 'lower' }, value)
   add('list.evm_size', 'a million EVM addresses in shared memory', 'MB', setMegabytes(20))
   add('list.solana_size', 'a million Solana addresses in shared memory', 'MB', setMegabytes(32))
   progress.step('scale memory with one worker')

@@ -147,7 +147,7 @@ const chooseRate = async (context: BenchContext, service: RunningService, target
 export const measureSoak = async (context: BenchContext, signer: string): Promise<void> => {
   const { processes, progress, client, collector, options } = context
   const add = (name: string, label: string, unit: Unit, value: number): void =>
-    collector.add({ ...{ label, unit }, name: `soak.${name}`, better: unit === '/s' ? 'higher' : 'lower' }, value)
+    collector.add({ label, unit, name: `soak.${name}`, better: unit === '/s' ? 'higher' : 'lower' }, value)
   progress.step('soak service starts')
   const service = await startPolicyService(processes, { environment: { COUNTERSIGN_SIGNER: signer } })
   const target = targetOf(service, 'soak')
@@ -180,7 +180,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
       for (const finding of findingsOf(report, true)) collector.find(finding)
       const { p50, p99 } = report.latencyMs
       const stolen = stolenTime.since()
-      minutes.push({ ...{ minute, p50, p99, stolen }, errors: errorsOf(report) })
+      minutes.push({ minute, p50, p99, stolen, errors: errorsOf(report) })
       add('p50', `p50 at ${ratePerSecond.toLocaleString('en-US')}/s, minute by minute`, 'ms', p50)
       add('p99', 'p99, minute by minute', 'ms', p99)
       const lateness = 'beside that, the generator’s own lateness, p99'

@@ -2,7 +2,7 @@
 // the addresses on the list, each one new to the processor's caches.
 import { addressOfKey, type KeyWidth } from '../../src/domain/address-key.ts'
 import { createAddressSetBuilder } from '../../src/domain/address-set.ts'
-import { createLists } from '../../workers/lists.ts'
+import { createLists } from '../../workers/signing/worker-lists.ts'
 import type { StageBenchmark } from './harness.ts'
 
 const ENTRIES = 1_000_000

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
-import type { ListReader } from '../../src/policy/types/lists.ts'
+import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import { CHAIN_ID, EXAMPLES, EXPIRATION_SECONDS, examples } from './example.ts'
 import type { StageBenchmark, StageRun } from './harness.ts'
 
@@ -18,6 +18,7 @@ const factsWith = (data: (index: number) => string): readonly EvaluationFacts[] 
     chainFamily: 'evm',
     chainId: CHAIN_ID,
     from: body.from,
+    onBehalf: '',
     to: body.to ?? '',
     value: body.msgValue,
     data: data(index),
@@ -27,7 +28,11 @@ const factsWith = (data: (index: number) => string): readonly EvaluationFacts[] 
       geography: {
         country: 'CH',
         region: 'CH-ZH',
-        ...{ anonymous: false, vpn: false, proxy: false, tor: false, hosting: false },
+        anonymous: false,
+        vpn: false,
+        proxy: false,
+        tor: false,
+        hosting: false,
       },
     },
     lists: EMPTY_LISTS,

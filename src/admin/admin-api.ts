@@ -1,5 +1,5 @@
 // The way of an admin request, in the order of the house: request id, deadline, route, who and whether, what, then the
-// route's own work; and the one way out. Every change and its audit entries are one transaction.
+// route's own work (perform.ts); and the one way out.
 import { randomUUID } from 'node:crypto'
 import type { Deadline, Deadlines } from '../http/deadline.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
@@ -8,18 +8,17 @@ import type { RateLimitState } from '../http/rate-limit.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath, requestQuery } from '../http/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse, problemResponse } from '../http/response.ts'
-import { ConstraintViolatedError } from '../store/errors.ts'
+import type { IdempotencyClaim } from '../store/idempotency.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Caller } from './accounts/sessions.ts'
-import { actorId, actorName } from './actor.ts'
-import { ConflictError } from './errors.ts'
+import { actorId } from './actor.ts'
+import { ConfirmationRequiredError, ConflictError } from './errors.ts'
 import { fieldMembers } from './field-members.ts'
 import type { AdminGate, Admission } from './gate.ts'
-import { decodeBody } from './request-body.ts'
-import { type Answer, type AuditNote, type Call, isUnsafe, Reply, type Route, SecretReply } from './route.ts'
+import { CHANGE_MADE, decodeInput, KEEP_SECONDS, performOperation, settle } from './perform.ts'
+import { type Answer, isUnsafe, type ReplyHeaders, type Route } from './route.ts'
 import { createRouter } from './router.ts'
 import type { Services } from './services.ts'
-import { decodeQuery } from './validate.ts'
 
 export const ADMIN_PREFIX = '/admin/v1'
 
@@ -28,7 +27,7 @@ export interface AdminApiDependencies {
   readonly gate: AdminGate
   readonly services: Services
   readonly deadlines: Deadlines
-  readonly idempotent: IdempotencyGuard
+  readonly idempotent: IdempotencyGuard<IdempotencyClaim>
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
@@ -47,54 +46,14 @@ export type AdminApi = (request: Request, connection: Connection) => Promise<Res
 
 /** Of what goes on for as long as it takes. */
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
-/** How long a repeated Idempotency-Key is answered alike. */
-const KEEP_SECONDS = 86_400
 
-/** What the schema refuses is the caller's to mend. */
-const asAnswer = (error: unknown): unknown =>
-  error instanceof ConstraintViolatedError
-    ? new ConflictError(
-        error.constraint === 'unique' ? 'there is one like it already' : 'it names something that is not there',
-      )
-    : error
-
-const createWrite =
-  (
-    services: Services,
-    { actor, organization }: Admission,
-    requestId: string,
-  ): Call<never, never, never, never>['write'] =>
-  (work) =>
-    services.store.transaction(async (tables) => {
-      const notes: AuditNote[] = []
-      const result = await work(tables, (note) => notes.push(note))
-      for (const { action, subject, detail = {}, organizationId = organization?.id ?? null } of notes) {
-        await tables.audit.append({
-          ...{ organizationId, action, subject, detail, requestId },
-          actor: actor === null ? 'visitor' : actorId(actor),
-          actorName: actor === null ? '' : actorName(actor),
-        })
-      }
-      return result
-    })
-
-/** Body and status of an answer; `kept` is what a repeated request is told. */
-const settle = (route: Route, answer: Exclude<Answer<unknown>, Response>) => {
-  const reply =
-    answer instanceof Reply || answer instanceof SecretReply ? answer : new Reply(route.answers[0].status, answer)
-  const text = (body: unknown): string => (body === undefined || body === null ? '' : JSON.stringify(body))
-  return {
-    status: reply.status,
-    body: text(reply.body),
-    kept: text(reply instanceof SecretReply ? reply.remembered : reply.body),
-    headers: reply instanceof Reply ? reply.headers : {},
-  }
-}
+const ANSWER_LOST =
+  'the first request with this Idempotency-Key made its change, and its answer was lost: look at what is there, and use another key for another change'
 
 interface Outgoing {
   readonly status: number
   readonly body: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: ReplyHeaders
   readonly replayed: boolean
 }
 
@@ -105,7 +64,10 @@ const toResponse = (
 ): Response => {
   const response = jsonResponse(body, requestId, { status, rateLimit, replayed })
   if (body === '') response.headers.delete('content-type')
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+  for (const [name, value] of Object.entries(headers)) {
+    response.headers.delete(name)
+    for (const line of typeof value === 'string' ? [value] : value) response.headers.append(name, line)
+  }
   return body === '' ? new Response(null, { status, headers: response.headers }) : response
 }
 
@@ -123,22 +85,28 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
     context: { request: Request; requestId: string; caller: Caller; deadline: Deadline },
   ): Promise<Response> => {
     const { request, requestId, caller, deadline } = context
-    const { actor, organization, pending, rateLimit } = admission
+    const { actor, organization, rateLimit } = admission
     const sent = requestQuery(request.url)
-    const query = decodeQuery(route.query, sent)
-    const body = await decodeBody(route, request)
-    const call = {
-      ...{ request, requestId, caller, deadline, services, actor, pending, organization, params, query },
-      body: body.value,
-      origin: services.origins.of(request.headers),
-      write: createWrite(services, admission, requestId),
-      stillAllowed: () =>
-        gate(route, params, request.headers).then(
-          () => true,
-          () => false,
-        ),
+    const input = await decodeInput(route, params, request)
+    const { body } = input
+    if (actor?.kind === 'person' && route.needsFresh(body.value) && !services.sessions.isConfirmed(actor.session)) {
+      throw new ConfirmationRequiredError()
     }
-    const run = (): Promise<Answer<unknown>> => route.handle(call as unknown as Parameters<Route['handle']>[0])
+    let held: IdempotencyClaim | null = null
+    const run = (): Promise<Answer<unknown>> =>
+      performOperation(dependencies, route, admission, input, {
+        request,
+        requestId,
+        caller,
+        deadline,
+        origin: services.origins.of(request.headers),
+        claim: () => held,
+        stillAllowed: () =>
+          gate(route, params, request.headers, { counted: false }).then(
+            () => true,
+            () => false,
+          ),
+      })
     const header =
       isUnsafe(route.method) && actor !== null && !route.streams ? request.headers.get('idempotency-key') : null
     if (header === null || actor === null) {
@@ -156,9 +124,9 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
         body: body.text,
         uuid: randomUUID(),
       },
-      async (_uuid, onDispatch) => {
-        // From here on it may be committed, whatever becomes of the answer.
-        onDispatch()
+      async (_uuid, onDispatch, claim) => {
+        held = claim
+        await onDispatch()
         const answer = await run()
         if (answer instanceof Response) throw new Error(`${route.operationId} answers a stream and must say so`)
         fresh = settle(route, answer)
@@ -166,6 +134,7 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
       },
     )
     const settled = fresh as ReturnType<typeof settle> | null
+    if (final.replayed && final.status === CHANGE_MADE) throw new ConflictError(ANSWER_LOST)
     return settled === null || final.replayed
       ? toResponse({ status: final.status, body: final.body, headers: {}, replayed: true }, requestId, rateLimit)
       : toResponse({ ...settled, replayed: false }, requestId, rateLimit)
@@ -175,7 +144,7 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
     const startedMs = monotonicMs()
     const { headers } = request
     const requestId = requestIds(headers.get('x-request-id'))
-    const caller = { address: connection.address, userAgent: headers.get('user-agent') ?? '' }
+    const caller = services.sessions.callerOf(headers, connection.address)
     let record: ReturnType<Metrics['route']> | undefined
     let rateLimit: RateLimitState | null = null
     try {
@@ -190,8 +159,7 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
       const response = await (route.streams ? enter(NO_DEADLINE) : deadlines.watch(enter))
       record?.(response.status, monotonicMs() - startedMs)
       return response
-    } catch (thrown) {
-      const error = asAnswer(thrown)
+    } catch (error) {
       const { status, code } = toProblem(error)
       record?.(status, monotonicMs() - startedMs)
       metrics.recordError(code)

@@ -1,22 +1,9 @@
-// The second person: where an organization (or, for attester keys, the deployment) asks for it, a change is kept as it was
-// asked for and done when someone else approves. Ending the rule is itself such a change.
+// Changes that wait for a second person, as the API shows them: what the one who asked saw, and never the request itself,
+// which may hold secrets. The rule is in second-person/.
 import type { Approval } from '../store/approvals.ts'
 import type { Tables } from '../store/store.ts'
-import type { Actor } from './actor.ts'
-import { ConflictError, RoleInsufficientError, SubjectUnknownError } from './errors.ts'
-import type { Note } from './route.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from './schema.ts'
-import type { Services } from './services.ts'
-
-const LIFE_SECONDS = 604_800
-
-export const APPROVAL_ACTIONS = [
-  'policy.activate',
-  'settings.second-person-off',
-  'attester.add',
-  'attester.retire',
-] as const
-export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
+import { APPROVAL_ACTIONS, type ApprovalAction, type SeenChange } from './second-person/declaration.ts'
 
 export const APPROVAL = named(
   'Approval',
@@ -24,7 +11,16 @@ export const APPROVAL = named(
     id: Type.String(),
     action: oneOf(APPROVAL_ACTIONS),
     subject: Type.String({ description: 'Id of what is to be changed' }),
-    detail: Type.Record(Type.String(), Type.Unknown(), { description: 'What is to be done' }),
+    name: Type.String({ description: 'As it was called then' }),
+    changes: Type.Array(
+      closed({ what: Type.String(), before: nullable(Type.String()), after: nullable(Type.String()) }),
+      { description: 'What the one who asked saw; null: nothing' },
+    ),
+    differences: Type.Union([Type.Array(Type.Record(Type.String(), Type.Unknown())), Type.Null()], {
+      description: 'Between the revision that decided then and the one asked for, as `diffRevisions` says it',
+    }),
+    effects: Type.Array(Type.String(), { description: 'What shadow and replay said then' }),
+    comment: Type.String({ description: 'By the one who asked' }),
     state: oneOf(['pending', 'approved', 'rejected', 'expired']),
     requested_by: Type.String({ description: 'Account' }),
     requested_by_name: Type.String({ description: 'As that account is called now' }),
@@ -36,20 +32,51 @@ export const APPROVAL = named(
   }),
 )
 
-const shown = (approval: Approval, names: ReadonlyMap<string, string>) => ({
-  id: approval.id,
-  action: approval.action as ApprovalAction,
-  subject: approval.subject,
-  detail: { ...approval.detail },
-  state: approval.state,
-  requested_by: approval.requestedBy,
-  requested_by_name: names.get(approval.requestedBy) ?? '',
-  decided_by: approval.decidedBy,
-  decided_by_name: approval.decidedBy === null ? null : (names.get(approval.decidedBy) ?? ''),
-  created_at: timeText(approval.createdAtSeconds),
-  expires_at: timeText(approval.expiresAtSeconds),
-  decided_at: timeOrNull(approval.decidedAtSeconds),
-})
+interface ShownDetail {
+  readonly name: string
+  readonly changes: readonly SeenChange[]
+  readonly differences: readonly Readonly<Record<string, unknown>>[] | null
+  readonly effects: readonly string[]
+  readonly comment: string
+}
+
+/** Requests that an earlier version kept have plain values. */
+const detailOf = ({ detail, request, subject }: Approval): ShownDetail =>
+  request === null
+    ? {
+        name: subject,
+        changes: Object.entries(detail).map(([what, value]) => ({
+          what: what.replaceAll('_', ' '),
+          before: null,
+          after: typeof value === 'string' ? value : JSON.stringify(value),
+        })),
+        differences: null,
+        effects: [],
+        comment: '',
+      }
+    : (detail as unknown as ShownDetail)
+
+const shown = (approval: Approval, names: ReadonlyMap<string, string>) => {
+  const { name, changes, differences, effects, comment } = detailOf(approval)
+  return {
+    id: approval.id,
+    action: approval.action as ApprovalAction,
+    subject: approval.subject,
+    name,
+    changes: changes.map(({ what, before, after }) => ({ what, before, after })),
+    differences: differences === null ? null : differences.map((difference) => ({ ...difference })),
+    effects: [...effects],
+    comment,
+    state: approval.state,
+    requested_by: approval.requestedBy,
+    requested_by_name: names.get(approval.requestedBy) ?? '',
+    decided_by: approval.decidedBy,
+    decided_by_name: approval.decidedBy === null ? null : (names.get(approval.decidedBy) ?? ''),
+    created_at: timeText(approval.createdAtSeconds),
+    expires_at: timeText(approval.expiresAtSeconds),
+    decided_at: timeOrNull(approval.decidedAtSeconds),
+  }
+}
 
 /** With the names of who asked and who decided: an approver is seldom a member of everything that they approve. */
 export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly Approval[]) => {
@@ -68,73 +95,7 @@ export const showApproval = async (users: Pick<Tables['users'], 'find'>, approva
 /** What a route answers with instead, where a second person is needed. */
 export const AWAITS_APPROVAL = {
   status: 202,
-  description: 'A second person has to approve it.',
+  description:
+    'A second person has to approve it. With the header `X-Approval: refuse` it is refused instead, as `APPROVAL_REQUIRED`.',
   schema: APPROVAL,
 } as const
-
-export interface ChangeRequest {
-  readonly organizationId: string | null
-  readonly action: ApprovalAction
-  readonly subject: string
-  readonly detail: Readonly<Record<string, unknown>>
-}
-
-/** Does a change that was approved, or that needs no approval. */
-export type Perform = (tables: Tables, note: Note, services: Services, change: ChangeRequest) => Promise<void>
-
-/** @throws RoleInsufficientError for a key: whoever holds one can't be told from who asks with it */
-export const requestApproval = async (
-  tables: Tables,
-  note: Note,
-  actor: Actor,
-  change: ChangeRequest,
-): Promise<Approval> => {
-  if (actor.kind !== 'person') throw new RoleInsufficientError('person')
-  const approval = await tables.approvals.request({ ...change, requestedBy: actor.user.id, lifeSeconds: LIFE_SECONDS })
-  note({
-    action: 'approval.request',
-    subject: approval.id,
-    organizationId: change.organizationId,
-    detail: { action: change.action, subject: change.subject },
-  })
-  return approval
-}
-
-/** Decides and, if approved, does it, in one transaction. */
-export const decideApproval = async (
-  tables: Tables,
-  note: Note,
-  services: Services,
-  perform: Readonly<Record<ApprovalAction, Perform>>,
-  input: {
-    readonly organizationId: string | null
-    readonly approvalId: string
-    readonly approve: boolean
-    readonly userId: string
-  },
-): Promise<Approval> => {
-  const { organizationId, approvalId, approve, userId } = input
-  const found = await tables.approvals.find(organizationId, approvalId)
-  if (found === null) throw new SubjectUnknownError('approval')
-  if (found.state !== 'pending') throw new ConflictError(`it is ${found.state} already`)
-  // The one who asked may take it back, never let it pass.
-  if (approve && found.requestedBy === userId) throw new ConflictError('someone other than who asked has to approve it')
-  const decided = await tables.approvals.decide(organizationId, approvalId, approve ? 'approved' : 'rejected', userId)
-  if (decided === null) throw new ConflictError('it was decided meanwhile')
-  note({
-    action: approve ? 'approval.approve' : 'approval.reject',
-    subject: decided.id,
-    organizationId,
-    detail: { action: decided.action, subject: decided.subject, requested_by: decided.requestedBy },
-  })
-  if (approve) {
-    const { action, subject, detail } = decided
-    await perform[action as ApprovalAction](tables, note, services, {
-      organizationId,
-      action: action as ApprovalAction,
-      subject,
-      detail,
-    })
-  }
-  return decided
-}

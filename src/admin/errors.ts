@@ -18,6 +18,39 @@ export class SecondFactorRequiredError extends CountersignError {
   }
 }
 
+/** Signed in without a second factor where one is required: there is only the account's own page, to make one. */
+export class SecondFactorMissingError extends CountersignError {
+  override readonly name = 'SecondFactorMissingError'
+  constructor(who: 'deployment' | 'organization') {
+    super(
+      'SECOND_FACTOR_MISSING',
+      `this ${who} requires a second factor and your account has none: add one-time codes or a passkey to your account first`,
+    )
+  }
+}
+
+/** The session is good, but what it asks for needs the person to prove again who they are. */
+export class ConfirmationRequiredError extends CountersignError {
+  override readonly name = 'ConfirmationRequiredError'
+  constructor() {
+    super(
+      'CONFIRMATION_REQUIRED',
+      'this needs your password or a passkey again: send it to /me/confirm, then repeat the request within five minutes',
+    )
+  }
+}
+
+/** It would wait for a second person, and the caller wants to know that before it does. */
+export class ApprovalRequiredError extends CountersignError {
+  override readonly name = 'ApprovalRequiredError'
+  constructor() {
+    super(
+      'APPROVAL_REQUIRED',
+      'a second person has to approve this: leave X-Approval out, and it waits until someone does',
+    )
+  }
+}
+
 /** Wrong address, password, code, passkey or link: the caller can't tell which. Whoever is signed in stays so. */
 export class CredentialWrongError extends CountersignError {
   override readonly name = 'CredentialWrongError'
@@ -71,5 +104,13 @@ export class TooManyAttemptsError extends CountersignError {
   override readonly name = 'TooManyAttemptsError'
   constructor(retryAfterSeconds: number) {
     super('RATE_LIMITED', 'too many attempts; wait and try again', { retryAfterSeconds })
+  }
+}
+
+/** A command can't wait for a second person, and nothing overrides the rule. */
+export class SecondPersonNeededError extends CountersignError {
+  override readonly name = 'SecondPersonNeededError'
+  constructor() {
+    super('FORBIDDEN_ROLE', 'a second person has to approve this: ask for it in the dashboard or the admin API')
   }
 }

@@ -1,6 +1,7 @@
 // Decides who a request is from and whether they may: before anything of it but its headers and its path was looked at.
 // The decision is the route's declared access and nothing else.
 
+import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import { KeyScopeError } from '../http/authenticate.ts'
 import { parseBearer } from '../http/bearer.ts'
@@ -8,13 +9,14 @@ import type { RateLimiter, RateLimitState } from '../http/rate-limit.ts'
 import type { Organization } from '../store/organizations.ts'
 import type { Store } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
+import { requireFactorFor } from './accounts/required-factor.ts'
 import type { FoundSession, Sessions } from './accounts/sessions.ts'
-import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'
+import { type Actor, actorId, mayDeployment, mayIn, roleIn } from './actor.ts'
 import { RoleInsufficientError, SecondFactorRequiredError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
 import { type Access, isUnsafe, type Route } from './route.ts'
 
 export interface GateDependencies {
-  readonly store: Pick<Store, 'organizations'>
+  readonly store: Pick<Store, 'organizations' | 'passkeys' | 'organizationSettings'>
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   readonly sessions: Sessions
@@ -26,8 +28,39 @@ export interface Admission {
   readonly actor: Actor | null
   readonly pending: FoundSession | null
   readonly organization: Organization | null
-  /** Of a key that has a limit. */
+  /** State of the rate limit that applied: a person always has one, a key may have none. */
   readonly rateLimit: RateLimitState | null
+}
+
+/** Of one person, whatever the number of their sessions: the dashboard with several tabs open stays far below it. */
+export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
+
+const limitedAs = (actor: Actor) =>
+  actor.kind === 'key' ? actor.principal : { keyId: actorId(actor), rateLimit: PERSON_RATE_LIMIT }
+
+/**
+ * Whether an actor may do what is declared with this access. Answers the organization that the path names; null for none.
+ * @throws SubjectUnknownError 404, RoleInsufficientError 403
+ */
+export const authorize = async (
+  { organizations }: Pick<Store, 'organizations'>,
+  access: Exclude<Access, { kind: 'public' | 'second-factor' }>,
+  actor: Actor,
+  organizationName: string | undefined,
+): Promise<Organization | null> => {
+  if (access.kind === 'organization') {
+    const organization = organizationName === undefined ? null : await organizations.find(organizationName)
+    if (organization === null || roleIn(actor, organization.id) === null) throw new SubjectUnknownError('organization')
+    if (!mayIn(actor, organization.id, access.role)) throw new RoleInsufficientError(access.role)
+    if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
+    return organization
+  }
+  if (access.kind === 'deployment') {
+    if (!mayDeployment(actor)) throw new RoleInsufficientError('deployment-admin')
+    if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
+  }
+  if (access.kind === 'person' && actor.kind !== 'person') throw new RoleInsufficientError('person')
+  return null
 }
 
 export const createAdminGate = ({ store, authenticator, limiter, sessions, origins }: GateDependencies) => {
@@ -43,32 +76,24 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     }
   }
 
-  const authorize = async (
-    access: Exclude<Access, { kind: 'public' | 'second-factor' }>,
-    actor: Actor,
-    organizationName: string | undefined,
-  ): Promise<Organization | null> => {
-    if (access.kind === 'organization') {
-      const organization = organizationName === undefined ? null : await store.organizations.find(organizationName)
-      if (organization === null || roleIn(actor, organization.id) === null)
-        throw new SubjectUnknownError('organization')
-      if (!mayIn(actor, organization.id, access.role)) throw new RoleInsufficientError(access.role)
-      if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
-      return organization
-    }
-    if (access.kind === 'deployment') {
-      if (!mayDeployment(actor)) throw new RoleInsufficientError('deployment-admin')
-      if (access.person && actor.kind !== 'person') throw new RoleInsufficientError('person')
-    }
-    if (access.kind === 'person' && actor.kind !== 'person') throw new RoleInsufficientError('person')
-    return null
+  /** @throws RateExceededError 429 */
+  const take = async (actor: Actor): Promise<RateLimitState | null> => {
+    const limited = limitedAs(actor)
+    await limiter.ready(limited)
+    return limiter.take(limited)
   }
 
   /**
+   * @param options `counted` false: the same request asks again whether it is still allowed, and costs no token.
    * @throws KeyUnusableError, SignInRequiredError, SecondFactorRequiredError 401; KeyScopeError, RoleInsufficientError,
-   * OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
+   * SecondFactorMissingError, OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
    */
-  return async (route: Route, params: Readonly<Record<string, string>>, headers: Headers): Promise<Admission> => {
+  return async (
+    route: Route,
+    params: Readonly<Record<string, string>>,
+    headers: Headers,
+    { counted = true }: { readonly counted?: boolean } = {},
+  ): Promise<Admission> => {
     const { access } = route
     const authorization = headers.get('authorization')
     if (access.kind === 'public' || access.kind === 'second-factor') {
@@ -80,8 +105,8 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     }
     if (authorization !== null) {
       const actor = await authenticateKey(authorization)
-      const rateLimit = actor.kind === 'key' ? limiter.take(actor.principal) : null
-      const organization = await authorize(access, actor, params['organization'])
+      const rateLimit = counted ? await take(actor) : null
+      const organization = await authorize(store, access, actor, params['organization'])
       return { actor, pending: null, organization, rateLimit }
     }
     const found = await sessions.find(headers)
@@ -90,12 +115,12 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     if (isUnsafe(route.method)) origins.requireOwn(headers)
     if (found.session.state === 'second-factor') throw new SecondFactorRequiredError()
     const actor = await sessions.personOf(found)
-    return {
-      actor,
-      pending: null,
-      organization: await authorize(access, actor, params['organization']),
-      rateLimit: null,
+    const rateLimit = counted ? await take(actor) : null
+    const organization = await authorize(store, access, actor, params['organization'])
+    if (access.kind === 'organization' || access.kind === 'deployment') {
+      await requireFactorFor(store, actor, organization?.id ?? null)
     }
+    return { actor, pending: null, organization, rateLimit }
   }
 }
 

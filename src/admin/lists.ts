@@ -15,6 +15,7 @@ import {
   rewriteList,
 } from '../facts/lists/write-list.ts'
 import { MediaTypeUnsupportedError } from '../http/json-body.ts'
+import type { BaseActivation } from '../store/list-bases.ts'
 import type { AddressList, EditResult } from '../store/lists.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { ConflictError, SubjectUnknownError } from './errors.ts'
@@ -22,7 +23,7 @@ import type { Note } from './route.ts'
 
 /** Whose lists: an organization's id, or null for those that all share. */
 export type ListOwner = string | null
-export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Result>) => Promise<Result>
+export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown) => Promise<Result>
 
 /** A file that can't be a list's content; nothing was changed. */
 export class ListFileRefusedError extends CountersignError {
@@ -68,9 +69,16 @@ export const requireList = async (
 }
 
 /** An organization's allow and deny lists are there as soon as they are written to. */
-const ensureList = async (tables: Pick<Tables, 'lists'>, owner: ListOwner, name: string): Promise<AddressList> => {
+const ensureList = async (
+  tables: Pick<Tables, 'lists'>,
+  owner: ListOwner,
+  name: string,
+  makes = true,
+): Promise<AddressList | null> => {
   const known = await tables.lists.find(owner, name)
-  if (known === null && owner !== null && DUTY_LIST_NAMES.includes(name)) return tables.lists.create({ owner, name })
+  if (known === null && owner !== null && DUTY_LIST_NAMES.includes(name)) {
+    return makes ? tables.lists.create({ owner, name }) : null
+  }
   if (known === null) throw new SubjectUnknownError('list')
   return known
 }
@@ -131,7 +139,9 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
     write(async (tables, note) => {
       await ensureList(tables, owner, name)
       const result = await tables.lists.edit(owner, name, decoded)
-      if (result.status !== 'edited') return result
+      if (result.status === 'edits-full') return result
+      if (result.status === 'unknown') throw new SubjectUnknownError('list')
+      if (result.status !== 'edited') throw new ConflictError(REFUSALS[result.status])
       // Each entry is in the list with its author; here it is enough to know how many, and which when they are few.
       note({
         action: 'list.edit',
@@ -157,11 +167,57 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
     await explained(() => rewriteList(contentsOf(store), list.id))
     result = await attempt()
   }
-  if (result.status === 'edited') return result
-  if (result.status === 'unknown') throw new SubjectUnknownError('list')
-  throw new ConflictError(
-    result.status === 'edits-full' ? 'the list keeps changing; try again' : REFUSALS[result.status],
-  )
+  if (result.status === 'edits-full') throw new ConflictError('the list keeps changing; try again')
+  return result
+}
+
+/** A file whose content is in the store and that no list shows yet. */
+export interface StagedUpload {
+  readonly activation: BaseActivation
+  readonly merge: boolean
+  /** Of the list with it. */
+  readonly entries: number
+  /** Of the file. */
+  readonly read: number
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** Ends the transaction: what was not applied can't wait for a second person either. */
+class NotActivated extends Error {
+  override readonly name = 'NotActivated'
+  readonly result: 'unknown' | 'changed-meanwhile'
+  constructor(result: 'unknown' | 'changed-meanwhile') {
+    super(result)
+    this.result = result
+  }
+}
+
+/** The step that makes a file the list's content, with its entry in the audit log. */
+const activateUpload = async ({ write, owner, name }: EditContext, staged: StagedUpload) => {
+  try {
+    return await write(async (tables, note) => {
+      const result = await tables.listBases.activate(staged.activation)
+      if (result !== 'activated') throw new NotActivated(result)
+      const { merge: merged, read, sha256, bytes } = staged
+      note({ action: 'list.upload', subject: name, organizationId: owner, detail: { merged, read, sha256, bytes } })
+      return result
+    }, staged)
+  } catch (error) {
+    if (error instanceof NotActivated) return error.result
+    throw error
+  }
+}
+
+/** Makes a file that was staged earlier the list's content. @throws ConflictError, SubjectUnknownError */
+export const finishUpload = async (context: EditContext, staged: StagedUpload): Promise<void> => {
+  const list = await requireList(context.store, context.owner, context.name)
+  if ((await context.store.listBases.find(staged.activation.baseId)) === null || list.id !== staged.activation.listId) {
+    throw new ConflictError('the file is not there any more: upload it again')
+  }
+  if ((await activateUpload(context, staged)) !== 'activated') {
+    throw new ConflictError('the list has changed since the file was uploaded: upload it again')
+  }
 }
 
 export interface UploadResult {
@@ -180,7 +236,7 @@ export const uploadList = async (
   request: Request,
   options: { readonly merge: boolean; readonly skipBad: boolean },
 ): Promise<UploadResult> => {
-  const { store, write, owner, name, author, nowSeconds } = context
+  const { store, owner, name, author, nowSeconds } = context
   const format = formatOf(request.headers.get('content-type'))
   const { body } = request
   if (body === null) throw new ListFileRefusedError('there is no file')
@@ -190,27 +246,23 @@ export const uploadList = async (
     ...{ read: entries.added, badLineCount, badLines: badLines.slice(0, 100) },
     skipped: Object.fromEntries(skipped),
   }
-  const list = await write((tables) => ensureList(tables, owner, name))
-  if (list.hasSource) throw new ConflictError(REFUSALS['kept-by-source'])
-  if (badLineCount > 0 && !options.skipBad) return { applied: false, entries: list.entryCount, ...said }
+  // A file with bad lines does not even make the list.
+  const refused = badLineCount > 0 && !options.skipBad
+  const list = await store.transaction((tables) => ensureList(tables, owner, name, !refused))
+  if (list?.hasSource) throw new ConflictError(REFUSALS['kept-by-source'])
+  if (refused || list === null) return { applied: false, entries: list?.entryCount ?? 0, ...said }
   const contents: ListContents = {
     ...contentsOf(store),
     bases: {
       ...store.listBases,
-      // The step that makes it the list's content, with its entry in the audit log.
-      activate: (activation) =>
-        write(async (tables, note) => {
-          const result = await tables.listBases.activate(activation)
-          if (result === 'activated') {
-            note({
-              action: 'list.upload',
-              subject: name,
-              organizationId: owner,
-              detail: { merged: options.merge, read: entries.added, sha256: reading.sha256, bytes: reading.bytes },
-            })
-          }
-          return result
-        }),
+      activate: async (activation) => {
+        const base = await store.listBases.find(activation.baseId)
+        const { sha256, bytes } = reading
+        return activateUpload(context, {
+          ...{ activation, merge: options.merge, read: entries.added, sha256, bytes },
+          entries: base === null ? 0 : base.evmCount + base.solanaCount,
+        })
+      },
     },
   }
   const stamp = { author, addedAtSeconds: nowSeconds }

@@ -2,16 +2,17 @@
 // nothing else.
 import type { Route } from './route.ts'
 import { ACCOUNT_ROUTES } from './routes/account.ts'
-import { ATTESTER_ROUTES } from './routes/attesters.ts'
+import { approvalRoutes } from './routes/approvals.ts'
+import { ATTESTER_COMMANDS, ATTESTER_ROUTES } from './routes/attesters.ts'
 import { AUDIT_ROUTES } from './routes/audit.ts'
 import { DECISION_LOG_ROUTES } from './routes/decision-log.ts'
 import { DECISION_ROUTES } from './routes/decisions.ts'
 import { DEPLOYMENT_ROUTES } from './routes/deployment.ts'
 import { EVIDENCE_ROUTES } from './routes/evidence.ts'
-import { JOB_ROUTES } from './routes/jobs.ts'
 import { KEY_ROUTES } from './routes/keys.ts'
-import { LIST_SOURCE_ROUTES } from './routes/list-sources.ts'
+import { LIST_SOURCE_COMMANDS, LIST_SOURCE_ROUTES } from './routes/list-sources.ts'
 import { LIST_ROUTES } from './routes/lists.ts'
+import { MEMBER_OFFER_ROUTES } from './routes/member-offers.ts'
 import { MEMBER_ROUTES } from './routes/members.ts'
 import { ORGANIZATION_ROUTES } from './routes/organizations.ts'
 import { POLICY_ROUTES } from './routes/policies.ts'
@@ -22,18 +23,25 @@ import { POOL_ROUTES } from './routes/pool.ts'
 import { PORTAL_SETTING_ROUTES } from './routes/portal-settings.ts'
 import { PROJECT_ROUTES } from './routes/projects.ts'
 import { REFERENCE_ROUTES } from './routes/reference.ts'
+import { REQUIRED_FACTOR_ROUTES } from './routes/required-factor.ts'
 import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
 import { SESSION_ROUTES } from './routes/sessions.ts'
 import { SIGN_IN_ROUTES } from './routes/sign-in.ts'
+import { TASK_ROUTES } from './routes/tasks.ts'
+import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
-export const ADMIN_ROUTES: readonly Route[] = [
+/** Without those that decide what waits for a second person. */
+const ROUTES: readonly Route[] = [
   ...SIGN_IN_ROUTES,
   ...ACCOUNT_ROUTES,
   ...SECOND_FACTOR_ROUTES,
   ...ORGANIZATION_ROUTES,
   ...PORTAL_SETTING_ROUTES,
+  ...VERIFICATION_TRUST_ROUTES,
+  ...REQUIRED_FACTOR_ROUTES,
   ...MEMBER_ROUTES,
+  ...MEMBER_OFFER_ROUTES,
   ...KEY_ROUTES,
   ...PROJECT_ROUTES,
   ...POLICY_ROUTES,
@@ -47,10 +55,15 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...WEBHOOK_ROUTES,
   ...DECISION_ROUTES,
   ...DECISION_LOG_ROUTES,
-  ...JOB_ROUTES,
+  ...TASK_ROUTES,
   ...AUDIT_ROUTES,
   ...DEPLOYMENT_ROUTES,
   ...POOL_ROUTES,
   ...ATTESTER_ROUTES,
   ...REFERENCE_ROUTES,
 ]
+
+export const ADMIN_ROUTES: readonly Route[] = [...ROUTES, ...approvalRoutes(ROUTES)]
+
+/** What the command line has beside them: it works with files of the machine, which no request may name. */
+export const COMMAND_ROUTES: readonly Route[] = [...ADMIN_ROUTES, ...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS]

@@ -7,7 +7,9 @@ import type { Organization } from '../store/organizations.ts'
 import type { Tables } from '../store/store.ts'
 import type { Caller, FoundSession } from './accounts/sessions.ts'
 import type { Actor, PersonActor } from './actor.ts'
-import type { Static, TObject, TProperties, TSchema } from './schema.ts'
+import { AWAITS_APPROVAL } from './approvals.ts'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from './schema.ts'
+import type { SecondPersonRule } from './second-person/declaration.ts'
 import type { Services } from './services.ts'
 
 /** Who may call. */
@@ -68,6 +70,8 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly deadline: Deadline
   readonly services: Services
   readonly actor: ActorOf<Allowed>
+  /** The account whose change it is: who asked, where someone else approves. Null for a key, or for nobody. */
+  readonly author: string | null
   /** Of routes for the second factor; null elsewhere. */
   readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
   /** Of the path; null where it names none. */
@@ -75,23 +79,29 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
+  /** What was handed to `write` when this was asked for; null unless a second person approves it now. */
+  readonly kept: unknown
   /** The dashboard page that sent it: scheme, host and port; null for other clients. */
   readonly origin: string | null
   /** Whether it would be let in again now: for answers that go on for long. */
   stillAllowed(): Promise<boolean>
   /**
    * Runs a change as one transaction with its audit entries. Every change goes through here.
-   * @throws what `work` throws, after rolling back
+   * @param kept what was made for the change outside the transaction: JSON, for the day when a second person approves it
+   * @throws what `work` throws, after rolling back; AwaitsApproval where a second person is needed: let it pass
    */
-  write<Result>(work: (tables: Tables, note: Note) => Promise<Result>): Promise<Result>
+  write<Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown): Promise<Result>
 }
+
+/** Several values of one name are several lines, as `Set-Cookie` needs. */
+export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** An answer other than the route's usual one. */
 export class Reply {
   readonly status: number
   readonly body: unknown
-  readonly headers: Readonly<Record<string, string>>
-  constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  readonly headers: ReplyHeaders
+  constructor(status: number, body: unknown, headers: ReplyHeaders = {}) {
     this.status = status
     this.body = body
     this.headers = headers
@@ -146,12 +156,35 @@ export interface Route {
   readonly errors: readonly number[]
   /** May run longer than a request: no deadline, no idempotency key, and the connection may be quiet. */
   readonly streams: boolean
+  /**
+   * Whether a person has to have proved within the last five minutes who they are: a stolen cookie alone must not do it
+   * (threats row 34). Keys have nothing else to prove themselves with.
+   */
+  needsFresh(body: unknown): boolean
+  /** For the documentation. */
+  readonly freshness: 'never' | 'sometimes' | 'always'
+  /** Null: it never waits for a second person. */
+  readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
   handle(call: Call<Access, Record<string, string>, unknown, unknown>): Promise<Answer<unknown>>
 }
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>
   : never
+
+type DeclaredCall<Allowed extends Access, Path extends string, Query extends TProperties, Body extends TSchema> = Call<
+  Allowed,
+  Readonly<Record<ParamNames<Path>, string>>,
+  Static<TObject<Query>>,
+  Static<Body>
+>
+
+/** For whoever approves; any route that may wait takes it. */
+const COMMENT = {
+  comment: Type.Optional(
+    Type.String({ maxLength: 500, printable: true, description: 'For who approves, where a second person has to' }),
+  ),
+}
 
 interface Declaration<
   Allowed extends Access,
@@ -176,8 +209,12 @@ interface Declaration<
   readonly others?: readonly Success[]
   readonly errors?: readonly number[]
   readonly streams?: boolean
+  /** A person's password or passkey has to be fresh: always, or for some bodies. */
+  readonly fresh?: true | ((body: Static<Body>) => boolean)
+  /** For what changes who gets signed for: the rule sees to the rest, and documents it. */
+  readonly secondPerson?: SecondPersonRule<Omit<DeclaredCall<Allowed, Path, Query, Body>, 'write'>>
   handle(
-    call: Call<Allowed, Readonly<Record<ParamNames<Path>, string>>, Static<TObject<Query>>, Static<Body>>,
+    call: DeclaredCall<Allowed, Path, Query, Body>,
   ): Promise<Answer<TSchema extends Result ? undefined : Static<Result>>>
 }
 
@@ -203,7 +240,10 @@ export const declareRoutes =
     access: declaration.access,
     summary: declaration.summary,
     description: declaration.description ?? '',
-    query: (declaration.query ?? null) as TObject | null,
+    query:
+      declaration.secondPerson === undefined
+        ? ((declaration.query ?? null) as TObject | null)
+        : Type.Object({ ...(declaration.query?.properties ?? {}), ...COMMENT }),
     body: declaration.body ?? null,
     bodyMaxBytes: declaration.bodyMaxBytes ?? null,
     example: declaration.example,
@@ -218,9 +258,15 @@ export const declareRoutes =
             ...(declaration.contentType === undefined ? {} : { contentType: declaration.contentType }),
           },
       ...(declaration.others ?? []),
+      ...(declaration.secondPerson === undefined ? [] : [AWAITS_APPROVAL]),
     ],
-    errors: declaration.errors ?? [],
+    errors: [...new Set([...(declaration.errors ?? []), ...(declaration.secondPerson === undefined ? [] : [409])])],
     streams: declaration.streams ?? false,
+    freshness: declaration.fresh === undefined ? 'never' : declaration.fresh === true ? 'always' : 'sometimes',
+    needsFresh: (body) =>
+      typeof declaration.fresh === 'function' ? declaration.fresh(body as Static<Body>) : declaration.fresh === true,
+    // As with `handle`: the router hands over only what it has checked.
+    secondPerson: (declaration.secondPerson ?? null) as Route['secondPerson'],
     // The router hands over only what it has checked against this very declaration.
     handle: (call) => declaration.handle(call as never),
   })

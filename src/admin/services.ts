@@ -12,11 +12,11 @@ import type { SecretBox } from './accounts/secret-box.ts'
 import type { Sessions } from './accounts/sessions.ts'
 import type { SignIn } from './accounts/sign-in.ts'
 import type { DecisionSearch } from './decisions/search.ts'
-import type { JobRunner } from './jobs.ts'
 import type { ProcessControl } from './live/processes.ts'
 import type { LiveStreams } from './live/streams.ts'
 import type { LiveWatch } from './live/watch.ts'
 import type { ApiDocuments } from './routes/reference.ts'
+import type { TaskRunner } from './task-runner.ts'
 
 /** A key that was made: its keystore is on the disk, nobody knows of it yet. */
 export interface NewAttesterKey {
@@ -39,6 +39,8 @@ export interface ChainFinding {
 
 export interface Services {
   readonly store: Store
+  /** Resolves once the caches of this process know of every change that is committed by now. */
+  readonly changesTold: () => Promise<void>
   readonly clock: Clock
   readonly version: string
   /** Name of the signing backend. */
@@ -58,7 +60,10 @@ export interface Services {
   /** Takes a keystore away again that no attester has. */
   readonly discardKeystore: (keystoreFile: string) => void
   /** What simulations ask, beside lists; and the screeners that documents may name. */
-  readonly policyFacts: FactCollector & { readonly screeners: ReadonlySet<string> }
+  readonly policyFacts: FactCollector & {
+    readonly screeners: ReadonlySet<string>
+    readonly chains: ReadonlySet<string>
+  }
   readonly identity: {
     readonly evidence: Pick<
       EvidenceService,
@@ -82,8 +87,9 @@ export interface Services {
   /** Whether the configured chains and their registries are as they should be. Asks them, so it takes as long as they do. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>
   readonly decisions: DecisionSearch
-  readonly jobs: JobRunner
+  readonly tasks: TaskRunner
   readonly live: LiveWatch
   readonly liveStreams: LiveStreams
-  readonly documents: ApiDocuments
+  /** Null where the reference is switched off. */
+  readonly documents: ApiDocuments | null
 }

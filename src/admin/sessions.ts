@@ -1,14 +1,15 @@
 // Sessions of one organization, or 404, and how they name who changed them.
-import type { SessionState } from '../domain/session.ts'
+import { FieldInvalidError } from '../domain/errors.ts'
+import type { Session, SessionState, SessionStatus } from '../domain/session.ts'
+import { requirementsOf } from '../identity/evidence-types.ts'
 import type { Tables } from '../store/store.ts'
-import { type Actor, actorId, actorName } from './actor.ts'
+import { type Actor, authorName } from './actor.ts'
 import { SubjectUnknownError } from './errors.ts'
 
 export const BASE = '/organizations/{organization}/sessions'
 
 /** As sessions name who changed them. */
-export const operator = (actor: Actor): string =>
-  `operator:${actor.kind === 'person' ? actorName(actor) : actorId(actor)}`
+export const operator = (actor: Actor): string => `operator:${authorName(actor)}`
 
 export const requireSession = async (
   tables: Pick<Tables, 'sessions'>,
@@ -18,4 +19,25 @@ export const requireSession = async (
   const state = await tables.sessions.find(organizationId, sessionId.toLowerCase())
   if (state === null) throw new SubjectUnknownError('session')
   return state
+}
+
+/**
+ * What the person is to do again: parts that this session asks for, and only where it is sent back.
+ * @throws FieldInvalidError for the field `corrections`
+ */
+export const correctionsOf = (
+  { checkType, level }: Session,
+  status: SessionStatus,
+  corrections: readonly string[] | undefined,
+): { readonly corrections?: readonly string[] } => {
+  if (corrections === undefined) return {}
+  if (status !== 'retry') throw new FieldInvalidError('corrections', 'goes with retry')
+  const known = [
+    ...requirementsOf(checkType, level).map((part) => (part.part === 'field' ? part.name : part.kind)),
+    'wallets',
+  ]
+  if (corrections.some((part) => !known.includes(part))) {
+    throw new FieldInvalidError('corrections', `takes ${known.join(', ')}`)
+  }
+  return { corrections }
 }

@@ -23,7 +23,7 @@ const ruleOf = ({ type, schema }: ValueError): string => {
     case ValueErrorType.StringMinLength:
       return schema['minLength'] === 1 ? 'must not be empty' : `must have at least ${schema['minLength']} characters`
     case ValueErrorType.StringMaxLength:
-      return `must have at most ${schema['maxLength']} characters`
+      return typeof schema['rule'] === 'string' ? schema['rule'] : `must have at most ${schema['maxLength']} characters`
     case ValueErrorType.StringPattern:
       return typeof schema['rule'] === 'string' ? schema['rule'] : 'is malformed'
     case ValueErrorType.IntegerMinimum:
@@ -47,6 +47,15 @@ const ruleOf = ({ type, schema }: ValueError): string => {
   }
 }
 
+/** Of a value that may be null as well, what is wrong with what it is otherwise. */
+const innermost = (error: ValueError): ValueError => {
+  if (error.type !== ValueErrorType.Union) return error
+  const options = (error.schema['anyOf'] ?? []) as readonly TSchema[]
+  const others = options.flatMap((option, index) => (option['type'] === 'null' ? [] : [index]))
+  const inner = others.length === 1 ? error.errors[others[0] ?? 0]?.First() : undefined
+  return inner === undefined ? error : innermost(inner)
+}
+
 const choicesOf = (schema: TSchema): string => {
   const options = (schema['anyOf'] ?? []) as readonly TSchema[]
   const values = options.flatMap((option) => ('const' in option ? [String(option['const'])] : []))
@@ -61,32 +70,39 @@ const unknownMember = (place: string, known: Readonly<Record<string, unknown>>):
   return new FieldInvalidError(place, names === '' ? 'takes no fields' : `has an unknown field; it takes ${names}`)
 }
 
-/** Members marked printable, wherever they are: JSON Schema has no word for it. */
-const checkPrintable = (schema: TSchema, value: unknown, place: string): void => {
+/**
+ * What JSON Schema has no word for, wherever it is: members marked printable, and whole numbers that JavaScript and the
+ * database both hold exactly.
+ */
+const checkBeyondSchema = (schema: TSchema, value: unknown, place: string): void => {
   const { properties, items, anyOf } = schema as {
     properties?: Record<string, TSchema>
     items?: TSchema
     anyOf?: TSchema[]
   }
-  for (const option of anyOf ?? []) if (Value.Check(option, value)) checkPrintable(option, value, place)
+  for (const option of anyOf ?? []) if (Value.Check(option, value)) checkBeyondSchema(option, value, place)
   if (typeof value === 'string' && schema['printable'] === true && !isPrintable(value)) {
     throw new FieldInvalidError(place, 'must be printable and must not begin or end with a space')
+  }
+  if (typeof value === 'number' && schema['type'] === 'integer' && !Number.isSafeInteger(value)) {
+    throw new FieldInvalidError(place, 'must be a whole number of at most 9007199254740991')
   }
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     if (items === undefined) return
-    for (const [index, item] of value.entries()) checkPrintable(items, item, `${place}[${index}]`)
+    for (const [index, item] of value.entries()) checkBeyondSchema(items, item, `${place}[${index}]`)
     return
   }
   for (const [name, member] of Object.entries(properties ?? {})) {
-    checkPrintable(member, (value as Record<string, unknown>)[name], place === '' ? name : `${place}.${name}`)
+    checkBeyondSchema(member, (value as Record<string, unknown>)[name], place === '' ? name : `${place}.${name}`)
   }
 }
 
 /** @throws FieldMissingError, FieldInvalidError */
 export const checkValue = <Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> => {
   if (!Value.Check(schema, value)) {
-    const error = Value.Errors(schema, value).First()
+    const first = Value.Errors(schema, value).First()
+    const error = first === undefined ? undefined : innermost(first)
     const place = placeOf(error?.path ?? '')
     if (error?.type === ValueErrorType.ObjectAdditionalProperties) {
       const parent = placeOf(error.path.slice(0, error.path.lastIndexOf('/')))
@@ -98,7 +114,7 @@ export const checkValue = <Schema extends TSchema>(schema: Schema, value: unknow
       error === undefined ? 'is not as it should be' : ruleOf(error),
     )
   }
-  checkPrintable(schema, value, '')
+  checkBeyondSchema(schema, value, '')
   return value as Static<Schema>
 }
 

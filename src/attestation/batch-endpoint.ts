@@ -14,6 +14,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Attest } from './attest.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
 import type { EndpointDependencies } from './endpoint.ts'
+import { ATTESTATION_PATHS } from './paths.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
@@ -27,12 +28,11 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly attest: Attest
 }
 
-export const BATCH_ROUTE = '/v2/attestations'
 export const BATCH_SIZE_MAX = 1_000
 export const BATCH_BODY_MAX_BYTES = 4_194_304
 
 /** As which an element is claimed by its idempotency key, and found in the decision log. */
-const ELEMENT_ROUTE = '/v2/attestation'
+const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path
 const IDEMPOTENCY_KEY_MAX = 255
 /** Of the body: what the largest single request has, which costs one. */
 const CHARACTERS_PER_TOKEN = 131_072
@@ -102,7 +102,6 @@ const streamLines = (batch: Batch, requestId: string, rateLimit: RateLimitState 
     'content-type': NDJSON,
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
-    'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
   }
   if (rateLimit !== null) setRateLimit(headers, rateLimit)
@@ -137,7 +136,10 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       let decided: string | null = null
       const final = await idempotent(
         {
-          ...{ organizationId, keyId, route: ELEMENT_ROUTE, uuid: randomUUID() },
+          organizationId,
+          keyId,
+          route: ELEMENT_ROUTE,
+          uuid: randomUUID(),
           header: key,
           // Read strictly, so that equal elements have equal texts.
           body: key === null ? '' : JSON.stringify(element),
@@ -162,7 +164,10 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
 
   return gate(
     {
-      ...{ method: 'POST', route: BATCH_ROUTE, scope: 'attestation', challenge: API_KEY_CHALLENGE },
+      method: ATTESTATION_PATHS.batch.method,
+      route: ATTESTATION_PATHS.batch.path,
+      scope: 'attestation',
+      challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
       // Where its first element would come to nothing the whole call does: megabytes are not read to say so in each place.
       refusal: ({ organizationId }, _headers, deadlineMs) => refusal(organizationId, deadlineMs),

@@ -1,24 +1,40 @@
 // Decodes the body of `POST /v2/attestation` (spec A1; decisions §2). The first rule that fails is the answer, in this
 // order, so that one wrong request always reads the same text:
+//   0. no field is a known one in another spelling
 //   1. `from`, then `chain`: there, and a string             4. `from` is an address of the chain's family
 //   2. exactly one of `to` and `verification_hash`           5. `to`, or `verification_hash`
-//   3. `chain` is supported                                  6. `data`, `msg_value`, `user_ip`
-// Fields that the spec does not name are ignored: live clients send some (decisions §1).
+//   3. `chain` is supported                                  6. `data`, `msg_value`, `user_ip`, `on_behalf`
+// Other fields that are not known are ignored: live clients send some (decisions §1).
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { parseIpAddress } from '../domain/ip-address.ts'
 import type { JsonObject } from '../http/strict-json.ts'
 import {
   alternativeText,
   decodeAddress,
   decodeData,
+  decodeOnBehalf,
   decodeValue,
   decodeVerificationHash,
   optionalText,
+  refuseMisspeltFields,
   requireChain,
   requireText,
 } from './schema.ts'
-import { parseUserIp } from './user-ip.ts'
+
+/** Every field of a request; `idempotency_key` is one of a batch's element. */
+export const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
+  'from',
+  'chain',
+  'to',
+  'verification_hash',
+  'data',
+  'msg_value',
+  'user_ip',
+  'on_behalf',
+  'idempotency_key',
+])
 
 /** Both `to` and `verification_hash`: which policy is meant can't be told. */
 export class TargetAmbiguousError extends CountersignError {
@@ -29,7 +45,7 @@ export class TargetAmbiguousError extends CountersignError {
 }
 
 const decodeUserIp = (text: string): string => {
-  const address = parseUserIp(text)
+  const address = parseIpAddress(text)
   if (address === null) throw new FieldInvalidError('user_ip', 'must be an IPv4 or IPv6 address')
   return address
 }
@@ -39,13 +55,14 @@ const decodeUserIp = (text: string): string => {
  * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
  */
 export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable): AttestationRequest => {
+  refuseMisspeltFields(body, ATTESTATION_FIELDS)
   const fromText = requireText('from', body['from'])
   const chainName = requireText('chain', body['chain'])
   const toText = alternativeText('to', body['to'])
   const hashText = alternativeText('verification_hash', body['verification_hash'])
   if (toText === null && hashText === null) throw new FieldMissingError('to or verification_hash')
   if (toText !== null && hashText !== null) throw new TargetAmbiguousError()
-  const chain = requireChain(chains.byName(chainName), chainName)
+  const chain = requireChain(chains, chainName)
   const { family } = chain
   const from = decodeAddress('from', fromText, family)
   const to = toText === null ? null : decodeAddress('to', toText, family)
@@ -56,5 +73,6 @@ export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable): 
   const msgValue = valueText === null ? null : decodeValue(valueText, family)
   const userIpText = optionalText('user_ip', body['user_ip'])
   const userIp = userIpText === null ? null : decodeUserIp(userIpText)
-  return { chain, from, to, toAsSent: toText, verificationHash, data, msgValue, userIp }
+  const onBehalf = decodeOnBehalf(body['on_behalf'], family)
+  return { chain, from, onBehalf, to, toAsSent: toText, verificationHash, data, msgValue, userIp }
 }

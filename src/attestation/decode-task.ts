@@ -1,13 +1,25 @@
 // Decodes the body of `POST /v1/task` (spec A2; decisions §3). The first rule that fails is the answer, in this order:
 //   1. `from`, `to`, `data`, `msg_value`: there, and a string        3. `from`, then `to` is an EVM address
-//   2. `chain_id` is a uint64, and supported                         4. `data`, then `msg_value`, then `value`
+//   2. `chain_id` is a uint64, and supported                         4. `data`, `msg_value`, `value`, `on_behalf`
 // `value` stands in for a missing `msg_value` and may not differ from one that is there: nobody knows which is meant. And `chain_id` may be decimal text: older clients send both. An empty
 // call is `0x`; an empty text is a missing field.
 import type { TaskRequest } from '../domain/attestation.ts'
 import type { ChainTable, EvmChain } from '../domain/chain.ts'
 import { ChainUnsupportedError, FieldInvalidError } from '../domain/errors.ts'
 import type { JsonObject, JsonValue } from '../http/strict-json.ts'
-import { decodeAddress, decodeData, decodeValue, isCanonicalDecimal, isUint64, requireText } from './schema.ts'
+import {
+  decodeAddress,
+  decodeData,
+  decodeOnBehalf,
+  decodeValue,
+  isCanonicalDecimal,
+  isUint64,
+  refuseMisspeltFields,
+  requireText,
+} from './schema.ts'
+
+/** `chainId` would be taken for no chain at all, which is Ethereum. */
+const TASK_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'data', 'msg_value', 'value', 'chain_id', 'on_behalf'])
 
 /** Ethereum mainnet (spec, "Task request"). */
 const CHAIN_ID_DEFAULT = 1
@@ -49,6 +61,7 @@ const isAmount = (value: JsonValue, amount: string): boolean =>
  * @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400
  */
 export const decodeTaskRequest = (body: JsonObject, chains: ChainTable): TaskRequest => {
+  refuseMisspeltFields(body, TASK_FIELDS)
   const fromText = requireText('from', body['from'])
   const toText = requireText('to', body['to'])
   const dataText = requireText('data', body['data'])
@@ -61,5 +74,6 @@ export const decodeTaskRequest = (body: JsonObject, chains: ChainTable): TaskReq
   // Like any field, an empty one is not there.
   const other = body['value'] ?? ''
   if (other !== '' && !isAmount(other, msgValue)) throw new FieldInvalidError('value', 'must be the same as msg_value')
-  return { chain, from, to, toAsSent: toText, data, msgValue }
+  const onBehalf = decodeOnBehalf(body['on_behalf'], 'evm')
+  return { chain, from, onBehalf, to, toAsSent: toText, data, msgValue }
 }

@@ -29,10 +29,10 @@ export interface EndpointDefinition<Decoded> {
   readonly perform: (request: Decoded, context: CallContext) => Promise<CallAnswer>
 }
 
-const IGNORE = (): void => undefined
+const IGNORE = (): undefined => undefined
 /**
- * An idempotency key is two writes, a claim and an answer, each with the store's wait before it, and what is forecast now
- * has grown by the time they come. Measured with a deadline of half a second at twice and ten times capacity: with 3, 4
+ * An idempotency key is two writes, a claim and an answer, and over PostgreSQL a third, the dispatch between them. Each
+ * waits for the store, and the wait that is forecast now has grown by the time they come. Measured with a deadline of half a second at twice and ten times capacity: with 3, 4
  * and 6 a quarter, a fifth and a twentieth of what was sent was taken in and came too late.
  */
 const STORE_TURNS = 6

@@ -1,5 +1,6 @@
 // When a v1 task expires (decisions §3): a block number where the chain has a block source, Unix seconds where it has
 // none or is set to seconds, since the newest public v1 contract compares with `block.timestamp`.
+import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import type { BlockHeightSource } from '../facts/block-height.ts'
 
 export interface Expiry {
@@ -10,32 +11,54 @@ export interface Expiry {
 }
 
 export interface TaskExpiry {
+  /** As `after`, without asking the chain; null when it has to be asked. */
+  known(chainName: string, nowSeconds: number, lifetimeSeconds: number): Expiry | null
   /**
    * @throws DependencyUnavailableError when the chain counts in blocks and its height can't be read.
    */
   after(chainName: string, nowSeconds: number, lifetimeSeconds: number): Promise<Expiry>
 }
 
-export interface BlockExpiry {
-  readonly height: BlockHeightSource
+export interface BlockPace {
   /** Null: as many blocks as fit into the project's attestation lifetime. */
   readonly blocks: number | null
   readonly blockTimeMs: number
 }
 
+export interface BlockExpiry extends BlockPace {
+  readonly height: BlockHeightSource
+}
+
+const blocksWithin = ({ blocks, blockTimeMs }: BlockPace, lifetimeSeconds: number): number =>
+  blocks ?? Math.max(1, Math.ceil((lifetimeSeconds * 1000) / blockTimeMs))
+
+/** Blocks come late, seldom early: twice their nominal time leaves room for both. */
+const secondsOf = (blocks: number, { blockTimeMs }: BlockPace): number => Math.ceil((2 * blocks * blockTimeMs) / 1000)
+
+/** For how many seconds at most a task that counts in such blocks can be used, whatever its project's lifetime. */
+export const longestTaskSeconds = (pace: BlockPace): number => secondsOf(blocksWithin(pace, LIFETIME_SECONDS_MAX), pace)
+
 /** `blockChains` has the chains that count in blocks. */
-export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>): TaskExpiry => ({
-  after: async (chainName, nowSeconds, lifetimeSeconds) => {
+export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>): TaskExpiry => {
+  const afterBlock = (height: number, chain: BlockExpiry, lifetimeSeconds: number): Expiry => {
+    const blocks = blocksWithin(chain, lifetimeSeconds)
+    return { expiration: height + blocks, lifetimeSeconds: secondsOf(blocks, chain) }
+  }
+  const known: TaskExpiry['known'] = (chainName, nowSeconds, lifetimeSeconds) => {
     const chain = blockChains.get(chainName)
     if (chain === undefined) return { expiration: nowSeconds + lifetimeSeconds, lifetimeSeconds }
-    const blocks = chain.blocks ?? Math.max(1, Math.ceil((lifetimeSeconds * 1000) / chain.blockTimeMs))
-    return {
-      expiration: (await chain.height.latest()) + blocks,
-      // Blocks come late, seldom early: twice their nominal time leaves room for both.
-      lifetimeSeconds: Math.ceil((2 * blocks * chain.blockTimeMs) / 1000),
-    }
-  },
-})
+    const height = chain.height.known()
+    return height === null ? null : afterBlock(height, chain, lifetimeSeconds)
+  }
+  return {
+    known,
+    after: async (chainName, nowSeconds, lifetimeSeconds) => {
+      const chain = blockChains.get(chainName)
+      if (chain === undefined) return { expiration: nowSeconds + lifetimeSeconds, lifetimeSeconds }
+      return afterBlock(await chain.height.latest(), chain, lifetimeSeconds)
+    },
+  }
+}
 
 /**
  * Milliseconds between blocks, for how long a height is kept and how many blocks a lifetime is. As published by each

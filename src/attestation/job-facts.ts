@@ -62,10 +62,13 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
 
   const digestsOf = (target: ResolvedTarget, subject: FactSubject, facts: ExternalFacts): FactDigests | null => {
     const readsIp = target.requires.includes('user_ip')
-    if (!readsIp && facts.identity == null) return null
+    if (!readsIp && facts.identity == null && facts.onBehalfIdentity == null) return null
     return {
       ...(readsIp ? { client_ip: digest(`ip ${subject.userIp}`) } : {}),
       ...(facts.identity == null ? {} : { identity: digest(`identity ${JSON.stringify(facts.identity)}`) }),
+      ...(facts.onBehalfIdentity == null
+        ? {}
+        : { on_behalf_identity: digest(`identity ${JSON.stringify(facts.onBehalfIdentity)}`) }),
     }
   }
 

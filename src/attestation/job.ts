@@ -3,6 +3,7 @@ import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { DeadlineExceededError, PolicyMissingError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
+import type { OnDispatch } from '../http/idempotency.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
@@ -21,8 +22,8 @@ export interface CallContext {
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
-  /** Called before the job goes to the pool: from then on it may be signed. */
-  readonly onDispatch: () => void
+  /** Called before the job goes to the pool, and waited for where it answers a promise: from then on it may be signed. */
+  readonly onDispatch: OnDispatch
 }
 
 /** The complete body of a 200. */
@@ -82,9 +83,10 @@ const subjectOf = (job: Job, target: ResolvedTarget, { environment }: CallContex
   projectId: target.projectId,
   environment,
   chainName: job.chainName,
-  chainFamily: job.chainId === 0 ? 'solana' : 'evm',
+  chainFamily: job.chainFamily,
   chainId: job.chainId,
   from: job.from,
+  onBehalf: job.onBehalf,
   to: job.to,
   value: job.value,
   data: job.data,
@@ -99,12 +101,16 @@ const decideOnFacts = async (
   target: ResolvedTarget,
   subject: FactSubject,
   shadowless: boolean,
+  onDispatch: OnDispatch,
 ): Promise<PoolAnswer> => {
   const collected = collectFacts(target, subject, shadowless)
   const facts = collected instanceof Promise ? await collected : collected
   try {
+    const marked = onDispatch()
+    if (marked !== undefined) await marked
     const answer = await pool.submit({ ...job, facts: facts.text }, target)
-    facts.settle(answer.compliant)
+    // What was not signed is asked for again, and counts then.
+    facts.settle(answer.compliant && answer.body !== '')
     return answer
   } catch (error) {
     // Past the deadline it may have been signed, and a repeated request may still be given what was: it counts.
@@ -125,8 +131,12 @@ export const decideJob = (
   context: CallContext,
   isMissing: (field: OptionalField) => boolean,
 ): Promise<PoolAnswer> => {
-  context.onDispatch()
-  if (!carriesFacts(target)) return dependencies.pool.submit(job, target)
+  const { onDispatch } = context
+  if (!carriesFacts(target)) {
+    const marked = onDispatch()
+    if (marked === undefined) return dependencies.pool.submit(job, target)
+    return marked.then(() => dependencies.pool.submit(job, target))
+  }
   const shadowless = target.shadowRequires.some(isMissing)
-  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless)
+  return decideOnFacts(dependencies, job, target, subjectOf(job, target, context), shadowless, onDispatch)
 }

@@ -2,9 +2,10 @@
 // §2). A decoder returns the canonical value or throws the one text for that field; what was sent is never repeated,
 // except where the spec's own texts name it, and then only after it passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, type WalletAddress } from '../domain/address.ts'
-import type { Chain, ChainFamily } from '../domain/chain.ts'
-import { ChainUnsupportedError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
-import type { JsonValue } from '../http/strict-json.ts'
+import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
+import { ChainUnsupportedError, CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { misspeltName, nearNames } from '../domain/near-name.ts'
+import type { JsonObject, JsonValue } from '../http/strict-json.ts'
 
 /** Bytes of `data` (decisions §2). */
 export const DATA_MAX_BYTES = 65_536
@@ -54,6 +55,16 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
   const address = parseAddress(family, text)
   if (address === null) throw new FieldInvalidError(field, ADDRESS_RULES[family])
   return address
+}
+
+/**
+ * The represented user's address; null when the field is missing or null. An empty text is refused: a caller whose
+ * variable is empty would hide the user from the lists and the policy.
+ * @throws FieldInvalidError
+ */
+export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | null => {
+  const text = optionalText('on_behalf', value)
+  return text === null ? null : decodeAddress('on_behalf', text, family)
 }
 
 /** `0x` hex of whole bytes, exactly as sent: it is signed verbatim. @throws FieldInvalidError */
@@ -128,7 +139,32 @@ export const printableChainName = (name: string): string => {
 export const isUint64 = (decimal: string): boolean => isDecimalAtMost(decimal, UINT64_MAX)
 
 /** @throws ChainUnsupportedError */
-export const requireChain = (chain: Chain | undefined, name: string): Chain => {
-  if (chain === undefined) throw new ChainUnsupportedError(printableChainName(name))
-  return chain
+export const requireChain = (chains: ChainTable, name: string): Chain => {
+  const chain = chains.byName(name)
+  if (chain !== undefined) return chain
+  const names = chains.chains.map((known) => known.name)
+  throw new ChainUnsupportedError(printableChainName(name), nearNames(name, names))
+}
+
+/** A field that is a known one in another spelling: ignored, its value would be missing from what is signed. */
+export class FieldMisspeltError extends CountersignError {
+  override readonly name = 'FieldMisspeltError'
+  constructor(sent: string, known: string) {
+    super('INVALID_FIELD', `request validation failed: unknown field ${sent}, did you mean ${known}?`)
+  }
+}
+
+/** Characters of a field's name that its error repeats: every known name, and the one edit. */
+const FIELD_ECHO_MAX = 32
+
+/**
+ * Unknown fields are ignored, save those that are likely a known one.
+ * @throws FieldMisspeltError
+ */
+export const refuseMisspeltFields = (body: JsonObject, known: ReadonlySet<string>): void => {
+  for (const name of Object.keys(body)) {
+    if (known.has(name)) continue
+    const meant = misspeltName(name, known)
+    if (meant !== null) throw new FieldMisspeltError(printableChainName(name).slice(0, FIELD_ECHO_MAX), meant)
+  }
 }

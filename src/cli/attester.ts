@@ -4,16 +4,16 @@ import { readFileSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
-import { type AttesterKeystore, createAttesterKeystore, importAttesterKey } from '../signing/attester-files.ts'
+import type { PassphraseRotation } from '../setup/rotate-passphrase.ts'
+import { type AttesterKeystore, importAttesterKey } from '../signing/attester-files.ts'
 import { SigningError } from '../signing/errors.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
-import { ConstraintViolatedError } from '../store/errors.ts'
-import type { Store } from '../store/store.ts'
+import type { Open, Opened } from './door.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  findVerb,
+  chooseVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
@@ -26,6 +26,7 @@ const USAGE = `Usage: countersign attester add --kind secp256k1|ed25519
        countersign attester import FILE [--kind secp256k1|ed25519] [--passphrase-file FILE]
        countersign attester list
        countersign attester retire ADDRESS [--final]
+       countersign attester rotate-passphrase
 
 Attesters sign: secp256k1 keys for EVM chains, Ed25519 keys for Solana. The oldest active key of a kind signs; a task
 with a quorum is signed by that many. A running service uses a change within a second, and no request fails for it.
@@ -35,8 +36,11 @@ with a quorum is signed by that many. A running service uses a change within a s
            Secret Storage v3 keystore, or a Solana CLI keypair. The original file is not changed.
   list     All attesters.
   retire   Stops signing with a key: it becomes retiring. With --final it becomes retired and is loaded no more.
+  rotate-passphrase   Locks every keystore with another passphrase while the service runs. The next passphrase is read from
+           the file of the present one with .next at its end, made where it is missing, and takes that file's place at the
+           end. On several machines put the same FILE.next beside it on each first. Interrupted, run it again.
 
-To rotate: add the new key, register it on chain, then retire the old one.
+To rotate a key: add the new key, register it on chain, then retire the old one.
 
   --passphrase-file FILE   Opens an imported v3 keystore
   --json                   Print JSON
@@ -50,11 +54,11 @@ export interface AttesterCommandInput {
   readonly folder: DataFolder
   /** Called once the store is open. */
   readonly passphrase: () => Passphrase
-  readonly openStore: () => Promise<Store>
+  readonly open: Open
+  readonly rotatePassphrase: () => Promise<PassphraseRotation>
 }
 
-interface Context extends AttesterCommandInput {
-  readonly store: Store
+interface Context extends AttesterCommandInput, Opened {
   readonly command: ParsedCommand
 }
 
@@ -64,14 +68,17 @@ const destination = async ({ folder, passphrase }: Context) => {
 }
 
 /** A keystore that the store does not know would be an orphan, so it goes when the row can't be written. */
-const register = async ({ store, output, command }: Context, keystore: AttesterKeystore): Promise<void> => {
-  const { kind, address, path } = keystore
+const register = async (
+  { store, door, output, command }: Context,
+  { kind, address, path }: AttesterKeystore,
+): Promise<void> => {
   try {
-    const attester = await store.attesters.add({ kind, address, keystoreFile: basename(path) })
+    const body = { kind, address, keystore_file: basename(path) }
+    const { id } = await door.call('POST /attesters/import', { body })
+    const attester = await store.attesters.find(id)
     output.stdout(command.flag('json') ? `${JSON.stringify(attester)}\n` : `${kind} attester ${address} is active\n`)
   } catch (error) {
     rmSync(path, { force: true })
-    if (error instanceof ConstraintViolatedError) throw new CommandFailedError(`${address} is an attester already`)
     throw error
   }
 }
@@ -82,9 +89,13 @@ const readKind = (command: ParsedCommand, byDefault?: 'secp256k1'): 'secp256k1' 
   return kind
 }
 
-const add = async (context: Context): Promise<void> => {
-  const kind = readKind(context.command)
-  await register(context, await createAttesterKeystore({ kind, ...(await destination(context)) }))
+const add = async ({ store, door, output, command }: Context): Promise<void> => {
+  const { id, kind, address } = await door.call('POST /attesters', {
+    body: { kind: readKind(command) },
+    flags: { kind: '--kind' },
+  })
+  const attester = await store.attesters.find(id)
+  output.stdout(command.flag('json') ? `${JSON.stringify(attester)}\n` : `${kind} attester ${address} is active\n`)
 }
 
 const readText = (path: string): string => {
@@ -127,24 +138,31 @@ const list = async ({ store, output, command }: Context): Promise<void> => {
   output.stdout(formatTable([['ADDRESS', 'KIND', 'STATUS', 'SINCE'], ...rows]))
 }
 
-const retire = async ({ store, output, command }: Context): Promise<void> => {
+const retire = async ({ store, door, output, command }: Context): Promise<void> => {
   const wanted = command.positionals[1]
   if (wanted === undefined) throw new UsageError('ADDRESS is missing')
-  const attesters = await store.attesters.list()
-  const attester = attesters.find(
+  const attester = (await store.attesters.list()).find(
     ({ address, kind }) =>
       address === wanted || (kind === 'secp256k1' && address.toLowerCase() === wanted.toLowerCase()),
   )
   if (attester === undefined) throw new CommandFailedError(`there is no attester ${wanted}`)
-  const others = attesters.filter(
-    ({ id, kind, status }) => id !== attester.id && kind === attester.kind && status === 'active',
-  )
-  if (attester.status === 'active' && others.length === 0) {
-    throw new CommandFailedError(`${attester.address} is the only active ${attester.kind} attester: add another first`)
+  const { address, status } = await door.call('POST /attesters/{attester}/retire', {
+    params: { attester: attester.id },
+    body: { final: command.flag('final') },
+  })
+  const changed = await store.attesters.find(attester.id)
+  output.stdout(command.flag('json') ? `${JSON.stringify(changed)}\n` : `${address} is ${status}\n`)
+}
+
+const rotate = async ({ output, command, rotatePassphrase }: Context): Promise<void> => {
+  const rotated = await rotatePassphrase()
+  if (command.flag('json')) {
+    output.stdout(`${JSON.stringify(rotated)}\n`)
+    return
   }
-  const changed = await store.attesters.setStatus(attester.id, command.flag('final') ? 'retired' : 'retiring')
-  if (changed === null) throw new CommandFailedError(`${attester.address} is retired already`)
-  output.stdout(command.flag('json') ? `${JSON.stringify(changed)}\n` : `${changed.address} is ${changed.status}\n`)
+  const { keystores, file, inPlace } = rotated
+  output.stdout(`locked anew: ${keystores} keystores; the passphrase is in ${file}\n`)
+  if (!inPlace) output.stdout(`put its content in the place of ${file.replace(/\.next$/, '')} before you remove it\n`)
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
@@ -152,6 +170,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   import: { run: importKey, words: 1 },
   list: { run: list, words: 0 },
   retire: { run: retire, words: 1 },
+  'rotate-passphrase': { run: rotate, words: 0 },
 }
 
 export const runAttester = (commandArguments: readonly string[], input: AttesterCommandInput): Promise<number> =>
@@ -167,20 +186,16 @@ export const runAttester = (commandArguments: readonly string[], input: Attester
       },
       VERBS,
     )
-    if (command.flag('help')) {
-      input.output.stdout(USAGE)
-      return 0
-    }
-    const run = findVerb(VERBS, command)
-    if (run === undefined) throw new UsageError('say what to do with attesters')
-    const store = await input.openStore()
+    const run = chooseVerb(VERBS, command, input.output, USAGE, 'attesters')
+    if (run === null) return 0
+    const opened = await input.open()
     try {
-      await run({ ...input, store, command })
+      await run({ ...input, ...opened, command })
       return 0
     } catch (error) {
       if (error instanceof SigningError) throw new CommandFailedError(error.detail)
       throw error
     } finally {
-      await store.close()
+      await opened.close()
     }
   })

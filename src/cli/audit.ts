@@ -1,7 +1,9 @@
 // `countersign audit`: who changed what, and whether the log of it is whole. Changes made here at the command line are in it
 // like those made through the dashboard and the admin API; see command-note.ts.
+import { parseShipPlace, type ShipPlace, type ShipTarget } from '../decisions/ship-target.ts'
 import type { AuditEntry } from '../store/audit.ts'
 import type { Store } from '../store/store.ts'
+import { verifyShippedAudit } from '../wiring/audit-ship.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -15,12 +17,15 @@ import {
 } from './output.ts'
 
 const USAGE = `Usage: countersign audit list [--limit N] [--action ACTION] [--org NAME]
-       countersign audit verify
+       countersign audit verify [--shipped] [--from PLACE]
 
 list prints the newest entries last. verify goes through the whole chain: each entry carries the SHA-256 of the one before
 it, so none can be changed, put in or taken out of the middle without a trace. It prints the newest entry's number and hash:
 keep them somewhere else, and compare, to see later that nothing was cut off at the end.
 
+  --shipped        Also the copy that the service ships beside the decision log: every entry of it, and that the log in the
+                   database goes on from there, so that one that was rewritten, cut or set back is found
+  --from PLACE     The same for a copy at dir:/path or s3://bucket/prefix
   --limit N        At most so many, 1 to 1000 (default 20)
   --action ACTION  These only, for example key.revoke
   --org NAME       Of this organization only, by name or id
@@ -33,6 +38,8 @@ Exit codes: 0 done and whole, 1 the chain is broken or it can't be done, 2 the c
 export interface AuditCommandInput {
   readonly output: CommandOutput
   readonly openStore: () => Promise<Store>
+  /** Null: the configured place. */
+  readonly openTarget: (named: ShipPlace | null) => ShipTarget
 }
 
 interface Context extends AuditCommandInput {
@@ -70,22 +77,51 @@ const list = async ({ store, output, command }: Context): Promise<number> => {
     output.stdout(`${JSON.stringify(entries.map(describe))}\n`)
     return 0
   }
-  const rows = entries.map(({ sequence, atSeconds, actor, actorName, action: what, subject, detail }) => [
-    ...[String(sequence), timeText(atSeconds), actorName === '' ? actor : actorName, what, subject],
+  const rows = entries.map(({ sequence, atSeconds, actor, actorName, address, action: what, subject, detail }) => [
+    ...[String(sequence), timeText(atSeconds), actorName === '' ? actor : actorName],
+    ...[actor === 'command-line' ? actor : address, what, subject],
     JSON.stringify(detail),
   ])
-  output.stdout(formatTable([['#', 'WHEN', 'WHO', 'WHAT', 'OF', ''], ...rows]))
+  output.stdout(formatTable([['#', 'WHEN', 'WHO', 'FROM', 'WHAT', 'OF', ''], ...rows]))
   return 0
 }
 
-const verify = async ({ store, output, command }: Context): Promise<number> => {
+const parsePlace = (text: string | undefined): ShipPlace | null => {
+  if (text === undefined) return null
+  try {
+    return parseShipPlace(text)
+  } catch (error) {
+    throw new UsageError(`--from ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+const verifyCopy = async ({ store, output, command, openTarget }: Context, entries: number): Promise<number> => {
+  const target = openTarget(parsePlace(command.text('from')))
+  const { audit, deploymentId } = store
+  const report = await verifyShippedAudit({ target, deploymentId, audit }, entries)
+  if (command.flag('json')) output.stdout(`${JSON.stringify({ target: target.description, ...report })}\n`)
+  else if (report.ok) {
+    output.stdout(`the copy at ${target.description} is whole: ${report.entries} entries, ${report.behind} behind\n`)
+  } else {
+    if (report.brokenAt !== null) {
+      output.stderr(`the copy at ${target.description} is broken: entry ${report.brokenAt} is missing or altered\n`)
+    }
+    if (report.difference !== null) output.stderr(`${report.difference}\n`)
+  }
+  return report.ok ? 0 : 1
+}
+
+const verify = async (context: Context): Promise<number> => {
+  const { store, output, command } = context
   const { ok, entries, brokenAt, headHash } = await store.audit.verify()
   if (command.flag('json')) output.stdout(`${JSON.stringify({ ok, entries, brokenAt, headHash })}\n`)
   else if (ok) output.stdout(`whole: ${entries} entries, the newest has the hash ${headHash}\n`)
   else {
     output.stderr(`broken: entry ${brokenAt} is missing, or does not fit to the ${entries} before it\n`)
   }
-  return ok ? 0 : 1
+  const wantsCopy = command.flag('shipped') || command.text('from') !== undefined
+  const copy = wantsCopy ? await verifyCopy(context, entries) : 0
+  return ok ? copy : 1
 }
 
 const VERBS: Verbs<(context: Context) => Promise<number>> = {
@@ -99,7 +135,10 @@ export const runAudit = (commandArguments: readonly string[], input: AuditComman
     const flag = { type: 'boolean' } as const
     const command = parseCommand(
       commandArguments,
-      { ...{ limit: text, action: text, org: text }, ...{ json: flag, help: { ...flag, short: 'h' } } },
+      {
+        ...{ limit: text, action: text, org: text, from: text },
+        ...{ shipped: flag, json: flag, help: { ...flag, short: 'h' } },
+      },
       VERBS,
     )
     if (command.flag('help')) {

@@ -1,32 +1,41 @@
 #!/usr/bin/env bun
 // `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
-// 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong.
-import { userInfo } from 'node:os'
-import { type Config, loadConfig } from '../config.ts'
+// 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong, 3 a second person has to approve it.
+import { SecondPersonNeededError } from '../admin/errors.ts'
+import { type Config, loadConfig } from '../config/config.ts'
+import { describeSettings, SettingInvalidError } from '../config/settings.ts'
 import { openShipTarget, ShipAccessMissingError } from '../decisions/ship-access.ts'
 import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import { CountersignError } from '../domain/errors.ts'
-import { systemClock } from '../domain/time.ts'
-import { describeSettings, SettingInvalidError } from '../settings.ts'
+import { type Clock, systemClock } from '../domain/time.ts'
+import { listenUrl } from '../http/listen-address.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
-import { StoreUnusableError } from '../store/errors.ts'
+import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
+import { explainFileProblem } from '../store/file-problem.ts'
 import { lockFolder } from '../store/folder-lock.ts'
 import { findUsers } from '../store/in-use.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { bucketAccessOf } from '../wiring/ship-service.ts'
+import type { EvidenceParts } from '../wiring/evidence-service.ts'
+import { bucketAccessOf, foreignSessionToken } from '../wiring/ship-service.ts'
 import { isNoted, noteCommand } from './command-note.ts'
+import type { Opened } from './door.ts'
 import { configFileOf, describeGivenSettings } from './given-settings.ts'
-import { CommandFailedError, type CommandOutput } from './output.ts'
+import { openDoor } from './open-door.ts'
+import { operatingUser } from './operating-user.ts'
+import { CommandFailedError, type CommandOutput, UsageError } from './output.ts'
+import { NEEDS_SECOND_PERSON, type Override, REFUSAL, splitOverride } from './second-person.ts'
 import { splitSettingFlags } from './setting-flags.ts'
 
 const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FILE] …
 
   org         list and create organizations, and set their level
+  account     let somebody back in who lost password or second factor
   keys        issue, list, regenerate and revoke API keys
   attester    add, import, list and retire the keys that sign
+  account-key seal one-time codes' secrets with another key
   policy      check, test, save, activate, shadow and replay policies
   project     list, create, change and bind projects
   lists       make, fill, export and refresh lists of addresses
@@ -40,24 +49,23 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   restore     make a deployment from a backup
   migrate     copy a database into another, SQLite or PostgreSQL
   audit       show who changed what, and verify that record
-  doctor      check the configured chains, their registries and our attesters there
+  doctor      check who can read the secrets, the configured chains, their registries and our attesters there
+  sbom        print the software bill of materials (CycloneDX)
   settings    list every setting of the service with its default
 
 VERB --help says more. Changes are live in a running service within a second.
+
+Where an organization, or the deployment, asks for a second person, a verb that changes who gets signed for ends with 3 and
+changes nothing. --override-second-person --reason TEXT does it all the same; the audit log and the dashboard show both.
 `
 
-const output: CommandOutput = {
-  stdout: (text) => void process.stdout.write(text),
-  stderr: (text) => void process.stderr.write(text),
-}
-
-/** Who works here; in a container there may be a number without a name. */
-const userName = (): string => {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`
-  }
+/** Where a command runs: what it prints to, whose settings it reads, and who runs it. */
+export interface CommandPlace {
+  readonly output: CommandOutput
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** Name of the operating system's user. */
+  readonly user: string
 }
 
 const untilSignal = (): Promise<void> =>
@@ -70,9 +78,8 @@ const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
   if (place === null) throw new CommandFailedError('say where to, or set COUNTERSIGN_DECISIONS_SHIP')
   try {
     const access = bucketAccessOf(config, place)
-    const foreign = ['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '')
-    if (access?.sessionToken === null && foreign !== undefined) {
-      // The runtime's client would send it along, whatever credentials it is given.
+    const foreign = foreignSessionToken(access)
+    if (foreign !== null) {
       throw new CommandFailedError(`${foreign} is set and belongs to other credentials: unset it for this command`)
     }
     return openShipTarget(place, access)
@@ -86,6 +93,7 @@ const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
 const openExistingStore = async (
   config: Config,
   folder: DataFolder,
+  clock: Clock,
   options: { readonly transactionLimitMs?: number } = {},
 ): Promise<Store> => {
   const target = await locateStore(config, folder)
@@ -93,15 +101,16 @@ const openExistingStore = async (
     throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
   }
   const { openStore } = await import('../store/store.ts')
-  return openStore({ target, clock: systemClock, onlyExisting: true, ...options })
+  return openStore({ target, clock, onlyExisting: true, ...options })
 }
 
 const runWithStore = async (
   config: Config,
   folder: DataFolder,
+  clock: Clock,
   run: (store: Store) => Promise<number>,
 ): Promise<number> => {
-  const store = await openExistingStore(config, folder)
+  const store = await openExistingStore(config, folder, clock)
   try {
     return await run(store)
   } finally {
@@ -109,9 +118,14 @@ const runWithStore = async (
   }
 }
 
-const note = async (config: Config, verb: string, commandArguments: readonly string[]): Promise<void> => {
-  await runWithStore(config, dataFolderAt(config.dataDir), async (store) => {
-    await noteCommand(store, verb, commandArguments, userName())
+const note = async (
+  config: Config,
+  { clock, user }: CommandPlace,
+  verb: string,
+  commandArguments: readonly string[],
+): Promise<void> => {
+  await runWithStore(config, dataFolderAt(config.dataDir), clock, async (store) => {
+    await noteCommand(store, verb, commandArguments, user)
     return 0
   })
 }
@@ -123,7 +137,7 @@ const rotateKeyAlone = async (config: Config, folder: DataFolder, newKeyFile: st
   // A service keeps keys in memory, and would go on wrapping with the old ones.
   const lock = lockFolder(folder.lock, folder.root)
   try {
-    const store = await openExistingStore(config, folder, { transactionLimitMs: ROTATION_LIMIT_MS })
+    const store = await openExistingStore(config, folder, systemClock, { transactionLimitMs: ROTATION_LIMIT_MS })
     try {
       // The lock is of this node's folder; other nodes keep the keys in memory as well.
       const users = await findUsers(store.database, { wait: Bun.sleep })
@@ -138,51 +152,84 @@ const rotateKeyAlone = async (config: Config, folder: DataFolder, newKeyFile: st
   }
 }
 
-const runVerb = async (verb: string, commandArguments: string[], config: Config): Promise<number> => {
+const runVerb = async (
+  verb: string,
+  commandArguments: string[],
+  config: Config,
+  place: CommandPlace,
+  override: Override | null,
+): Promise<number> => {
+  const { output, clock, user } = place
   const folder = dataFolderAt(config.dataDir)
-  const open = (): Promise<Store> => openExistingStore(config, folder)
+  const open = (): Promise<Store> => openExistingStore(config, folder, clock)
   const openKeys = async (store: Store) =>
     (await import('../setup/evidence-key.ts')).prepareOrganizationKeys(config, folder, store)
+  const openEvidence = async (store: Store): Promise<EvidenceParts> => {
+    const { createEvidenceParts } = await import('../wiring/evidence-service.ts')
+    return createEvidenceParts({
+      store,
+      keys: await openKeys(store),
+      folder: folder.evidence,
+      log: createLogger({ level: config.logLevel }),
+    })
+  }
+  /** The store with the door to the operations over it. */
+  const openAll = async (): Promise<Opened> => {
+    const store = await open()
+    return openDoor({
+      config,
+      folder,
+      store,
+      clock,
+      user,
+      override,
+      openKeys: () => openKeys(store),
+      openEvidence: () => openEvidence(store),
+    })
+  }
   // Each verb brings its own code: loading all of it takes longer than most commands do.
   switch (verb) {
     case 'keys':
-      return runWithStore(config, folder, async (store) =>
-        (await import('./keys.ts')).runKeys(commandArguments, { store, clock: systemClock, ...output }),
-      )
+      return (await import('./keys.ts')).runKeys(commandArguments, {
+        clock,
+        ...output,
+        open: openAll,
+      })
     case 'org':
-      return (await import('./org.ts')).runOrg(commandArguments, { output, openStore: open })
+      return (await import('./org.ts')).runOrg(commandArguments, { output, open: openAll })
+    case 'account':
+      return (await import('./account.ts')).runAccount(commandArguments, {
+        output,
+        openStore: open,
+        clock,
+        dashboardUrl: new URL(
+          config.dashboardUrl === ''
+            ? listenUrl(config.dashboardListen, config.tlsCertificate.dashboard !== '')
+            : config.dashboardUrl,
+        ).origin,
+        user,
+      })
     case 'session':
-      return (await import('./session.ts')).runSession(commandArguments, { output, openStore: open, user: userName() })
+      return (await import('./session.ts')).runSession(commandArguments, {
+        output,
+        open: openAll,
+        user,
+      })
     case 'evidence':
       return (await import('./evidence.ts')).runEvidence(commandArguments, {
         output,
-        openStore: open,
-        openEvidence: async (store) => {
-          const { createEvidenceParts } = await import('../wiring/evidence-service.ts')
-          return createEvidenceParts({
-            store,
-            keys: await openKeys(store),
-            folder: folder.evidence,
-            log: createLogger({ level: config.logLevel }),
-          })
-        },
+        open: openAll,
         rotateKey: (newKeyFile) => rotateKeyAlone(config, folder, newKeyFile),
-        user: userName(),
+        user,
       })
     case 'webhook':
-      return (await import('./webhook.ts')).runWebhook(commandArguments, {
-        output,
-        openStore: open,
-        openKeys,
-        reach: config.webhookReach,
-        nowSeconds: systemClock.unixSeconds,
-      })
+      return (await import('./webhook.ts')).runWebhook(commandArguments, { output, open: openAll })
     case 'lists':
       return (await import('./lists.ts')).runLists(commandArguments, {
         output,
-        openStore: open,
-        clock: systemClock,
-        user: userName(),
+        open: openAll,
+        clock,
+        user,
       })
     case 'screener-stub':
       return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, { output, stopped: untilSignal })
@@ -190,29 +237,38 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
       return (await import('./geo.ts')).runGeo(commandArguments, {
         output,
         geoipFile: config.geoipFile,
-        clock: systemClock,
+        clock,
       })
     case 'attester':
       return (await import('./attester.ts')).runAttester(commandArguments, {
         output,
         folder,
         passphrase: () => locatePassphrase(config, folder, false),
+        open: openAll,
+        rotatePassphrase: async () =>
+          (await import('../setup/rotate-passphrase.ts')).rotatePassphrase({ config, folder }),
+      })
+    case 'account-key':
+      return (await import('./account-key.ts')).runAccountKey(commandArguments, {
+        output,
         openStore: open,
+        rotate: async (store) =>
+          (await import('../wiring/account-key-rotation.ts')).rotateAccountKey({ config, folder, store }),
       })
     case 'policy':
       return (await import('./policy.ts')).runPolicy(commandArguments, {
         output,
-        openStore: open,
+        open: openAll,
         decisionsDirectory: folder.decisions,
         chains: config.chains,
-        clock: systemClock,
+        clock,
         isTerminal: process.stderr.isTTY === true,
       })
     case 'project':
       return (await import('./project.ts')).runProject(commandArguments, {
         output,
         chains: config.chains,
-        openStore: open,
+        open: openAll,
       })
     case 'decisions':
       return (await import('./decisions.ts')).runDecisions(commandArguments, {
@@ -226,27 +282,33 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
         ...{ output, folder, configFile: configFileOf() },
         locateStore: () => locateStore(config, folder),
         describeSettings: describeGivenSettings,
-        note: () => note(config, verb, commandArguments),
+        note: () => note(config, place, verb, commandArguments),
         now: () => new Date(),
       })
     case 'restore':
       return (await import('./restore.ts')).runRestore(commandArguments, {
-        ...{ output, folder, monotonicMs: systemClock.monotonicMs },
+        ...{ output, folder, monotonicMs: clock.monotonicMs },
         locateStore: () => locateStore(config, folder),
       })
     case 'migrate':
       return (await import('./migrate.ts')).runMigrate(commandArguments, {
         ...{ output, dataDirectory: config.dataDir, environment: process.env },
-        ...{ monotonicMs: systemClock.monotonicMs, wait: (milliseconds) => Bun.sleep(milliseconds) },
+        ...{ monotonicMs: clock.monotonicMs, wait: (milliseconds) => Bun.sleep(milliseconds) },
       })
     case 'audit':
-      return (await import('./audit.ts')).runAudit(commandArguments, { output, openStore: open })
+      return (await import('./audit.ts')).runAudit(commandArguments, {
+        output,
+        openStore: open,
+        openTarget: (named) => shipTargetOf(config, named),
+      })
     case 'doctor':
       return (await import('./doctor.ts')).runDoctor(commandArguments, {
         output,
         config,
-        clock: systemClock,
+        folder,
+        clock,
         openStore: open,
+        locateStore: () => locateStore(config, folder),
       })
     default:
       output.stderr(`unknown verb ${verb}\n${USAGE}`)
@@ -254,7 +316,9 @@ const runVerb = async (verb: string, commandArguments: string[], config: Config)
   }
 }
 
-const main = async (commandLine: readonly string[]): Promise<number> => {
+/** @param commandLine what follows the program's name. Answers the exit code; throws what is a fault of ours. */
+export const runCountersign = async (commandLine: readonly string[], place: CommandPlace): Promise<number> => {
+  const { output, environment } = place
   const [verb, ...rest] = commandLine
   if (verb === undefined || verb === '--help' || verb === '-h') {
     output.stdout(USAGE)
@@ -264,25 +328,44 @@ const main = async (commandLine: readonly string[]): Promise<number> => {
     output.stdout(`${describeSettings()}\n`)
     return 0
   }
+  if (verb === 'sbom') return (await import('./sbom.ts')).runSbom(rest, output)
   try {
     const { settings, others } = splitSettingFlags(rest)
-    const config = loadConfig({ arguments: settings, environment: process.env })
-    const code = await runVerb(verb, others, config)
-    if (code === 0 && isNoted(verb, others)) {
-      await note(config, verb, others)
-    }
+    const config = loadConfig({ arguments: settings, environment })
+    const { others: given, override } = splitOverride(others)
+    const code = await runVerb(verb, given, config, place, override)
+    if (code === 0 && isNoted(verb, given)) await note(config, place, verb, given)
     return code
   } catch (error) {
-    if (error instanceof SettingInvalidError) {
+    if (error instanceof SecondPersonNeededError) {
+      output.stderr(REFUSAL)
+      return NEEDS_SECOND_PERSON
+    }
+    if (error instanceof SettingInvalidError || error instanceof UsageError) {
       output.stderr(`${error.message}\n`)
       return 2
     }
-    if (error instanceof StoreUnusableError || error instanceof CountersignError) {
-      output.stderr(`${error.detail}\n`)
+    if (error instanceof StoreUnreachableError || error instanceof StoreUnusableError) {
+      output.stderr(`${error instanceof StoreUnreachableError ? error.reason : error.detail}\n`)
+      return 1
+    }
+    const fileProblem = explainFileProblem(error)
+    if (fileProblem !== null || error instanceof CountersignError) {
+      output.stderr(`${fileProblem ?? (error as CountersignError).detail}\n`)
       return 1
     }
     throw error
   }
 }
 
-process.exitCode = await main(process.argv.slice(2))
+if (import.meta.main) {
+  process.exitCode = await runCountersign(process.argv.slice(2), {
+    output: {
+      stdout: (text) => void process.stdout.write(text),
+      stderr: (text) => void process.stderr.write(text),
+    },
+    environment: process.env,
+    clock: systemClock,
+    user: operatingUser(),
+  })
+}

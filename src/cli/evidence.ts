@@ -6,15 +6,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Session } from '../domain/session.ts'
 import type { EvidenceKeyRotation } from '../setup/evidence-key.ts'
-import { RETENTION_DAYS_MAX, type Retention } from '../store/evidence-retention.ts'
-import type { Store } from '../store/store.ts'
-import type { EvidenceParts } from '../wiring/evidence-service.ts'
+import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
-import { STEERING } from './key-options.ts'
+import { nameOf, parseWhole, STEERING } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  findVerb,
+  chooseVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
@@ -49,32 +47,20 @@ Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 
 export interface EvidenceCommandInput {
   readonly output: CommandOutput
-  readonly openStore: () => Promise<Store>
-  readonly openEvidence: (store: Store) => Promise<EvidenceParts>
+  readonly open: Open
   /** See evidence-key.ts. Refuses while a service runs. */
   readonly rotateKey: (newKeyFile: string | null) => Promise<EvidenceKeyRotation>
   /** Name of the user who runs the command. */
   readonly user: string
 }
 
-interface Context extends EvidenceCommandInput {
-  readonly store: Store
+interface Context extends Opened, EvidenceCommandInput {
   readonly command: ParsedCommand
   readonly organizationId: string
 }
 
-const NAME_MAX = 100
-
 const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 const printable = (text: string): string => text.replaceAll(new RegExp(STEERING, 'gu'), '?')
-
-const actorOf = ({ command, user }: Context): string => {
-  const name = command.text('by') ?? user
-  if (name === '' || name.length > NAME_MAX || STEERING.test(name)) {
-    throw new UsageError(`--by must be 1 to ${NAME_MAX} characters without control characters`)
-  }
-  return `operator:${name}`
-}
 
 const requireSession = async ({ store, command, organizationId }: Context): Promise<Session> => {
   const id = command.positionals[1]
@@ -84,30 +70,45 @@ const requireSession = async ({ store, command, organizationId }: Context): Prom
   return state.session
 }
 
-const withEvidence = async <Result>(
-  context: Context,
-  use: (evidence: EvidenceParts['evidence']) => Promise<Result>,
-): Promise<Result> => {
-  const parts = await context.openEvidence(context.store)
-  try {
-    return await use(parts.evidence)
-  } finally {
-    await parts.close()
-  }
+/** The door for whoever reads or erases, and the session as operations name it. */
+const inSession = async (context: Context) => {
+  const { id } = await requireSession(context)
+  const { door, command, user, organizationId } = context
+  return { id, door: door.as(nameOf(command, 'by', user)), params: { organization: organizationId, session: id } }
 }
 
 const show = async (context: Context): Promise<void> => {
   const { output, command } = context
-  const session = await requireSession(context)
-  const actor = actorOf(context)
-  const { fields, documents, missing } = await withEvidence(context, async (evidence) => ({
-    ...(await evidence.listEvidence(session)),
-    fields: await evidence.readFields(session, actor),
-    missing: await evidence.missing(session),
-  }))
-  const wanted = missing.map((part) => (part.part === 'field' ? part.name : part.kind))
+  const { id, door, params } = await inSession(context)
+  const read = await door.call('POST /organizations/{organization}/sessions/{session}/evidence/fields', {
+    params,
+    body: {},
+  })
+  const { documents, missing } = await door.call('GET /organizations/{organization}/sessions/{session}/evidence', {
+    params,
+  })
+  const given = {
+    fullName: read.full_name,
+    birthDate: read.birth_date,
+    country: read.country,
+    registeredName: read.registered_name,
+    registrationNumber: read.registration_number,
+    owners:
+      read.owners.length === 0
+        ? null
+        : read.owners.map((each) => ({ name: each.name, sharePercent: each.share_percent })),
+  }
+  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   if (command.flag('json')) {
-    output.stdout(`${JSON.stringify({ sessionId: session.id, fields, documents, missing: wanted })}\n`)
+    const listed = documents.map((document) => ({
+      id: document.id,
+      kind: document.kind,
+      mediaType: document.media_type,
+      byteLength: document.bytes,
+      fileName: document.file_name,
+      createdAtSeconds: Date.parse(document.created_at) / 1_000,
+    }))
+    output.stdout(`${JSON.stringify({ sessionId: id, fields, documents: listed, missing })}\n`)
     return
   }
   const values = Object.entries(fields).map(([name, value]) => [
@@ -119,41 +120,41 @@ const show = async (context: Context): Promise<void> => {
     `\n${formatTable([
       ['DOCUMENT', 'KIND', 'TYPE', 'BYTES', 'AT', 'NAME'],
       ...documents.map((document) => [
-        ...[document.id, document.kind, document.mediaType, String(document.byteLength)],
-        ...[timeText(document.createdAtSeconds), printable(document.fileName)],
+        ...[document.id, document.kind, document.media_type, String(document.bytes)],
+        ...[document.created_at, printable(document.file_name)],
       ]),
     ])}`,
   )
-  output.stdout(`\nmissing: ${wanted.length === 0 ? 'nothing' : wanted.join(', ')}\n`)
+  output.stdout(`\nmissing: ${missing.length === 0 ? 'nothing' : missing.join(', ')}\n`)
 }
 
 const save = async (context: Context): Promise<void> => {
   const { output, command } = context
-  const session = await requireSession(context)
-  const documentId = command.positionals[2]
-  if (documentId === undefined) throw new UsageError('DOCUMENT is missing')
+  const document = command.positionals[2]
+  if (document === undefined) throw new UsageError('DOCUMENT is missing')
   const path = command.required('out')
-  const actor = actorOf(context)
-  await withEvidence(context, async (evidence) => {
-    const opened = await evidence.openDocument(session, documentId, actor)
-    if (opened === null) throw new CommandFailedError('the session has no such document')
-    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
-    try {
-      await pipeline(Readable.from(opened.stream), file)
-    } catch (error) {
-      if ((error as { code?: unknown } | null)?.code === 'EEXIST')
-        throw new CommandFailedError('the file exists already')
-      // What could not be checked to its end is not left lying around as if it were whole.
-      await rm(path, { force: true })
-      throw error
-    }
-    const { mediaType, byteLength } = opened.receipt
-    output.stdout(
-      command.flag('json')
-        ? `${JSON.stringify({ documentId, mediaType, byteLength })}\n`
-        : `${mediaType}, ${byteLength} bytes\n`,
-    )
-  })
+  const { door, params } = await inSession(context)
+  const { headers, body } = await door.call(
+    'GET /organizations/{organization}/sessions/{session}/evidence/documents/{document}',
+    { params: { ...params, document } },
+  )
+  if (body === null) throw new Error('a document without content')
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  try {
+    await pipeline(Readable.from(body), file)
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code === 'EEXIST') throw new CommandFailedError('the file exists already')
+    // What could not be checked to its end is not left lying around as if it were whole.
+    await rm(path, { force: true })
+    throw error
+  }
+  const mediaType = headers.get('content-type') ?? ''
+  const byteLength = file.bytesWritten
+  output.stdout(
+    command.flag('json')
+      ? `${JSON.stringify({ documentId: document, mediaType, byteLength })}\n`
+      : `${mediaType}, ${byteLength} bytes\n`,
+  )
 }
 
 const reads = async (context: Context): Promise<void> => {
@@ -173,36 +174,43 @@ const reads = async (context: Context): Promise<void> => {
 }
 
 const erase = async (context: Context): Promise<void> => {
-  const session = await requireSession(context)
-  const actor = actorOf(context)
-  const erased = await withEvidence(context, (evidence) => evidence.eraseSession(session, actor))
+  const { door, params } = await inSession(context)
+  const path = 'POST /organizations/{organization}/sessions/{session}/evidence/erase'
+  const { erased } = await door.call(path, { params, body: {} })
   context.output.stdout(context.command.flag('json') ? `${JSON.stringify({ erased })}\n` : `erased ${erased}\n`)
 }
 
-const parseDays = (command: ParsedCommand, name: string): number | undefined => {
-  const text = command.text(name)
-  if (text === undefined) return undefined
-  const days = /^(0|[1-9][0-9]{0,4})$/.test(text) ? Number(text) : Number.NaN
-  if (!(days <= RETENTION_DAYS_MAX)) throw new UsageError(`--${name} must be 0 to ${RETENTION_DAYS_MAX} days`)
-  return days
-}
+const daysOf = (command: ParsedCommand): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    ['completed', 'rejected', 'abandoned'].flatMap((name) => {
+      const text = command.text(name)
+      return text === undefined ? [] : [[`${name}_days`, parseWhole(text, `--${name}`)]]
+    }),
+  )
 
-const retention = async ({ store, output, command, organizationId }: Context): Promise<void> => {
-  const current = await store.evidenceRetention.find(organizationId)
-  const wanted: Retention = {
-    completedDays: parseDays(command, 'completed') ?? current.completedDays,
-    rejectedDays: parseDays(command, 'rejected') ?? current.rejectedDays,
-    abandonedDays: parseDays(command, 'abandoned') ?? current.abandonedDays,
+const retention = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+  const params = { organization: organizationId }
+  const body = daysOf(command)
+  const days =
+    Object.keys(body).length === 0
+      ? await door.call('GET /organizations/{organization}/evidence-retention', { params })
+      : await door.call('PATCH /organizations/{organization}/evidence-retention', {
+          params,
+          body,
+          flags: { completed_days: '--completed', rejected_days: '--rejected', abandoned_days: '--abandoned' },
+        })
+  const shown = {
+    completedDays: days.completed_days,
+    rejectedDays: days.rejected_days,
+    abandonedDays: days.abandoned_days,
   }
-  const changes = ['completed', 'rejected', 'abandoned'].some((name) => command.text(name) !== undefined)
-  if (changes) await store.evidenceRetention.set(organizationId, wanted)
   output.stdout(
     command.flag('json')
-      ? `${JSON.stringify(wanted)}\n`
+      ? `${JSON.stringify(shown)}\n`
       : formatTable([
-          ['completed', `${wanted.completedDays} days`],
-          ['rejected', `${wanted.rejectedDays} days`],
-          ['abandoned', `${wanted.abandonedDays} days`],
+          ['completed', `${shown.completedDays} days`],
+          ['rejected', `${shown.rejectedDays} days`],
+          ['abandoned', `${shown.abandonedDays} days`],
         ]),
   )
 }
@@ -243,17 +251,13 @@ export const runEvidence = (commandArguments: readonly string[], input: Evidence
       },
       VERBS,
     )
-    if (command.flag('help')) {
-      input.output.stdout(USAGE)
-      return 0
-    }
-    const run = findVerb(VERBS, command)
-    if (run === undefined) throw new UsageError('say what to do with evidence')
+    const run = chooseVerb(VERBS, command, input.output, USAGE, 'evidence')
+    if (run === null) return 0
     if (command.positionals[0] === 'rotate-key') {
       await rotateKey(input, command)
       return 0
     }
-    return runInOrganization(input.openStore, command, (store, organizationId) =>
-      run({ ...input, store, command, organizationId }),
+    return runInOrganization(input.open, command, (opened, organizationId) =>
+      run({ ...opened, ...input, command, organizationId }),
     )
   })

@@ -1,5 +1,5 @@
 // `countersign geo …`: what the geography file says, as policies see it.
-import { parseUserIp } from '../attestation/user-ip.ts'
+import { parseIpAddress } from '../domain/ip-address.ts'
 import type { Clock } from '../domain/time.ts'
 import { createGeography } from '../facts/geography.ts'
 import { durationText, isoTime } from './list-context.ts'
@@ -84,7 +84,7 @@ export const runGeo = (commandArguments: readonly string[], input: GeoCommandInp
     }
     if (verb !== 'lookup' || address === undefined || others.length > 0)
       throw new UsageError('give lookup IP, or status')
-    const ip = parseUserIp(address)
+    const ip = parseIpAddress(address)
     if (ip === null) throw new UsageError('that is no IP address')
     if (path === '') throw new CommandFailedError('no geography file is set: COUNTERSIGN_GEOIP_FILE names one')
     const { geography } = await openFile(path, clock)

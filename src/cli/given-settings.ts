@@ -2,7 +2,7 @@
 // where no secret can be among them.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SETTINGS, variableOf } from '../settings.ts'
+import { SETTINGS, variableOf } from '../config/settings.ts'
 import { splitSettingFlags } from './setting-flags.ts'
 
 const PLAIN = new Set(

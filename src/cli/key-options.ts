@@ -1,10 +1,10 @@
 // The values on a `countersign keys` command line, parsed. None of the messages repeats what was typed: it may be a key.
 import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT, isApiKeyId } from '../domain/api-key.ts'
-import { UsageError } from './output.ts'
+import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
+import { type ParsedCommand, UsageError } from './output.ts'
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LONGEST_SECONDS = 10 * 365 * 86_400
-const LONGEST_NAME = 100
 
 /** Seconds of `0`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
 export const parseDuration = (text: string, flag: string): number => {
@@ -28,8 +28,9 @@ export const parseExpiry = (text: string, nowSeconds: number): number => {
   return atSeconds
 }
 
-const parseCount = (text: string, flag: string): number => {
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new UsageError(`${flag} must be a whole number from 1 to 999999999`)
+/** A number as the operation takes it; what its range is, the operation says. @throws UsageError */
+export const parseWhole = (text: string, flag: string): number => {
+  if (!/^(0|[1-9][0-9]{0,14})$/.test(text)) throw new UsageError(`${flag} must be a whole number`)
   return Number(text)
 }
 
@@ -45,19 +46,18 @@ export const parseRateLimit = (
     }
     return null
   }
-  const requestsPerSecond = rate === undefined ? DEFAULT_RATE_LIMIT.requestsPerSecond : parseCount(rate, '--rate')
-  return { requestsPerSecond, burst: burst === undefined ? requestsPerSecond * 2 : parseCount(burst, '--burst') }
+  const requestsPerSecond = rate === undefined ? DEFAULT_RATE_LIMIT.requestsPerSecond : parseWhole(rate, '--rate')
+  return { requestsPerSecond, burst: burst === undefined ? requestsPerSecond * 2 : parseWhole(burst, '--burst') }
 }
 
 /** Controls, format characters (they can reverse what follows) and separators: what could steer a terminal. */
 export const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
-/** The name, fit to be printed. @throws UsageError */
-export const parseName = (text: string): string => {
-  if (text.length > LONGEST_NAME || STEERING.test(text)) {
-    throw new UsageError(`--name must be at most ${LONGEST_NAME} characters without control characters`)
-  }
-  return text
+/** Who is noted beside what is done: the user that runs the command, or whom the option names. @throws UsageError */
+export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {
+  const name = text(option) ?? user
+  if (!isAuthor(name)) throw new UsageError(`--${option} ${AUTHOR_RULE}`)
+  return name
 }
 
 /** The one key id of the command. @throws UsageError */

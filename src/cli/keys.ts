@@ -1,16 +1,9 @@
 // `countersign keys …`: issue, list, regenerate and revoke API keys. The key itself is written once, to stdout, by issue
 // and regenerate; nothing else that a command prints holds one. Source: decisions §1, "Keys".
-import {
-  type ApiKeyKind,
-  type ApiKeyRateLimit,
-  type ApiKeyRecord,
-  apiKeyStatus,
-  DEFAULT_RATE_LIMIT,
-} from '../domain/api-key.ts'
+import { type ApiKeyRateLimit, type ApiKeyRecord, apiKeyStatus, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
 import type { Clock } from '../domain/time.ts'
-import type { IssuedApiKey } from '../store/api-keys.ts'
-import type { Store } from '../store/store.ts'
-import { parseDuration, parseExpiry, parseKeyId, parseName, parseRateLimit, STEERING } from './key-options.ts'
+import type { Open, Opened } from './door.ts'
+import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, STEERING } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -21,9 +14,14 @@ import {
   UsageError,
 } from './output.ts'
 
-export interface KeysIo extends CommandOutput {
-  readonly store: Pick<Store, 'organizations' | 'apiKeys'>
+interface KeysIo extends CommandOutput, Opened {
   readonly clock: Clock
+}
+
+export interface KeysInput extends CommandOutput {
+  readonly clock: Clock
+  /** Not called where only help is asked for. */
+  readonly open: Open
 }
 
 export const KEYS_HELP = `Usage: countersign keys <command>
@@ -45,8 +43,18 @@ Durations: 90s, 15m, 24h, 30d. With --json each command prints one JSON value.
 Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 `
 
-const KINDS: readonly string[] = ['attestation', 'identity', 'admin'] satisfies ApiKeyKind[]
 const DEFAULT_OVERLAP = '24h'
+/** Of a key that nobody named. */
+const DEFAULT_NAME = 'unnamed'
+const FLAGS = {
+  kind: '--kind',
+  name: '--name',
+  rate_limit: '--rate',
+  'rate_limit.requests_per_second': '--rate',
+  'rate_limit.burst': '--burst',
+  expires_at: '--expires',
+  overlap_seconds: '--overlap',
+}
 
 const timeText = (seconds: number | null, otherwise: string): string =>
   seconds === null ? otherwise : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
@@ -102,8 +110,13 @@ const findOrganization = async (io: KeysIo, name: string) => {
 }
 
 /** The key alone goes to stdout, so that it can be piped; what there is to say about it goes to stderr. */
-const printNewKey = (io: KeysIo, json: boolean, issued: IssuedApiKey, previous: ApiKeyRecord | null): void => {
-  const { text, record } = issued
+const printNewKey = (
+  io: KeysIo,
+  json: boolean,
+  text: string,
+  record: ApiKeyRecord,
+  previous: ApiKeyRecord | null,
+): void => {
   if (json) {
     const nowSeconds = io.clock.unixSeconds()
     const replaced = previous === null ? {} : { previous: describe(previous, nowSeconds) }
@@ -119,21 +132,32 @@ const printNewKey = (io: KeysIo, json: boolean, issued: IssuedApiKey, previous: 
   io.stderr('The key is not kept and not shown again.\n')
 }
 
+/** As it is stored now. */
+const requireKey = async ({ store }: KeysIo, keyId: string): Promise<ApiKeyRecord> => {
+  const key = await store.apiKeys.findForAuthentication(keyId)
+  if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
+  return key
+}
+
 const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   if (command.positionals.length > 1) throw new UsageError('issue takes options only')
   const kind = command.required('kind')
-  if (!KINDS.includes(kind)) throw new UsageError(`--kind must be one of ${KINDS.join(', ')}`)
   const expires = command.text('expires')
-  const settings = {
-    kind: kind as ApiKeyKind,
-    environment: command.flag('test') ? ('test' as const) : ('live' as const),
-    name: parseName(command.text('name') ?? ''),
-    expiresAtSeconds: expires === undefined ? null : parseExpiry(expires, io.clock.unixSeconds()),
-    rateLimit: parseRateLimit(command.text('rate'), command.text('burst'), command.flag('no-rate-limit')),
-  }
+  const limit = parseRateLimit(command.text('rate'), command.text('burst'), command.flag('no-rate-limit'))
   const organization = await findOrganization(io, command.required('org'))
-  const issued = await io.store.apiKeys.issue({ organizationId: organization.id, ...settings })
-  printNewKey(io, command.flag('json'), issued, null)
+  const { key, record } = await io.door.call('POST /organizations/{organization}/keys', {
+    params: { organization: organization.id },
+    body: {
+      // Whether there is such a kind is the operation's to say.
+      kind: kind as ApiKeyRecord['kind'],
+      environment: command.flag('test') ? 'test' : 'live',
+      name: command.text('name') ?? DEFAULT_NAME,
+      expires_at: expires === undefined ? null : timeText(parseExpiry(expires, io.clock.unixSeconds()), ''),
+      rate_limit: limit === null ? null : { requests_per_second: limit.requestsPerSecond, burst: limit.burst },
+    },
+    flags: FLAGS,
+  })
+  printNewKey(io, command.flag('json'), key ?? '', await requireKey(io, record.id), null)
 }
 
 const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
@@ -161,28 +185,28 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
 }
 
 /** The command line is the deployment's own administration, so the key id alone says whose key it is. */
-const organizationOf = async (io: KeysIo, keyId: string): Promise<string> => {
-  const key = await io.store.apiKeys.findForAuthentication(keyId)
-  if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
-  return key.organizationId
-}
+const paramsOf = async (io: KeysIo, keyId: string) => ({
+  organization: (await requireKey(io, keyId)).organizationId,
+  key: keyId,
+})
 
 const regenerate = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const keyId = parseKeyId(command.positionals.slice(1))
   const overlapSeconds = parseDuration(command.text('overlap') ?? DEFAULT_OVERLAP, '--overlap')
-  const result = await io.store.apiKeys.regenerate(await organizationOf(io, keyId), keyId, overlapSeconds)
-  if (result.status === 'already-regenerated') {
-    throw new CommandFailedError(`key ${keyId} was regenerated before: regenerate ${result.replacedByKeyId}`)
-  }
-  if (result.status !== 'regenerated') throw new CommandFailedError(`key ${keyId} is ${result.status}`)
-  printNewKey(io, command.flag('json'), result, result.previous)
+  const { key, record } = await io.door.call('POST /organizations/{organization}/keys/{key}/regenerate', {
+    params: await paramsOf(io, keyId),
+    body: { overlap_seconds: overlapSeconds },
+    flags: FLAGS,
+  })
+  const successor = await requireKey(io, record.id)
+  printNewKey(io, command.flag('json'), key ?? '', successor, await requireKey(io, keyId))
 }
 
 const revoke = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const keyId = parseKeyId(command.positionals.slice(1))
-  const key = await io.store.apiKeys.revoke(await organizationOf(io, keyId), keyId)
-  if (key === null) throw new CommandFailedError(`there is no key ${keyId}`)
-  const revoked = describe(key, io.clock.unixSeconds())
+  const params = await paramsOf(io, keyId)
+  await io.door.call('POST /organizations/{organization}/keys/{key}/revoke', { params, body: {} })
+  const revoked = describe(await requireKey(io, keyId), io.clock.unixSeconds())
   io.stdout(command.flag('json') ? `${JSON.stringify(revoked)}\n` : `revoked ${keyId} at ${revoked.revokedAt}\n`)
 }
 
@@ -198,11 +222,11 @@ const COMMANDS: Readonly<Record<string, (command: ParsedCommand, io: KeysIo) => 
  * @param commandArguments what follows `keys`.
  * @throws StoreUnavailableError
  */
-export const runKeys = (commandArguments: readonly string[], io: KeysIo): Promise<number> =>
-  runToExitCode(io, KEYS_HELP, async () => {
+export const runKeys = (commandArguments: readonly string[], input: KeysInput): Promise<number> =>
+  runToExitCode(input, KEYS_HELP, async () => {
     const command = parseCommand(commandArguments, OPTIONS)
     if (command.flag('help')) {
-      io.stdout(KEYS_HELP)
+      input.stdout(KEYS_HELP)
       return 0
     }
     const name = command.positionals[0] ?? ''
@@ -215,6 +239,12 @@ export const runKeys = (commandArguments: readonly string[], io: KeysIo): Promis
         throw new UsageError(`${name} does not take --${option}`)
       }
     }
-    await perform(command, io)
-    return 0
+    const { stdout, stderr, clock } = input
+    const opened = await input.open()
+    try {
+      await perform(command, { stdout, stderr, clock, ...opened })
+      return 0
+    } finally {
+      await opened.close()
+    }
   })

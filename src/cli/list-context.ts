@@ -1,14 +1,13 @@
 // What every `countersign lists` command works with: whose list it is, by whom, and how it prints.
 
-import { DUTY_LIST_NAMES } from '../domain/list.ts'
 import type { Clock } from '../domain/time.ts'
 import type { ListContents } from '../facts/lists/write-list.ts'
 import type { AddressList } from '../store/lists.ts'
-import type { Store } from '../store/store.ts'
+import type { InputOf, Opened, OperationKey } from './door.ts'
+import { nameOf } from './key-options.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 
-export interface ListsContext {
-  readonly store: Store
+export interface ListsContext extends Opened {
   readonly output: CommandOutput
   readonly command: ParsedCommand
   /** An organization's id, or null for the deployment. */
@@ -43,19 +42,19 @@ export const requireList = async (context: ListsContext): Promise<AddressList> =
   return list
 }
 
-/** The same, but an organization's allow and deny lists are there as soon as they are written to. */
-export const requireWritableList = async (context: ListsContext): Promise<AddressList> => {
-  const { store, owner } = context
-  const name = listName(context)
-  const missing = owner !== null && DUTY_LIST_NAMES.includes(name) && (await store.lists.find(owner, name)) === null
-  const list = missing ? await store.lists.create({ owner, name }) : await requireList(context)
-  if (list.hasSource) {
-    throw new CommandFailedError(
-      `the list ${list.name} is kept by its source; lists source ${list.name} --none ends that`,
-    )
-  }
-  return list
-}
+type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>
+
+/** An operation on the owner's lists: the deployment's own have the same ones without an organization. */
+export const callLists = <Key extends ListOperation>(
+  { door, owner, command, user }: ListsContext,
+  operation: Key,
+  input: Omit<InputOf<Key>, 'params'>,
+) =>
+  door.as(nameOf(command, 'author', user)).call(
+    (owner === null ? operation.replace('/organizations/{organization}', '') : operation) as Key,
+    // A path takes of these what it names.
+    { ...input, params: { organization: owner ?? '', list: command.positionals[1] ?? '' } } as unknown as InputOf<Key>,
+  )
 
 /** `2 h 5 min` and the like, for people. */
 export const durationText = (seconds: number): string => {

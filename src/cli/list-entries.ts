@@ -2,22 +2,22 @@
 
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
-import { AUTHOR_RULE, isAuthor, isMemo, type ListEdit, type ListFormat, MEMO_RULE } from '../domain/list.ts'
+import type { ListFormat } from '../domain/list.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
-import { ListFileInvalidError, type ListReading, readList } from '../facts/lists/read-list.ts'
-import { extendList, ListChangedError, readEntries, replaceList, rewriteList } from '../facts/lists/write-list.ts'
-import type { AddressList, EditResult } from '../store/lists.ts'
-import { contentsOf, isoTime, type ListsContext, printJson, requireList, requireWritableList } from './list-context.ts'
+import { ListFileInvalidError } from '../facts/lists/read-list.ts'
+import { ListChangedError, readEntries } from '../facts/lists/write-list.ts'
+import { callLists, contentsOf, isoTime, type ListsContext, listName, printJson, requireList } from './list-context.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
 const BAD_LINES_SHOWN = 20
 
-const author = ({ command, user }: ListsContext): string => {
-  const name = command.text('author') ?? user
-  if (!isAuthor(name)) throw new UsageError(`--author ${AUTHOR_RULE}`)
-  return name
+const MEDIA_TYPES: Readonly<Record<ListFormat, string>> = {
+  text: 'text/plain',
+  csv: 'text/csv',
+  'sdn-advanced': 'application/xml',
 }
 
 export const formatOf = (text: string | undefined, path: string): ListFormat => {
@@ -38,54 +38,38 @@ export const explain = (error: unknown): never => {
   throw error
 }
 
-const skippedText = (skipped: ReadonlyMap<string, number>): string =>
-  [...skipped].map(([asset, count]) => `${count} ${asset}`).join(', ')
-
-/** Bad lines to stderr; true when they stop the upload. */
-const reportBadLines = ({ output }: ListsContext, reading: ListReading, skipBad: boolean): boolean => {
-  const { badLines, badLineCount } = reading
-  for (const { line, problem } of badLines.slice(0, BAD_LINES_SHOWN)) output.stderr(`line ${line}: ${problem}\n`)
-  if (badLineCount > BAD_LINES_SHOWN) output.stderr(`and ${badLineCount - BAD_LINES_SHOWN} more bad lines\n`)
-  if (badLineCount === 0 || skipBad) return false
-  output.stderr(`nothing was changed; --skip-bad takes the ${reading.entries.added} good lines\n`)
-  return true
-}
+const skippedText = (skipped: Readonly<Record<string, number>>): string =>
+  Object.entries(skipped)
+    .map(([asset, count]) => `${count} ${asset}`)
+    .join(', ')
 
 export const upload = async (context: ListsContext): Promise<number> => {
-  const { command, clock, output, store } = context
+  const { command, output } = context
   const path = command.positionals[2]
   if (path === undefined) throw new UsageError('FILE is missing')
-  const format = formatOf(command.text('format'), path)
-  const stamp = { author: author(context), addedAtSeconds: clock.unixSeconds() }
-  const stream = path === '-' ? process.stdin : createReadStream(path)
-  const reading = await readList(stream as AsyncIterable<Uint8Array>, format).catch(explain)
-  const { entries, badLines, badLineCount, skipped } = reading
-  const refused = reportBadLines(context, reading, command.flag('skip-bad'))
-  if (refused) {
-    if (command.flag('json')) printJson(context, { applied: false, badLineCount, badLines })
-    return 1
-  }
-  const list = await requireWritableList(context)
-  const contents = contentsOf(context)
-  await (command.flag('merge')
-    ? extendList(contents, list.id, () => entries.chunks(stamp))
-    : replaceList(contents, list.id, entries.chunks(stamp))
-  ).catch(explain)
-  const entryCount = (await store.lists.findById(list.id))?.entryCount ?? 0
+  const name = listName(context)
+  const mediaType = MEDIA_TYPES[formatOf(command.text('format'), path)]
+  const file = path === '-' ? process.stdin : createReadStream(path)
+  const answer = await callLists(context, 'PUT /organizations/{organization}/lists/{list}/content', {
+    query: { merge: command.flag('merge'), skip_bad: command.flag('skip-bad') },
+    file: { mediaType, bytes: Readable.toWeb(file) as unknown as ReadableStream<Uint8Array> },
+  }).catch(explain)
+  const { applied, entries, read, skipped, bad_lines: badLines, bad_line_count: badLineCount } = answer
+  for (const { line, problem } of badLines.slice(0, BAD_LINES_SHOWN)) output.stderr(`line ${line}: ${problem}\n`)
+  if (badLineCount > BAD_LINES_SHOWN) output.stderr(`and ${badLineCount - BAD_LINES_SHOWN} more bad lines\n`)
+  if (!applied) output.stderr(`nothing was changed; --skip-bad takes the ${read} good lines\n`)
   if (command.flag('json')) {
-    const skippedByAsset = Object.fromEntries(skipped)
-    printJson(context, {
-      applied: true,
-      entries: entryCount,
-      read: entries.added,
-      badLineCount,
-      skipped: skippedByAsset,
-    })
-  } else {
-    output.stdout(`${list.name}: ${entryCount} entries, ${entries.added} read from the file\n`)
-    if (skipped.size > 0) output.stdout(`left out, of chains that are not supported: ${skippedText(skipped)}\n`)
+    printJson(
+      context,
+      applied ? { applied, entries, read, badLineCount, skipped } : { applied, badLineCount, badLines },
+    )
+  } else if (applied) {
+    output.stdout(`${name}: ${entries} entries, ${read} read from the file\n`)
+    if (Object.keys(skipped).length > 0) {
+      output.stdout(`left out, of chains that are not supported: ${skippedText(skipped)}\n`)
+    }
   }
-  return 0
+  return applied ? 0 : 1
 }
 
 const EXPORT_SLICE = 65_536
@@ -133,32 +117,17 @@ const addressesOf = ({ command }: ListsContext): readonly string[] => {
   return [...new Set(addresses)]
 }
 
-const EDIT_PROBLEMS: Readonly<Record<Exclude<EditResult['status'], 'edited'>, string>> = {
-  unknown: 'the list was removed meanwhile',
-  'kept-by-source': 'the list is kept by its source',
-  full: 'the list would have more entries than a list may have',
-  'edits-full': 'too many single entries have changed: upload the list as a file',
-}
-
 const edit = async (context: ListsContext, present: boolean): Promise<number> => {
-  const { store, owner, command, clock, output } = context
+  const { command, output } = context
+  const name = listName(context)
   const addresses = addressesOf(context)
   const memo = command.text('memo') ?? ''
-  if (!isMemo(memo)) throw new UsageError(`--memo ${MEMO_RULE}`)
-  const note = { memo, author: author(context), addedAtSeconds: clock.unixSeconds(), present }
-  const edits: readonly ListEdit[] = addresses.map((address) => ({ key: addressKey(address), ...note }))
-  const list: AddressList = await requireWritableList(context)
-  let result = await store.lists.edit(owner, list.name, edits)
-  if (result.status === 'edits-full') {
-    // Written again as it is, the list has no single changes any more.
-    await rewriteList(contentsOf(context), list.id).catch(explain)
-    result = await store.lists.edit(owner, list.name, edits)
-  }
-  if (result.status !== 'edited') throw new CommandFailedError(EDIT_PROBLEMS[result.status])
-  const { changed } = result
-  const entries = result.list.entryCount
-  if (command.flag('json')) printJson(context, { list: list.name, changed, entries })
-  else output.stdout(`${list.name}: ${changed} ${present ? 'added' : 'removed'}, ${entries} entries\n`)
+  const { list, changed } = await callLists(context, 'POST /organizations/{organization}/lists/{list}/entries', {
+    body: present ? { add: addresses.map((address) => ({ address, memo })) } : { remove: addresses },
+    flags: { 'add[0].memo': '--memo' },
+  })
+  if (command.flag('json')) printJson(context, { list: name, changed, entries: list.entries })
+  else output.stdout(`${name}: ${changed} ${present ? 'added' : 'removed'}, ${list.entries} entries\n`)
   return 0
 }
 

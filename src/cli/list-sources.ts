@@ -1,12 +1,16 @@
 // `countersign lists list|show|create|delete|source|refresh`: lists themselves, and where their content comes from.
 import { resolve } from 'node:path'
-import { isUnprintable } from '../domain/list.ts'
-import { type RefreshDependencies, type RefreshResult, refreshList } from '../facts/lists/refresh-list.ts'
-import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
+import {
+  LEASE_SECONDS,
+  type RefreshDependencies,
+  type RefreshResult,
+  refreshList,
+} from '../facts/lists/refresh-list.ts'
 import type { ListSource } from '../store/list-sources.ts'
 import type { AddressList } from '../store/lists.ts'
 import { parseDuration } from './key-options.ts'
 import {
+  callLists,
   contentsOf,
   durationText,
   isoTime,
@@ -16,11 +20,9 @@ import {
   requireList,
 } from './list-context.ts'
 import { formatOf } from './list-entries.ts'
-import { CommandFailedError, formatTable, UsageError } from './output.ts'
+import { CommandFailedError, formatTable } from './output.ts'
 
 const DEFAULT_INTERVAL = '24h'
-const SHORTEST_INTERVAL_SECONDS = 60
-const DESCRIPTION_MAX = 200
 
 /** What `--json` prints of a list. */
 const describe = (list: AddressList, source: ListSource | null, nowSeconds: number) => ({
@@ -101,20 +103,21 @@ export const show = async (context: ListsContext): Promise<number> => {
 
 export const create = async (context: ListsContext): Promise<number> => {
   const { store, owner, output, command } = context
-  const description = command.text('description') ?? ''
-  if (description.length > DESCRIPTION_MAX || isUnprintable(description)) {
-    throw new UsageError(`--description must be at most ${DESCRIPTION_MAX} characters without control characters`)
-  }
-  const created = await store.lists.create({ owner, name: listName(context), description })
-  if (command.flag('json')) printJson(context, describe(created, null, 0))
-  else output.stdout(`${owner === null ? 'shared list' : 'list'} ${created.name} made\n`)
+  const name = listName(context)
+  await callLists(context, 'POST /organizations/{organization}/lists', {
+    body: { name, description: command.text('description') ?? '' },
+    flags: { name: 'NAME', description: '--description' },
+  })
+  const created = await store.lists.find(owner, name)
+  if (command.flag('json') && created !== null) printJson(context, describe(created, null, 0))
+  else output.stdout(`${owner === null ? 'shared list' : 'list'} ${name} made\n`)
   return 0
 }
 
 export const deleteList = async (context: ListsContext): Promise<number> => {
-  const { store, owner, output, command } = context
+  const { output, command } = context
   const found = await requireList(context)
-  await store.lists.remove(owner, found.name)
+  await callLists(context, 'DELETE /organizations/{organization}/lists/{list}', {})
   if (command.flag('json')) printJson(context, { deleted: found.name })
   else output.stdout(`${found.name} and its ${found.entryCount} entries are deleted\n`)
   return 0
@@ -143,49 +146,41 @@ const reportRefresh = async (context: ListsContext, result: RefreshResult): Prom
   return result.status === 'failed' ? 1 : 0
 }
 
+/** Reads the source here and now; a reading by the service that is under way is outdated by it. */
+const refreshNow = async (context: ListsContext, { id, name }: AddressList): Promise<number> => {
+  const taken = await context.store.listSources.take(id, LEASE_SECONDS)
+  if (taken === null) throw new CommandFailedError(`the list ${name} has no source`)
+  return reportRefresh(context, await refreshList(refreshDependencies(context), taken))
+}
+
 export const refresh = async (context: ListsContext): Promise<number> => {
   const found = await requireList(context)
-  const source = await context.store.listSources.find(found.id)
-  if (source === null) throw new CommandFailedError(`the list ${found.name} has no source`)
-  return reportRefresh(context, await refreshList(refreshDependencies(context), source))
-}
-
-const locationOf = (text: string, reach: ListSource['reach']): string => {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return resolve(text)
-  try {
-    return parseReachableUrl(text, reach).href
-  } catch (error) {
-    if (error instanceof UrlRefusedError) throw new UsageError(`--from ${error.detail}`)
-    throw error
-  }
-}
-
-const reachOf = (text: string | undefined): ListSource['reach'] => {
-  if (text === undefined) return 'public'
-  if (text === 'public' || text === 'private' || text === 'loopback') return text
-  throw new UsageError('--reach must be public, private or loopback')
+  if (!found.hasSource) throw new CommandFailedError(`the list ${found.name} has no source`)
+  await callLists(context, 'POST /organizations/{organization}/lists/{list}/source/refresh', { body: {} })
+  return refreshNow(context, found)
 }
 
 export const source = async (context: ListsContext): Promise<number> => {
-  const { store, output, command } = context
+  const { output, command } = context
   const found = await requireList(context)
   if (command.flag('none')) {
-    await store.listSources.remove(found.id)
+    // Said again, it is so already.
+    if (found.hasSource) await callLists(context, 'DELETE /organizations/{organization}/lists/{list}/source', {})
     if (command.flag('json')) printJson(context, { list: found.name, source: null })
     else output.stdout(`${found.name} is kept by people now, with the ${found.entryCount} entries that it has\n`)
     return 0
   }
   const from = command.required('from')
-  const intervalSeconds = parseDuration(command.text('every') ?? DEFAULT_INTERVAL, '--every')
-  if (intervalSeconds < SHORTEST_INTERVAL_SECONDS) throw new UsageError('--every must be 60s at least')
-  const reach = reachOf(command.text('reach'))
-  const set = await store.listSources.set(found.id, {
-    location: locationOf(from, reach),
-    format: formatOf(command.text('format'), from),
-    reach,
-    skipsBadLines: command.flag('skip-bad'),
-    intervalSeconds,
+  await callLists(context, 'PUT /organizations/{organization}/lists/{list}/source-here', {
+    body: {
+      location: /^[a-z][a-z0-9+.-]*:\/\//i.test(from) ? from : resolve(from),
+      format: formatOf(command.text('format'), from),
+      reach: (command.text('reach') ?? 'public') as ListSource['reach'],
+      every_seconds: parseDuration(command.text('every') ?? DEFAULT_INTERVAL, '--every'),
+      skip_bad_lines: command.flag('skip-bad'),
+    },
+    flags: { url: '--from', location: '--from', reach: '--reach', every_seconds: '--every' },
   })
   // Read at once, so that whoever sets it sees whether it works.
-  return reportRefresh(context, await refreshList(refreshDependencies(context), set))
+  return refreshNow(context, found)
 }

@@ -1,9 +1,8 @@
 // `countersign lists …`: lists of addresses, by hand, by file and by source. Every change is live in a running service
 // within a second.
-import { FieldInvalidError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
-import { ConstraintViolatedError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
+import type { Open } from './door.ts'
 import type { ListsContext } from './list-context.ts'
 import { add, exportList, find, remove, upload } from './list-entries.ts'
 import { create, deleteList, list, refresh, show, source } from './list-sources.ts'
@@ -47,7 +46,7 @@ Exit codes: 0 done, 1 a bad line, not found, or it can't be done, 2 the call is 
 
 export interface ListsCommandInput {
   readonly output: CommandOutput
-  readonly openStore: () => Promise<Store>
+  readonly open: Open
   readonly clock: Clock
   /** The operating system's user. */
   readonly user: string
@@ -109,16 +108,12 @@ export const runLists = (commandArguments: readonly string[], input: ListsComman
       const given = command.text(option) !== undefined || command.flag(option)
       if (given && !known.options.includes(option)) throw new UsageError(`${name} does not take --${option}`)
     }
-    const store = await input.openStore()
+    const opened = await input.open()
     try {
-      const owner = await ownerOf(store, command.text('org'), command.flag('shared'))
+      const owner = await ownerOf(opened.store, command.text('org'), command.flag('shared'))
       const { output, clock, user } = input
-      return await known.run({ store, output, command, owner, clock, user })
-    } catch (error) {
-      if (error instanceof FieldInvalidError) throw new UsageError(error.detail)
-      if (error instanceof ConstraintViolatedError) throw new CommandFailedError('refused: it exists already')
-      throw error
+      return await known.run({ ...opened, output, command, owner, clock, user })
     } finally {
-      await store.close()
+      await opened.close()
     }
   })

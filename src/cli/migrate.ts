@@ -1,12 +1,15 @@
-// `countersign migrate`: everything that one database holds into another, fresh one, of either kind. The source stays as it
-// is; what goes on with the target is decided by the setting `store`.
+// `countersign migrate`: everything that one database holds into another, fresh one, of either kind. The source keeps its
+// content and is marked as moved, so that nothing goes on with it by mistake.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { SettingInvalidError } from '../settings.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { dataFolderAt } from '../setup/data-folder.ts'
+import { rememberedStore, rememberStore } from '../setup/store-place.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
 import { findUsers } from '../store/in-use.ts'
+import { markMoved, unmarkMoved } from '../store/moved.ts'
 import { describeStore, parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
-import { type CopiedTable, copyTables, openCopySource, openForCopying } from '../store/table-copy.ts'
+import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved } from '../store/table-copy.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -17,12 +20,17 @@ import {
 } from './output.ts'
 
 const USAGE = `Usage: bun run countersign migrate --from ADDRESS --to ADDRESS [--json]
+       bun run countersign migrate --take-back ADDRESS
 
 Copies a whole database into an empty one, table by table, and compares what arrived by count and SHA-256. The target
-has all of it at the end, or stays empty. No service may use the source meanwhile.
+has all of it at the end, or stays empty. No service may use the source meanwhile, and nothing opens it afterwards: it
+keeps its content and says where the deployment went.
 
 ADDRESS is sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. One with a password belongs into a variable or a file,
 where the list of processes does not show it: env:NAME or file:PATH. A PostgreSQL database has to be there already.
+
+--take-back makes a store that was moved away usable again as it was then, for a move that is given up. What was changed
+in the new place since is not in it: stop every service there first, and use one of the two only.
 
 The keystores, evidence and decision log stay in the data folder. Afterwards set COUNTERSIGN_STORE to the target.
 `
@@ -88,13 +96,15 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
     const to = await openForCopying(target)
     try {
       let printedMs = monotonicMs()
-      return await copyTables(from, to, {
+      const copied = await copyTables(from, to, {
         onProgress: ({ table, rows, tablesDone, tablesTotal }) => {
           if (json || monotonicMs() - printedMs < PROGRESS_MS) return
           printedMs = monotonicMs()
           output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
         },
       })
+      await markMoved(from, target)
+      return copied
     } finally {
       await to.close()
     }
@@ -109,7 +119,30 @@ const print = (copied: readonly CopiedTable[], target: StoreTarget, { stdout }: 
   )
   const rows = copied.reduce((sum, table) => sum + table.rows, 0)
   stdout(`${copied.length} tables with ${rows} rows are in ${describeStore(target)}, the same on both sides.\n`)
-  stdout('Set COUNTERSIGN_STORE to it and start the service; the source is as it was.\n')
+  stdout('Set COUNTERSIGN_STORE to it, for the service and for commands; nothing opens the source any more.\n')
+}
+
+/** The folders whose store was the source remember the target. */
+const rememberInFolders = async (dataDirectory: string, source: StoreTarget, target: StoreTarget): Promise<void> => {
+  const folder = dataFolderAt(resolve(dataDirectory))
+  const holdsSource = source.kind === 'sqlite' && source.path === folder.database
+  if (holdsSource || rememberedStore(folder) === describeStore(source)) await rememberStore(folder, target)
+  if (source.kind === 'sqlite' && !holdsSource) {
+    const other = dataFolderAt(dirname(source.path))
+    if (source.path === other.database) await rememberStore(other, target)
+  }
+}
+
+const takeBack = async (store: StoreTarget, dataDirectory: string, { stdout }: CommandOutput): Promise<void> => {
+  const database = await openMoved(store)
+  try {
+    if (!(await unmarkMoved(database))) throw new CommandFailedError(`${describeStore(store)} was not moved away`)
+  } finally {
+    await database.close()
+  }
+  const folder = dataFolderAt(resolve(dataDirectory))
+  if (store.kind === 'sqlite' && store.path === folder.database) await rememberStore(folder, store)
+  stdout(`${describeStore(store)} can be used again, as it was when it was moved.\n`)
 }
 
 /** Returns the exit code: 0 done, 1 it can't be done and nothing was copied, 2 usage. */
@@ -117,12 +150,24 @@ export const runMigrate = (commandArguments: readonly string[], context: Migrate
   runToExitCode(context.output, USAGE, async () => {
     const { output, environment, dataDirectory } = context
     const options = { from: { type: 'string' }, to: { type: 'string' }, json: { type: 'boolean' } } as const
-    const command = parseCommand(commandArguments, { ...options, help: { type: 'boolean', short: 'h' } })
+    const command = parseCommand(commandArguments, {
+      ...options,
+      'take-back': { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    })
     if (command.flag('help')) {
       output.stdout(USAGE)
       return 0
     }
     if (command.positionals.length > 0) throw new UsageError('migrate takes options only')
+    const moved = command.text('take-back')
+    if (moved !== undefined) {
+      if (command.text('from') !== undefined || command.text('to') !== undefined) {
+        throw new UsageError('--take-back stands alone')
+      }
+      await takeBack(readAddress('--take-back', moved, environment), dataDirectory, output)
+      return 0
+    }
     const source = readAddress('--from', command.required('from'), environment)
     const target = readAddress('--to', command.required('to'), environment)
     if (source.kind === 'sqlite' && !existsSync(source.path)) {
@@ -134,6 +179,7 @@ export const runMigrate = (commandArguments: readonly string[], context: Migrate
     const locks = lockSource(dataDirectory, source)
     try {
       const copied = await copyAll(source, target, context, command.flag('json'))
+      await rememberInFolders(dataDirectory, source, target)
       if (command.flag('json')) output.stdout(`${JSON.stringify({ tables: copied })}\n`)
       else print(copied, target, output)
       return 0

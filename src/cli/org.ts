@@ -1,16 +1,14 @@
 // `countersign org`: the organizations of a deployment, how closely each has people checked, and how it looks to them.
-
-import { FieldInvalidError } from '../domain/errors.ts'
-import { LEVELS, levelName, parseLevel } from '../domain/level.ts'
-import { ConstraintViolatedError } from '../store/errors.ts'
+import { readFileSync } from 'node:fs'
+import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
 import type { Organization } from '../store/organizations.ts'
 import type { Store } from '../store/store.ts'
-import { parseName } from './key-options.ts'
-import { readBrand } from './org-brand.ts'
+import { TRUSTED_MAX } from '../store/verification-trust.ts'
+import type { Open, Opened } from './door.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  findVerb,
+  chooseVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
@@ -24,7 +22,15 @@ const LEVEL_NAMES = Object.keys(LEVELS).join(', ')
 const USAGE = `Usage: countersign org list
        countersign org create SLUG [--name TEXT] [--level LEVEL]
        countersign org level ORG LEVEL
+       countersign org trust ORG [all | none | OTHER ...]
+       countersign org second-factor [ORG] [on | off]
        countersign org brand ORG [--color COLOR] [--logo FILE]
+
+"trust" says whose verifications ORG relies on beside its own: everyone's (the default), nobody's, or those of the
+organizations named; without any it shows whose they are.
+
+"second-factor" says whether people need one-time codes or a passkey: in ORG, or everywhere without one. Who has neither is
+let in only to add one. Without "on" or "off" it shows how it is.
 
 SLUG is a new organization's short name: lower-case letters, digits and hyphens. ORG is a short name or an id.
 LEVEL is one of ${LEVEL_NAMES}. Raising it ends the verification of wallets below it within a second.
@@ -41,11 +47,10 @@ Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 
 export interface OrgCommandInput {
   readonly output: CommandOutput
-  readonly openStore: () => Promise<Store>
+  readonly open: Open
 }
 
-interface Context {
-  readonly store: Store
+interface Context extends Opened {
   readonly output: CommandOutput
   readonly command: ParsedCommand
 }
@@ -68,58 +73,139 @@ const print = ({ output, command }: Context, organizations: readonly Organizatio
   )
 }
 
-const requireLevel = (text: string | undefined) => {
-  const level = parseLevel(text ?? '')
-  if (level === null) throw new UsageError(`LEVEL must be one of ${LEVEL_NAMES}`)
-  return level
-}
-
 const list = async (context: Context): Promise<void> => print(context, await context.store.organizations.list())
 
+/** What the operation checks; the type is what it then is. */
+const levelOf = (text: string | undefined): LevelName => (text ?? '') as LevelName
+
 const create = async (context: Context): Promise<void> => {
-  const { store, command } = context
+  const { store, door, command } = context
   const slug = command.positionals[1]
   if (slug === undefined) throw new UsageError('SLUG is missing')
   const level = command.text('level')
-  const name = parseName(command.text('name') ?? slug)
-  print(context, [
-    await store.organizations.create({ slug, name, ...(level === undefined ? {} : { level: requireLevel(level) }) }),
-  ])
+  const name = command.text('name') ?? slug
+  const created = await door.call('POST /organizations', {
+    body: level === undefined ? { slug, name } : { slug, name, level: levelOf(level) },
+    flags: { slug: 'SLUG', name: '--name', level: 'LEVEL' },
+  })
+  print(context, [await requireOrganization(store, created.id)])
+}
+
+const requireOrganization = async (store: Store, name: string | undefined): Promise<Organization> => {
+  if (name === undefined) throw new UsageError('ORG is missing')
+  const organization = await store.organizations.find(name)
+  if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+  return organization
 }
 
 const setLevel = async (context: Context): Promise<void> => {
-  const { store, command } = context
+  const { store, door, command } = context
   const [, wanted, levelText] = command.positionals
-  if (wanted === undefined) throw new UsageError('ORG is missing')
-  const level = requireLevel(levelText)
-  const organization = await store.organizations.find(wanted)
-  const changed = organization === null ? null : await store.organizations.setLevel(organization.id, level)
-  if (changed === null) throw new CommandFailedError(`there is no organization ${wanted}`)
-  print(context, [changed])
+  const { id } = await requireOrganization(store, wanted)
+  await door.call('PATCH /organizations/{organization}', {
+    params: { organization: id },
+    body: { level: levelOf(levelText) },
+    flags: { level: 'LEVEL' },
+  })
+  print(context, [await requireOrganization(store, id)])
 }
 
-const setBrand = async ({ store, output, command }: Context): Promise<void> => {
-  const [, wanted] = command.positionals
-  if (wanted === undefined) throw new UsageError('ORG is missing')
-  const change = readBrand({ color: command.text('color'), logo: command.text('logo') })
-  const organization = await store.organizations.find(wanted)
-  if (organization === null) throw new CommandFailedError(`there is no organization ${wanted}`)
-  const { color, logoVersion } = await store.organizationBrands.set(organization.id, change)
-  const brand = { slug: organization.slug, color, logo: logoVersion }
+const trust = async ({ store, door, output, command }: Context): Promise<void> => {
+  const [, wanted, ...words] = command.positionals
+  const { id, slug } = await requireOrganization(store, wanted)
+  const params = { organization: id }
+  const [first] = words
+  const everyoneOrNobody = words.length === 1 && (first === 'all' || first === 'none') ? first : null
+  const { trusts, organizations } =
+    words.length === 0
+      ? await door.call('GET /organizations/{organization}/verification-trust', { params })
+      : await door.call('PUT /organizations/{organization}/verification-trust', {
+          params,
+          body: everyoneOrNobody === null ? { trusts: 'listed', organizations: words } : { trusts: everyoneOrNobody },
+          flags: { organizations: 'OTHER' },
+        })
+  const names = trusts === 'all' ? 'all' : organizations.map((each) => each.slug)
   output.stdout(
     command.flag('json')
-      ? `${JSON.stringify(brand)}\n`
+      ? `${JSON.stringify({ slug, trusts: names })}\n`
       : formatTable([
-          ['ORG', 'COLOR', 'LOGO'],
-          [brand.slug, color ?? '-', logoVersion ?? '-'],
+          ['ORG', 'TRUSTS'],
+          [slug, names === 'all' ? 'all' : names.length === 0 ? 'none' : names.join(' ')],
         ]),
   )
+}
+
+const secondFactor = async ({ store, door, output, command }: Context): Promise<void> => {
+  const words = command.positionals.slice(1)
+  const last = words.at(-1)
+  const wanted = last === 'on' || last === 'off' ? last : undefined
+  const [name, surplus] = wanted === undefined ? words : words.slice(0, -1)
+  if (surplus !== undefined) throw new UsageError('say on or off')
+  const organization = name === undefined ? null : await store.organizations.find(name)
+  if (name !== undefined && organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+  if (wanted !== undefined) {
+    const body = { required: wanted === 'on' }
+    if (organization === null) await door.call('PUT /deployment/second-factor-rule', { body })
+    else
+      await door.call('PUT /organizations/{organization}/second-factor-rule', {
+        params: { organization: organization.id },
+        body,
+      })
+  }
+  const { deployment, organizationIds } = await store.organizationSettings.readSecondFactorRules()
+  const required = organization === null ? deployment : organizationIds.includes(organization.id)
+  output.stdout(
+    command.flag('json')
+      ? `${JSON.stringify({ slug: organization?.slug ?? null, required, requiredEverywhere: deployment })}\n`
+      : formatTable([
+          ['ORG', 'SECOND FACTOR'],
+          [
+            organization?.slug ?? '(everywhere)',
+            required ? 'required' : deployment ? 'required everywhere' : 'not required',
+          ],
+        ]),
+  )
+}
+
+const setBrand = async ({ store, door, output, command }: Context): Promise<void> => {
+  const [, wanted] = command.positionals
+  const { id, slug } = await requireOrganization(store, wanted)
+  const [color, logo] = [command.text('color'), command.text('logo')]
+  if (color === undefined && logo === undefined) throw new UsageError('give --color, --logo or both')
+  const brand = await door.call('PATCH /organizations/{organization}/brand', {
+    params: { organization: id },
+    body: {
+      ...(color === undefined ? {} : { color: color === 'none' ? null : color.toLowerCase() }),
+      ...(logo === undefined ? {} : { logo: logo === 'none' ? null : readLogo(logo) }),
+    },
+    flags: { color: '--color', logo: '--logo' },
+  })
+  const shown = { slug, color: brand.color, logo: brand.logo_version }
+  output.stdout(
+    command.flag('json')
+      ? `${JSON.stringify(shown)}\n`
+      : formatTable([
+          ['ORG', 'COLOR', 'LOGO'],
+          [slug, shown.color ?? '-', shown.logo ?? '-'],
+        ]),
+  )
+}
+
+/** As base64. What is no picture, or too large, the operation refuses. */
+const readLogo = (path: string): string => {
+  try {
+    return readFileSync(path).toString('base64')
+  } catch {
+    throw new CommandFailedError(`the logo can't be read: ${path}`)
+  }
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
   list: { run: list, words: 0 },
   create: { run: create, words: 1 },
   level: { run: setLevel, words: 2 },
+  trust: { run: trust, words: TRUSTED_MAX + 1 },
+  'second-factor': { run: secondFactor, words: 2 },
   brand: { run: setBrand, words: 1 },
 }
 
@@ -137,23 +223,13 @@ export const runOrg = (commandArguments: readonly string[], input: OrgCommandInp
       },
       VERBS,
     )
-    if (command.flag('help')) {
-      input.output.stdout(USAGE)
-      return 0
-    }
-    const run = findVerb(VERBS, command)
-    if (run === undefined) throw new UsageError('say what to do with organizations')
-    const store = await input.openStore()
+    const run = chooseVerb(VERBS, command, input.output, USAGE, 'organizations')
+    if (run === null) return 0
+    const opened = await input.open()
     try {
-      await run({ store, output: input.output, command })
+      await run({ ...opened, output: input.output, command })
       return 0
-    } catch (error) {
-      if (error instanceof FieldInvalidError)
-        throw new UsageError(error.detail.replace('request validation failed: ', ''))
-      if (error instanceof ConstraintViolatedError)
-        throw new CommandFailedError('there is such an organization already')
-      throw error
     } finally {
-      await store.close()
+      await opened.close()
     }
   })

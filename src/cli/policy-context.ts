@@ -1,20 +1,22 @@
 // What every `countersign policy` command works with: documents from files and from the store, and how it prints.
 import { readFileSync } from 'node:fs'
-import { PolicyUnusableError } from '../policy/errors.ts'
+import type { ChainTable } from '../domain/chain.ts'
+import { type PolicyIssue, PolicyUnusableError, renderIssues } from '../policy/errors.ts'
 import { compileRevision, draftRevision, type RevisionDraft } from '../policy/revision.ts'
 import type { KnownSources } from '../policy/scope.ts'
 import type { CompiledPolicy } from '../policy/types/program.ts'
 import type { Policy, StoredRevision } from '../store/policies.ts'
 import type { Store } from '../store/store.ts'
+import type { Opened } from './door.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 
 export interface PolicyContext {
+  readonly chains: ChainTable
   readonly output: CommandOutput
   readonly command: ParsedCommand
 }
 
-export interface PolicyStoreContext extends PolicyContext {
-  readonly store: Store
+export interface PolicyStoreContext extends PolicyContext, Opened {
   readonly organizationId: string
 }
 
@@ -38,15 +40,25 @@ export const requireOrganization = async (store: Store, command: ParsedCommand):
   return organization.id
 }
 
-/** The lists that the organization's policies see. */
-export const knownSources = async ({ store, organizationId }: PolicyStoreContext): Promise<KnownSources> => {
-  const lists = [...(await store.lists.list(organizationId)), ...(await store.lists.list(null))]
-  return { lists: new Set(lists.map(({ name }) => name)) }
-}
+/** What a document that is checked without a store may name. */
+export const knownChains = ({ chains }: PolicyContext): KnownSources => ({
+  chains: new Set(chains.chains.map(({ name }) => name)),
+})
 
 /** @throws PolicyInvalidError with every mistake. */
 export const readDraft = (path: string | undefined, known: KnownSources = {}): RevisionDraft =>
   draftRevision(readSource(path), known)
+
+/** Says what is likely not meant, beside what the command prints. JSON has it among its values. */
+export const printWarnings = (
+  { output, command }: Pick<PolicyContext, 'output' | 'command'>,
+  source: string,
+  warnings: readonly PolicyIssue[],
+): void => {
+  if (warnings.length === 0 || command.flag('json')) return
+  const what = warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`
+  output.stderr(`${what}, which the document may be saved with:\n${renderIssues(source, warnings)}\n`)
+}
 
 export const requirePolicy = async (
   { store, organizationId }: PolicyStoreContext,

@@ -5,7 +5,7 @@ import { runPolicyTests } from '../policy/policy-tests.ts'
 import { readTemplates } from '../policy/templates.ts'
 import type { FactNeed } from '../policy/types/needs.ts'
 import { CommandFailedError, formatTable, UsageError } from './output.ts'
-import { type PolicyContext, print, readDraft, readSource } from './policy-context.ts'
+import { knownChains, type PolicyContext, print, printWarnings, readDraft, readSource } from './policy-context.ts'
 
 /** A need in a few words. */
 export const describeNeed = (need: FactNeed): string => {
@@ -13,7 +13,9 @@ export const describeNeed = (need: FactNeed): string => {
     case 'list':
       return `list ${need.list}${need.maxAgeSeconds === null ? '' : ` (at most ${need.maxAgeSeconds} s old)`}`
     case 'screener':
-      return `screener ${need.screener}`
+      return `screener ${need.screener}${need.onBehalf === true ? ' of onBehalf' : ''}`
+    case 'on-behalf-identity':
+      return 'identity of onBehalf'
     case 'read':
       return `read ${need.read}`
     case 'velocity':
@@ -24,26 +26,32 @@ export const describeNeed = (need: FactNeed): string => {
 }
 
 export const check = (context: PolicyContext): number => {
-  const { compiled, contentHash, tests } = readDraft(context.command.positionals[1])
+  const { source, compiled, contentHash, tests, warnings } = readDraft(
+    context.command.positionals[1],
+    knownChains(context),
+  )
   const { document, requires, needs } = compiled
   const rules = document.rules.length
   const wants = [...requires, ...needs.map(describeNeed)]
   const text = `${document.name}: valid, ${rules} rules, ${tests.length} tests passed`
   print(
     context,
-    { valid: true, name: document.name, contentHash, rules, tests: tests.length, requires, needs },
+    { valid: true, name: document.name, contentHash, rules, tests: tests.length, requires, needs, warnings },
     `${text}${wants.length === 0 ? '' : `; needs ${wants.join(', ')}`}\n`,
   )
+  printWarnings(context, source, warnings)
   return 0
 }
 
 export const test = (context: PolicyContext): number => {
-  const { policy } = compileSource(readSource(context.command.positionals[1]))
+  const source = readSource(context.command.positionals[1])
+  const { policy, warnings } = compileSource(source, knownChains(context))
   const results = runPolicyTests(policy)
   const failed = results.filter(({ failure }) => failure !== null).length
   const lines = results.map(({ name, failure }) => (failure === null ? `pass  ${name}\n` : `FAIL  ${failure}\n`))
   const text = `${lines.join('')}${results.length - failed} passed, ${failed} failed\n`
-  print(context, { passed: results.length - failed, failed, tests: results }, text)
+  print(context, { passed: results.length - failed, failed, tests: results, warnings }, text)
+  printWarnings(context, source, warnings)
   return failed === 0 ? 0 : 1
 }
 

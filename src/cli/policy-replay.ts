@@ -3,18 +3,16 @@ import { forEachLine } from '../decisions/forwards.ts'
 import { segmentsSince } from '../decisions/since.ts'
 import { readEntry } from '../decisions/tail.ts'
 import type { DecisionRecord } from '../decisions/types.ts'
-import type { ChainTable } from '../domain/chain.ts'
 import { type ListImage, type ListMembers, openListImage } from '../domain/list-image.ts'
 import type { Clock } from '../domain/time.ts'
 import { createServedLists } from '../facts/lists/serve-lists.ts'
 import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../policy/replay.ts'
-import type { ListReader } from '../policy/types/lists.ts'
+import type { ListReader } from '../policy/types/list-reader.ts'
 import { formatTable, UsageError } from './output.ts'
 import { type PolicyStoreContext, print, requirePolicy, resolvePolicyText } from './policy-context.ts'
 
 export interface ReplayContext extends PolicyStoreContext {
   readonly decisionsDirectory: string
-  readonly chains: ChainTable
   readonly clock: Clock
   /** Whether progress can be drawn over and over in one line. */
   readonly isTerminal: boolean

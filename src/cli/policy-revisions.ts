@@ -4,56 +4,57 @@ import type { CompiledPolicy } from '../policy/types/program.ts'
 import type { Policy } from '../store/policies.ts'
 import { CommandFailedError, formatTable, UsageError } from './output.ts'
 import {
-  compileStored,
   isRevisionReference,
-  knownSources,
   type PolicyStoreContext,
   print,
-  readDraft,
+  printWarnings,
+  readSource,
   requirePolicy,
   requireRevision,
   resolvePolicyText,
 } from './policy-context.ts'
 
+/** Saved and made live at once, or not at all. */
 export const apply = async (context: PolicyStoreContext): Promise<number> => {
-  const { store, organizationId, command } = context
-  const { source, compiled } = readDraft(command.positionals[1], await knownSources(context))
-  const { document } = compiled
-  const policyId = command.text('policy')
+  const { door, organizationId: organization, command } = context
+  const source = readSource(command.positionals[1])
+  const known = command.text('policy')
   const activates = !command.flag('draft')
-  const applied = await store.transaction(async (tables) => {
-    const policy =
-      policyId === undefined
-        ? await tables.policies.create({ organizationId, name: document.name })
-        : await tables.policies.find(organizationId, policyId)
-    if (policy === null) throw new CommandFailedError(`there is no policy ${policyId}`)
-    const revision = await tables.policies.saveRevision({
-      organizationId,
-      policyId: policy.id,
-      source,
-      quorum: document.quorum,
-    })
-    if (revision === null) throw new CommandFailedError(`there is no policy ${policy.id}`)
+  const applied = await door.together(async (door) => {
+    const made =
+      known === undefined
+        ? await door.call('POST /organizations/{organization}/policies', { params: { organization }, body: { source } })
+        : null
+    const policy = known ?? made?.policy.id ?? ''
+    const saved =
+      made === null
+        ? await door.call('POST /organizations/{organization}/policies/{policy}/revisions', {
+            params: { organization, policy },
+            body: { source },
+          })
+        : { ...made.revision, warnings: made.warnings }
     if (activates) {
-      if (policy.name !== document.name) await tables.policies.rename(organizationId, policy.id, document.name)
-      await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+      await door.call('POST /organizations/{organization}/policies/{policy}/activate', {
+        params: { organization, policy },
+        body: { revision_id: saved.id },
+      })
     }
-    const { id, number, contentHash } = revision
-    return { policy: policy.id, revision: id, number, contentHash, active: activates }
+    const { id, number, content_hash: contentHash, warnings } = saved
+    return { policy, revision: id, number, contentHash, active: activates, warnings }
   })
   const state = activates ? 'is active' : 'is saved, not active'
   print(context, applied, `${applied.policy}: revision ${applied.number} (${applied.revision}) ${state}\n`)
+  printWarnings(context, source, applied.warnings)
   return 0
 }
 
 export const activate = async (context: PolicyStoreContext): Promise<number> => {
-  const { store, organizationId, command } = context
+  const { door, organizationId, command } = context
   const policy = await requirePolicy(context, command.positionals[1])
   const revision = await requireRevision(context, policy, command.required('revision'))
-  const { document } = compileStored(revision)
-  await store.transaction(async (tables) => {
-    if (policy.name !== document.name) await tables.policies.rename(organizationId, policy.id, document.name)
-    await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+  await door.call('POST /organizations/{organization}/policies/{policy}/activate', {
+    params: { organization: organizationId, policy: policy.id },
+    body: { revision_id: revision.id },
   })
   const activated = { policy: policy.id, revision: revision.id, number: revision.number, active: true }
   print(context, activated, `${policy.id}: revision ${revision.number} (${revision.id}) is active\n`)
@@ -61,19 +62,19 @@ export const activate = async (context: PolicyStoreContext): Promise<number> => 
 }
 
 export const shadow = async (context: PolicyStoreContext): Promise<number> => {
-  const { store, organizationId, command } = context
+  const { door, organizationId, command } = context
   const policy = await requirePolicy(context, command.positionals[1])
-  if (command.flag('off')) {
-    await store.policies.endShadow(organizationId, policy.id)
+  const wanted = command.flag('off') ? null : command.text('revision')
+  if (wanted === undefined) throw new UsageError('say which with --revision, or --off')
+  const revision = wanted === null ? null : await requireRevision(context, policy, wanted)
+  await door.call('PUT /organizations/{organization}/policies/{policy}/shadow', {
+    params: { organization: organizationId, policy: policy.id },
+    body: { revision_id: revision?.id ?? null },
+  })
+  if (revision === null) {
     print(context, { policy: policy.id, shadow: null }, `${policy.id}: no shadow\n`)
     return 0
   }
-  const wanted = command.text('revision')
-  if (wanted === undefined) throw new UsageError('say which with --revision, or --off')
-  const revision = await requireRevision(context, policy, wanted)
-  if (revision.id === policy.activeRevisionId) throw new CommandFailedError('that revision is the active one')
-  compileStored(revision)
-  await store.policies.shadowRevision(organizationId, policy.id, revision.id)
   const text = `${policy.id}: revision ${revision.number} (${revision.id}) shadows the active one\n`
   print(context, { policy: policy.id, shadow: revision.id, number: revision.number }, text)
   return 0

@@ -2,7 +2,7 @@
 import type { ChainTable } from '../domain/chain.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
-import type { Store } from '../store/store.ts'
+import type { Open } from './door.ts'
 import { type CommandOutput, findVerb, parseCommand, runToExitCode, UsageError, type Verbs } from './output.ts'
 import { type PolicyContext, print, readDraft, requireOrganization } from './policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
@@ -25,7 +25,8 @@ const USAGE = `Usage: countersign policy check FILE
 A policy document is YAML or JSON; FILE may be - for standard input. REVISION is a revision's id, or its number together
 with --policy. Every command but the first five takes --org NAME, by name or id (default demo).
 
-  check      Says whether a document is valid and its tests pass; every problem has its line and column.
+  check      Says whether a document is valid and its tests pass; every problem has its line and column. Warnings say what
+             is likely not meant, and keep nothing from being saved.
   test       Runs a document's tests and prints each.
   templates  Lists the templates; new prints one, to be edited.
   schema     Prints the JSON Schema of policy documents.
@@ -48,7 +49,7 @@ Exit codes: 0 done, 1 the document is invalid, a test fails or the policy is unk
 export interface PolicyCommandDependencies {
   readonly output: CommandOutput
   /** Called only by what needs one: documents can be checked on any machine. */
-  readonly openStore: () => Promise<Store>
+  readonly open: Open
   readonly decisionsDirectory: string
   readonly chains: ChainTable
   readonly clock: Clock
@@ -100,30 +101,31 @@ export const runPolicy = (
   commandArguments: readonly string[],
   dependencies: PolicyCommandDependencies,
 ): Promise<number> => {
-  const { output, openStore } = dependencies
+  const { output, open } = dependencies
   return runToExitCode(output, USAGE, async () => {
     const command = parseCommand(commandArguments, OPTIONS, { ...DOCUMENT_VERBS, ...STORE_VERBS })
     if (command.flag('help')) {
       output.stdout(USAGE)
       return 0
     }
-    const context: PolicyContext = { output, command }
+    const context: PolicyContext = { output, command, chains: dependencies.chains }
     try {
       const runDocument = findVerb(DOCUMENT_VERBS, command)
       if (runDocument !== undefined) return runDocument(context)
       if (command.positionals[0] === 'diff' && comparesFiles(command.positionals)) return diffFiles(context)
       const run = findVerb(STORE_VERBS, command)
       if (run === undefined) throw new UsageError('say what to do with policies')
-      const store = await openStore()
+      const opened = await open()
       try {
-        const organizationId = await requireOrganization(store, command)
-        return await run({ ...dependencies, command, store, organizationId })
+        const organizationId = await requireOrganization(opened.store, command)
+        return await run({ ...dependencies, ...opened, command, organizationId })
       } finally {
-        await store.close()
+        await opened.close()
       }
     } catch (error) {
       if (!(error instanceof PolicyInvalidError)) throw error
-      if (command.flag('json')) output.stdout(`${JSON.stringify({ valid: false, issues: error.issues })}\n`)
+      const { issues, warnings } = error
+      if (command.flag('json')) output.stdout(`${JSON.stringify({ valid: false, issues, warnings })}\n`)
       else output.stderr(`${error.message}\n`)
       return 1
     }

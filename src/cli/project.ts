@@ -1,14 +1,14 @@
 // `countersign project`: what an organization attests for, and which contracts and programs belong to it.
 import { parseAddress } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
-import { ConstraintViolatedError } from '../store/errors.ts'
 import type { Project } from '../store/projects.ts'
-import type { Store } from '../store/store.ts'
+import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
+import { parseWhole } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  findVerb,
+  chooseVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
@@ -41,23 +41,28 @@ Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 export interface ProjectCommandInput {
   readonly output: CommandOutput
   readonly chains: ChainTable
-  readonly openStore: () => Promise<Store>
+  readonly open: Open
 }
 
-interface Context {
-  readonly store: Store
+interface Context extends Opened {
   readonly output: CommandOutput
   readonly chains: ChainTable
   readonly command: ParsedCommand
   readonly organizationId: string
 }
 
-const lifetime = (command: ParsedCommand): { lifetimeSeconds?: number } => {
+const FLAGS = {
+  name: '--name',
+  policy_id: '--policy',
+  lifetime_seconds: '--lifetime',
+  verification_hash: '--hash',
+  chain: '--chain',
+  address: '--address',
+}
+
+const lifetimeOf = (command: ParsedCommand): { lifetime_seconds?: number } => {
   const text = command.text('lifetime')
-  if (text === undefined) return {}
-  const seconds = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : 0
-  if (seconds < 10 || seconds > 3600) throw new UsageError('--lifetime must be a whole number from 10 to 3600')
-  return { lifetimeSeconds: seconds }
+  return text === undefined ? {} : { lifetime_seconds: parseWhole(text, '--lifetime') }
 }
 
 const requireProject = async ({ store, command, organizationId }: Context): Promise<Project> => {
@@ -74,14 +79,19 @@ const printProjects = ({ output, command }: Context, projects: readonly Project[
     output.stdout(`${JSON.stringify(projects)}\n`)
     return
   }
-  const rows = projects.map(({ id, name, verificationHash, policyId, lifetimeSeconds }) => [
+  const rows = projects.map(({ id, name, verificationHash, policyId, policyActive, lifetimeSeconds }) => [
     id,
     name,
     verificationHash,
-    policyId,
+    policyActive ? policyId : `${policyId} (no active revision)`,
     `${lifetimeSeconds} s`,
   ])
   output.stdout(formatTable([['PROJECT', 'NAME', 'VERIFICATION HASH', 'POLICY', 'LIFETIME'], ...rows]))
+  for (const { name, policyId } of projects.filter(({ policyActive }) => !policyActive)) {
+    output.stderr(
+      `every request for ${name} is refused, because ${policyId} has no active revision: countersign policy activate ${policyId} --revision N\n`,
+    )
+  }
 }
 
 const list = async (context: Context): Promise<void> => {
@@ -89,65 +99,76 @@ const list = async (context: Context): Promise<void> => {
 }
 
 const create = async (context: Context): Promise<void> => {
-  const { store, command, organizationId } = context
+  const { store, door, command, organizationId } = context
   const hash = command.text('hash')
-  if (hash !== undefined && !/^x-[0-9a-f]{16,62}$/.test(hash)) {
-    throw new UsageError('--hash must be x- and 16 to 62 lower-case hex digits')
-  }
-  const project = await store.projects.create({
-    organizationId,
-    name: command.required('name'),
-    policyId: command.required('policy'),
-    ...lifetime(command),
-    ...(hash === undefined ? {} : { verificationHash: hash }),
+  const { id } = await door.call('POST /organizations/{organization}/projects', {
+    params: { organization: organizationId },
+    body: {
+      name: command.required('name'),
+      policy_id: command.required('policy'),
+      ...lifetimeOf(command),
+      ...(hash === undefined ? {} : { verification_hash: hash }),
+    },
+    flags: FLAGS,
   })
-  printProjects(context, [project])
+  const project = await store.projects.find(organizationId, id)
+  printProjects(context, project === null ? [] : [project])
 }
 
 const set = async (context: Context): Promise<void> => {
-  const { store, command, organizationId } = context
-  const project = await requireProject(context)
+  const { store, door, command, organizationId } = context
+  const { id } = await requireProject(context)
   const name = command.text('name')
   const policyId = command.text('policy')
-  const updated = await store.projects.update(organizationId, project.id, {
-    ...lifetime(command),
-    ...(name === undefined ? {} : { name }),
-    ...(policyId === undefined ? {} : { policyId }),
+  await door.call('PATCH /organizations/{organization}/projects/{project}', {
+    params: { organization: organizationId, project: id },
+    body: {
+      ...lifetimeOf(command),
+      ...(name === undefined ? {} : { name }),
+      ...(policyId === undefined ? {} : { policy_id: policyId }),
+    },
+    flags: FLAGS,
   })
-  printProjects(context, updated === null ? [] : [updated])
-}
-
-const place = ({ chains, command }: Context): { chainName: string; address: string } => {
-  const chain = chains.byName(command.required('chain'))
-  if (chain === undefined)
-    throw new UsageError(`--chain must be one of ${chains.chains.map(({ name }) => name).join(', ')}`)
-  const address = parseAddress(chain.family, command.required('address'))
-  if (address === null) throw new UsageError(`--address is not an address of ${chain.name}`)
-  return { chainName: chain.name, address }
+  const project = await store.projects.find(organizationId, id)
+  printProjects(context, project === null ? [] : [project])
 }
 
 const bind = async (context: Context): Promise<void> => {
-  const { store, output, command, organizationId } = context
+  const { store, door, output, command, organizationId } = context
   const project = await requireProject(context)
-  const binding = await store.bindings.create({ organizationId, projectId: project.id, ...place(context) })
+  const bound = await door.call('POST /organizations/{organization}/bindings', {
+    params: { organization: organizationId },
+    body: { project_id: project.id, chain: command.required('chain'), address: command.required('address') },
+    flags: FLAGS,
+  })
+  const binding = (await store.bindings.list(organizationId, project.id)).find(({ id }) => id === bound.id)
   output.stdout(
     command.flag('json')
       ? `${JSON.stringify(binding)}\n`
-      : `${binding.address} on ${binding.chainName} belongs to ${project.name}\n`,
+      : `${bound.address} on ${bound.chain} belongs to ${project.name}\n`,
   )
 }
 
 const unbind = async (context: Context): Promise<void> => {
-  const { store, output, command, organizationId } = context
+  const { store, door, output, chains, command, organizationId } = context
   const project = await requireProject(context)
-  const { chainName, address } = place(context)
-  const binding = await store.bindings.findByAddress(organizationId, chainName, address)
-  if (binding === null || binding.projectId !== project.id) {
-    throw new CommandFailedError(`${address} on ${chainName} does not belong to ${project.name}`)
+  const chainName = command.required('chain')
+  const text = command.required('address')
+  const chain = chains.byName(chainName)
+  const address = chain === undefined ? null : parseAddress(chain.family, text)
+  const binding = (await store.bindings.list(organizationId, project.id)).find(
+    (each) => each.chainName === chain?.name && each.address === address,
+  )
+  if (binding === undefined) {
+    throw new CommandFailedError(`${text} on ${chainName} does not belong to ${project.name}`)
   }
-  await store.bindings.remove(organizationId, binding.id)
+  await door.call('DELETE /organizations/{organization}/bindings/{binding}', {
+    params: { organization: organizationId, binding: binding.id },
+  })
   output.stdout(
-    command.flag('json') ? `${JSON.stringify(binding)}\n` : `${address} on ${chainName} belongs to no project now\n`,
+    command.flag('json')
+      ? `${JSON.stringify(binding)}\n`
+      : `${binding.address} on ${binding.chainName} belongs to no project now\n`,
   )
 }
 
@@ -171,11 +192,6 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   bindings: { run: bindings, words: 1 },
 }
 
-const CONSTRAINT_TEXT: Readonly<Record<string, string>> = {
-  unique: 'it exists already',
-  'foreign-key': 'it names something that the organization does not have',
-}
-
 export const runProject = (commandArguments: readonly string[], input: ProjectCommandInput): Promise<number> =>
   runToExitCode(input.output, USAGE, async () => {
     const text = { type: 'string' } as const
@@ -188,18 +204,9 @@ export const runProject = (commandArguments: readonly string[], input: ProjectCo
       },
       VERBS,
     )
-    if (command.flag('help')) {
-      input.output.stdout(USAGE)
-      return 0
-    }
-    const run = findVerb(VERBS, command)
-    if (run === undefined) throw new UsageError('say what to do with projects')
-    try {
-      return await runInOrganization(input.openStore, command, (store, organizationId) =>
-        run({ store, output: input.output, chains: input.chains, command, organizationId }),
-      )
-    } catch (error) {
-      if (!(error instanceof ConstraintViolatedError)) throw error
-      throw new CommandFailedError(`refused: ${CONSTRAINT_TEXT[error.constraint] ?? error.detail}`)
-    }
+    const run = chooseVerb(VERBS, command, input.output, USAGE, 'projects')
+    if (run === null) return 0
+    return runInOrganization(input.open, command, (opened, organizationId) =>
+      run({ ...opened, output: input.output, chains: input.chains, command, organizationId }),
+    )
   })

@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { DataFolder } from '../setup/data-folder.ts'
+import { rememberStore } from '../setup/store-place.ts'
 import { describeStore, type StoreTarget } from '../store/store-address.ts'
 import { copyTables, openForCopying } from '../store/table-copy.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
@@ -95,6 +96,7 @@ const restoreTo = async (from: string, manifest: BackupManifest, folder: DataFol
     await fill(partial, from, manifest)
     // What may fail comes before the tables, and they come before the step that hardly can.
     if (elsewhere) await fillDatabase(join(partial, DATABASE), target)
+    await rememberStore({ database: folder.database, storePlace: join(partial, basename(folder.storePlace)) }, target)
     if (existed) await moveInto(root, partial)
     else {
       await rename(partial, root)

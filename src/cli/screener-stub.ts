@@ -1,8 +1,9 @@
 // `countersign screener-stub`: an HTTP screener for trials and tests. It screens nothing, and says so in every answer: what
 // it makes of an address is only how the address ends.
+
+import { parseListen } from '../config/setting-values.ts'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import { type ListenAddress, listenUrl } from '../http/listen-address.ts'
-import { parseListen } from '../setting-values.ts'
 import { type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]

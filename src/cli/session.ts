@@ -12,14 +12,13 @@ import {
   type SessionState,
   type SessionStatus,
 } from '../domain/session.ts'
-import { requirementsOf } from '../identity/evidence-types.ts'
-import type { Store } from '../store/store.ts'
+import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
-import { STEERING } from './key-options.ts'
+import { nameOf, STEERING } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  findVerb,
+  chooseVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
@@ -53,20 +52,19 @@ Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 
 export interface SessionCommandInput {
   readonly output: CommandOutput
-  readonly openStore: () => Promise<Store>
+  readonly open: Open
   /** Name of the user who runs the command. */
   readonly user: string
 }
 
-interface Context extends SessionCommandInput {
-  readonly store: Store
+interface Context extends Opened, Pick<SessionCommandInput, 'output' | 'user'> {
   readonly command: ParsedCommand
   readonly organizationId: string
 }
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 1_000
-const DECISIONS: readonly SessionStatus[] = ['completed', 'rejected', 'retry']
+const DECISIONS = ['completed', 'rejected', 'retry'] as const
 
 const timeText = (seconds: number | null): string =>
   seconds === null ? '-' : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
@@ -108,15 +106,6 @@ const parseLimit = (text: string | undefined): number => {
 const parseEnvironment = (command: ParsedCommand) => {
   if (command.flag('test') && command.flag('live')) throw new UsageError('--test excludes --live')
   return command.flag('test') ? ('test' as const) : command.flag('live') ? ('live' as const) : undefined
-}
-
-const parseComment = (command: ParsedCommand, name: string): string | null => {
-  const text = command.text(name)
-  if (text === undefined) return null
-  if (text.length > COMMENT_MAX || STEERING.test(text)) {
-    throw new UsageError(`--${name} must be at most ${COMMENT_MAX} characters without control characters`)
-  }
-  return text
 }
 
 const list = async ({ store, output, command, organizationId }: Context): Promise<void> => {
@@ -189,40 +178,36 @@ const show = async (context: Context): Promise<void> => {
 }
 
 /** Names of what the session asks for, or `wallets`. */
-const parseFix = (text: string | undefined, to: SessionStatus, { checkType, level }: Session): readonly string[] => {
-  if (text === undefined) return []
-  if (to !== 'retry') throw new UsageError('--fix goes with retry')
-  const known = [
-    ...requirementsOf(checkType, level).map((part) => (part.part === 'field' ? part.name : part.kind)),
-    'wallets',
-  ]
-  const parts = text.split(',').map((part) => part.trim())
-  const wrong = parts.find((part) => !known.some((name) => name === part))
-  if (wrong !== undefined) throw new UsageError(`--fix takes ${known.join(', ')}`)
-  return [...new Set(parts)]
-}
+const FLAGS = { public_comment: '--comment', private_comment: '--note', corrections: '--fix', status: 'the decision' }
 
 const decide = async (context: Context): Promise<void> => {
-  const { store, command, organizationId, user } = context
+  const { store, door, command, organizationId, user } = context
   const to = DECISIONS.find((status) => status === command.positionals[2])
   if (to === undefined) throw new UsageError(`say ${DECISIONS.join(', ')}`)
-  const publicComment = parseComment(command, 'comment')
-  const privateComment = parseComment(command, 'note')
-  const by = parseComment(command, 'by') ?? user
   const { session } = await requireSession(context)
-  const corrections = parseFix(command.text('fix'), to, session)
+  const fix = command.text('fix')
   const revoke = command.flag('revoke')
   if (session.status === 'completed' && !revoke) {
     throw new CommandFailedError('the session is completed: --revoke takes that back')
   }
-  const decided = await store.sessions.changeStatus({
-    ...{ organizationId, sessionId: session.id, to, publicComment, privateComment, revoke, corrections },
-    actor: `operator:${by}`,
+  const params = { organization: organizationId, session: session.id }
+  const body = {
     // As it was a moment ago: of two who decide at once, the second is told.
-    expectedSequence: session.sequence,
-  })
-  if (decided === null) throw new CommandFailedError('the session is gone')
-  printState(context, decided, await store.sessions.listEvents(organizationId, session.id))
+    sequence: session.sequence,
+    public_comment: command.text('comment') ?? null,
+    private_comment: command.text('note') ?? null,
+    ...(fix === undefined ? {} : { corrections: [...new Set(fix.split(',').map((part) => part.trim()))] }),
+  }
+  const by = door.as(nameOf(command, 'by', user))
+  if (session.status !== 'completed') {
+    const path = 'POST /organizations/{organization}/sessions/{session}/decide'
+    await by.call(path, { params, body: { status: to, ...body }, flags: FLAGS })
+  } else {
+    const path = 'POST /organizations/{organization}/sessions/{session}/revoke'
+    // To what it may go back, the operation says.
+    await by.call(path, { params, body: { status: to as 'rejected' | 'retry', ...body }, flags: FLAGS })
+  }
+  printState(context, await requireSession(context), await store.sessions.listEvents(organizationId, session.id))
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
@@ -244,13 +229,9 @@ export const runSession = (commandArguments: readonly string[], input: SessionCo
       },
       VERBS,
     )
-    if (command.flag('help')) {
-      input.output.stdout(USAGE)
-      return 0
-    }
-    const run = findVerb(VERBS, command)
-    if (run === undefined) throw new UsageError('say what to do with sessions')
-    return runInOrganization(input.openStore, command, (store, organizationId) =>
-      run({ ...input, store, command, organizationId }),
+    const run = chooseVerb(VERBS, command, input.output, USAGE, 'sessions')
+    if (run === null) return 0
+    return runInOrganization(input.open, command, (opened, organizationId) =>
+      run({ ...opened, output: input.output, user: input.user, command, organizationId }),
     )
   })

@@ -1,19 +1,13 @@
 // `countersign webhook`: who is told of an organization's sessions, and what became of each message. A secret is written once,
 // to stdout, by add and rotate; nothing else that a command prints holds one.
-import type { Reach } from '../domain/list.ts'
-import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
-import { formatWebhookSecret, newWebhookSecret } from '../http/webhook-signature.ts'
-import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import { ConstraintViolatedError } from '../store/errors.ts'
-import type { Store } from '../store/store.ts'
-import { newWebhookEndpointId, type WebhookEndpoint } from '../store/webhook-endpoints.ts'
+import type { WebhookEndpoint } from '../store/webhook-endpoints.ts'
 import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../store/webhook-messages.ts'
+import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseDuration } from './key-options.ts'
 import {
-  CommandFailedError,
   type CommandOutput,
-  findVerb,
+  chooseVerb,
   formatTable,
   type ParsedCommand,
   parseCommand,
@@ -48,19 +42,15 @@ Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 
 export interface WebhookCommandInput {
   readonly output: CommandOutput
-  readonly openStore: () => Promise<Store>
-  readonly openKeys: (store: Store) => Promise<OrganizationKeys>
-  readonly reach: Reach
-  readonly nowSeconds: () => number
+  readonly open: Open
 }
 
-interface Context extends WebhookCommandInput {
-  readonly store: Store
+interface Context extends Opened {
+  readonly output: CommandOutput
   readonly command: ParsedCommand
   readonly organizationId: string
 }
 
-const URL_MAX = 2_048
 const OVERLAP_DEFAULT = '24h'
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 1_000
@@ -90,20 +80,9 @@ const describeMessage = (message: WebhookMessage) => ({
   nextAttemptAt: message.state === 'waiting' ? timeText(message.nextAttemptAtSeconds) : null,
 })
 
-const parseUrl = (command: ParsedCommand, reach: Reach): string => {
-  try {
-    const { href } = parseReachableUrl(command.required('url'), reach)
-    if (href.length > URL_MAX) throw new UsageError(`--url has at most ${URL_MAX} characters`)
-    return href
-  } catch (error) {
-    if (error instanceof UrlRefusedError) throw new UsageError(`--url ${error.detail}`)
-    throw error
-  }
-}
-
 /** The secret alone goes to stdout, so that it can be piped; what there is to say about it goes to stderr. */
-const printSecret = ({ output, command }: Context, id: string, secret: Uint8Array): void => {
-  const text = formatWebhookSecret(secret)
+const printSecret = ({ output, command }: Context, id: string, secret: string | null): void => {
+  const text = secret ?? ''
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify({ id, secret: text })}\n`)
     return
@@ -112,25 +91,20 @@ const printSecret = ({ output, command }: Context, id: string, secret: Uint8Arra
   output.stderr(`endpoint ${id}\nThe secret is not shown again.\n`)
 }
 
+const FLAGS = { url: '--url', overlap_seconds: '--overlap' }
+
 const add = async (context: Context): Promise<void> => {
-  const { store, command, organizationId, reach } = context
-  const url = parseUrl(command, reach)
-  if (command.flag('test') && command.flag('decides')) throw new UsageError('--decides is for sessions of live keys')
-  const keys = await context.openKeys(store)
-  const id = newWebhookEndpointId()
-  const secret = newWebhookSecret()
-  try {
-    await store.webhookEndpoints.add({
-      ...{ id, organizationId, url },
+  const { door, command, organizationId } = context
+  const { endpoint, secret } = await door.call('POST /organizations/{organization}/webhooks', {
+    params: { organization: organizationId },
+    body: {
+      url: command.required('url'),
       environment: command.flag('test') ? 'test' : 'live',
       purpose: command.flag('decides') ? 'decisions' : 'events',
-      sealedSecret: await keys.seal(organizationId, 'webhook secret', id, secret),
-    })
-  } catch (error) {
-    if (!(error instanceof ConstraintViolatedError)) throw error
-    throw new CommandFailedError('the organization has an endpoint that decides already: remove it first')
-  }
-  printSecret(context, id, secret)
+    },
+    flags: FLAGS,
+  })
+  printSecret(context, endpoint.id, secret)
 }
 
 const list = async ({ store, output, command, organizationId }: Context): Promise<void> => {
@@ -147,32 +121,29 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
   )
 }
 
-const requireEndpoint = async ({ store, command, organizationId }: Context): Promise<WebhookEndpoint> => {
-  const id = command.positionals[1]
-  if (id === undefined) throw new UsageError('ENDPOINT is missing')
-  const endpoint = await store.webhookEndpoints.find(organizationId, id)
-  if (endpoint === null) throw new CommandFailedError(`there is no endpoint ${JSON.stringify(id)}`)
-  return endpoint
+/** Of the endpoint that the command names. */
+const paramsOf = ({ command, organizationId }: Context) => {
+  const endpoint = command.positionals[1]
+  if (endpoint === undefined) throw new UsageError('ENDPOINT is missing')
+  return { organization: organizationId, endpoint }
 }
 
 const rotate = async (context: Context): Promise<void> => {
-  const { store, command, organizationId, nowSeconds } = context
-  const overlapSeconds = parseDuration(command.text('overlap') ?? OVERLAP_DEFAULT, '--overlap')
-  const { id } = await requireEndpoint(context)
-  const keys = await context.openKeys(store)
-  const secret = newWebhookSecret()
-  const rotated = await store.webhookEndpoints.rotateSecret({
-    ...{ organizationId, id, previousUntilSeconds: nowSeconds() + overlapSeconds },
-    sealedSecret: await keys.seal(organizationId, 'webhook secret', id, secret),
+  const { door, command } = context
+  const { endpoint, secret } = await door.call('POST /organizations/{organization}/webhooks/{endpoint}/rotate', {
+    params: paramsOf(context),
+    body: { overlap_seconds: parseDuration(command.text('overlap') ?? OVERLAP_DEFAULT, '--overlap') },
+    flags: FLAGS,
   })
-  if (!rotated) throw new CommandFailedError('the endpoint is gone')
-  printSecret(context, id, secret)
+  printSecret(context, endpoint.id, secret)
 }
 
 const remove = async (context: Context): Promise<void> => {
-  const { id } = await requireEndpoint(context)
-  await context.store.webhookEndpoints.remove(context.organizationId, id)
-  context.output.stdout(context.command.flag('json') ? `${JSON.stringify({ id })}\n` : `removed ${id}\n`)
+  const params = paramsOf(context)
+  const { door, output, command } = context
+  await door.call('DELETE /organizations/{organization}/webhooks/{endpoint}', { params })
+  const { endpoint: id } = params
+  output.stdout(command.flag('json') ? `${JSON.stringify({ id })}\n` : `removed ${id}\n`)
 }
 
 const parseLimit = (text: string | undefined): number => {
@@ -210,14 +181,19 @@ const deliveries = async ({ store, output, command, organizationId }: Context): 
   )
 }
 
-const resend = async ({ store, output, command, organizationId }: Context): Promise<void> => {
-  const id = command.positionals[1] ?? null
-  if ((id === null) !== command.flag('dead')) throw new UsageError('give a MESSAGE or --dead')
-  const count = await store.webhookMessages.resend(organizationId, id)
-  if (id !== null && count === 0) {
-    throw new CommandFailedError('there is no such message that was sent before, to an endpoint that exists')
+const resend = async ({ door, output, command, organizationId }: Context): Promise<void> => {
+  const message = command.positionals[1] ?? null
+  if ((message === null) !== command.flag('dead')) throw new UsageError('give a MESSAGE or --dead')
+  const params = { organization: organizationId }
+  let messages = 1
+  if (message === null) {
+    const path = 'POST /organizations/{organization}/webhook-messages/resend-dead'
+    messages = (await door.call(path, { params, body: {} })).messages
+  } else {
+    const path = 'POST /organizations/{organization}/webhook-messages/{message}/resend'
+    await door.call(path, { params: { ...params, message }, body: {} })
   }
-  output.stdout(command.flag('json') ? `${JSON.stringify({ messages: count })}\n` : `${count} to be sent again\n`)
+  output.stdout(command.flag('json') ? `${JSON.stringify({ messages })}\n` : `${messages} to be sent again\n`)
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
@@ -241,13 +217,9 @@ export const runWebhook = (commandArguments: readonly string[], input: WebhookCo
       },
       VERBS,
     )
-    if (command.flag('help')) {
-      input.output.stdout(USAGE)
-      return 0
-    }
-    const run = findVerb(VERBS, command)
-    if (run === undefined) throw new UsageError('say what to do with webhooks')
-    return runInOrganization(input.openStore, command, (store, organizationId) =>
-      run({ ...input, store, command, organizationId }),
+    const run = chooseVerb(VERBS, command, input.output, USAGE, 'webhooks')
+    if (run === null) return 0
+    return runInOrganization(input.open, command, (opened, organizationId) =>
+      run({ ...opened, output: input.output, command, organizationId }),
     )
   })

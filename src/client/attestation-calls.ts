@@ -25,6 +25,7 @@ export const attestationBody = (request: AttestationRequest): Readonly<Record<st
   data: request.data,
   msg_value: request.msgValue?.toString(),
   user_ip: request.userIp,
+  on_behalf: request.onBehalf,
 })
 
 const readAttestation = (fields: Fields): Attestation => ({
@@ -67,6 +68,7 @@ export const taskBody = (request: TaskRequest): Readonly<Record<string, unknown>
   data: request.data,
   msg_value: request.msgValue.toString(),
   chain_id: request.chainId,
+  on_behalf: request.onBehalf,
 })
 
 /** @throws AnswerInvalidError */

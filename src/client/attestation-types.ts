@@ -3,6 +3,8 @@
 interface AttestationRequestBase {
   /** The end user's wallet: `0x` and 40 hex digits, or base58 on Solana. */
   readonly from: string
+  /** The user for whom `from` sends, where `from` is a relayer: screened and recorded, not signed. */
+  readonly onBehalf?: string | undefined
   /** A chain's name, for example `base` or `solana`. */
   readonly chain: string
   /** The encoded call, `0x` hex. Needed where the contract validates the whole call, or the policy reads it. */
@@ -65,6 +67,8 @@ export type AttestationAnswer = CompliantAnswer | DeniedAnswer
 /** Version 1, EVM only. */
 export interface TaskRequest {
   readonly from: string
+  /** As in an attestation request. */
+  readonly onBehalf?: string | undefined
   readonly to: string
   /** `0x` hex; `0x` for none. */
   readonly data: string

@@ -1,15 +1,19 @@
 // When a failed try is made again: exponential backoff with full jitter, so that callers that failed together do not
-// come back together, and never before the service's own Retry-After.
+// come back together, and never before the service's own Retry-After. One's own earlier try that holds the key is asked
+// for more often: its answer may be there any moment, and Retry-After tells when its claim ends at the latest.
 import { ArgumentInvalidError, RequestRefusedError, ServiceUnreachableError } from './errors.ts'
 
 export interface RetryPolicy {
-  /** How often a call is tried in all. 6 by default: enough to outlast a try that was cut off and still holds its key. */
+  /** How often a call is tried in all; asking for an earlier try that still holds the key does not count. 6 by default. */
   readonly tries: number
   /** The first wait is a random time up to this; the next up to twice as much, and so on. 250 by default. */
   readonly baseDelayMs: number
   /** No random part is longer. 10,000 by default. */
   readonly maxDelayMs: number
-  /** A `Retry-After` beyond this is not waited for: the call fails at once. 60,000 by default. */
+  /**
+   * A `Retry-After` beyond this is not waited for: the call fails at once. Nor is a try of one's own that holds the key,
+   * in all. 60,000 by default.
+   */
   readonly maxRetryAfterMs: number
 }
 
@@ -64,6 +68,29 @@ export const retryDelayMs = (
   const seconds = error instanceof RequestRefusedError ? error.retryAfterSeconds : null
   if (seconds === null) return jitterMs
   return seconds * 1000 > policy.maxRetryAfterMs ? null : seconds * 1000 + jitterMs
+}
+
+/** An earlier try with the same key is being answered, or was cut off and still holds the key for `retryAfterSeconds`. */
+export const isTwinInFlight = (error: unknown): error is RequestRefusedError & { readonly retryAfterSeconds: number } =>
+  error instanceof RequestRefusedError && error.code === 'IDEMPOTENCY_IN_FLIGHT' && error.retryAfterSeconds !== null
+
+const TWIN_POLL_MS = 1_000
+
+/**
+ * Milliseconds until an earlier try is asked for again; null when its claim ends later than anyone waits.
+ * @param asked how often it was asked for before this
+ * @param waitedMs for it so far
+ * @param random from 0 to 1
+ */
+export const twinDelayMs = (
+  policy: RetryPolicy,
+  { asked, waitedMs }: { readonly asked: number; readonly waitedMs: number },
+  { retryAfterSeconds }: { readonly retryAfterSeconds: number },
+  random: () => number,
+): number | null => {
+  const leftMs = retryAfterSeconds * 1_000
+  if (waitedMs + leftMs > policy.maxRetryAfterMs) return null
+  return Math.min(leftMs, TWIN_POLL_MS * 2 ** asked, policy.maxDelayMs) + random() * policy.baseDelayMs
 }
 
 /** Rejects with the signal's reason as soon as it is aborted. */

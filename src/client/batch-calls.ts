@@ -72,7 +72,9 @@ export const attestMany = async (
     let answer: Answer
     try {
       answer = await call({
-        ...{ method: 'POST', path: '/v2/attestations', signal },
+        method: 'POST',
+        path: '/v2/attestations',
+        signal,
         body: { requests: asked.map(({ body }) => body) },
       })
     } catch (error) {

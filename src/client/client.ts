@@ -113,6 +113,9 @@ const required = (endpoint: Endpoint | null, name: 'attestation' | 'identity'): 
 
 /** @throws ArgumentInvalidError */
 export const createCountersignClient = (options: CountersignClientOptions): CountersignClient => {
+  if (typeof options !== 'object' || options === null) {
+    throw new ArgumentInvalidError('options', 'must be an object with attestationUrl, identityUrl, or both')
+  }
   const attestation = createEndpoint('attestation', options.attestationUrl, options.attestationApiKey)
   const identity = createEndpoint('identity', options.identityUrl, options.identityApiKey)
   const dependencies: TransportDependencies = {

@@ -1,7 +1,7 @@
 // What the client throws. Every error has a stable `code`, so that callers can tell them apart without instanceof, and
 // the id under which the service's log knows the call. No message holds a key or what was sent.
 
-/** The service's codes (README, Decisions: Errors). */
+/** The service's codes (docs/decisions.md §1, "Error body"). */
 export type ServiceErrorCode =
   | 'MALFORMED_JSON'
   | 'DUPLICATE_KEY'

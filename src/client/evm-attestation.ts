@@ -1,6 +1,6 @@
 // What an EVM attestation says and whether its signature says so too, without asking anyone: the digest that attesters
-// sign, rebuilt from the request and the answer. Needs viem. Layout: README, Decisions, "What EVM
-// chains check".
+// sign, rebuilt from the request and the answer. Needs viem. Layout: docs/decisions.md §2, "What EVM
+// signs".
 import { encodeAbiParameters, keccak256, recoverAddress } from 'viem'
 import type { Attestation } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'

@@ -1,5 +1,5 @@
 // What a Solana attestation says and whether its signature says so too: the message that attesters sign, rebuilt from
-// the request and the answer. Needs no library. Layout: README, Decisions, "What Solana checks".
+// the request and the answer. Needs no library. Layout: docs/decisions.md §2, "What Solana signs".
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { Attestation, AttestationRequest, CompliantAnswer } from './attestation-types.ts'
 import { decodeKey } from './base58.ts'

@@ -1,6 +1,6 @@
 // Calls with a time limit a try and further tries: the same request, the same Idempotency-Key, so that however often a
 // call is tried, the service does it once.
-import { isRetried, type RetryPolicy, retryDelayMs, type wait } from './backoff.ts'
+import { isRetried, isTwinInFlight, type RetryPolicy, retryDelayMs, twinDelayMs, type wait } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
 import { type Fetch, sendRequest } from './request.ts'
@@ -88,12 +88,22 @@ export const createTransport =
         return { status: response.status, body: await readJson(response, answeredId), requestId: answeredId }
       })
 
-    for (let failures = 1; ; failures++) {
+    const twin = { asked: 0, waitedMs: 0 }
+    for (let failures = 0; ; ) {
       try {
         return await tryOnce()
       } catch (error) {
-        if (signal?.aborted || !isRetried(error) || failures >= retry.tries) throw error
-        const delayMs = retryDelayMs(retry, failures, error, random)
+        if (signal?.aborted || !isRetried(error)) throw error
+        let delayMs: number | null
+        if (isTwinInFlight(error) && retry.tries > 1) {
+          delayMs = twinDelayMs(retry, twin, error, random)
+          twin.asked += 1
+          twin.waitedMs += delayMs ?? 0
+        } else {
+          failures += 1
+          if (failures >= retry.tries) throw error
+          delayMs = retryDelayMs(retry, failures, error, random)
+        }
         if (delayMs === null) throw error
         await wait(delayMs, signal)
       }

@@ -1,11 +1,13 @@
 // The dashboard's own listener: the admin API, the API reference, and the pages. Nothing else of the service answers here,
 // so that it can be kept off the networks that the other listeners are on.
 import { ADMIN_PREFIX, type AdminApi } from '../admin/admin-api.ts'
-import { type ListenAddress, listenUrl } from '../http/listen-address.ts'
+import type { ClientAddress } from '../http/client-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl } from '../http/listen-address.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
 import { problemResponse } from '../http/response.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
+import { createHarden } from '../http/security-headers.ts'
 import type { ReferencePages } from './reference.ts'
 
 /** Answers for the pages; null for a path that is none of theirs. */
@@ -13,10 +15,15 @@ export type DashboardPages = (request: Request, path: string) => Response | null
 
 export interface DashboardListenerOptions {
   readonly listen: ListenAddress
+  /** As people open it. */
+  readonly publicUrl: string
+  /** Null: HTTP. */
+  readonly tls: ListenerTls | null
   readonly api: AdminApi
   readonly reference: ReferencePages
   readonly pages?: DashboardPages
   readonly requestIds: RequestIdSource
+  readonly clientAddress: ClientAddress
   readonly report: (error: unknown, requestId: string) => void
 }
 
@@ -32,7 +39,8 @@ const IDLE_SECONDS = 150
 const BODY_MAX_BYTES = 314_572_800
 
 export const startDashboardListener = (options: DashboardListenerOptions): DashboardListener => {
-  const { listen, api, reference, pages, requestIds, report } = options
+  const { listen, tls, publicUrl, api, reference, pages, requestIds, clientAddress, report } = options
+  const harden = createHarden(publicUrl)
 
   const answerPage = async (request: Request, path: string): Promise<Response> => {
     const found = (await reference.find(path, request.headers)) ?? (await pages?.(request, path)) ?? null
@@ -45,21 +53,26 @@ export const startDashboardListener = (options: DashboardListenerOptions): Dashb
     ...{ hostname: listen.hostname, port: listen.port, reusePort: false },
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: BODY_MAX_BYTES,
+    ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
     development: false,
     fetch: async (request, self) => {
       try {
         const path = requestPath(request.url)
         if (path === ADMIN_PREFIX || path.startsWith(`${ADMIN_PREFIX}/`)) {
-          return await api(request, {
-            address: self.requestIP(request)?.address ?? '',
+          const caller = {
+            address: clientAddress(self.requestIP(request)?.address ?? '', request.headers),
             keepOpen: () => self.timeout(request, 0),
-          })
+          }
+          return harden(await api(request, caller))
         }
-        return await answerPage(request, path)
+        return harden(await answerPage(request, path))
       } catch (error) {
-        return problemResponse(error, requestIds(request.headers.get('x-request-id')), { report })
+        return harden(problemResponse(error, requestIds(request.headers.get('x-request-id')), { report }))
       }
     },
   })
-  return { url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }), stop: () => server.stop() }
+  return {
+    url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }, tls !== null),
+    stop: () => server.stop(),
+  }
 }

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ASSET_PATH, assetResponse, buildPageAssets, type PageAssets } from '../http/page-assets.ts'
+import { PAGE_HEADERS } from '../http/security-headers.ts'
 import type { DashboardPages } from './listener.ts'
 
 const PAGE = join(import.meta.dir, 'page', 'page.html')
@@ -28,26 +29,18 @@ const contentSecurityPolicy = (nonce: string): string =>
     "trusted-types 'none'",
   ].join('; ')
 
-const pageHeaders = (nonce: string, secure: boolean): Record<string, string> => ({
-  'content-type': 'text/html; charset=utf-8',
+const pageHeaders = (nonce: string): Record<string, string> => ({
+  ...PAGE_HEADERS,
   'cache-control': 'no-store',
   'content-security-policy': contentSecurityPolicy(nonce),
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), publickey-credentials-get=(self)',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'x-robots-tag': 'noindex, nofollow',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  ...(secure ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
 /** @throws PageBuildError */
 export const buildDashboardAssets = (): Promise<PageAssets> =>
   buildPageAssets({ page: PAGE, title: 'the dashboard', basePath: '' })
 
-/** @param secure whether browsers reach it by https */
-export const createDashboardPages = (assets: PageAssets, secure: boolean): DashboardPages => {
+export const createDashboardPages = (assets: PageAssets): DashboardPages => {
   return async (request, path) => {
     const reads = request.method === 'GET' || request.method === 'HEAD'
     if (path.startsWith(ASSET_PATH)) {
@@ -58,6 +51,6 @@ export const createDashboardPages = (assets: PageAssets, secure: boolean): Dashb
     // A file that browsers or strangers guess at is no page.
     if (!reads || /\.[a-z0-9]+$/i.test(path)) return null
     const nonce = randomBytes(NONCE_BYTES).toString('base64')
-    return new Response(request.method === 'HEAD' ? null : assets.page(nonce), { headers: pageHeaders(nonce, secure) })
+    return new Response(request.method === 'HEAD' ? null : assets.page(nonce), { headers: pageHeaders(nonce) })
   }
 }

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ApiDocuments } from '../admin/routes/reference.ts'
+import { RouteNotFoundError } from '../http/route-errors.ts'
+import { PAGE_HEADERS } from '../http/security-headers.ts'
 import type { OpenApiDocument } from './reference/document.ts'
 import { type ReferencePage, renderPage } from './reference/page.ts'
 
@@ -20,16 +22,12 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 const HEADERS: Readonly<Record<string, string>> = {
+  ...PAGE_HEADERS,
   'content-security-policy': CONTENT_SECURITY_POLICY,
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
 }
 
 export interface ReferencePages {
-  /** Null for a path that is none of theirs. */
+  /** Null for a path that is none of theirs. @throws RouteNotFoundError where they are switched off */
   find(path: string, headers: Headers): Response | null
 }
 
@@ -88,11 +86,16 @@ const prepare = (documents: ApiDocuments): ReadonlyMap<string, File> => {
   return files
 }
 
-export const createReferencePages = (documents: ApiDocuments): ReferencePages => {
+/** @param documents null where the reference is switched off: its addresses are then nothing's */
+export const createReferencePages = (documents: ApiDocuments | null): ReferencePages => {
   // Made when first asked for: most starts never are.
   let files: ReadonlyMap<string, File> | null = null
   return {
     find: (path, headers) => {
+      if (documents === null) {
+        if (path === '/docs' || path.startsWith('/docs/')) throw new RouteNotFoundError()
+        return null
+      }
       if (path === '/docs' || path === '/docs/') {
         return new Response(null, { status: 302, headers: { ...HEADERS, location: '/docs/attestation' } })
       }

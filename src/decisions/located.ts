@@ -109,7 +109,10 @@ export const readProven = (directory: string, place: LinePlace): ProvenLine | nu
       record,
       line,
       proof: {
-        ...{ slot: place.slot, segment: place.segment, offset: place.offset, length: place.length },
+        slot: place.slot,
+        segment: place.segment,
+        offset: place.offset,
+        length: place.length,
         hash,
         previousHash: prev,
         previousMatches: before !== null && hashLine(before) === prev,

@@ -1,5 +1,6 @@
 // One line of the log, both ways. A line is what encoding makes of its record and nothing else: parsing encodes again
-// and compares, so extra, missing, repeated or reordered keys and other spellings are refused (README, decision log).
+// and compares, so extra, missing, repeated or reordered keys and other spellings are refused (docs/operations.md,
+// "The decision log").
 // The whole line goes through one JSON.stringify: measured at half the time of a template that quotes field by field,
 // and no field can break out of its quotes.
 import { DecisionLineMalformedError } from './errors.ts'
@@ -30,6 +31,7 @@ export const encodeRecord = (record: LogRecord, previousHash: string): string =>
         verification_hash: record.verification_hash,
         chain: record.chain,
         from: record.from,
+        on_behalf: record.on_behalf,
         to: record.to,
         value: record.value,
         data_sha256: record.data_sha256,
@@ -161,6 +163,7 @@ export const parseRecordLine = (line: string): { readonly prev: string; readonly
     require(matches(DECIMAL, value['value']), 'value')
     require(matches(HASH, value['data_sha256']), 'data_sha256')
     require(isCount(value['data_size']), 'data_size')
+    require(value['on_behalf'] === undefined || typeof value['on_behalf'] === 'string', 'on_behalf')
     require(value['data'] === undefined || matches(HEX_BYTES, value['data']), 'data')
     require(value['requested'] === undefined || isCount(value['requested']), 'requested')
     require(value['facts'] === undefined || isObject(value['facts']), 'facts')

@@ -69,8 +69,16 @@ const headerOf = (line: Buffer) => {
   }
 }
 
-/** System errors are thrown as they are; the scanner may be asked again afterwards. */
-export const createSlotScanner = (directory: string, slot: string, from: ScanPosition | null): SlotScanner => {
+/**
+ * System errors are thrown as they are; the scanner may be asked again afterwards.
+ * @param list replaced in tests: what happens between a read and a look at the folder.
+ */
+export const createSlotScanner = (
+  directory: string,
+  slot: string,
+  from: ScanPosition | null,
+  list: (slotDirectory: string) => readonly SegmentName[] = listSegments,
+): SlotScanner => {
   const slotDirectory = join(directory, slot)
   let current: OpenSegment | null = null
   let position = from
@@ -78,15 +86,18 @@ export const createSlotScanner = (directory: string, slot: string, from: ScanPos
   let cuts: SegmentCut[] = []
 
   const openSegment = (name: SegmentName, offset: number): OpenSegment => ({
-    ...{ name, offset, held: Buffer.alloc(0), complete: false },
+    name,
+    offset,
+    held: Buffer.alloc(0),
+    complete: false,
     descriptor: openSync(join(slotDirectory, name.name), 'r'),
   })
 
   const successorOf = (number: number): SegmentName | undefined =>
-    listSegments(slotDirectory).find((segment) => segment.number > number)
+    list(slotDirectory).find((segment) => segment.number > number)
 
   const openFirst = (): OpenSegment | null => {
-    const segments = listSegments(slotDirectory)
+    const segments = list(slotDirectory)
     const known = from === null ? null : parseSegmentName(from.segment)
     const first = known === null ? segments[0] : segments.find(({ number }) => number >= known.number)
     if (first === undefined) return null

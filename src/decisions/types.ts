@@ -14,6 +14,7 @@ export interface RecordedFacts {
   readonly lists?: Readonly<Record<string, RecordedList>>
   readonly client_ip_hash?: string
   readonly identity_hash?: string
+  readonly on_behalf_identity_hash?: string
   readonly sha256?: string
 }
 
@@ -46,6 +47,8 @@ export interface DecisionRecord {
   readonly verification_hash: string
   readonly chain: string
   readonly from: string
+  /** The user whom `from` represents, where the request named one. */
+  readonly on_behalf?: string | undefined
   readonly to: string
   /** Decimal string. */
   readonly value: string

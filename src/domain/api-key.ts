@@ -58,7 +58,7 @@ export interface ApiKeyCredential extends ApiKeyRecord {
 
 const KIND_LETTERS: Readonly<Record<ApiKeyKind, string>> = { attestation: 'csa', identity: 'csi', admin: 'csm' }
 const KINDS = Object.keys(KIND_LETTERS) as ApiKeyKind[]
-const ENVIRONMENTS: readonly ApiKeyEnvironment[] = ['live', 'test']
+export const API_KEY_ENVIRONMENTS: readonly ApiKeyEnvironment[] = ['live', 'test']
 
 const PREFIX_LENGTH = 9
 const KEY_ID_LENGTH = 12
@@ -73,7 +73,7 @@ const prefixOf = (kind: ApiKeyKind, environment: ApiKeyEnvironment): string => `
 
 const PREFIXES = new Map(
   KINDS.flatMap((kind) =>
-    ENVIRONMENTS.map((environment) => [prefixOf(kind, environment), { kind, environment }] as const),
+    API_KEY_ENVIRONMENTS.map((environment) => [prefixOf(kind, environment), { kind, environment }] as const),
   ),
 )
 

@@ -2,10 +2,15 @@
 import type { WalletAddress } from './address.ts'
 import type { Chain, EvmChain } from './chain.ts'
 
+/** The longest lifetime that a project may give its attestations. */
+export const LIFETIME_SECONDS_MAX = 3_600
+
 /** A decoded v2 request (spec, "Attestation request (v2)"). */
 export interface AttestationRequest {
   readonly chain: Chain
   readonly from: WalletAddress
+  /** The user for whom `from`, a relayer, sends; null when left out. Screened and recorded, never signed. */
+  readonly onBehalf: WalletAddress | null
   /** Exactly one of `to` and `verificationHash` is set. */
   readonly to: WalletAddress | null
   /** `to` as the caller spelled it, for the text of Errors row 1 only; null with `to`. */
@@ -22,6 +27,8 @@ export interface AttestationRequest {
 export interface TaskRequest {
   readonly chain: EvmChain
   readonly from: WalletAddress
+  /** As in a v2 request. */
+  readonly onBehalf: WalletAddress | null
   readonly to: WalletAddress
   /** `to` as the caller spelled it, for the text of Errors row 1 only. */
   readonly toAsSent: string

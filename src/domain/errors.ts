@@ -16,12 +16,15 @@ export const ERROR_STATUS = {
   UNAUTHENTICATED: 401,
   SECOND_FACTOR_REQUIRED: 401,
   CREDENTIAL_WRONG: 401,
+  SECOND_FACTOR_MISSING: 403,
+  CONFIRMATION_REQUIRED: 403,
   FORBIDDEN_SCOPE: 403,
   FORBIDDEN_ROLE: 403,
   FORBIDDEN_ORIGIN: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   DEADLINE_EXCEEDED: 408,
+  APPROVAL_REQUIRED: 409,
   IDEMPOTENCY_IN_FLIGHT: 409,
   SESSION_CONFLICT: 409,
   CONFLICT: 409,
@@ -42,6 +45,8 @@ export interface CountersignErrorOptions {
   readonly cause?: unknown
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
+  /** The request is known to have left no signature and no decision record: it may be made anew under another uuid. */
+  readonly nothingSigned?: boolean
 }
 
 /** The base of every error whose text a caller may see. */
@@ -50,12 +55,14 @@ export class CountersignError extends Error {
   readonly code: ErrorCode
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
+  readonly nothingSigned: boolean
 
   constructor(code: ErrorCode, detail: string, options: CountersignErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = detail
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.nothingSigned = options.nothingSigned ?? false
   }
 }
 
@@ -84,8 +91,11 @@ export class FieldInvalidError extends CountersignError {
 /** Spec, Errors row 3. `value` is the chain id (v1) or the chain name (v2), cut to a readable length. */
 export class ChainUnsupportedError extends CountersignError {
   override readonly name = 'ChainUnsupportedError'
-  constructor(value: string) {
+  /** Names of supported chains that were likely meant. Beside the text, which clients compare. */
+  readonly near: readonly string[]
+  constructor(value: string, near: readonly string[] = []) {
     super('UNSUPPORTED_CHAIN', `unsupported chain ID ${value}`)
+    this.near = near
   }
 }
 
@@ -100,8 +110,8 @@ export class PolicyMissingError extends CountersignError {
 /** Spec, Errors row 5. */
 export class DeadlineExceededError extends CountersignError {
   override readonly name = 'DeadlineExceededError'
-  constructor() {
-    super('DEADLINE_EXCEEDED', 'validation took longer than the deadline; retry with exponential backoff')
+  constructor(options: Pick<CountersignErrorOptions, 'nothingSigned'> = {}) {
+    super('DEADLINE_EXCEEDED', 'validation took longer than the deadline; retry with exponential backoff', options)
   }
 }
 

@@ -31,6 +31,7 @@ export type IdentifierPrefix =
   | 'approval'
   | 'job'
   | 'endpoint'
+  | 'offer'
 
 /** For example `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
 export const newIdentifier = (prefix: IdentifierPrefix): string => `${prefix}_${randomBase62(16)}`

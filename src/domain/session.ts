@@ -35,6 +35,9 @@ export const isSessionTransition = (from: SessionStatus, to: SessionStatus): boo
 /** The person may still act: connect wallets, hand in evidence. */
 export const isSessionOpen = (status: SessionStatus): boolean => status === 'pending' || status === 'retry'
 
+/** Nothing follows: neither the person nor an operator changes it any more. */
+export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSITIONS[status].length === 0
+
 /** How often a session may be sent back to its person; after that someone has to complete or reject it. */
 export const RETRIES_MAX = 5
 

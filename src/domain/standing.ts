@@ -8,7 +8,7 @@ import type { CheckType, SessionStatus } from './session.ts'
 /** A session in which a wallet was connected, or for which it is the only one allowed. */
 export interface WalletSession {
   readonly sessionId: string
-  /** Of the organization that asks. Another's is here only if completed, shared with consent, and at the level. */
+  /** Of the organization that asks. Another's is here only if it is trusted, completed, shared with consent, and at the level. */
   readonly own: boolean
   /** False: made for the wallet, which has not been connected. Then it verifies nothing. */
   readonly connected: boolean
@@ -18,6 +18,8 @@ export interface WalletSession {
   readonly personId: string | null
   /** Null unless completed. */
   readonly completedAtSeconds: number | null
+  /** Rises with every decision in the deployment, in the order of commits. Null unless completed or rejected. */
+  readonly decidedSequence: number | null
 }
 
 export interface VerifiedWallet {
@@ -35,7 +37,7 @@ export interface StandingQuery {
 export interface StandingSource {
   /** One's own sessions first, newest first; a bounded number. */
   loadSessions(query: StandingQuery, address: WalletAddress): Promise<readonly WalletSession[]>
-  /** The wallets of a person's completed sessions at the level, one's own or shared; a bounded number. */
+  /** The wallets of a person's completed sessions at the level, one's own, or shared and trusted; a bounded number. */
   loadPersonWallets(query: StandingQuery, personId: string): Promise<readonly VerifiedWallet[]>
   /** The pairwise id by which an organization knows a person. */
   userIdOf(organizationId: string, personId: string): string

@@ -23,7 +23,11 @@ export interface Target {
 /** The request fields that are optional on the wire and mandatory once a policy reads them. */
 export type OptionalField = 'data' | 'msg_value' | 'user_ip'
 
-/** An immutable policy revision: the document as saved. */
+/**
+ * An immutable policy revision: the document as saved. Before that it is a RevisionDraft (src/policy/revision.ts). The
+ * store's row is a StoredRevision; the main thread checks it once and keeps a LoadedRevision; a worker is sent a
+ * SentRevision, compiles it and keeps a HeldRevision.
+ */
 export interface PolicyRevision {
   readonly id: string
   readonly policyId: string

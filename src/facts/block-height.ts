@@ -5,6 +5,8 @@ import type { Clock } from '../domain/time.ts'
 import { createJsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {
+  /** The latest block as far as it is at hand; null: ask the chain. */
+  known(): number | null
   /** @throws DependencyUnavailableError when no RPC URL of the chain answers within its timeout. */
   latest(): Promise<number>
 }
@@ -42,14 +44,20 @@ export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeigh
         cause = error
       }
     }
-    throw new DependencyUnavailableError(`the latest block of ${options.chainName} can't be read`, { cause })
+    throw new DependencyUnavailableError(`the latest block of ${options.chainName} can't be read`, {
+      cause,
+      nothingSigned: true,
+    })
   }
 
+  const fresh = (): number | null =>
+    known !== null && options.clock.monotonicMs() - known.readAtMs < options.blockTimeMs ? known.height : null
+
   return {
+    known: fresh,
     latest() {
-      if (known !== null && options.clock.monotonicMs() - known.readAtMs < options.blockTimeMs) {
-        return Promise.resolve(known.height)
-      }
+      const height = fresh()
+      if (height !== null) return Promise.resolve(height)
       underway ??= read().finally(() => {
         underway = null
       })

@@ -1,9 +1,8 @@
 // One RPC URL of one chain: that it serves the chain it is said to serve is checked once, before anything it says is
-// believed. Calls of one turn travel as one JSON-RPC batch. Source: EIP-1474; https://viem.sh/docs/clients/transports/http.
-import { createClient, type Hex, http, numberToHex } from 'viem'
-import { fetchBody } from './guarded-fetch.ts'
-import { nodeReach } from './reachable.ts'
+// believed. Calls of one turn travel as one JSON-RPC batch. Source: EIP-1474.
+import { createClient, type Hex, numberToHex } from 'viem'
 import type { ReadCall } from './read-call.ts'
+import { createRpcTransport } from './rpc-transport.ts'
 
 /** The URL answers for another chain, or not as a node does. `detail` is for the operator. */
 export class EndpointUnusableError extends Error {
@@ -29,7 +28,6 @@ export interface ChainEndpointOptions {
 }
 
 const BATCH_MAX = 100
-const ANSWER_BYTES_MAX = 1_048_576
 
 /** Nodes differ in the code; all say so in words. Source: EIP-1474, geth `internal/ethapi/errors.go`. */
 const isRevert = (error: unknown): boolean => {
@@ -43,32 +41,8 @@ const hexOf = (value: unknown): Hex => {
   throw new EndpointUnusableError('the RPC answered what no node answers')
 }
 
-/** viem's own stops the clock at the headers of an answer and waits for its body without end. */
-const boundedFetch =
-  (url: string, timeoutMs: number) =>
-  async (_: unknown, init?: RequestInit): Promise<Response> => {
-    const answer = await fetchBody({
-      url,
-      reach: nodeReach(url),
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: String(init?.body),
-      timeoutMs,
-      maxBytes: ANSWER_BYTES_MAX,
-      signal: init?.signal ?? undefined,
-    })
-    return new Response(answer, { headers: { 'content-type': 'application/json' } })
-  }
-
 export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions): ChainEndpoint => {
-  const client = createClient({
-    transport: http(url, {
-      batch: { batchSize: BATCH_MAX, wait: 0 },
-      timeout: timeoutMs,
-      retryCount: 0,
-      fetchFn: boundedFetch(url, timeoutMs),
-    }),
-  })
+  const client = createClient({ transport: createRpcTransport({ url, timeoutMs, batchMax: BATCH_MAX }) })
   let verified = false
 
   const verify = async (): Promise<void> => {

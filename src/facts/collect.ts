@@ -3,7 +3,7 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { Clock } from '../domain/time.ts'
 import type { ExternalFacts, GeographyFacts, IdentityFacts, ScreenerFacts } from '../policy/types/facts.ts'
-import type { FactCollector, FactNeed, FactSubject } from '../policy/types/needs.ts'
+import { type FactCollector, type FactNeed, type FactSubject, screenerKey } from '../policy/types/needs.ts'
 import type { ReadValue } from '../policy/types/reads.ts'
 import type { ChainReads } from './chain-reads.ts'
 import type { Geography } from './geography.ts'
@@ -34,9 +34,14 @@ export interface FactCollectorDependencies {
 interface Collected {
   geography?: GeographyFacts | null
   identity?: IdentityFacts | null
+  onBehalfIdentity?: IdentityFacts | null
   screeners?: Record<string, ScreenerFacts | null>
   reads?: Record<string, ReadValue | null>
 }
+
+/** The same request, asked about the represented user; about the wallet when it represents nobody. */
+const representedOf = (subject: FactSubject): FactSubject =>
+  subject.onBehalf === '' ? subject : { ...subject, from: subject.onBehalf }
 
 const setTimer = (milliseconds: number, run: () => void): (() => void) => {
   const timer = setTimeout(run, milliseconds)
@@ -85,11 +90,17 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
           into.identity = value
         })
         break
+      case 'on-behalf-identity':
+        place(identify(representedOf(subject)), (value) => {
+          into.onBehalfIdentity = value
+        })
+        break
       case 'screener': {
         into.screeners ??= {}
         const { screeners: results } = into
-        place(screeners.get(need.screener)?.screen(subject) ?? null, (value) => {
-          results[need.screener] = value
+        const asked = need.onBehalf === true ? representedOf(subject) : subject
+        place(screeners.get(need.screener)?.screen(asked) ?? null, (value) => {
+          results[screenerKey(need)] = value
         })
         break
       }

@@ -26,10 +26,11 @@ const ERC1155 = parseAbi(['function balanceOf(address account, uint256 id) view 
 const TEXT_LENGTH_MAX = 1_024
 const INT64_MAX = 2n ** 63n
 
-const operandOf = (operand: ReadOperand, { from, to, value }: FactSubject): string | boolean => {
+const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: FactSubject): string | boolean => {
   if (operand.kind === 'literal') return operand.value
   if (operand.fact === 'tx.value') return value
-  return operand.fact === 'wallet.address' ? from : to
+  if (operand.fact === 'target.address') return to
+  return operand.fact === 'onBehalf.address' && onBehalf !== '' ? onBehalf : from
 }
 
 /** An EVM address, or null: reads are for EVM chains, and a Solana wallet has nothing there. */

@@ -1,8 +1,10 @@
 // The policy registry program of a Solana cluster: its accounts, found by their seeds and read as Anchor writes them.
 // Seeds: decisions §6. Account layouts: discriminator, then the fields in order; texts with a u32 length before them.
 import { createHash } from 'node:crypto'
+import bs58 from 'bs58'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
+import { programAddress } from './solana-program-address.ts'
 
 /** The first block of mainnet-beta: what tells a cluster from another. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
@@ -14,9 +16,6 @@ const discriminator = (account: string): Buffer =>
   createHash('sha256').update(`account:${account}`).digest().subarray(0, 8)
 const POLICY_ACCOUNT = discriminator('PolicyAccount')
 const ATTESTER_ACCOUNT = discriminator('AttesterAccount')
-
-/** Loaded with the first look-up: most deployments never make one, and it would be a good part of every start. */
-const publicKeys = async () => (await import('@solana/web3.js')).PublicKey
 
 const KEY_BYTES = 32
 /** Discriminator, the program, the authority. */
@@ -53,10 +52,8 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
 
   /** The data of the program's own account with these seeds; null when there is none. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
-    const PublicKey = await publicKeys()
-    const seeds = [Buffer.from(seed), new PublicKey(key).toBytes()]
-    const [address] = PublicKey.findProgramAddressSync(seeds, new PublicKey(program))
-    const account = await readAccount(rpc, address.toBase58())
+    const address = programAddress(program, [Buffer.from(seed), bs58.decode(key)])
+    const account = await readAccount(rpc, address)
     // Anyone can send lamports to an address before the program has made its account there.
     if (account === null || account.owner !== program) return null
     if (!account.data.subarray(0, 8).equals(kind)) malformed()
@@ -72,8 +69,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
       const data = await readOwn(rpc, 'policy', target, POLICY_ACCOUNT)
       if (data === null) return null
       if (data.length < POLICY_LENGTH_AT + 4) return malformed()
-      const PublicKey = await publicKeys()
-      if (!data.subarray(8, 8 + KEY_BYTES).equals(new PublicKey(target).toBytes())) return malformed()
+      if (!data.subarray(8, 8 + KEY_BYTES).equals(bs58.decode(target))) return malformed()
       const length = data.readUInt32LE(POLICY_LENGTH_AT)
       const start = POLICY_LENGTH_AT + 4
       return start + length > data.length

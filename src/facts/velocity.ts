@@ -40,6 +40,9 @@ export interface VelocityCounters {
 /** Parts that a window is counted in: what is in the oldest one counts until all of it is out of the window. */
 const PARTS = 60
 
+/** More than requests that are under way together lie apart. */
+const CLOCK_SLACK_SECONDS = 60
+
 interface Tally {
   count: number
   /** By chain: their tokens are not the same. */
@@ -109,6 +112,8 @@ interface Organization {
   readonly histories: Histories
   /** Until then there may be wallets that others told of and that had no room here, Unix seconds. */
   incompleteUntilSeconds: number
+  /** When wallets were last forgotten, Unix seconds. */
+  sweptAtSeconds: number
 }
 
 const keyOf = ({ projectId, wallet }: Pick<VelocityTally, 'projectId' | 'wallet'>): string => `${projectId} ${wallet}`
@@ -126,24 +131,35 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   const organizationOf = (organizationId: string): Organization => {
     const known = organizations.get(organizationId)
     if (known !== undefined) return known
-    const organization: Organization = { histories: new Map(), incompleteUntilSeconds: 0 }
+    const organization: Organization = {
+      histories: new Map(),
+      incompleteUntilSeconds: 0,
+      sweptAtSeconds: Number.NEGATIVE_INFINITY,
+    }
     organizations.set(organizationId, organization)
     return organization
   }
 
-  /** Forgets wallets of which nothing counts any more, oldest use first. */
-  const makeRoom = (histories: Histories, nowSeconds: number): boolean => {
+  /**
+   * Forgets the wallets of which nothing counts any more, wherever they stand: the least recently used one may count for
+   * a month. All are looked at, at most once in a second: within one no further wallet lapses.
+   */
+  const makeRoom = (organization: Organization, nowSeconds: number): boolean => {
+    const { histories, sweptAtSeconds } = organization
+    if (histories.size < maxWallets) return true
+    // Requests are not told in the order of their seconds; a clock that was set back begins anew.
+    if (nowSeconds <= sweptAtSeconds && nowSeconds > sweptAtSeconds - CLOCK_SLACK_SECONDS) return false
+    organization.sweptAtSeconds = nowSeconds
     for (const [key, { expiresAtSeconds, pending }] of histories) {
-      if (histories.size < maxWallets) break
-      if (expiresAtSeconds > nowSeconds || pending.count > 0) break
-      histories.delete(key)
+      if (expiresAtSeconds <= nowSeconds && pending.count === 0) histories.delete(key)
     }
     return histories.size < maxWallets
   }
 
-  const open = (histories: Histories, key: string, nowSeconds: number): History | null => {
+  const open = (organization: Organization, key: string, nowSeconds: number): History | null => {
+    const { histories } = organization
     const known = histories.get(key)
-    if (known === undefined && !makeRoom(histories, nowSeconds)) return null
+    if (known === undefined && !makeRoom(organization, nowSeconds)) return null
     const history = known ?? { pending: emptyTally(), windows: new Map(), expiresAtSeconds: 0 }
     histories.delete(key)
     histories.set(key, history)
@@ -158,8 +174,15 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       const expiresAtSeconds = (number + 1) * width + windowSeconds
       const part = partOf(history, windowSeconds, number)
       const own = part.own.get(chainName) ?? {
-        ...{ organizationId, projectId, wallet, chainName, windowSeconds, part: number, expiresAtSeconds },
-        ...{ count: 0, value: 0n },
+        organizationId,
+        projectId,
+        wallet,
+        chainName,
+        windowSeconds,
+        part: number,
+        expiresAtSeconds,
+        count: 0,
+        value: 0n,
       }
       part.own.set(chainName, own)
       own.count += 1
@@ -174,7 +197,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
     const { chainName, windowSeconds, count, expiresAtSeconds } = tally
     if (expiresAtSeconds <= nowSeconds) return
     const organization = organizationOf(tally.organizationId)
-    const history = open(organization.histories, keyOf(tally), nowSeconds)
+    const history = open(organization, keyOf(tally), nowSeconds)
     if (history === null) {
       organization.incompleteUntilSeconds = Math.max(organization.incompleteUntilSeconds, expiresAtSeconds)
       return
@@ -194,9 +217,10 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       // A policy and the revision in its shadow may ask for the same one.
       const windowsSeconds = [...new Set(windows)]
       const key = keyOf(subject)
-      const { histories, incompleteUntilSeconds } = organizationOf(subject.organizationId)
+      const organization = organizationOf(subject.organizationId)
+      const { histories, incompleteUntilSeconds } = organization
       if (nowSeconds < incompleteUntilSeconds && !histories.has(key)) return null
-      const history = open(histories, key, nowSeconds)
+      const history = open(organization, key, nowSeconds)
       if (history === null) return null
       const facts = Object.fromEntries(
         windowsSeconds.map((window) => [String(window), factsOf(history, window, chainName, nowSeconds)]),

@@ -134,11 +134,10 @@ export const eventStreamResponse = (
   rateLimit: RateLimitState | null,
 ): Response => {
   const headers: Record<string, string> = {
-    'content-type': 'text/event-stream',
+    'content-type': 'text/event-stream; charset=utf-8',
     // Not stored, not compressed, not gathered into larger pieces by whoever is in between.
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
-    'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
   }
   if (rateLimit !== null) setRateLimit(headers, rateLimit)

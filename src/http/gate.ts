@@ -1,7 +1,7 @@
 // The way into every API endpoint, in the order of the house: request id, deadline, key, rate limit, then the endpoint's
 // own work; and the one way out, for answers and errors alike. One function for all, so that none forgets a step.
 import type { ApiKeyScope } from '../domain/api-key.ts'
-import { type CountersignError, ERROR_STATUS } from '../domain/errors.ts'
+import type { CountersignError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Authenticator, Principal } from './authenticate.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
@@ -18,7 +18,7 @@ export interface GateDependencies {
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Told of failures of ours (500 and 503). Must not throw. */
+  /** Told of every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
   /** While true, each answer asks its client to close the connection, so that none is cut when the listener stops. */
   readonly isStopping: () => boolean
@@ -89,7 +89,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
       const turnAway = (error: CountersignError): Response | Promise<Response> =>
         valve.refuse(() => {
           metrics.recordError(error.code)
-          if (ERROR_STATUS[error.code] >= 500) report(error, requestId)
+          report(error, requestId)
           return answer(repeatedProblemResponse(error, requestId))
         })
 

@@ -18,9 +18,13 @@ export interface StoredAnswer {
 
 export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
-  /** An earlier request let its claim expire unanswered; its uuid, which may have been signed, is used again. */
-  | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly earlierExpiredAtSeconds: number }
-  | { readonly outcome: 'in-flight' }
+  /**
+   * An earlier request of this node let its claim expire unanswered; its uuid, which may have been signed since
+   * `uuidSinceSeconds` (Unix; 0 where that is not known), is used again.
+   */
+  | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly uuidSinceSeconds: number }
+  /** Another request holds the claim until then, or what another node may have signed can be used until then. */
+  | { readonly outcome: 'in-flight'; readonly expiresAtSeconds: number }
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredAnswer }
 
@@ -33,9 +37,14 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     bodyHash: Uint8Array,
     uuid: string,
     claimExpiresAtSeconds: number,
+    place?: { readonly node: string; readonly usableSeconds: number },
   ): Promise<ClaimOutcome<Claim>>
+  /** From now on the claim's uuid may be signed on its node. False when the claim is no longer held. */
+  markDispatched(claim: Claim): Promise<boolean>
   /** The answer that stands: this one, or an earlier one. Null when the claim is no longer held. */
   complete(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
+  /** Another uuid to sign under the same claim, kept before anything is signed. Null when the claim is no longer held. */
+  replaceUuid(claim: Claim, uuid: string): Promise<Claim | null>
   /** Lets a retry start afresh, with a uuid of its own. */
   release(claim: Claim): Promise<boolean>
 }
@@ -51,9 +60,10 @@ export class IdempotencyKeyInvalidError extends CountersignError {
 /** A request with this key is being answered, or was cut off and may still have been signed. */
 export class IdempotencyTwinInFlightError extends CountersignError {
   override readonly name = 'IdempotencyTwinInFlightError'
-  constructor() {
+  /** @param retryAfterSeconds until the claim of the other request ends, which is the longest that it can take */
+  constructor(retryAfterSeconds = 1) {
     super('IDEMPOTENCY_IN_FLIGHT', 'a request with this Idempotency-Key is in flight; retry later', {
-      retryAfterSeconds: 1,
+      retryAfterSeconds,
     })
   }
 }
@@ -102,42 +112,63 @@ export type Recalled =
   /** It was signed, and what was signed is not valid any more: the request is a new one. */
   | { readonly outcome: 'expired' }
 
+/** What a node remembers of the uuids that were signed on it: its decision log. */
+export interface NodeMemory {
+  /** Its name among the nodes of the deployment; empty where there is one node. */
+  readonly node: string
+  /** What is signed can be used for at most this long after its claim has expired. */
+  readonly usableSeconds: number
+  /** Whether what the route signs is remembered. Of other routes' uuids the store itself knows what became of them. */
+  holds(route: string): boolean
+  /** Looks a uuid up among what was recorded since `sinceSeconds` (Unix). Rejects when that can't be known. */
+  recall(uuid: string, sinceSeconds: number): Promise<Recalled>
+}
+
 export interface IdempotencyDependencies<Claim extends HeldClaim> {
-  /**
-   * Looks a uuid up among what was recorded since `sinceSeconds` (Unix). Rejects when that can't be known. Without it
-   * nothing is recorded under uuids.
-   */
-  recall?(route: string, uuid: string, sinceSeconds: number): Promise<Recalled>
+  /** Without it nothing is recorded under uuids. */
+  readonly memory?: NodeMemory
   readonly store: IdempotencyStore<Claim>
   readonly clock: Clock
   /** How long a claim is held unanswered: longer than a request's deadline. */
   readonly claimSeconds: number
+  /**
+   * Whether a try that failed with this error after its dispatch may have had its effect; then its claim is kept until it
+   * expires. Unless stated, what may have been signed has.
+   */
+  mayHaveActed?(error: unknown): boolean
   /** Told of a store that failed after the work was done: the answer is not affected. */
   report(error: unknown): void
 }
 
-const IGNORE = (): void => undefined
-const NOTHING_RECORDED = async (): Promise<Recalled> => ({ outcome: 'nothing' })
+const IGNORE: OnDispatch = () => undefined
 
 /** Beyond an attestation's last second: clocks differ, and Solana's program allows 30 s of drift (decisions §2). */
-const KEEP_SLACK_SECONDS = 60
+export const KEEP_SLACK_SECONDS = 60
+/** How far back a uuid is looked for whose claim does not say since when it was used: claims are kept about as long. */
+const LOOK_BACK_SECONDS = 86_400
+
+/** Says that the work goes to where it may be signed. The work waits for a promise, and ends when it rejects. */
+export type OnDispatch = () => Promise<void> | undefined
 
 /**
  * Whether the work may have got as far as a signature before it failed. A refusal did not: it is an answer. A full queue
- * did not either. Past the deadline, or with a part failing, nobody can say: the uuid must then be used again.
+ * did not either, nor what a worker itself reports as failed before it recorded anything. Past the deadline, or with a
+ * part failing, nobody can say: the uuid must then be used again.
  */
 export const mayHaveSigned = (error: unknown): boolean =>
   !(error instanceof CountersignError) ||
-  error.code === 'DEADLINE_EXCEEDED' ||
-  error.code === 'INTERNAL' ||
-  error.code === 'DEPENDENCY_UNAVAILABLE' ||
-  error.code === 'SHUTTING_DOWN'
+  (!error.nothingSigned &&
+    (error.code === 'DEADLINE_EXCEEDED' ||
+      error.code === 'INTERNAL' ||
+      error.code === 'DEPENDENCY_UNAVAILABLE' ||
+      error.code === 'SHUTTING_DOWN'))
 
 export const createIdempotencyGuard = <Claim extends HeldClaim>({
   store,
   clock,
   claimSeconds,
-  recall = NOTHING_RECORDED,
+  memory,
+  mayHaveActed = mayHaveSigned,
   report,
 }: IdempotencyDependencies<Claim>) => {
   const finish = async (claim: Claim, fresh: FreshAnswer): Promise<IdempotentAnswer> => {
@@ -165,47 +196,68 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   }
 
   /**
-   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign; `work` calls `onDispatch` before anything
-   * can be signed.
+   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign; `work` calls `onDispatch`, and waits for it,
+   * before anything can be signed. It is given the claim, null without a key.
    * @throws IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422, what the
    * store's claim throws, and what `work` throws
    */
   return async (
     request: IdempotentRequest,
-    work: (uuid: string, onDispatch: () => void) => Promise<FreshAnswer>,
+    work: (uuid: string, onDispatch: OnDispatch, claim: Claim | null) => Promise<FreshAnswer>,
   ): Promise<IdempotentAnswer> => {
     const { organizationId, keyId, header, route, body, uuid } = request
     if (header === null) {
-      const fresh = await work(uuid, IGNORE)
+      const fresh = await work(uuid, IGNORE, null)
       return { status: fresh.status ?? 200, body: fresh.body, replayed: false }
     }
     if (!isVisibleAscii(header, 255)) throw new IdempotencyKeyInvalidError()
     const bodyHash = new Uint8Array(32)
     Bun.SHA256.hash(`${route}\n${body}`, bodyHash)
     const expiresAtSeconds = clock.unixSeconds() + claimSeconds
-    const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds)
+    const remembering = memory?.holds(route) === true ? memory : null
+    const found = await store.claim(
+      ...([organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds] as const),
+      ...(remembering === null ? [] : [remembering]),
+    )
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
-    if (found.outcome === 'in-flight') throw new IdempotencyTwinInFlightError()
+    if (found.outcome === 'in-flight') {
+      throw new IdempotencyTwinInFlightError(Math.max(1, found.expiresAtSeconds - clock.unixSeconds()))
+    }
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
-    let { uuid: claimed } = found.claim
-    if (found.outcome === 'taken-over') {
-      const recalled = await recall(route, claimed, found.earlierExpiredAtSeconds - claimSeconds)
-      if (recalled.outcome === 'decided') return finish(found.claim, recalled.answer)
-      if (recalled.outcome === 'expired') claimed = uuid
+    let { claim } = found
+    if (found.outcome === 'taken-over' && remembering !== null) {
+      const sinceSeconds =
+        found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
+      const recalled = await remembering.recall(claim.uuid, sinceSeconds)
+      if (recalled.outcome === 'decided') return finish(claim, recalled.answer)
+      if (recalled.outcome === 'expired') {
+        // Kept first: should this try be cut off as well, the next one must find what it signed.
+        const replaced = await store.replaceUuid(claim, uuid)
+        if (replaced === null) throw new IdempotencyTwinInFlightError()
+        claim = replaced
+      }
     }
     let fresh: FreshAnswer
     let dispatched = false
     try {
-      fresh = await work(claimed, () => {
+      const mark = async (): Promise<void> => {
+        if (!(await store.markDispatched(claim))) throw new IdempotencyTwinInFlightError()
         dispatched = true
-      })
+      }
+      const onDispatch: OnDispatch = () => {
+        // Only other nodes need to read it; this one asks its own log.
+        if (!dispatched && remembering !== null && remembering.node !== '') return mark()
+        dispatched = true
+        return undefined
+      }
+      fresh = await work(claim.uuid, onDispatch, claim)
     } catch (error) {
       // A claim that was taken over is never released: its first holder may have signed, whatever became of this try.
-      if (found.outcome === 'claimed' && !(dispatched && mayHaveSigned(error))) await release(found.claim)
+      if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) await release(claim)
       throw error
     }
-    return finish(found.claim, fresh)
+    return finish(claim, fresh)
   }
 }
 
-export type IdempotencyGuard = ReturnType<typeof createIdempotencyGuard>
+export type IdempotencyGuard<Claim extends HeldClaim = HeldClaim> = ReturnType<typeof createIdempotencyGuard<Claim>>

@@ -9,5 +9,12 @@ export interface ListenAddress {
 export const listenText = ({ hostname, port }: ListenAddress): string =>
   hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
 
-/** Of what listens there: `http://127.0.0.1:8080`. */
-export const listenUrl = (address: ListenAddress): string => `http://${listenText(address)}`
+/** What a listener shows and proves: PEM, the server's own certificate first, then those that lead to an authority. */
+export interface ListenerTls {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Of what listens there: `http://127.0.0.1:8080`, or https where it has a certificate. */
+export const listenUrl = (address: ListenAddress, secure = false): string =>
+  `${secure ? 'https' : 'http'}://${listenText(address)}`

@@ -14,15 +14,30 @@ export interface OperationsRoutesOptions {
   /** Facts beside the checks: the signing backend, the number of workers. */
   readonly describe: () => Readonly<Record<string, string | number>>
   readonly requestIds: RequestIdSource
-  readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>
+  /** Null where `/metrics` has a listener of its own. */
+  readonly metrics: ((request: Request) => Promise<Response>) | null
 }
 
+export interface MetricsAnswerOptions {
+  readonly requestIds: RequestIdSource
+  readonly contentType: string
+  readonly expose: () => Promise<string>
+}
+
+const headersOf = (request: Request, requestIds: RequestIdSource) => ({
+  'cache-control': 'no-store',
+  'x-request-id': requestIds(request.headers.get('x-request-id')),
+})
+
+/** What `/metrics` answers, wherever it is served. */
+export const createMetricsAnswer =
+  ({ requestIds, contentType, expose }: MetricsAnswerOptions) =>
+  async (request: Request): Promise<Response> =>
+    new Response(await expose(), { headers: { 'content-type': contentType, ...headersOf(request, requestIds) } })
+
 export const operationsRoutes = ({ readiness, describe, metrics, requestIds }: OperationsRoutesOptions) => {
-  const headersFor = (request: Request) => ({
-    'cache-control': 'no-store',
-    'x-request-id': requestIds(request.headers.get('x-request-id')),
-  })
-  return new Elysia({ name: 'operations' })
+  const headersFor = (request: Request) => headersOf(request, requestIds)
+  const app = new Elysia({ name: 'operations' })
     .get(
       '/livez',
       ({ request }) =>
@@ -58,9 +73,5 @@ export const operationsRoutes = ({ readiness, describe, metrics, requestIds }: O
         },
       )
     })
-    .get('/metrics', async ({ request }) => {
-      const headers = headersFor(request)
-      const { contentType, body } = await metrics()
-      return new Response(body, { headers: { 'content-type': contentType, ...headers } })
-    })
+  return metrics === null ? app : app.get('/metrics', ({ request }) => metrics(request))
 }

@@ -108,8 +108,6 @@ export const assetResponse = async (asset: Asset, request: Request): Promise<Res
   const headers: Record<string, string> = {
     'content-type': asset.type,
     'cache-control': 'public, max-age=31536000, immutable',
-    'x-content-type-options': 'nosniff',
-    'cross-origin-resource-policy': 'same-origin',
     vary: 'accept-encoding',
   }
   if (encoding !== 'identity') headers['content-encoding'] = encoding

@@ -1,6 +1,6 @@
 // The one mapper from errors to answers: an RFC 9457 problem of chosen texts (decisions §1). An error that is not ours
 // becomes a fixed text; what it says goes to `report` and nowhere else.
-import { CountersignError, ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
+import { ChainUnsupportedError, CountersignError, ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 
 /** The body of every answer other than 2xx. `message` and `error` repeat `detail`: existing clients read one of them. */
 export interface ProblemBody {
@@ -12,6 +12,8 @@ export interface ProblemBody {
   readonly request_id: string
   readonly message: string
   readonly error: string
+  /** Of an unsupported chain: names that were likely meant. */
+  readonly did_you_mean?: readonly string[]
 }
 
 export interface Problem {
@@ -19,6 +21,7 @@ export interface Problem {
   readonly status: number
   readonly detail: string
   readonly retryAfterSeconds: number | null
+  readonly near?: readonly string[]
 }
 
 const TITLES: Readonly<Record<ErrorCode, string>> = {
@@ -34,13 +37,16 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   UNSUPPORTED_CHAIN: 'Unsupported chain',
   UNAUTHENTICATED: 'Unauthenticated',
   SECOND_FACTOR_REQUIRED: 'Second factor required',
+  SECOND_FACTOR_MISSING: 'Second factor missing',
   CREDENTIAL_WRONG: 'Credential wrong',
+  CONFIRMATION_REQUIRED: 'Confirmation required',
   FORBIDDEN_SCOPE: 'Forbidden',
   FORBIDDEN_ROLE: 'Forbidden',
   FORBIDDEN_ORIGIN: 'Forbidden',
   NOT_FOUND: 'Not found',
   METHOD_NOT_ALLOWED: 'Method not allowed',
   DEADLINE_EXCEEDED: 'Deadline exceeded',
+  APPROVAL_REQUIRED: 'Approval required',
   IDEMPOTENCY_IN_FLIGHT: 'Request in flight',
   SESSION_CONFLICT: 'Session conflict',
   CONFLICT: 'Conflict',
@@ -74,6 +80,7 @@ export const toProblem = (error: unknown): Problem => {
     status,
     detail: error.detail,
     retryAfterSeconds: error.retryAfterSeconds ?? (backsOff ? RETRY_AFTER_SECONDS : null),
+    ...(error instanceof ChainUnsupportedError && error.near.length > 0 ? { near: error.near } : {}),
   }
 }
 
@@ -86,4 +93,5 @@ export const problemBody = (problem: Problem, requestId: string): ProblemBody =>
   request_id: requestId,
   message: problem.detail,
   error: problem.detail,
+  ...(problem.near === undefined ? {} : { did_you_mean: problem.near }),
 })

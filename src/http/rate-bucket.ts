@@ -54,11 +54,21 @@ export const openBucket = (
   limit: ApiKeyRateLimit,
   { nowMs, mode, processes }: Surroundings,
 ): RateBucket => ({
-  ...{ keyId, limit, mode },
+  keyId,
+  limit,
+  mode,
   balance: mode === 'cut' ? 0 : limit.burst,
   lease: mode === 'cut' ? limit.burst / processes : 0,
-  ...{ owed: 0, atMs: nowMs, holders: processes, settledMs: Number.NEGATIVE_INFINITY },
-  ...{ touchedMs: nowMs, asked: 0, awaited: 0, demand: 0, short: 0, shortUntilMs: nowMs },
+  owed: 0,
+  atMs: nowMs,
+  holders: processes,
+  settledMs: Number.NEGATIVE_INFINITY,
+  touchedMs: nowMs,
+  asked: 0,
+  awaited: 0,
+  demand: 0,
+  short: 0,
+  shortUntilMs: nowMs,
 })
 
 const isFresh = (bucket: RateBucket, nowMs: number): boolean => nowMs - bucket.settledMs < FRESH_MS

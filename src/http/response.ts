@@ -1,9 +1,10 @@
 // Builds the answers. Headers are the dearest part of a small response, so each one here is needed: the type, the
-// request id, no storing of what was said to one caller, no guessing of another type; rate limits only where one applies.
+// request id, no storing of what was said to one caller, what browsers are told; rate limits only where one applies.
 import type { CountersignError } from '../domain/errors.ts'
 import { problemBody, toProblem } from './problem.ts'
 import { RateExceededError, type RateLimitState } from './rate-limit.ts'
 import { MethodNotAllowedError } from './route-errors.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 import { parseTraceParent } from './trace-context.ts'
 
 /** The challenge of a 401, which RFC 9110 §11.6.1 asks for. `ApiKey` stands for the `x-api-key` header. */
@@ -33,7 +34,7 @@ export interface JsonResponseOptions {
 const JSON_HEADERS = new Headers({
   'content-type': 'application/json',
   'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
+  ...SECURITY_HEADERS,
 })
 
 /** A success whose body is complete JSON text. */
@@ -48,7 +49,7 @@ export const jsonResponse = (body: string, requestId: string, options: JsonRespo
 }
 
 export interface ProblemResponseOptions {
-  /** Told of every failure of ours (500 and 503), with the request id. Must not throw. */
+  /** Told of every error, with the request id; of failures of ours (500 and 503) with their trace. Must not throw. */
   report?(error: unknown, requestId: string, traceId?: string): void
   /** Of the request, for the trace that it belongs to (W3C Trace Context). */
   readonly requestHeaders?: Headers
@@ -65,12 +66,12 @@ export const problemResponse = (error: unknown, requestId: string, options: Prob
   if (problem.status === 500 || problem.status === 503) {
     const trace = parseTraceParent(options.requestHeaders?.get('traceparent') ?? null)
     options.report?.(error, requestId, trace?.traceId)
-  }
+  } else options.report?.(error, requestId)
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',
     'x-request-id': requestId,
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+    ...SECURITY_HEADERS,
   }
   const rateLimit = error instanceof RateExceededError ? error.state : options.rateLimit
   if (rateLimit !== undefined && rateLimit !== null) setRateLimit(headers, rateLimit)

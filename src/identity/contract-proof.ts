@@ -1,25 +1,23 @@
 // Contract wallets have no key of their own: their chain is asked whether they take a signature. Also for those that are
 // not deployed yet. A chain without an RPC URL can't be asked, and then no such proof holds.
 // Source: EIP-1271, ERC-6492; the check is viem's, one `eth_call` of the universal validator.
-import { createPublicClient, http } from 'viem'
+import { createPublicClient, type Transport } from 'viem'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { ContractProofVerifier } from './proof.ts'
 
 export interface ContractProofOptions {
   /** EIP-155 id → RPC URLs, in order of preference: the next is asked when one fails. */
   readonly rpcUrls: ReadonlyMap<number, readonly string[]>
-  readonly timeoutMs: number
+  /** How an RPC URL is asked: bounded in time and in the size of its answers. */
+  readonly transport: (url: string) => Transport
 }
 
-const createClient = (url: string, timeoutMs: number) =>
-  createPublicClient({
-    // A redirect could lead anywhere, so none is followed.
-    transport: http(url, { timeout: timeoutMs, retryCount: 0, fetchOptions: { redirect: 'error' } }),
-  })
-
-export const createContractProofVerifier = ({ rpcUrls, timeoutMs }: ContractProofOptions): ContractProofVerifier => {
+export const createContractProofVerifier = ({ rpcUrls, transport }: ContractProofOptions): ContractProofVerifier => {
   const clients = new Map(
-    [...rpcUrls].map(([chainId, urls]) => [chainId, urls.map((url) => createClient(url, timeoutMs))]),
+    [...rpcUrls].map(([chainId, urls]) => [
+      chainId,
+      urls.map((url) => createPublicClient({ transport: transport(url) })),
+    ]),
   )
   return async ({ address, chainId, message, signature }) => {
     const ofChain = clients.get(chainId)

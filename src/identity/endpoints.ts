@@ -10,9 +10,11 @@ import type { Endpoint, Gate, GateSettings } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { readOptionalJsonBody } from '../http/optional-json-body.ts'
+import type { PublicRoute } from '../http/public-route.ts'
 import { requestPath, requestQuery } from '../http/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse } from '../http/response.ts'
 import { parseStrictJsonObject } from '../http/strict-json.ts'
+import { IDENTITY_PATHS } from './paths.ts'
 import type { Register, RegisteredSession } from './register.ts'
 import { parseSandboxOutcome, SANDBOX_HEADER } from './sandbox.ts'
 import { decodeRegister, decodeSize, decodeVerify, parseSessionId } from './schema.ts'
@@ -44,8 +46,10 @@ const KEEP_SECONDS = 86_400
 
 const readKey = (headers: Headers): string | null => parseBearer(headers.get('authorization'))
 
-const settingsOf = (method: string, route: string): GateSettings => ({
-  ...{ method, route, readKey },
+const settingsOf = ({ method, path }: PublicRoute): GateSettings => ({
+  method,
+  route: path,
+  readKey,
   scope: 'identity',
   challenge: BEARER_CHALLENGE,
 })
@@ -67,8 +71,8 @@ const createRegisterEndpoint = (
   { gate, idempotent, register }: IdentityEndpointDependencies,
   type: SessionType,
 ): Endpoint => {
-  const route = `/api/v1/register/${type}`
-  return gate(settingsOf('POST', route), async ({ request, requestId, principal, rateLimit }) => {
+  const route = type === 'individual' ? IDENTITY_PATHS.registerIndividual : IDENTITY_PATHS.registerBusiness
+  return gate(settingsOf(route), async ({ request, requestId, principal, rateLimit }) => {
     const { organizationId, keyId } = principal
     const size = decodeSize(requestQuery(request.url))
     // Not even read with a live key: there it has no effect, whatever it says.
@@ -82,10 +86,10 @@ const createRegisterEndpoint = (
       {
         ...{ organizationId, keyId, body: body.text, uuid: newSessionId() },
         header: request.headers.get('idempotency-key'),
-        route: `${route}?size=${size}&outcome=${forcedOutcome ?? ''}`,
+        route: `${route.path}?size=${size}&outcome=${forcedOutcome ?? ''}`,
       },
       async (sessionId, onDispatch) => {
-        onDispatch()
+        await onDispatch()
         const registered = await register.register({
           ...{ principal, sessionId, forcedOutcome },
           checkType: CHECK_TYPES[type],
@@ -104,7 +108,7 @@ const createRegisterEndpoint = (
 }
 
 const createStatusEndpoint = ({ gate, sessions }: IdentityEndpointDependencies): Endpoint =>
-  gate(settingsOf('GET', '/api/v1/status/{type}/{sessionId}'), async ({ request, requestId, principal, rateLimit }) => {
+  gate(settingsOf(IDENTITY_PATHS.status), async ({ request, requestId, principal, rateLimit }) => {
     const { type, sessionId } = parseTarget(request)
     const state = await sessions.find(principal.organizationId, sessionId)
     if (state === null || !isOf(state, type, principal)) throw new SessionUnknownError()
@@ -126,25 +130,22 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
       return refusedOrThrow(error)
     }
   }
-  return gate(
-    settingsOf('GET', '/api/v1/status/realtime/{type}/{sessionId}'),
-    async ({ request, requestId, principal, rateLimit, deadline }) => {
-      const { type, sessionId } = parseTarget(request)
-      const key = readKey(request.headers)
-      const stream = await hub.open({
-        ...{ sessionId, organizationId: principal.organizationId, keyId: principal.keyId },
-        accepts: (state) => isOf(state, type, principal),
-        allowed: () => stillWorks(key),
-        signal: request.signal,
-        isLate: () => deadline.passed,
-      })
-      return eventStreamResponse(stream, requestId, rateLimit)
-    },
-  )
+  return gate(settingsOf(IDENTITY_PATHS.stream), async ({ request, requestId, principal, rateLimit, deadline }) => {
+    const { type, sessionId } = parseTarget(request)
+    const key = readKey(request.headers)
+    const stream = await hub.open({
+      ...{ sessionId, organizationId: principal.organizationId, keyId: principal.keyId },
+      accepts: (state) => isOf(state, type, principal),
+      allowed: () => stillWorks(key),
+      signal: request.signal,
+      isLate: () => deadline.passed,
+    })
+    return eventStreamResponse(stream, requestId, rateLimit)
+  })
 }
 
 const createVerifyEndpoint = ({ gate, verifyWallet }: IdentityEndpointDependencies): Endpoint =>
-  gate(settingsOf('POST', '/api/v1/verify'), async ({ request, requestId, principal, rateLimit }) => {
+  gate(settingsOf(IDENTITY_PATHS.verify), async ({ request, requestId, principal, rateLimit }) => {
     const decoded = decodeVerify(parseStrictJsonObject(await readJsonBody(request)))
     const found = verifyWallet(principal, decoded)
     const answer = found instanceof Promise ? await found : found

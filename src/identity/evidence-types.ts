@@ -118,8 +118,8 @@ export interface DocumentUpload {
 export interface OpenedDocument {
   readonly receipt: DocumentReceipt
   /**
-   * Errors where a byte of the file is not what was stored. Serve it with `Content-Disposition: attachment`,
-   * `Content-Security-Policy: sandbox`, `X-Content-Type-Options: nosniff` and `Cache-Control: no-store`.
+   * Errors where a byte of the file is not what was stored. Serve it with `Content-Disposition: attachment`
+   * and `Cache-Control: no-store`; the listener adds the policy that lets nothing in it run.
    */
   readonly stream: ReadableStream<Uint8Array>
 }

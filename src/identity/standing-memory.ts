@@ -3,7 +3,7 @@
 // Invariant: what is answered was read after the last change of its wallet and of each person it names. Changes leave a
 // mark in a table that wallets and persons share by their hashes: where two meet, one is read again for nothing.
 import { KEY_WORDS_MAX, readAddressWords } from '../domain/address-key.ts'
-import type { ApiKeyEnvironment } from '../domain/api-key.ts'
+import { API_KEY_ENVIRONMENTS, type ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Level } from '../domain/level.ts'
 import { createRecordIndex } from './record-index.ts'
 import type { KnownStanding, StandingCaller, StandingsByType, StandingType } from './standing.ts'
@@ -28,6 +28,8 @@ export interface StandingMemory {
   find(caller: StandingCaller, address: string, level: Level, type: StandingType): KnownStanding | undefined
   keep(record: StandingRecord): void
   changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
+  /** What was read for an organization counts no more: it changed what it asks of a verification. */
+  forget(organizationId: string): void
   clear(): void
 }
 
@@ -68,7 +70,9 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   const blocksMax = Math.max(2, Math.floor(maxBytes / blockBytes))
   const index = createRecordIndex()
   const marks = new Float64Array(MARKS)
-  const callers = new Map<string, number>()
+  /** Each caller's number in records, and since when it is that: what was read before is another number's. */
+  const callers = new Map<string, { readonly number: number; readonly since: number }>()
+  let numbered = 0
   const key = new Uint32Array(KEY_WORDS_MAX)
   const scratch = new Uint8Array(Math.min(RECORD_BYTES_MAX, blockBytes / 2))
   let blocks: Block[] = []
@@ -146,6 +150,13 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return place
   }
 
+  const renumber = (text: string, since: number) => {
+    const entry = { number: numbered, since }
+    numbered += 1
+    callers.set(text, entry)
+    return entry
+  }
+
   const clear = (): void => {
     changes += 1
     clearedAt = changes
@@ -157,9 +168,9 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   return {
     now: () => changes,
     find: (caller, address, level, type) => {
-      const number = callers.get(callerText(caller))
-      if (number === undefined || !readKey(caller.environment, address)) return undefined
-      const place = locate(hashFor(number), number)
+      const known = callers.get(callerText(caller))
+      if (known === undefined || !readKey(caller.environment, address)) return undefined
+      const place = locate(hashFor(known.number), known.number)
       if (place === -1) return undefined
       const block = blocks[Math.floor(place / blockWords)]!
       const start = place % blockWords
@@ -175,8 +186,8 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       if (size === 0 || persons.length > PERSONS_MAX || readAt < clearedAt) return
       if (!readKey(caller.environment, address)) return
       const text = callerText(caller)
-      const number = callers.get(text) ?? callers.size
-      callers.set(text, number)
+      const { number, since } = callers.get(text) ?? renumber(text, 0)
+      if (readAt < since) return
       const hash = hashFor(number)
       const headWords = HEADER_WORDS + persons.length + keyWords
       const length = headWords + Math.ceil(size / WORD_BYTES)
@@ -201,6 +212,10 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       changes += 1
       for (const address of addresses) if (readKey(environment, address)) marks[walletMark()] = changes
       if (personId !== null) marks[personMark(personId)] = changes
+    },
+    forget: (organizationId) => {
+      changes += 1
+      for (const environment of API_KEY_ENVIRONMENTS) renumber(callerText({ organizationId, environment }), changes)
     },
     clear,
   }

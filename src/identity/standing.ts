@@ -44,6 +44,21 @@ const newer = (left: WalletSession | undefined, right: WalletSession | undefined
   return left.sessionId >= right.sessionId ? left : right
 }
 
+/** The session about which was decided last, of those that match; of two with one number the newer session. */
+const decidedLast = (
+  sessions: readonly WalletSession[],
+  matches: (session: WalletSession) => boolean,
+): WalletSession | undefined =>
+  sessions.reduce<WalletSession | undefined>(
+    (last, session) => (matches(session) && (last === undefined || isDecidedAfter(session, last)) ? session : last),
+    undefined,
+  )
+
+const isDecidedAfter = (session: WalletSession, other: WalletSession): boolean => {
+  const difference = (session.decidedSequence ?? 0) - (other.decidedSequence ?? 0)
+  return difference === 0 ? session.sessionId > other.sessionId : difference > 0
+}
+
 const newestOf = (
   sessions: readonly WalletSession[],
   matches: (session: WalletSession) => boolean,
@@ -59,8 +74,9 @@ const isOwnDecision = ({ own, connected, status }: WalletSession): boolean =>
 
 /**
  * One type of check. A wallet is verified by a completed session at the level in which it was proven. An organization
- * whose newest decision on the wallet is a rejection has had the last word: neither an older session, nor a new one that
- * is still under way, nor another organization's result verifies the wallet for it.
+ * whose newest decision on the wallet is a rejection has had the last word, whichever of its sessions was made first:
+ * neither one completed before, nor one that is still under way, nor another organization's result verifies the wallet
+ * for it. A session of its own that was completed after the rejection does; one completed before it never does again.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],
@@ -68,8 +84,16 @@ const verifyingOf = (
   checkType: CheckType,
 ): WalletSession | undefined => {
   const ofType = sessions.filter((session) => session.checkType === checkType)
-  if (newestOf(ofType, isOwnDecision)?.status === 'rejected') return undefined
-  return newestOf(ofType, (session) => session.connected && session.status === 'completed' && session.level >= level)
+  if (decidedLast(ofType, isOwnDecision)?.status === 'rejected') return undefined
+  const rejection = decidedLast(ofType, ({ own, status }) => own && status === 'rejected')
+  return newestOf(
+    ofType,
+    (session) =>
+      session.connected &&
+      session.status === 'completed' &&
+      session.level >= level &&
+      !(session.own && rejection !== undefined && isDecidedAfter(rejection, session)),
+  )
 }
 
 /**

@@ -108,6 +108,7 @@ export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: Sta
     organizationChanged: (organizationId) => {
       organizationChanges += 1
       levels.delete(organizationId)
+      memory.forget(organizationId)
     },
     clear: () => {
       organizationChanges += 1

@@ -6,9 +6,9 @@ import type { PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyUnusableError } from './errors.ts'
 import { keyOfNeed, NO_NEEDS } from './needs.ts'
-import { createRevisionCache, type LoadedRevision, readRevisionOf } from './revision-cache.ts'
+import { createRevisionCache, type LoadedRevision, sentRevisionOf } from './revision-cache.ts'
 import { createSharedLoads } from './shared-loads.ts'
-import type { ReadRevision } from './types/program.ts'
+import type { SentRevision } from './types/program.ts'
 import type { PolicySource, ResolvedTarget, TargetRecord } from './types/source.ts'
 
 export interface CatalogDependencies {
@@ -48,7 +48,7 @@ export interface Catalog {
   /** The revision of a resolved target, at once when it is at hand, as it is right after resolving. */
   revision(revisionId: string): PolicyRevision | null | Promise<PolicyRevision | null>
   /** As workers are given it, without ever loading. */
-  cachedRevision(revisionId: string): ReadRevision | undefined
+  cachedRevision(revisionId: string): SentRevision | undefined
   invalidate(change: CatalogChange): void
   /** Forgets everything: changes may have been missed. */
   clear(): void
@@ -180,7 +180,7 @@ export const createCatalog = ({
       revisions.peek(revisionId)?.revision ?? revisions.load(revisionId).then((loaded) => loaded?.revision ?? null),
     cachedRevision: (revisionId) => {
       const loaded = revisions.peek(revisionId)
-      return loaded === undefined ? undefined : readRevisionOf(loaded)
+      return loaded === undefined ? undefined : sentRevisionOf(loaded)
     },
     invalidate: ({ topic, organizationId }) => {
       if (UNRELATED_TOPICS.has(topic)) return

@@ -4,7 +4,7 @@ import type { OptionalField } from '../domain/target.ts'
 import { type CallTable, createCallTable } from './call-table.ts'
 import { readPolicyDocument } from './document.ts'
 import type { RuleReading } from './document-rules.ts'
-import { PolicyInvalidError, type PolicyIssue } from './errors.ts'
+import { inReadingOrder, PolicyInvalidError, type PolicyIssue } from './errors.ts'
 import { createEvaluator, type EvaluableRule } from './evaluate.ts'
 import { compileExpression } from './expression.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -13,12 +13,14 @@ import { findProgram, programKey, shareProgram } from './shared-programs.ts'
 import { finish, type Steps } from './steps.ts'
 import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import type { CompiledPolicy, PolicyProgram } from './types/program.ts'
+import { type CheckedRule, warningsOf } from './warnings.ts'
 
 /** In the order in which the fields are missed: the wire's. */
 const OPTIONAL_FIELDS: readonly OptionalField[] = ['data', 'msg_value', 'user_ip']
 
-interface CompiledRules {
+interface CompiledRules<Source> {
   readonly rules: readonly EvaluableRule[]
+  readonly checked: readonly (CheckedRule & { readonly source: Source })[]
   readonly issues: readonly PolicyIssue[]
 }
 
@@ -27,8 +29,9 @@ function* compileRules<Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
   scope: PolicyScope,
   issueAt: (source: Source, index: number, message: string) => PolicyIssue,
-): Steps<CompiledRules> {
+): Steps<CompiledRules<Source>> {
   const rules: EvaluableRule[] = []
+  const checked: (CheckedRule & { readonly source: Source })[] = []
   const issues: PolicyIssue[] = []
   let nodes = 0
   let steps = 0
@@ -40,6 +43,7 @@ function* compileRules<Source extends { rule: PolicyRule }>(
       continue
     }
     rules.push({ rule: source.rule, evaluate: compiled.evaluate })
+    checked.push({ rule: source.rule, root: compiled.root, source })
     nodes += compiled.nodes
     steps += compiled.steps
     if (nodes > POLICY_LIMITS.policyNodes) {
@@ -54,7 +58,7 @@ function* compileRules<Source extends { rule: PolicyRule }>(
       break
     }
   }
-  return { rules, issues }
+  return { rules, checked, issues }
 }
 
 const programOf = (
@@ -70,6 +74,8 @@ const programOf = (
 /** A policy compiled from its text, and a way to place the failure of one of its tests there. */
 export interface CompiledSource {
   readonly policy: CompiledPolicy
+  /** What is likely not meant; it keeps nothing from being saved. Empty unless the chains are known. */
+  readonly warnings: readonly PolicyIssue[]
   readonly testIssue: (index: number, message: string) => PolicyIssue
 }
 
@@ -77,17 +83,26 @@ export interface CompiledSource {
 export const compileSource = (source: string, known: KnownSources = {}): CompiledSource => {
   const { document, calls, rules, issues, expressionIssue, testIssue } = readPolicyDocument(source)
   // Whether rules hold also depends on what is known, so those that are checked against it are compiled anew.
-  const isShared = issues.length === 0 && known.lists === undefined && known.screeners === undefined
+  const { chains, lists, screeners } = known
+  const isShared = issues.length === 0 && chains === undefined && lists === undefined && screeners === undefined
   const key = isShared ? programKey(document) : ''
   const same = isShared ? findProgram(key) : undefined
-  if (same !== undefined) return { policy: { document, ...same }, testIssue }
+  if (same !== undefined) return { policy: { document, ...same }, warnings: [], testIssue }
   const scope = finish(createPolicyScope(document, calls, known))
   const compiled = finish(compileRules<RuleReading>(rules, scope, expressionIssue))
   const found = [...issues, ...compiled.issues]
   if (found.length > 0) throw new PolicyInvalidError(source, found)
   const program = programOf(document, scope, compiled.rules)
   if (isShared) shareProgram(key, program)
-  return { policy: { document, ...program }, testIssue }
+  const warnings =
+    chains === undefined
+      ? []
+      : compiled.checked.flatMap((rule, index, all) =>
+          warningsOf(rule, { chains, earlier: all.slice(0, index) }).map(({ at, message }) =>
+            expressionIssue(rule.source, at, message),
+          ),
+        )
+  return { policy: { document, ...program }, warnings: warnings.sort(inReadingOrder), testIssue }
 }
 
 const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<CallTable | null> => {

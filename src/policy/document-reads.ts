@@ -7,7 +7,7 @@ import { LiteralMalformedError, parseUint256Literal } from './literals.ts'
 import type { PolicyRead } from './types/document.ts'
 import type { AbiFunctionItem, AbiParameterItem, ReadDefinition, ReadOperand, ReadType } from './types/reads.ts'
 
-const REQUEST_FACTS = ['wallet.address', 'target.address', 'tx.value'] as const
+const REQUEST_FACTS = ['wallet.address', 'onBehalf.address', 'target.address', 'tx.value'] as const
 const CHAIN = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 const READ_KEYS: Readonly<Record<ReadDefinition['kind'], readonly string[]>> = {
@@ -36,7 +36,8 @@ const parseHolder = (text: string): ReadOperand => {
   const operand = requestOperand(text)
   if (operand !== null && text !== 'tx.value') return operand
   const address = parseEvmAddress(text)
-  if (address === null) throw new LiteralMalformedError('of is wallet.address, target.address or an address')
+  if (address === null)
+    throw new LiteralMalformedError('of is wallet.address, onBehalf.address, target.address or an address')
   return { kind: 'literal', value: address }
 }
 

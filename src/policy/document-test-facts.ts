@@ -16,7 +16,7 @@ import type { ReadType, ReadValue } from './types/reads.ts'
 type TestFacts = Pick<PolicyTest, 'external' | 'lists'>
 
 const LEVEL_MAX = 3
-const PARTS = ['client', 'identity', 'screeners', 'reads', 'velocity', 'lists'] as const
+const PARTS = ['client', 'identity', 'onBehalf', 'screeners', 'reads', 'velocity', 'lists'] as const
 
 const matching =
   (pattern: RegExp, rule: string) =>
@@ -157,6 +157,7 @@ export const readTestFacts = (
   const external: ExternalFacts = {
     geography: part('client', readClient),
     identity: part('identity', readIdentity),
+    onBehalfIdentity: part('onBehalf', readIdentity),
     screeners: readEach(facts, 'screeners', (members, name) => {
       const reader = members.mapping(name, 'a screener')
       return reader === null ? null : readScreener(context, reader)

@@ -64,11 +64,12 @@ const readRequest = (test: MappingReader): RequestFacts | null => {
     ? test.mapping('request', 'a request')
     : test.complainOf('request', 'the test has no request')
   if (reader === null) return null
-  reader.refuseUnknownKeys(['from', 'chain', 'chain_id', 'to', 'msg_value', 'data', 'user_ip', 'time'])
+  reader.refuseUnknownKeys(['from', 'on_behalf', 'chain', 'chain_id', 'to', 'msg_value', 'data', 'user_ip', 'time'])
   if (!reader.has('from')) return reader.complainOf('from', 'the request has no from')
   const chain = readChain(reader)
   const isEvm = chain.family === 'evm'
   const from = reader.parsed('from', (text) => addressOf(chain, text))
+  const onBehalf = reader.has('on_behalf') ? reader.parsed('on_behalf', (text) => addressOf(chain, text)) : ''
   const to = reader.has('to')
     ? reader.parsed('to', (text) => addressOf(chain, text))
     : isEvm
@@ -78,10 +79,11 @@ const readRequest = (test: MappingReader): RequestFacts | null => {
   const data = reader.has('data') ? reader.parsed('data', parseData) : '0x'
   const userIp = reader.has('user_ip') ? reader.parsed('user_ip', parseIp) : ''
   const nowSeconds = reader.has('time') ? reader.parsed('time', parseTimestampLiteral) : TEST_TIME_SECONDS
-  if (from === null || to === null || value === null || data === null || userIp === null || nowSeconds === null)
-    return null
+  if (from === null || onBehalf === null || to === null || value === null || data === null) return null
+  if (userIp === null || nowSeconds === null) return null
   const chainId = chain.family === 'evm' ? chain.chainId : 0
-  return { chainName: chain.name, chainFamily: chain.family, chainId, from, to, value, data, userIp, nowSeconds }
+  const { name: chainName, family: chainFamily } = chain
+  return { chainName, chainFamily, chainId, from, onBehalf, to, value, data, userIp, nowSeconds }
 }
 
 const readExpectation = (reader: MappingReader, { rules }: TestScope): TestExpectation | null => {

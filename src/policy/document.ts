@@ -34,7 +34,16 @@ export interface PolicyReading {
 }
 
 const DOCUMENT_KEYS: readonly string[] = [
-  ...['name', 'description', 'default', 'quorum', 'constants', 'abi', 'idl', 'reads', 'rules', 'tests'],
+  'name',
+  'description',
+  'default',
+  'quorum',
+  'constants',
+  'abi',
+  'idl',
+  'reads',
+  'rules',
+  'tests',
 ]
 
 /** Turns UTF-16 offsets into lines and columns, both from 1. */
@@ -81,8 +90,16 @@ const readQuorum = (reader: MappingReader): number => {
 }
 
 const NOTHING: PolicyDocument = {
-  ...{ name: '', description: '', default: 'deny', quorum: 1 },
-  ...{ constants: [], abi: [], idl: null, reads: [], rules: [], tests: [] },
+  name: '',
+  description: '',
+  default: 'deny',
+  quorum: 1,
+  constants: [],
+  abi: [],
+  idl: null,
+  reads: [],
+  rules: [],
+  tests: [],
 }
 
 interface Reading {

@@ -25,7 +25,8 @@ const excerpt = (sourceLine: string, column: number): string => {
   return `${shown}\n${padding}^`
 }
 
-const render = (source: string, issues: readonly PolicyIssue[]): string => {
+/** Each with its source line and a caret under its place. */
+export const renderIssues = (source: string, issues: readonly PolicyIssue[]): string => {
   const lines = source.split(/\r?\n/)
   return issues
     .map(({ line, column, message, pointer }) => {
@@ -37,7 +38,7 @@ const render = (source: string, issues: readonly PolicyIssue[]): string => {
     .join('\n')
 }
 
-const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line || a.column - b.column
+export const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line || a.column - b.column
 
 /**
  * A policy that can't be saved. `issues` names every mistake in reading order; `message` shows each with its source line
@@ -46,11 +47,14 @@ const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.li
 export class PolicyInvalidError extends CountersignError {
   override readonly name = 'PolicyInvalidError'
   readonly issues: readonly PolicyIssue[]
+  /** What else is likely not meant, where only the document's tests fail. */
+  readonly warnings: readonly PolicyIssue[]
 
-  constructor(source: string, issues: readonly PolicyIssue[]) {
+  constructor(source: string, issues: readonly PolicyIssue[], warnings: readonly PolicyIssue[] = []) {
     super('INVALID_REQUEST', `the policy has ${issues.length === 1 ? '1 mistake' : `${issues.length} mistakes`}`)
     this.issues = [...issues].sort(inReadingOrder).slice(0, MAX_ISSUES)
-    this.message = render(source, this.issues)
+    this.warnings = warnings
+    this.message = renderIssues(source, this.issues)
   }
 }
 

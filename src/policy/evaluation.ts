@@ -11,6 +11,7 @@ const NO_FACTS: EvaluationFacts = {
   chainFamily: 'evm',
   chainId: 0,
   from: EVM_ZERO_ADDRESS,
+  onBehalf: '',
   to: EVM_ZERO_ADDRESS,
   value: '0',
   data: '0x',
@@ -23,6 +24,7 @@ export class Evaluation {
   readonly #calls: CallTable | null
   // What several rules read is made once: it costs more than the rest of reading it.
   #wallet: AddressValue | null = null
+  #represented: AddressValue | null = null
   #target: AddressValue | null = null
   #value: Uint256 | null = null
   #call: DecodedCall | null | undefined
@@ -34,6 +36,7 @@ export class Evaluation {
   bind(request: EvaluationFacts): void {
     this.request = request
     this.#wallet = null
+    this.#represented = null
     this.#target = null
     this.#value = null
     this.#call = undefined
@@ -47,6 +50,14 @@ export class Evaluation {
   get wallet(): AddressValue {
     this.#wallet ??= new AddressValue(this.request.from)
     return this.#wallet
+  }
+
+  /** The user whom the wallet represents, or the wallet itself. */
+  get represented(): AddressValue {
+    const { onBehalf } = this.request
+    if (onBehalf === '') return this.wallet
+    this.#represented ??= new AddressValue(onBehalf)
+    return this.#represented
   }
 
   get target(): AddressValue {

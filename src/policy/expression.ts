@@ -30,6 +30,18 @@ const HINTS: readonly { readonly types: readonly string[]; readonly hint: string
   { types: ['google.protobuf.Timestamp', 'string'], hint: 'write a time as timestamp("…")' },
 ]
 
+/** What other languages write for CEL's operators. */
+const FOREIGN_OPERATORS: Readonly<Record<string, string>> = { '=': '==', '&': '&&', '|': '||', and: '&&', or: '||' }
+
+/** What was likely meant where the text is no expression; empty where that can't be said. */
+const syntaxHint = (text: string, at: number): string => {
+  // The parser takes `not` for a name, and stumbles over what follows.
+  if (/(?:^|[^\w.])not\s+$/i.test(text.slice(0, at))) return ': write ! for not'
+  const found = /^(?:\w+|.)/.exec(text.slice(at))?.[0] ?? ''
+  const word = found.toLowerCase()
+  return Object.hasOwn(FOREIGN_OPERATORS, word) ? `: write ${FOREIGN_OPERATORS[word]} for ${found}` : ''
+}
+
 const LIMIT_WORDS: Readonly<Record<string, string>> = {
   maxAstNodes: `an expression has at most ${POLICY_LIMITS.expressionNodes} parts`,
   maxDepth: 'the expression is nested too deeply',
@@ -47,9 +59,11 @@ const explain = (summary: string): string => {
   return found === undefined ? summary : `${summary}: ${found.hint}`
 }
 
-const refusalOf = (error: unknown): RefusedExpression => {
+const refusalOf = (error: unknown, text: string): RefusedExpression => {
   if (error instanceof ParseError || error instanceof CelTypeError) {
-    return { issues: [{ at: error.range?.start ?? 0, message: explain(error.summary) }] }
+    const at = error.range?.start ?? 0
+    const hint = error.summary.startsWith('Unexpected') ? syntaxHint(text, at) : ''
+    return { issues: [{ at, message: `${explain(error.summary)}${hint}` }] }
   }
   // The parser recurses natively on prefix operators, which its own depth limit does not count.
   if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }] }
@@ -67,13 +81,13 @@ export const compileExpression = (text: string, scope: PolicyScope): CompiledExp
     const { issues, nodes } = inspectExpression(root, scope)
     if (issues.length > 0) return { issues }
     const check = parsed.check()
-    if (!check.valid) return refusalOf(check.error)
+    if (!check.valid) return refusalOf(check.error, text)
     if (check.type !== 'bool')
       return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }] }
     const estimate = estimateExpression(root, scope.types)
     if (estimate.issues.length > 0) return { issues: estimate.issues }
     return { evaluate: () => parsed(), root, nodes, steps: estimate.steps }
   } catch (error) {
-    return refusalOf(error)
+    return refusalOf(error, text)
   }
 }

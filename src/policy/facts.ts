@@ -2,7 +2,7 @@
 // sources it needs and the documentation's table are all derived. Values are made when they are read, and only then.
 import type { AddressValue } from './address-value.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
-import { client, identity } from './source-facts.ts'
+import { client, identity, onBehalfIdentity } from './source-facts.ts'
 import { durationValue } from './syntax.ts'
 import type { Uint256 } from './uint256.ts'
 
@@ -76,6 +76,19 @@ export const FACTS: Readonly<Record<string, FactGroup>> = {
       description: 'The end user’s wallet.',
       read: (evaluation): AddressValue => evaluation.wallet,
     },
+  },
+  onBehalf: {
+    present: {
+      type: 'bool',
+      description: 'Whether the request names a user whom the wallet represents (on_behalf).',
+      read: ({ request }) => request.onBehalf !== '',
+    },
+    address: {
+      type: 'address',
+      description: 'That user’s wallet; wallet.address when the request names nobody.',
+      read: (evaluation): AddressValue => evaluation.represented,
+    },
+    ...onBehalfIdentity,
   },
   chain: {
     name: {

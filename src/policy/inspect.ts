@@ -9,7 +9,9 @@ import {
   FUNCTIONS,
   LITERAL_FUNCTIONS,
   LOOPS,
+  MEANT,
   METHODS,
+  meantOf,
   refusedName,
   TIME_METHODS,
   VELOCITY_METHODS,
@@ -99,7 +101,7 @@ class Inspector {
     const name = node.args as string
     if (name === place.variable) return
     if (!ROOT_NAMES.has(name)) {
-      this.#refuse(node, `"${name.slice(0, 64)}" is unknown; there are: ${[...ROOT_NAMES].join(', ')}`)
+      this.#refuse(node, `"${name.slice(0, 64)}" is unknown${meantOf(name, ROOT_NAMES)}`)
       return
     }
     const members = this.#membersOf(name).join(', ') || 'none'
@@ -117,8 +119,14 @@ class Inspector {
     } else if (root.op === 'call' && root.args[0] === 'screener') {
       this.nodes++
       const parameters = root.args[1] as SyntaxNode[]
+      // Which address is asked about is part of the question: names are replaced by values below.
+      const [, address] = parameters
+      const isOf = (group: string): boolean =>
+        address?.op === '.' && isName(address.args[0] as SyntaxNode, group, place) && address.args[1] === 'address'
+      const onBehalf = isOf('onBehalf')
+      const others = onBehalf || isOf('wallet') ? parameters.toSpliced(1, 1) : parameters
       this.#inspectAll(parameters, place)
-      this.#resolver.screener(node, parameters, field)
+      this.#resolver.screener(node, others, field, onBehalf)
     } else {
       this.#inspectAll([root], place)
     }
@@ -192,7 +200,9 @@ class Inspector {
     if (isName(receiver, 'velocity', place)) {
       this.#inspectVelocity(node, name, parameters, place)
     } else if (!METHODS.has(name)) {
-      this.#refuse(node, refusedName(name, 'method', METHODS))
+      // `lists.has(…)`: the name before the dot says what was meant.
+      if (receiver.op === 'id' && MEANT.has(receiver.args as string)) this.#inspectName(receiver, place)
+      else this.#refuse(node, refusedName(name, 'method', METHODS))
     } else if (LOOPS.has(name)) {
       this.#inspectAll([receiver], place)
       this.#inspectLoop(node, name, parameters, place)

@@ -110,7 +110,7 @@ const ADDRESS = '^0x[0-9a-fA-F]{40}$'
 const contract: Schema = { type: 'string', pattern: ADDRESS, description: 'The contract.' }
 const holder: Schema = {
   type: 'string',
-  pattern: `${ADDRESS}|^(wallet|target)\\.address$`,
+  pattern: `${ADDRESS}|^(wallet|onBehalf|target)\\.address$`,
   description: 'Whose; wallet.address unless stated.',
 }
 
@@ -121,10 +121,19 @@ const read: Schema = object('State on chain that rules name as reads.<name>.', [
   of: holder,
   token_id: amount('The token’s id.'),
   function: text('For example "function tierOf(address who) view returns (uint8)".', POLICY_LIMITS.expressionLength),
-  arguments: { type: 'array', items: scalar('wallet.address, target.address, tx.value, or a value.') },
+  arguments: {
+    type: 'array',
+    items: scalar('wallet.address, onBehalf.address, target.address, tx.value, or a value.'),
+  },
 })
 
 const flag: Schema = { type: 'boolean' }
+const identityMembers: Readonly<Record<string, Schema>> = {
+  verified: flag,
+  type: { enum: ['individual', 'business'] },
+  level: { type: 'integer', minimum: 1, maximum: 3 },
+  verified_at: { type: 'string' },
+}
 const testFacts: Schema = object('What the sources say. What is left out is not available.', [], {
   client: object('Geography of user_ip.', [], {
     country: { type: 'string', pattern: '^[A-Z]{2}$' },
@@ -135,14 +144,11 @@ const testFacts: Schema = object('What the sources say. What is left out is not 
     tor: flag,
     hosting: flag,
   }),
-  identity: object('Who the wallet belongs to.', ['verified'], {
-    verified: flag,
-    type: { enum: ['individual', 'business'] },
-    level: { type: 'integer', minimum: 1, maximum: 3 },
-    verified_at: { type: 'string' },
-  }),
+  identity: object('Who the wallet belongs to.', ['verified'], identityMembers),
+  onBehalf: object('Who the represented user is.', ['verified'], identityMembers),
   screeners: {
     type: 'object',
+    description: 'By name; "onBehalf.name" is what it says of onBehalf.address.',
     additionalProperties: object('What a screener says.', [], {
       flagged: flag,
       score: { type: 'integer' },
@@ -176,6 +182,7 @@ const test: Schema = object('A request with facts, and what the policy says to i
   name: text('What it shows.', POLICY_LIMITS.nameLength),
   request: object('The request.', ['from'], {
     from: { type: 'string' },
+    on_behalf: { type: 'string', description: 'The user whom from represents.' },
     chain: { type: 'string', description: 'ethereum unless stated.' },
     chain_id: { type: 'integer', description: 'Of a chain that is not built in.' },
     to: { type: 'string' },

@@ -1,6 +1,7 @@
 // Which part of CEL a policy may use: what is on the lists below and nothing else. Left out is what can hang or grow
 // (regex, string and list concatenation, nested loops, JSON), what depends on the machine (time zones), and what no fact
 // needs (floating point, bytes, maps, null, dyn). inspect.ts and cost.ts refuse the rest when a policy is saved.
+import { nearNames } from '../domain/near-name.ts'
 import { AMOUNT_UNITS } from './literals.ts'
 import type { CheckedType } from './syntax.ts'
 
@@ -18,7 +19,9 @@ export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
 export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
-  ...['size', 'timestamp', 'duration'],
+  'size',
+  'timestamp',
+  'duration',
   ...DURATION_FUNCTIONS.keys(),
   ...LITERAL_FUNCTIONS,
   ...SOURCE_FUNCTIONS,
@@ -66,10 +69,25 @@ const REASONS: Readonly<Record<string, string>> = {
   getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
 }
 
+/** First names that people try for what is a function. */
+export const MEANT: ReadonlyMap<string, string> = new Map([
+  ['lists', 'in_list(wallet.address, "name")'],
+  ['list', 'in_list(wallet.address, "name")'],
+  ['screeners', 'screener("name").flagged'],
+])
+
+/** Ends a sentence about an unknown name: with what is like it, else with what there is. */
+export const meantOf = (name: string, known: Iterable<string>): string => {
+  const all = [...known]
+  const meant = MEANT.get(name)
+  const near = meant === undefined ? nearNames(name, all) : [meant]
+  return near.length === 0 ? `; there are: ${all.join(', ')}` : `: did you mean ${near.join(' or ')}?`
+}
+
 export const refusedName = (name: string, what: string, known: Iterable<string>): string =>
   Object.hasOwn(REASONS, name)
     ? REASONS[name]!
-    : `"${name.slice(0, 64)}" is not a ${what} of policies; there are: ${[...known].join(', ')}`
+    : `"${name.slice(0, 64)}" is not a ${what} of policies${meantOf(name, known)}`
 
 const VALUE_TYPES: ReadonlySet<string> = new Set([
   'bool',

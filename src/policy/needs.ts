@@ -1,8 +1,16 @@
 // What a policy asks for beyond the request, gathered from its rules: each source once, in an order that does not depend
 // on the rules'.
-import type { FactNeed, ListNeed } from './types/needs.ts'
+import { type FactNeed, type ListNeed, screenerKey } from './types/needs.ts'
 
-const ORDER: readonly FactNeed['kind'][] = ['list', 'geography', 'identity', 'screener', 'read', 'velocity']
+const ORDER: readonly FactNeed['kind'][] = [
+  'list',
+  'geography',
+  'identity',
+  'on-behalf-identity',
+  'screener',
+  'read',
+  'velocity',
+]
 
 /** Different for different sources of one kind. */
 const nameOf = (need: FactNeed): string => {
@@ -10,7 +18,7 @@ const nameOf = (need: FactNeed): string => {
     case 'list':
       return need.list
     case 'screener':
-      return need.screener
+      return screenerKey(need)
     case 'read':
       return need.read
     case 'velocity':

@@ -2,7 +2,7 @@
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyTest, TestExpectation, TestList } from './types/document.ts'
-import type { ListReader } from './types/lists.ts'
+import type { ListReader } from './types/list-reader.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
 export interface TestResult {

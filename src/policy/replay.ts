@@ -7,7 +7,7 @@ import { ALLOW_LIST_RULE, DENY_LIST_RULE } from './duties.ts'
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { EvaluationFacts, ExternalFacts } from './types/facts.ts'
-import type { ListReader } from './types/lists.ts'
+import type { ListReader } from './types/list-reader.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
 /** What replaying reads of a decision record (decisions/types.ts, DecisionRecord). */
@@ -16,6 +16,7 @@ export interface ReplayableDecision {
   readonly at: number
   readonly chain: string
   readonly from: string
+  readonly on_behalf?: string | undefined
   readonly to: string
   readonly value: string
   readonly data_size: number
@@ -101,6 +102,7 @@ const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions):
       return known.chainId
     },
     from: decision.from,
+    onBehalf: decision.on_behalf ?? '',
     to: decision.to,
     value: decision.value,
     get data() {

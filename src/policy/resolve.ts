@@ -22,7 +22,7 @@ import {
   type ValueBounds,
 } from './syntax.ts'
 import type { ScreenerFacts } from './types/facts.ts'
-import type { FactNeed } from './types/needs.ts'
+import { type FactNeed, type ScreenerNeed, screenerKey } from './types/needs.ts'
 
 /** Complains of a node. */
 export type Refuse = (node: SyntaxNode, message: string) => void
@@ -184,7 +184,8 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  const screener = (node: SyntaxNode, parameters: readonly SyntaxNode[], field: string): void => {
+  /** @param parameters without the address. */
+  const screener = (node: SyntaxNode, parameters: readonly SyntaxNode[], field: string, onBehalf: boolean): void => {
     const nameNode = parameters[0]
     const name =
       nameNode === undefined || parameters.length > 1 ? null : sourceName(nameNode, 'screener', scope.known.screeners)
@@ -192,12 +193,15 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     if (definition === undefined) {
       refuse(node, `a screener has no "${field.slice(0, 64)}"; it has: ${Object.keys(SCREENER_FIELDS).join(', ')}`)
     }
-    if (nameNode === undefined || parameters.length > 1) refuse(node, 'screener() takes the name of a screener')
+    if (nameNode === undefined || parameters.length > 1)
+      refuse(node, 'screener() takes the name of a screener, and onBehalf.address where it is to be asked about that')
     if (name === null || definition === undefined) return
-    need(node, { kind: 'screener', screener: name }, POLICY_LIMITS.screeners, 'screeners')
-    const unavailable = new FactUnavailableError(`screener ${name} ${field}`)
+    const wanted: ScreenerNeed = { kind: 'screener', screener: name, ...(onBehalf ? { onBehalf } : {}) }
+    need(node, wanted, POLICY_LIMITS.screeners, 'screeners')
+    const key = screenerKey(wanted)
+    const unavailable = new FactUnavailableError(`screener ${key} ${field}`)
     replaceByValue(node, definition.type, definition.bounds, () => {
-      const facts = evaluation.request.external?.screeners?.[name]
+      const facts = evaluation.request.external?.screeners?.[key]
       const value = facts == null ? null : definition.select(facts)
       if (!isOfType(definition, value)) throw unavailable
       return value

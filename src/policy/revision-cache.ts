@@ -6,7 +6,7 @@ import type { Clock } from '../domain/time.ts'
 import { compileRevision } from './revision.ts'
 import { createSharedLoads } from './shared-loads.ts'
 import type { FactNeed } from './types/needs.ts'
-import type { ReadRevision } from './types/program.ts'
+import type { SentRevision } from './types/program.ts'
 import type { PolicySource } from './types/source.ts'
 
 /** A loaded revision. `failure` stands in for the rest when it can't be used, so that it is compiled only once. */
@@ -38,8 +38,8 @@ export interface RevisionCacheOptions {
 /** What surrounds a text weighs too, or many tiny revisions would escape a budget of characters. */
 export const weightOf = (characters: number): number => characters + 1_024
 
-/** As workers are given it. */
-export const readRevisionOf = (loaded: LoadedRevision): ReadRevision => ({
+/** As workers are sent it. */
+export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
   id: loaded.revision.id,
   document: 'failure' in loaded ? null : loaded.document,
   size: loaded.revision.source.length,

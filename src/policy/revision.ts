@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
 import { compilePolicy, compileSource } from './compile.ts'
-import { PolicyInvalidError, PolicyUnusableError } from './errors.ts'
+import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError } from './errors.ts'
 import { runPolicyTests, type TestResult } from './policy-tests.ts'
 import type { KnownSources } from './scope.ts'
 import type { CompiledPolicy } from './types/program.ts'
@@ -16,6 +16,8 @@ export interface RevisionDraft {
   readonly source: string
   readonly contentHash: string
   readonly compiled: CompiledPolicy
+  /** As compileSource's. */
+  readonly warnings: readonly PolicyIssue[]
   /** Of its own tests, all of which passed. */
   readonly tests: readonly TestResult[]
 }
@@ -25,11 +27,11 @@ export interface RevisionDraft {
  * @throws PolicyInvalidError with every mistake; tests are run once there is no other.
  */
 export const draftRevision = (source: string, known: KnownSources = {}): RevisionDraft => {
-  const { policy, testIssue } = compileSource(source, known)
+  const { policy, warnings, testIssue } = compileSource(source, known)
   const results = runPolicyTests(policy)
   const failed = results.flatMap(({ failure }, index) => (failure === null ? [] : [testIssue(index, failure)]))
-  if (failed.length > 0) throw new PolicyInvalidError(source, failed)
-  return { source, contentHash: contentHashOf(source), compiled: policy, tests: results }
+  if (failed.length > 0) throw new PolicyInvalidError(source, failed, warnings)
+  return { source, contentHash: contentHashOf(source), compiled: policy, warnings, tests: results }
 }
 
 /**

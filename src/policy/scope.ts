@@ -11,8 +11,11 @@ import { createNeeds, type Needs } from './needs.ts'
 import type { Steps } from './steps.ts'
 import type { PolicyDocument, PolicyRead } from './types/document.ts'
 
-/** Which lists and screeners there are; a policy that names another is refused. */
+/** What there is for an author's policy. */
 export interface KnownSources {
+  /** Names of the deployment's chains; a policy that names another is warned of it. Without them nothing is warned of. */
+  readonly chains?: ReadonlySet<string>
+  /** Which lists and screeners there are; a policy that names another is refused. */
   readonly lists?: ReadonlySet<string>
   readonly screeners?: ReadonlySet<string>
 }

@@ -3,6 +3,7 @@
 import { type FactField, type FactGroup, intOf, isOfType, matching, oneOf, timeOf } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { GeographyFacts, IdentityFacts } from './types/facts.ts'
+import type { FactNeed } from './types/needs.ts'
 
 const COUNTRY = /^[A-Z]{2}$/
 const REGION = /^[A-Z]{2}-[A-Z0-9]{1,3}$/
@@ -26,17 +27,25 @@ const geographyField = (
   }
 }
 
+/** Whose identity: the fact's group, the source that tells it, and where its answer stands. */
+interface IdentitySource {
+  readonly group: string
+  readonly need: FactNeed
+  readonly part: 'identity' | 'onBehalfIdentity'
+}
+
 const identityField = (
+  { group, need, part }: IdentitySource,
   name: string,
   field: Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral'>,
   select: (identity: IdentityFacts) => unknown,
 ): FactField => {
-  const unavailable = new FactUnavailableError(`identity.${name}`)
+  const unavailable = new FactUnavailableError(`${group}.${name}`)
   return {
     ...field,
-    need: { kind: 'identity' },
+    need,
     read: ({ request }) => {
-      const identity = request.external?.identity
+      const identity = request.external?.[part]
       const value = identity == null ? null : select(identity)
       if (!isOfType(field, value)) throw unavailable
       return value
@@ -114,30 +123,49 @@ export const client = {
   ),
 } satisfies FactGroup
 
-export const identity = {
-  verified: identityField(
-    'verified',
-    { type: 'bool', description: 'Whether the wallet is verified at the organization’s current level.' },
-    ({ verified }) => verified,
-  ),
-  type: identityField(
-    'type',
-    {
-      type: 'string',
-      maxLength: 10,
-      description: '"individual" or "business"; empty when not verified.',
-      refuseLiteral: oneOf(['individual', 'business', ''], 'identity.type is "individual", "business" or empty'),
-    },
-    ({ type }) => type ?? '',
-  ),
-  level: identityField(
-    'level',
-    { type: 'int', description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.' },
-    ({ level }) => intOf(level),
-  ),
-  verified_at: identityField(
-    'verified_at',
-    { type: 'google.protobuf.Timestamp', description: 'When it was verified. Fails while identity.verified is false.' },
-    ({ verifiedAtSeconds }) => timeOf(verifiedAtSeconds),
-  ),
-} satisfies FactGroup
+/** The facts of the identity behind an address, which descriptions call `whose`. */
+const identityGroup = (source: IdentitySource, whose: string) =>
+  ({
+    verified: identityField(
+      source,
+      'verified',
+      { type: 'bool', description: `Whether ${whose} is verified at the organization’s current level.` },
+      ({ verified }) => verified,
+    ),
+    type: identityField(
+      source,
+      'type',
+      {
+        type: 'string',
+        maxLength: 10,
+        description: '"individual" or "business"; empty when not verified.',
+        refuseLiteral: oneOf(
+          ['individual', 'business', ''],
+          `${source.group}.type is "individual", "business" or empty`,
+        ),
+      },
+      ({ type }) => type ?? '',
+    ),
+    level: identityField(
+      source,
+      'level',
+      { type: 'int', description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.' },
+      ({ level }) => intOf(level),
+    ),
+    verified_at: identityField(
+      source,
+      'verified_at',
+      {
+        type: 'google.protobuf.Timestamp',
+        description: `When it was verified. Fails while ${source.group}.verified is false.`,
+      },
+      ({ verifiedAtSeconds }) => timeOf(verifiedAtSeconds),
+    ),
+  }) satisfies FactGroup
+
+export const identity = identityGroup({ group: 'identity', need: { kind: 'identity' }, part: 'identity' }, 'the wallet')
+
+export const onBehalfIdentity = identityGroup(
+  { group: 'onBehalf', need: { kind: 'on-behalf-identity' }, part: 'onBehalfIdentity' },
+  'onBehalf.address',
+)

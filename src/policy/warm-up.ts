@@ -2,7 +2,7 @@
 // before its first job: a costly policy takes many times as long in a thread that has evaluated nothing yet.
 import { compilePolicy } from './compile.ts'
 import type { EvaluationFacts } from './types/facts.ts'
-import type { ListReader } from './types/lists.ts'
+import type { ListReader } from './types/list-reader.ts'
 
 /** What all of its policies begin with. */
 export const WARM_UP_HEAD = `name: Warm-up
@@ -72,6 +72,7 @@ export const WARM_UP_FACTS: EvaluationFacts = {
   chainFamily: 'evm',
   chainId: 1,
   from: `0x${'11'.repeat(20)}`,
+  onBehalf: '',
   to: `0x${'22'.repeat(20)}`,
   value: '6',
   data: manyCall(),
@@ -80,7 +81,13 @@ export const WARM_UP_FACTS: EvaluationFacts = {
   lists: LISTS,
   external: {
     geography: {
-      ...{ country: 'US', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null },
+      country: 'US',
+      region: null,
+      anonymous: null,
+      vpn: null,
+      proxy: null,
+      tor: null,
+      hosting: null,
     },
     screeners: { any: { flagged: false, score: 1, categories: ['a', 'b', 'c'] } },
     velocity: { '3600': { count: 1, value: '1' } },

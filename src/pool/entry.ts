@@ -7,7 +7,7 @@ export interface PoolAnswer {
   readonly compliant: boolean
   /** The deciding rule, for metrics and logs; null when the document's default decided. */
   readonly ruleId: string | null
-  /** The complete JSON response body. */
+  /** The complete JSON response body; empty when the job had EXPIRATION_UNKNOWN and would have to be signed. */
   readonly body: string
 }
 

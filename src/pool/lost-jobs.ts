@@ -5,8 +5,8 @@ import type { Entry, PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import type { PoolLimits } from './limits.ts'
 import { decideFate, type LostLog, type RecoverDecisions } from './recovery.ts'
-import type { LostWorker } from './supervisor.ts'
 import type { Timers } from './timers.ts'
+import type { LostWorker } from './worker-supervisor.ts'
 
 export interface LostJobsOptions {
   readonly recover: RecoverDecisions

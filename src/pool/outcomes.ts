@@ -31,19 +31,26 @@ export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHa
   const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
     if (outcome.status === 'answered') return settlement.answer(entry, outcome)
     if (entry.settled) return true
-    if (outcome.status === 'undefined-target') {
+    if (outcome.status === 'unsigned') {
+      settlement.answer(entry, { compliant: true, ruleId: null, body: '' })
+    } else if (outcome.status === 'undefined-target') {
       handle.forgetTarget(entry)
       entry.redefinitions += 1
       if (entry.redefinitions <= limits.maxRedefinitions) queue.pushHead(entry)
-      else settlement.fail(entry, new DependencyUnavailableError('the policy could not be loaded'))
+      else
+        settlement.fail(
+          entry,
+          new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }),
+        )
     } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
       // A worker's clock may run ahead of ours by its handshake's error, so the deadline's own timer answers 408.
       const { requestId, uuid } = entry.job
       if (outcome.errorClass !== null) {
         onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })
       }
-      const retryAfterSeconds = outcome.code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
-      settlement.fail(entry, new CountersignError(outcome.code, outcome.detail, retryAfterSeconds))
+      const { code, detail, nothingSigned } = outcome
+      const retryAfter = code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
+      settlement.fail(entry, new CountersignError(code, detail, { ...retryAfter, nothingSigned }))
     }
     return true
   }

@@ -5,7 +5,7 @@ import { CountersignError, DeadlineExceededError, QueueFullError } from '../doma
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
-import type { ReadRevision } from '../policy/types/program.ts'
+import type { SentRevision } from '../policy/types/program.ts'
 import { createAdmission } from './admission.ts'
 import { createAttesterRotation } from './attester-rotation.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -13,21 +13,21 @@ import { createEntry, type PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
-import { createPoolLists } from './lists.ts'
 import { createLostJobs } from './lost-jobs.ts'
 import { createTakeOutcomes } from './outcomes.ts'
+import { createPoolLists } from './pool-lists.ts'
 import { type AttesterReference, type Job, SEQUENCE_MASK, type WorkerReport, type WorkerSettings } from './protocol.ts'
 import type { RecoverDecisions } from './recovery.ts'
 import { createSettlement } from './settlement.ts'
 import { createPoolStatistics, type PoolStats, predictWaitMs } from './statistics.ts'
-import { createSupervisor } from './supervisor.ts'
 import { systemTimers, type Timers } from './timers.ts'
 import { createWithheldLedger } from './withheld.ts'
 import type { WorkerHandle, WorkerPort } from './worker-handle.ts'
+import { createSupervisor } from './worker-supervisor.ts'
 
 export interface PoolOptions {
   readonly workers: number
-  /** Makes a thread that runs workers/attest.worker.ts. */
+  /** Makes a thread that runs workers/signing/attest.worker.ts. */
   readonly spawn: () => WorkerPort
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   /** Number of the first worker's slot; 0 unless several pools share a log. */
@@ -37,7 +37,7 @@ export interface PoolOptions {
   /** Jobs waiting for a worker; one more is refused, or one of the organization with the longest queue. */
   readonly queueLimit: number
   readonly recover: RecoverDecisions
-  readonly definitions: { revision(revisionId: string): ReadRevision | undefined }
+  readonly definitions: { revision(revisionId: string): SentRevision | undefined }
   readonly clock: Clock
   readonly timers?: Timers
   readonly limits?: Partial<PoolLimits>
@@ -82,8 +82,8 @@ export interface Pool {
   close(): Promise<void>
 }
 
-const shuttingDown = (): CountersignError =>
-  new CountersignError('SHUTTING_DOWN', 'the service is stopping; retry', { retryAfterSeconds: 1 })
+const shuttingDown = (nothingSigned = false): CountersignError =>
+  new CountersignError('SHUTTING_DOWN', 'the service is stopping; retry', { retryAfterSeconds: 1, nothingSigned })
 
 export const createPool = (options: PoolOptions): Pool => {
   const { clock, timers = systemTimers, onEvent = () => undefined } = options
@@ -164,7 +164,14 @@ export const createPool = (options: PoolOptions): Pool => {
     onDispatched: (entry) => statistics.recordWait(entry.dispatchedMs - entry.enqueuedMs),
   })
   const takeOutcomes = createTakeOutcomes({
-    ...{ clock, queue, dispatcher, settlement, statistics, limits, onEvent, withhold },
+    clock,
+    queue,
+    dispatcher,
+    settlement,
+    statistics,
+    limits,
+    onEvent,
+    withhold,
   })
   const takeLostJobs = createLostJobs({
     recover: options.recover,
@@ -211,11 +218,11 @@ export const createPool = (options: PoolOptions): Pool => {
   return {
     start: () => supervisor.start(options.workers),
     submit: (job, target) => {
-      if (!accepting) return Promise.reject(shuttingDown())
+      if (!accepting) return Promise.reject(shuttingDown(true))
       const nowMs = clock.monotonicMs()
       if (job.deadlineMs <= nowMs) {
         statistics.expired += 1
-        return Promise.reject(new DeadlineExceededError())
+        return Promise.reject(new DeadlineExceededError({ nothingSigned: true }))
       }
       const admitted = admit(target.organizationId, job.deadlineMs - nowMs)
       if (typeof admitted !== 'number') return Promise.reject(admitted)
@@ -266,12 +273,12 @@ export const createPool = (options: PoolOptions): Pool => {
       const cancel = timers.after(timeoutMs, () => timeout.resolve(false))
       const drained = await Promise.race([settlement.drained().then(() => true), timeout.promise])
       cancel()
-      if (!drained) settlement.failAll(shuttingDown)
+      if (!drained) settlement.failAll(() => shuttingDown())
       return drained
     },
     close: async () => {
       accepting = false
-      settlement.failAll(shuttingDown)
+      settlement.failAll(() => shuttingDown())
       await supervisor.close()
       settlement.stop()
     },

@@ -5,13 +5,13 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
 import type { RequestFacts } from '../policy/types/facts.ts'
-import type { ReadRevision } from '../policy/types/program.ts'
+import type { SentRevision } from '../policy/types/program.ts'
 
 /**
  * One request, as the rules read it, ready to be evaluated and signed. Everything that must not differ between two tries is
  * fixed here.
  */
-export interface Job extends Omit<RequestFacts, 'chainFamily' | 'nowSeconds'> {
+export interface Job extends Omit<RequestFacts, 'nowSeconds'> {
   readonly kind: 'attestation' | 'task'
   /** The attestation's uuid or the task id: fixed before dispatch (invariant 3). */
   readonly uuid: string
@@ -22,11 +22,14 @@ export interface Job extends Omit<RequestFacts, 'chainFamily' | 'nowSeconds'> {
   readonly facts: string
   /** Wall clock when the request arrived, Unix seconds. */
   readonly requestedAtSeconds: number
-  /** v2: Unix seconds. v1: a block number or Unix seconds (decisions §3). */
+  /** v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or EXPIRATION_UNKNOWN. */
   readonly expiration: number
   /** Absolute, on the main thread's monotonic clock, milliseconds. */
   readonly deadlineMs: number
 }
+
+/** The latest block was not asked for yet: a denial is recorded, and anything else is answered `unsigned`. */
+export const EXPIRATION_UNKNOWN = -1
 
 /** What became of a job. `sequence` pairs it with its job. */
 export type Outcome =
@@ -46,7 +49,11 @@ export type Outcome =
       readonly detail: string
       /** Class name of what went wrong inside, for the log; its text never leaves the worker. */
       readonly errorClass: string | null
+      /** Nothing was recorded under the job's uuid, and nothing will be. */
+      readonly nothingSigned: boolean
     }
+  /** Compliant, but without an expiration nothing is signed or recorded: send the job again with one. */
+  | { readonly status: 'unsigned'; readonly sequence: number }
   /** The worker does not hold the target or its revision (evicted): define it and send the job again. */
   | { readonly status: 'undefined-target'; readonly sequence: number }
 
@@ -134,7 +141,7 @@ export type ControlMessage =
   | { readonly type: 'start'; readonly settings: WorkerSettings }
   /** Answered by `clock`, so that the pool can translate deadlines into the worker's clock. */
   | { readonly type: 'clock' }
-  | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly ReadRevision[] }
+  | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly SentRevision[] }
   /** New versions of lists and new lists, in shared memory, and the ids of lists that are no more. */
   | { readonly type: 'lists'; readonly images: readonly ListImage[]; readonly removedIds: readonly string[] }
   /** Open these keys beside the ones in use, and answer `attesters-loaded`. */

@@ -53,10 +53,10 @@ export const decideFate = (entry: Entry, { recovered, culprit, logIsFinal, limit
   if (entry === culprit) {
     entry.kills += 1
     if (entry.kills < limits.maxKills) return { action: 'dispatch-alone' }
-    const error = new CountersignError('INTERNAL', 'the request could not be processed')
+    const error = new CountersignError('INTERNAL', 'the request could not be processed', { nothingSigned: true })
     return { action: 'fail', error, withhold: false }
   }
   if (entry.losses < limits.maxLosses) return { action: 'dispatch' }
-  const error = new DependencyUnavailableError('the signing workers failed')
+  const error = new DependencyUnavailableError('the signing workers failed', { nothingSigned: true })
   return { action: 'fail', error, withhold: false }
 }

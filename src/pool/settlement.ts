@@ -55,8 +55,10 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     if (entry.settled) return
     statistics.expired += 1
     noteOverrun(entry, nowMs)
+    // No worker was given the job yet, or the one that was is lost without a record of it.
+    const nothingSigned = entry.queued
     settle(entry)
-    entry.reject(new DeadlineExceededError())
+    entry.reject(new DeadlineExceededError({ nothingSigned }))
   }
 
   const deadlines = createDeadlineList(clock, timers, expire)

@@ -10,9 +10,20 @@ export interface Timers {
 /** Longer ones overflow and would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
+const begin = (delayMs: number, callback: () => void): NodeJS.Timeout =>
+  setTimeout(callback, Math.min(Math.max(1, Math.ceil(delayMs)), LONGEST_DELAY_MS))
+
+/** These keep the process alive until they have fired or were cancelled. */
+export const lastingTimers: Pick<Timers, 'after'> = {
+  after: (delayMs, callback) => {
+    const timer = begin(delayMs, callback)
+    return () => clearTimeout(timer)
+  },
+}
+
 export const systemTimers: Timers = {
   after: (delayMs, callback) => {
-    const timer = setTimeout(callback, Math.min(Math.max(1, Math.ceil(delayMs)), LONGEST_DELAY_MS))
+    const timer = begin(delayMs, callback)
     // A pool that waits keeps no process alive by itself; the listeners and the workers do.
     timer.unref()
     return () => clearTimeout(timer)

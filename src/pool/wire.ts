@@ -39,6 +39,8 @@ export type JobRow = readonly [
   requestedAtSeconds: number,
   expiration: number,
   workerDeadlineMs: number,
+  onBehalf: string,
+  chainFamily: 0 | 1,
 ]
 
 /** @param workerDeadlineMs the job's deadline on the worker's clock. */
@@ -60,6 +62,8 @@ export const jobRow = (sequence: number, job: Job, workerDeadlineMs: number): Jo
   job.requestedAtSeconds,
   job.expiration,
   workerDeadlineMs,
+  job.onBehalf,
+  job.chainFamily === 'solana' ? 1 : 0,
 ]
 
 export const encodeJobs = (rows: readonly JobRow[]): string => JSON.stringify(rows)
@@ -85,17 +89,27 @@ export const decodeJobs = (text: string): DispatchedJob[] => {
     requestedAtSeconds: row[14],
     expiration: row[15],
     deadlineMs: row[16],
+    onBehalf: row[17],
+    chainFamily: row[18] === 1 ? 'solana' : 'evm',
   }))
 }
 
 const ANSWERED = 0
 const FAILED = 1
 const UNDEFINED_TARGET = 2
+const UNSIGNED = 3
 
 type OutcomeRow =
   | readonly [sequence: number, status: typeof ANSWERED, compliant: 0 | 1, ruleId: string | null]
-  | readonly [sequence: number, status: typeof FAILED, code: ErrorCode, detail: string, errorClass: string | null]
-  | readonly [sequence: number, status: typeof UNDEFINED_TARGET]
+  | readonly [
+      sequence: number,
+      status: typeof FAILED,
+      code: ErrorCode,
+      detail: string,
+      errorClass: string | null,
+      nothingSigned: 0 | 1,
+    ]
+  | readonly [sequence: number, status: typeof UNDEFINED_TARGET | typeof UNSIGNED]
 
 export const encodeOutcomes = (batch: OutcomeBatch): string => {
   const rows: OutcomeRow[] = []
@@ -105,9 +119,10 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
       rows.push([outcome.sequence, ANSWERED, outcome.compliant ? 1 : 0, outcome.ruleId])
       bodies += `\n${outcome.body}`
     } else if (outcome.status === 'failed') {
-      rows.push([outcome.sequence, FAILED, outcome.code, outcome.detail, outcome.errorClass])
+      const { sequence, code, detail, errorClass, nothingSigned } = outcome
+      rows.push([sequence, FAILED, code, detail, errorClass, nothingSigned ? 1 : 0])
     } else {
-      rows.push([outcome.sequence, UNDEFINED_TARGET])
+      rows.push([outcome.sequence, outcome.status === 'unsigned' ? UNSIGNED : UNDEFINED_TARGET])
     }
   }
   return JSON.stringify([batch.busyMs, rows]) + bodies
@@ -129,8 +144,11 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
       if (body === undefined) throw new WireFormatError('an answer has no body')
       return { status: 'answered', sequence, compliant: row[2] === 1, ruleId: row[3], body }
     }
-    if (row[1] === FAILED) return { status: 'failed', sequence, code: row[2], detail: row[3], errorClass: row[4] }
-    return { status: 'undefined-target', sequence }
+    if (row[1] === FAILED) {
+      const nothingSigned = row[5] === 1
+      return { status: 'failed', sequence, code: row[2], detail: row[3], errorClass: row[4], nothingSigned }
+    }
+    return { status: row[1] === UNSIGNED ? 'unsigned' : 'undefined-target', sequence }
   })
   if (line !== lines.length - 1) throw new WireFormatError('there are more bodies than answers')
   return { busyMs, outcomes }

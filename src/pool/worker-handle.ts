@@ -1,7 +1,7 @@
 // One worker thread as the main thread sees it: what it was sent, what it knows, how its clock relates to ours. It decides
 // nothing: the supervisor reads it to judge the thread, the pool to pick one.
 import type { Clock } from '../domain/time.ts'
-import type { ReadRevision } from '../policy/types/program.ts'
+import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
 import {
   type ControlMessage,
@@ -38,7 +38,7 @@ export interface WorkerHandleOptions {
   readonly spawn: () => WorkerPort
   readonly clock: Clock
   readonly maxBatch: number
-  readonly revision: (revisionId: string) => ReadRevision | undefined
+  readonly revision: (revisionId: string) => SentRevision | undefined
   readonly on: {
     /** Started, and its clock is known: jobs may be sent. */
     readonly live: (handle: WorkerHandle) => void
@@ -145,7 +145,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     const { target } = entry
     if (knownTargets.has(target.id)) return true
     const wanted = [target.revisionId, ...(target.shadowRevisionId === null ? [] : [target.shadowRevisionId])]
-    const revisions: ReadRevision[] = []
+    const revisions: SentRevision[] = []
     for (const revisionId of wanted) {
       if (knownRevisions.has(revisionId)) continue
       const revision = options.revision(revisionId)

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto'
 /** 144 random bits: 24 base64url characters. */
 const SECRET_BYTES = 18
 const SECRET = /^[A-Za-z0-9_-]{24}$/
-/** 400 days: the longest that browsers keep one. A session may be sent back long after it was handed in. */
-const MAX_AGE_SECONDS = 34_560_000
+/** 30 days after the last use, as the server keeps its side (src/store/portal-links.ts). */
+const MAX_AGE_SECONDS = 30 * 86_400
 
 export interface BrowserCookies {
   /** A new secret. */
@@ -15,6 +15,10 @@ export interface BrowserCookies {
   read(headers: Headers, sessionId: string): Uint8Array | null
   /** Value of `Set-Cookie`. */
   write(sessionId: string, secret: string): string
+  /** The same for the secret that a request brings, with its time begun anew; null for none. */
+  renew(headers: Headers, sessionId: string): string | null
+  /** Takes it out of the browser. */
+  remove(sessionId: string): string
 }
 
 export const hashSecret = (secret: string): Uint8Array => {
@@ -27,21 +31,32 @@ export const hashSecret = (secret: string): Uint8Array => {
 export const createBrowserCookies = (secure: boolean): BrowserCookies => {
   const nameOf = (sessionId: string): string => `${secure ? '__Host-' : ''}portal-${sessionId}`
   const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  const secretIn = (headers: Headers, sessionId: string): string | null => {
+    const prefix = `${nameOf(sessionId)}=`
+    for (const part of (headers.get('cookie') ?? '').split(';')) {
+      const pair = part.trim()
+      if (!pair.startsWith(prefix)) continue
+      const secret = pair.slice(prefix.length)
+      return SECRET.test(secret) ? secret : null
+    }
+    return null
+  }
+  const write = (sessionId: string, secret: string, maxAgeSeconds = MAX_AGE_SECONDS): string =>
+    `${nameOf(sessionId)}=${secret}; ${attributes}; Max-Age=${maxAgeSeconds}`
   return {
     make: () => {
       const secret = randomBytes(SECRET_BYTES).toString('base64url')
       return { secret, hash: hashSecret(secret) }
     },
     read: (headers, sessionId) => {
-      const prefix = `${nameOf(sessionId)}=`
-      for (const part of (headers.get('cookie') ?? '').split(';')) {
-        const pair = part.trim()
-        if (!pair.startsWith(prefix)) continue
-        const secret = pair.slice(prefix.length)
-        return SECRET.test(secret) ? hashSecret(secret) : null
-      }
-      return null
+      const secret = secretIn(headers, sessionId)
+      return secret === null ? null : hashSecret(secret)
     },
-    write: (sessionId, secret) => `${nameOf(sessionId)}=${secret}; ${attributes}; Max-Age=${MAX_AGE_SECONDS}`,
+    write: (sessionId, secret) => write(sessionId, secret),
+    renew: (headers, sessionId) => {
+      const secret = secretIn(headers, sessionId)
+      return secret === null ? null : write(sessionId, secret)
+    },
+    remove: (sessionId) => write(sessionId, '', 0),
   }
 }

@@ -59,7 +59,6 @@ export const portalProblem = (error: unknown, requestId: string): Response => {
     'content-type': 'application/problem+json',
     'x-request-id': requestId,
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
   }
   if (problem.retryAfterSeconds !== null) headers['retry-after'] = String(Math.ceil(problem.retryAfterSeconds))
   return new Response(JSON.stringify({ ...problemBody(problem, requestId), reason: reasonOf(error) }), {

@@ -1,11 +1,12 @@
 // The verification page's own listener: the page, its files, its API, and nothing else. A link that a person follows is
 // exchanged before the page loads, so that its token is in no page's address and reaches no script.
 import { randomBytes } from 'node:crypto'
-import { type ListenAddress, listenUrl } from '../http/listen-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl } from '../http/listen-address.ts'
 import { ASSET_PATH, assetResponse, type PageAssets } from '../http/page-assets.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../http/route-errors.ts'
+import { createHarden } from '../http/security-headers.ts'
 import { basePathOf } from './assets.ts'
 import type { PortalEntry } from './entry.ts'
 import { LinkUnknownError } from './errors.ts'
@@ -15,6 +16,8 @@ import { createRouter } from './router.ts'
 
 export interface PortalListenerOptions {
   readonly listen: ListenAddress
+  /** Null: HTTP. */
+  readonly tls: ListenerTls | null
   readonly assets: PageAssets
   readonly entry: Pick<PortalEntry, 'enter'>
   readonly routes: readonly PortalRoute[]
@@ -46,8 +49,8 @@ const isVisit = (headers: Headers): boolean =>
   headers.get('purpose') === null
 
 export const startPortalListener = (options: PortalListenerOptions): PortalListener => {
-  const { listen, assets, entry, routes, requestIds, portalUrl, report } = options
-  const secure = portalUrl.startsWith('https:')
+  const { listen, tls, assets, entry, routes, requestIds, portalUrl, report } = options
+  const harden = createHarden(portalUrl)
   // Behind a proxy the page may live under a path of a larger site, whether the proxy takes the path away or not.
   const base = basePathOf(portalUrl)
   const router = createRouter(routes)
@@ -56,7 +59,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     const nonce = randomBytes(NONCE_BYTES).toString('base64')
     return new Response(request.method === 'HEAD' ? null : assets.page(nonce), {
       status,
-      headers: pageHeaders(nonce, secure),
+      headers: pageHeaders(nonce),
     })
   }
 
@@ -67,7 +70,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
       const found = await entry.enter(token, request.headers)
       if (found.kind === 'elsewhere') return page(request)
       const headers: Record<string, string> = {
-        ...pageHeaders('none', secure),
+        ...pageHeaders('none'),
         location: `${portalUrl}/s/${found.sessionId}`,
       }
       if (found.cookie !== null) headers['set-cookie'] = found.cookie
@@ -105,21 +108,25 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     ...{ hostname: listen.hostname, port: listen.port, reusePort: false },
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: BODY_MAX_BYTES,
+    ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
     development: false,
     fetch: async (request, self) => {
       try {
         const response = await answer(request)
         // A stream is quiet for as long as nothing changes: no idle timeout may end it.
-        if (response.headers.get('content-type') === 'text/event-stream') self.timeout(request, 0)
-        return response
+        if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) self.timeout(request, 0)
+        return harden(response)
       } catch (error) {
         const requestId = requestIds(request.headers.get('x-request-id'))
         const response = portalProblem(error, requestId)
         if (response.status === 500) report(error, requestId)
         if (error instanceof MethodNotAllowedError) response.headers.set('allow', error.allow)
-        return response
+        return harden(response)
       }
     },
   })
-  return { url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }), stop: () => server.stop() }
+  return {
+    url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }, tls !== null),
+    stop: () => server.stop(),
+  }
 }

@@ -1,5 +1,6 @@
-// What browsers are told about the verification page: run and load only what this host serves, be framed by nobody, tell
-// nobody where the person comes from. Source: threats rows 2, 17 and 23; CSP Level 3.
+// What browsers are told about the verification page beside what every answer tells them: run and load only what this host
+// serves. Source: threats rows 2, 17 and 23; CSP Level 3.
+import { PAGE_HEADERS } from '../http/security-headers.ts'
 
 /** Features that the page never uses, and the camera, which it asks for itself. */
 const PERMISSIONS = [
@@ -32,17 +33,12 @@ export const contentSecurityPolicy = (nonce: string): string =>
     "frame-src 'none'",
   ].join('; ')
 
-/** For every page, whatever it says. @param secure it is served over https */
-export const pageHeaders = (nonce: string, secure: boolean): Record<string, string> => ({
-  'content-type': 'text/html; charset=utf-8',
+/** For every page, whatever it says. */
+export const pageHeaders = (nonce: string): Record<string, string> => ({
+  ...PAGE_HEADERS,
   'cache-control': 'no-store',
   'content-security-policy': contentSecurityPolicy(nonce),
   'permissions-policy': PERMISSIONS,
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'x-robots-tag': 'noindex, nofollow',
+  // Wallets open windows that answer the page.
   'cross-origin-opener-policy': 'same-origin-allow-popups',
-  'cross-origin-resource-policy': 'same-origin',
-  ...(secure ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })

@@ -1,5 +1,6 @@
 // The hosted verification page, put together: its files, its API and its listener.
 import type { Deadlines } from '../http/deadline.ts'
+import type { ListenerTls } from '../http/listen-address.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { buildPortalAssets } from './assets.ts'
@@ -16,6 +17,8 @@ import { walletRoutes } from './wallet-routes.ts'
 export interface PortalOptions {
   readonly parts: PortalParts
   readonly listen: { readonly hostname: string; readonly port: number }
+  /** Null: HTTP. */
+  readonly tls: ListenerTls | null
   readonly deadlines: Deadlines
   /** For documents over slow lines. */
   readonly uploadDeadlines: Deadlines
@@ -26,7 +29,7 @@ export interface PortalOptions {
 
 /** @throws PageBuildError */
 export const startPortal = async (options: PortalOptions): Promise<PortalListener> => {
-  const { parts, listen, deadlines, uploadDeadlines, requestIds, metrics, report } = options
+  const { parts, listen, tls, deadlines, uploadDeadlines, requestIds, metrics, report } = options
   const { portalUrl, clock } = parts
   const { origin } = new URL(portalUrl)
   const gate = createPortalGate({
@@ -37,7 +40,7 @@ export const startPortal = async (options: PortalOptions): Promise<PortalListene
   const entry = createEntry(parts, takeChange)
   const tools = createSessionTools(parts, takeChange)
   return startPortalListener({
-    ...{ listen, entry, requestIds, portalUrl, report },
+    ...{ listen, tls, entry, requestIds, portalUrl, report },
     assets: await buildPortalAssets(portalUrl),
     routes: [
       ...entry.routes(gate),

@@ -1,7 +1,7 @@
 // What the page may do with its session: look, agree, hand in, pass it on. Wallets and evidence have files of their
 // own. Every answer to a change is the whole view, so the page never guesses what became of it.
 
-import { isSessionOpen, type SessionState } from '../domain/session.ts'
+import { isSessionFinal, isSessionOpen, type SessionState } from '../domain/session.ts'
 import { SessionClosedError } from '../domain/session-errors.ts'
 import { jsonResponse } from '../http/response.ts'
 import { createPortalLink } from '../identity/portal-link.ts'
@@ -37,14 +37,19 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
     return jsonResponse(JSON.stringify(await view(state)), requestId)
   }
 
-  /** The session, for whatever is more than a look. @throws BrowserUnknownError, RateExceededError */
+  /**
+   * The session, for whatever is more than a look. Once it is final, its browsers see the outcome and can do nothing.
+   * @throws BrowserUnknownError, RateExceededError, SessionClosedError
+   */
   const openForWork = async ({ request, parameters }: PortalCall) => {
     const opened = await access.open(request, parameters[0] ?? '')
     takeChange(opened.state.session.id)
+    const { status } = opened.state.session
+    if (isSessionFinal(status)) throw new SessionClosedError(status)
     return opened
   }
 
-  /** The session, of which something is to be changed. @throws also SessionClosedError */
+  /** The session, of which something is to be changed. @throws as openForWork */
   const openForChange = async (call: PortalCall) => {
     const opened = await openForWork(call)
     const { status } = opened.state.session
@@ -62,19 +67,35 @@ export const createSessionTools = (parts: PortalParts, takeChange: TakeChange) =
     return { ...opened, agreement }
   }
 
-  return { access, view, answer, openForWork, openForChange, openAgreed }
+  return { access, takeChange, view, answer, openForWork, openForChange, openAgreed }
 }
 
 export type SessionTools = ReturnType<typeof createSessionTools>
 
 export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
-  const { progress, links, brands, changes, providers, portalUrl, qrCodeOf, clock } = parts
-  const { access, view, answer, openForWork, openForChange, openAgreed } = tools
+  const { progress, links, brands, changes, providers, cookies, portalUrl, qrCodeOf, clock } = parts
+  const { access, takeChange, view, answer, openForWork, openForChange, openAgreed } = tools
 
   return [
     gate({ method: 'GET', path: '/api/sessions/*' }, async ({ request, requestId, parameters }) => {
-      const { state } = await access.open(request, parameters[0] ?? '')
-      return jsonResponse(JSON.stringify(await view(state)), requestId)
+      const { state, cookieHash } = await access.open(request, parameters[0] ?? '')
+      const { id, status } = state.session
+      const response = jsonResponse(JSON.stringify(await view(state)), requestId)
+      const renewed = !isSessionFinal(status) && (await links.touchBrowser(cookieHash, id))
+      const cookie = renewed ? cookies.renew(request.headers, id) : null
+      if (cookie !== null) response.headers.set('set-cookie', cookie)
+      return response
+    }),
+
+    gate({ method: 'POST', path: '/api/sessions/*/leave' }, async ({ request, requestId, parameters }) => {
+      const found = await access.find(request.headers, parameters[0] ?? '')
+      // Left already, or let go: what the person asked for holds.
+      const response = jsonResponse('{}', requestId)
+      if (found === null) return response
+      takeChange(found.sessionId)
+      await links.leaveBrowser(found.cookieHash, found.sessionId)
+      response.headers.set('set-cookie', cookies.remove(found.sessionId))
+      return response
     }),
 
     gate({ method: 'GET', path: '/api/sessions/*/logo' }, async ({ request, requestId, parameters }) => {
@@ -85,8 +106,6 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
         headers: {
           'content-type': logo.type,
           'x-request-id': requestId,
-          'x-content-type-options': 'nosniff',
-          'content-security-policy': "default-src 'none'; sandbox",
           // Its address changes when it does.
           'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
         },

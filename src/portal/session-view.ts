@@ -1,5 +1,5 @@
 // Everything that the page shows of a session, from one place: what is there, what is missing, what was sent back.
-import type { SessionState } from '../domain/session.ts'
+import { isSessionFinal, type SessionState } from '../domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES, type Requirement, requirementsOf } from '../identity/evidence-types.ts'
 import { chainTitle, chainViews } from './chain-title.ts'
@@ -29,21 +29,34 @@ export const createSessionViews = (parts: ViewParts) => {
   const chainList = chainViews(chains)
   const contractChains = contractChainTitles(parts)
 
+  /** What is personal is looked up for a session that can still change; of a final one the outcome is shown and no more. */
+  const findPersonal = async ({ session, wallets }: SessionState) => {
+    if (isSessionFinal(session.status)) return { wallets: [], fields: [], documents: [], absent: [] }
+    const [{ fields, documents }, absent] = await Promise.all([
+      evidence.listEvidence(session),
+      evidence.missing(session),
+    ])
+    return { wallets, fields, documents, absent }
+  }
+
   return async (state: SessionState): Promise<SessionView> => {
-    const { session, wallets } = state
+    const { session } = state
     const { organizationId, id: sessionId } = session
-    const [organization, brand, agreement, corrections, given, absent] = await Promise.all([
+    const [organization, brand, agreement, corrections, personal] = await Promise.all([
       organizations.find(organizationId),
       brands.find(organizationId),
       progress.findAgreement(organizationId, sessionId),
       progress.findCorrections(organizationId, sessionId),
-      evidence.listEvidence(session),
-      evidence.missing(session),
+      findPersonal(state),
     ])
+    const { wallets, fields, documents, absent } = personal
+    const final = isSessionFinal(session.status)
     const known = partsOf(state)
     const asked = (corrections?.parts ?? []).filter((part): part is CorrectionPart => known.has(part))
     const open = asked.filter((part) => corrections?.done.includes(part) !== true)
-    const missing = new Set<CorrectionPart>([...(wallets.length === 0 ? (['wallets'] as const) : []), ...open])
+    const missing = new Set<CorrectionPart>(
+      final ? [] : [...(wallets.length === 0 ? (['wallets'] as const) : []), ...open],
+    )
     for (const requirement of absent) missing.add(partOf(requirement))
     return {
       sessionId,
@@ -58,7 +71,7 @@ export const createSessionViews = (parts: ViewParts) => {
       },
       agreement: agreement === null ? null : { version: agreement.version, shares: agreement.shares },
       agreementVersion: AGREEMENT_VERSION,
-      lockedWallet: session.lockedAddress === null ? null : walletAddressText(session.lockedAddress),
+      lockedWallet: session.lockedAddress === null || final ? null : walletAddressText(session.lockedAddress),
       wallets: wallets.map(({ id, addressText, chain }) => ({
         ...{ id, address: addressText, chain, chainTitle: chainTitle(chain) },
       })),
@@ -66,8 +79,8 @@ export const createSessionViews = (parts: ViewParts) => {
       chains: chainList,
       contractChains,
       requirements: requirementsOf(session.checkType, session.level),
-      fields: given.fields,
-      documents: given.documents,
+      fields,
+      documents,
       documentRules: DOCUMENT_RULES,
       documentBytesMax: DOCUMENT_BYTES_MAX,
       missing: [...missing],

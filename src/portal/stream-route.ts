@@ -1,4 +1,6 @@
 // The page follows its session: the same stream that the organization's backend may follow, for the browser's cookie.
+import { isSessionFinal } from '../domain/session.ts'
+import { SessionClosedError } from '../domain/session-errors.ts'
 import { eventStreamResponse } from '../http/event-stream.ts'
 import type { PortalGate, PortalRoute } from './gate.ts'
 import type { SessionTools } from './session-routes.ts'
@@ -14,13 +16,17 @@ export const streamRoutes = (
 ): readonly PortalRoute[] => [
   gate({ method: 'GET', path: '/api/sessions/*/events' }, async ({ request, requestId, parameters, deadline }) => {
     const { state, cookieHash } = await access.open(request, parameters[0] ?? '')
-    const { organizationId, id: sessionId } = state.session
+    const { organizationId, id: sessionId, status } = state.session
+    if (isSessionFinal(status)) throw new SessionClosedError(status)
     const stream = await hub.open({
       ...{ organizationId, sessionId, streamsMax: STREAMS_PER_BROWSER_MAX },
       keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
       accepts: () => true,
-      // Asked every 15 s: a browser whose link moved on hears nothing more.
-      allowed: async () => (await access.find(request.headers, sessionId)) !== null,
+      // Asked every 15 s: a browser that was let go hears nothing more, nor does anyone once the session is final.
+      allowed: async () => {
+        const found = await access.find(request.headers, sessionId)
+        return found !== null && !isSessionFinal(found.status)
+      },
       signal: request.signal,
       isLate: () => deadline.passed,
     })

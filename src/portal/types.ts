@@ -1,7 +1,7 @@
 // What the verification page needs of the store and of identity, as interfaces: the composition root passes them in.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
-import type { SessionState } from '../domain/session.ts'
+import type { SessionState, SessionStatus } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { SessionChanges } from '../identity/changes.ts'
 import type { Connect } from '../identity/connect.ts'
@@ -30,7 +30,12 @@ export interface ContinuationChallenge extends LinkSession {
 export interface PortalLinks {
   find(linkHash: Uint8Array): Promise<(LinkSession & { readonly cookieHash: Uint8Array | null }) | null>
   bind(link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array): Promise<boolean>
-  findBrowser(cookieHash: Uint8Array, sessionId: string): Promise<LinkSession | null>
+  findBrowser(
+    cookieHash: Uint8Array,
+    sessionId: string,
+  ): Promise<(LinkSession & { readonly status: SessionStatus }) | null>
+  touchBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
+  leaveBrowser(cookieHash: Uint8Array, sessionId: string): Promise<boolean>
   addHandover(link: LinkSession, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void>
   addChallenge(challenge: ContinuationChallenge): Promise<void>
   findChallenge(linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null>

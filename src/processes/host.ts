@@ -2,22 +2,23 @@
 // process: it claims the addresses and the data folder for all, listens nowhere, and opens neither store nor key. Started as
 // one, this process is the first of them and supervises further ones should they be asked for: alone it is no hop more.
 import { join } from 'node:path'
-import { claimListenAddresses } from '../claim-listen-addresses.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
 import { systemClock } from '../domain/time.ts'
 import { listenText } from '../http/listen-address.ts'
-import { systemTimers } from '../pool/timers.ts'
-import { SettingInvalidError } from '../settings.ts'
+import { lastingTimers, systemTimers } from '../pool/timers.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
+import { checkAccess } from '../setup/file-access.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { ALLOCATOR_ENVIRONMENT } from './allocator.ts'
+import { claimListenAddresses } from './claim-listen-addresses.ts'
 import { createProcessLink, type ProcessLink } from './link.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 import type { ProcessListener, SupervisedProcess } from './place.ts'
 import { PROCESSES_MAX } from './plan.ts'
+import { createProcessSupervisor, type ProcessSupervisor } from './process-supervisor.ts'
 import { sendToChild } from './send.ts'
-import { createProcessSupervisor, type ProcessSupervisor } from './supervisor.ts'
 
 /** Beyond the deadline: what a stop does besides answering what is under way. */
 const STOP_SLACK_MS = 15_000
@@ -32,9 +33,10 @@ interface Claim {
   readonly lock: FolderLock
 }
 
-const claim = (config: Config): Claim => {
+const claim = (config: Config, log: Logger): Claim => {
   const claimed = claimListenAddresses(config)
   const folder = dataFolderAt(config.dataDir)
+  checkAccess(folder, config, log.warn)
   makeDataFolder(folder)
   return {
     listen: {
@@ -65,7 +67,8 @@ const supervisorOptions = (config: Config, log: Logger) => ({
   target: { processes: config.processes, workers: config.workers },
   processesMax: CAN_SHARE_PORT ? PROCESSES_MAX : 1,
   stopMs: config.deadlineMs + STOP_SLACK_MS,
-  after: systemTimers.after,
+  // With all its children dead, the timer of their restart is all that a supervisor has to live on.
+  after: lastingTimers.after,
   monotonicMs: systemClock.monotonicMs,
   unixMs: Date.now,
   log,
@@ -76,10 +79,11 @@ export const startProcesses = async (config: Config, log: Logger): Promise<Proce
   if (!CAN_SHARE_PORT) {
     throw new SettingInvalidError('--processes above 1 needs Linux: elsewhere the system does not share a port fairly')
   }
-  const { listen, lock } = claim(config)
+  const { listen, lock } = claim(config, log)
   const supervisor = createProcessSupervisor({
     ...supervisorOptions(config, log),
-    spawn: (index, listener, workers) => spawnProcess({ index, workers, ...listen }, listener, log),
+    spawn: (index, listener, workers) =>
+      spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
   })
   try {
     await supervisor.start()
@@ -105,8 +109,8 @@ const createOwnPlace = (assignment: ProcessAssignment) => {
     {
       env: { [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) },
       send: (message) => queueMicrotask(() => listener?.onMessage(message)),
-      on: (event: 'message' | 'disconnect', heard: (message: ToProcess) => void) => {
-        if (event === 'message') hear = heard
+      on: (_event: 'message', heard: (message: ToProcess) => void) => {
+        hear = heard
       },
     },
     systemTimers.after,
@@ -143,12 +147,14 @@ export interface HostProcess {
 
 /** @throws SettingInvalidError, StoreUnusableError */
 export const hostProcesses = (config: Config, log: Logger): HostProcess => {
-  const { listen, lock } = claim(config)
-  const own = createOwnPlace({ index: 0, workers: config.workers, ...listen })
+  const { listen, lock } = claim(config, log)
+  const own = createOwnPlace({ index: 0, supervisorPid: process.pid, workers: config.workers, ...listen })
   const supervisor = createProcessSupervisor({
     ...supervisorOptions(config, log),
     spawn: (index, listener, workers) =>
-      index === 0 ? own.begin(listener) : spawnProcess({ index, workers, ...listen }, listener, log),
+      index === 0
+        ? own.begin(listener)
+        : spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
   })
   // Ready is what the service says when it is; when it can't start, the process ends.
   supervisor.start().catch((error: unknown) => log.error('the processes could not be supervised', { error }))

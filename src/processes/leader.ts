@@ -129,13 +129,15 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   const gain = (won: LeaderLease, sentMs: number): void => {
+    // The answer took longer than the lease may be trusted. It is this process's still, and taken anew at the next look.
+    if (clock.monotonicMs() >= sentMs + TRUSTED_MS) return
     term = won.term
     watched = null
     trust(sentMs)
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
-      // What was stopped meanwhile must not begin.
-      if (term === won.term) for (const duty of duties) begin(duty)
+      // The duties of an earlier term may have taken long to stop: with the lease lost meanwhile, none begins.
+      if (leads() && term === won.term) for (const duty of duties) begin(duty)
     })
   }
 

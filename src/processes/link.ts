@@ -1,5 +1,5 @@
 // A supervised process's end of the line to its supervisor: says that it listens, hands out its metrics and figures, and
-// asks for those of all. When the supervisor is gone, so must the process be: nobody would restart or stop it.
+// asks for those of all.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
@@ -21,7 +21,6 @@ export interface ProcessLink {
   answerWith(own: AnsweringProcess): void
   /** How all processes are, and how many there shall be. */
   readonly control: ProcessControl
-  onSupervisorLost(stop: () => void): void
 }
 
 /** The half of `process` that is used here. */
@@ -29,7 +28,6 @@ export interface LinkedProcess {
   readonly env: Record<string, string | undefined>
   send?(message: FromProcess): unknown
   on(event: 'message', listener: (message: ToProcess) => void): unknown
-  on(event: 'disconnect', listener: () => void): unknown
 }
 
 const ANSWER_WITHIN_MS = 2_000
@@ -113,6 +111,5 @@ export const createProcessLink = (
       look: () => ask(looks, (id) => ({ type: 'look', id })),
       resize: (target) => ask(looks, (id) => ({ type: 'resize', id, target })),
     },
-    onSupervisorLost: (stop) => void host.on('disconnect', stop),
   }
 }

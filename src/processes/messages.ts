@@ -31,6 +31,8 @@ export type ToProcess =
 /** Which of the processes one is; the first also serves the pages. */
 export interface ProcessAssignment {
   readonly index: number
+  /** The process id of whoever gave this assignment. */
+  readonly supervisorPid: number
   readonly workers: number
   /** Where all of them listen, ports included. */
   readonly apiListen: string

@@ -37,8 +37,18 @@ export interface Place {
 }
 
 export const newPlace = (index: number): Place => ({
-  ...{ index, process: null, startedAtMs: 0, workers: 0, ready: false, readySinceMs: 0, failures: 0, silentPings: 0 },
-  ...{ leaving: false, onReady: [], onExit: [], cancelRestart: () => undefined },
+  index,
+  process: null,
+  startedAtMs: 0,
+  workers: 0,
+  ready: false,
+  readySinceMs: 0,
+  failures: 0,
+  silentPings: 0,
+  leaving: false,
+  onReady: [],
+  onExit: [],
+  cancelRestart: () => undefined,
 })
 
 export const stateOf = ({ process, leaving, ready }: Place): ProcessState => {

@@ -1,6 +1,7 @@
 // One process's look at itself, for whoever watches: what it counted, and what stands now.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LiveReading } from '../admin/live/point.ts'
+import { DECISION_PATHS } from '../attestation/paths.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Deadlines } from '../http/deadline.ts'
 import type { Pool } from '../pool/pool.ts'
@@ -25,8 +26,6 @@ const EVENT_LOOP_RESOLUTION_MS = 20
 const EVENT_LOOP_INTERVAL_MS = 900
 const NANOSECONDS_PER_MS = 1e6
 const MICROSECONDS_PER_SECOND = 1e6
-/** Interface A's endpoints, as metrics name them: the live page's latency is theirs. */
-const ATTESTATION_ROUTES = ['/v2/attestation', '/v1/task']
 
 export const createProcessReading = (dependencies: ProcessReadingDependencies): ProcessReading => {
   const { pool, metrics, deadlines, clock, streams } = dependencies
@@ -56,7 +55,7 @@ export const createProcessReading = (dependencies: ProcessReadingDependencies): 
         atMs: Date.now(),
         monotonicMs: clock.monotonicMs(),
         totals: metrics.totals(),
-        latency: metrics.durations(ATTESTATION_ROUTES),
+        latency: metrics.durations(DECISION_PATHS),
         pool: pool.stats(),
         cpuSeconds: (user + system) / MICROSECONDS_PER_SECOND,
         eventLoop: eventLoop(),

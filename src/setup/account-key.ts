@@ -1,17 +1,17 @@
 // The key that seals the secrets of one-time codes: from the environment, a file, or the deployment's first start, which
 // makes it; the same on all its nodes. Without it those accounts need a recovery link; everything else goes on.
 import { existsSync } from 'node:fs'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
 import { keyFingerprint } from '../identity/evidence/organization-keys.ts'
-import { SettingInvalidError } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
-import { makeKeyFile, readKey, readKeyFile } from './key-file.ts'
+import { makeKeyFile, readKey, readKeyFile, readKeyFileIfThere } from './key-file.ts'
 
 /** Name of the deployment's value that says that a key was made, and which. */
-const CLAIM = 'account_key_fingerprint'
+export const ACCOUNT_KEY_CLAIM = 'account_key_fingerprint'
 
-const WHAT = 'the account key'
+export const ACCOUNT_KEY = 'the account key'
 
 /** @throws SettingInvalidError when it can't be read or is none, or is missing where another node has it */
 const loadKey = async (
@@ -19,17 +19,47 @@ const loadKey = async (
   path: string,
   deployment: Pick<Store['deployment'], 'read'>,
 ): Promise<Uint8Array> => {
-  if (accountKey !== null) return readKey(accountKey, WHAT)
+  if (accountKey !== null) return readKey(accountKey, ACCOUNT_KEY)
   if (!existsSync(path)) {
     // One of its own would open nothing that another node has sealed.
-    if ((await deployment.read(CLAIM)) !== null) {
+    if ((await deployment.read(ACCOUNT_KEY_CLAIM)) !== null) {
       throw new SettingInvalidError(
-        `${WHAT} is missing: copy ${path} from another node; if it is lost, put 64 random hex digits there`,
+        `${ACCOUNT_KEY} is missing: copy ${path} from another node; if it is lost, put 64 random hex digits there`,
       )
     }
     makeKeyFile(path)
   }
-  return readKeyFile(path, WHAT)
+  return readKeyFile(path, ACCOUNT_KEY)
+}
+
+/** Where the next key is during a rotation. */
+export const nextAccountKeyPath = (path: string): string => `${path}.next`
+
+/** Null where the key is in a variable. */
+export const accountKeyPath = (
+  { accountKey }: Pick<Config, 'accountKey'>,
+  folder: Pick<DataFolder, 'accountKey'>,
+): string | null => {
+  if (accountKey === null) return folder.accountKey
+  return accountKey.source === 'file' ? accountKey.path : null
+}
+
+/**
+ * What secrets are sealed with now, the newest first: two during a rotation. Read anew each time, so that a running service
+ * follows one: it happens once for a sign-in with a code.
+ * @throws SettingInvalidError
+ */
+export const readAccountKeys = (
+  config: Pick<Config, 'accountKey'>,
+  folder: Pick<DataFolder, 'accountKey'>,
+): readonly [Uint8Array, ...Uint8Array[]] => {
+  const { accountKey } = config
+  if (accountKey?.source === 'environment') return [readKey(accountKey, ACCOUNT_KEY)]
+  const path = accountKey?.path ?? folder.accountKey
+  // Before the other: at its end a rotation puts this one in that one's place.
+  const newer = readKeyFileIfThere(nextAccountKeyPath(path), ACCOUNT_KEY)
+  const current = readKeyFile(path, ACCOUNT_KEY)
+  return newer === null ? [current] : [newer, current]
 }
 
 /** 32 bytes. @throws SettingInvalidError */
@@ -39,6 +69,6 @@ export const prepareAccountKey = async (
   deployment: Pick<Store['deployment'], 'read' | 'setOnce'>,
 ): Promise<Uint8Array> => {
   const key = await loadKey(accountKey, folder.accountKey, deployment)
-  await deployment.setOnce(CLAIM, keyFingerprint(key))
+  await deployment.setOnce(ACCOUNT_KEY_CLAIM, keyFingerprint(key))
   return key
 }

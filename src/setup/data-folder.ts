@@ -1,7 +1,8 @@
 // Where everything lives inside the data folder. One place, so that the server and the commands agree.
 import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { SettingInvalidError } from '../settings.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { fileProblem } from '../store/file-problem.ts'
 
 export interface DataFolder {
   readonly root: string
@@ -21,6 +22,8 @@ export interface DataFolder {
   /** Held by the service that runs on this folder. */
   readonly lock: string
   readonly quickstart: string
+  /** Where the store is, when it is not `database`; see store-place.ts. */
+  readonly storePlace: string
 }
 
 export const dataFolderAt = (root: string): DataFolder => ({
@@ -35,24 +38,15 @@ export const dataFolderAt = (root: string): DataFolder => ({
   accountKey: join(root, 'secrets', 'account-key'),
   lock: join(root, 'service.lock'),
   quickstart: join(root, 'quickstart.env'),
+  storePlace: join(root, 'store-place'),
 })
-
-const REASONS: Readonly<Record<string, string>> = {
-  EROFS: 'it is read-only',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  ENOTDIR: 'a file is in its way',
-  EEXIST: 'a file is in its way',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-}
 
 const unusable = (folder: DataFolder, error: unknown): unknown => {
   const { code, path = folder.root } = (error ?? {}) as { code?: unknown; path?: string }
   if (typeof code !== 'string') return error
   const where = path === folder.root ? '' : ` (${path})`
   return new SettingInvalidError(
-    `the data folder ${folder.root} can't be used: ${REASONS[code] ?? code}${where}; change that, or set another --data-dir`,
+    `the data folder ${folder.root} can't be used: ${fileProblem(error) ?? code}${where}; change that, or set another --data-dir`,
   )
 }
 

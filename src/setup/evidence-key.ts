@@ -1,18 +1,18 @@
 // Where the deployment's key for evidence and webhook secrets comes from: the environment, a file, or the first start,
 // which makes it. What is encrypted can't be read with another one, so a wrong or lost key stops the start.
-import { closeSync, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
 import {
   createOrganizationKeys,
   keyFingerprint,
   type OrganizationKeys,
 } from '../identity/evidence/organization-keys.ts'
 import { type KeyRotation, rotateDeploymentKey } from '../identity/evidence/rotate-key.ts'
-import { SettingInvalidError } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
-import { makeKeyFile, readKey, readKeyFile } from './key-file.ts'
+import { makeKeyFile, readKey, readKeyFile, syncFolder } from './key-file.ts'
 
 const WHAT = 'the evidence key'
 
@@ -72,15 +72,6 @@ export interface EvidenceKeyRotation extends KeyRotation {
   readonly settingToChange: string | null
 }
 
-const syncFolder = (path: string): void => {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
 /**
  * Wraps everything by another key, which is made where it does not exist. Nothing else may use the store meanwhile. May be
  * interrupted at any point: called again, it goes on.
@@ -117,7 +108,9 @@ export const rotateEvidenceKey = async (input: {
     throw new SettingInvalidError('neither the evidence key nor the new one is what this deployment encrypted with')
   }
   const rotated = await rotateDeploymentKey({
-    ...{ store: store.organizationKeys, oldKey, newKey },
+    store: store.organizationKeys,
+    oldKey,
+    newKey,
     ...(progress === undefined ? {} : { progress }),
   })
   await store.deployment.replace(CLAIM, keyFingerprint(newKey))

@@ -1,8 +1,19 @@
 // The files that hold a secret of the deployment: 32 random bytes as hex, readable by their owner only.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import type { SecretSource } from '../config.ts'
-import { SettingInvalidError } from '../settings.ts'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { SecretSource } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
 
 /** There whole or not at all; of several that start together, also on other machines, one makes it and all read it. */
 export const makeKeyFile = (path: string): void => {
@@ -18,6 +29,32 @@ export const makeKeyFile = (path: string): void => {
     closeSync(descriptor)
     rmSync(temporary, { force: true })
   }
+}
+
+/** Makes the names in a folder outlast a power cut. */
+export const syncFolder = (path: string): void => {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Puts a new secret's file in the place of the old one's, for good.
+ * @returns false where that can't be: a mounted secret is not the service's to write.
+ */
+export const takePlace = (next: string, path: string): boolean => {
+  try {
+    renameSync(next, path)
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM' || code === 'EBUSY') return false
+    throw error
+  }
+  syncFolder(dirname(path))
+  return true
 }
 
 /** 32 bytes as hex; one line break at the end is not part of it. */
@@ -37,6 +74,10 @@ export const readKeyFile = (path: string, what: string): Uint8Array => {
   }
   return parseKey(text, path)
 }
+
+/** Null where there is no such file. @throws SettingInvalidError when it holds no key */
+export const readKeyFileIfThere = (path: string, what: string): Uint8Array | null =>
+  existsSync(path) ? readKeyFile(path, what) : null
 
 /** Of a setting. @throws SettingInvalidError when it can't be read or is none */
 export const readKey = (source: SecretSource, what: string): Uint8Array =>

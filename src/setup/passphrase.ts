@@ -1,7 +1,7 @@
 // Where the passphrase of the attester keystores comes from: the environment, a file, or the first start, which makes it.
 import { existsSync } from 'node:fs'
-import type { Config } from '../config.ts'
-import { SettingInvalidError } from '../settings.ts'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
 import type { PassphraseSource } from '../signing/passphrase.ts'
 import type { DataFolder } from './data-folder.ts'
 import { makeKeyFile } from './key-file.ts'

@@ -1,5 +1,5 @@
-// The first run: one organization with all it needs to hold an attestation a minute later, stored in one transaction,
-// and written to `quickstart.env` (mode 0600). A later start finds the organization and changes nothing.
+// The first run: two attesters, and one organization with all it needs to hold an attestation a minute later unless the
+// operator wants none; stored in one transaction, and written to `quickstart.env` (mode 0600). A later start changes nothing.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -14,14 +14,14 @@ import {
 } from 'node:fs'
 import { basename } from 'node:path'
 import bs58 from 'bs58'
+import { SettingInvalidError } from '../config/settings.ts'
 import { parseEvmAddress, type WalletAddress } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
+import { systemClock } from '../domain/time.ts'
 import { DEMO_POLICY } from '../policy/demo-policy.ts'
 import { draftRevision } from '../policy/revision.ts'
-import { SettingInvalidError } from '../settings.ts'
 import { type AttesterKeystore, createAttesterKeystore } from '../signing/attester-files.ts'
-import { ConstraintViolatedError } from '../store/errors.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
 
 export interface QuickstartUrls {
@@ -37,7 +37,12 @@ export interface QuickstartDependencies {
   readonly urls: QuickstartUrls
   readonly passphrase: string
   readonly workFactor: 'standard' | 'light'
+  /** False: no organization, no policy and no key is made. */
+  readonly demo: boolean
 }
+
+/** What the deployment table keeps of the first start: set by the node that made the deployment. */
+const FIRST_START = 'first_start_at_seconds'
 
 /** The demo contract and program are addresses of nobody's: hashes of these texts. */
 const DEMO_CONTRACT = parseEvmAddress(
@@ -55,67 +60,81 @@ const writePending = (folder: DataFolder, values: Readonly<Record<string, string
   closeSync(descriptor)
 }
 
+/** An organization with a policy, a project that is bound on every chain, and a key of each kind. @returns what to write down */
+const makeDemo = async (
+  tables: Tables,
+  { chains }: QuickstartDependencies,
+): Promise<Readonly<Record<string, string>>> => {
+  const { document } = draftRevision(DEMO_POLICY).compiled
+  const organization = await tables.organizations.create({ slug: 'demo', name: 'Demo' })
+  const organizationId = organization.id
+  const policy = await tables.policies.create({ organizationId, name: document.name })
+  const revision = await tables.policies.saveRevision({
+    organizationId,
+    policyId: policy.id,
+    source: DEMO_POLICY,
+    quorum: document.quorum,
+  })
+  if (revision === null) throw new Error('the demo policy vanished inside its own transaction')
+  await tables.policies.activateRevision(organizationId, policy.id, revision.id)
+  const project = await tables.projects.create({ organizationId, name: 'Demo project', policyId: policy.id })
+  for (const chain of chains.chains) {
+    const address = chain.family === 'evm' ? DEMO_CONTRACT : DEMO_PROGRAM
+    await tables.bindings.create({ organizationId, projectId: project.id, chainName: chain.name, address })
+  }
+  const issue = async (
+    kind: 'attestation' | 'identity' | 'admin',
+    environment: 'live' | 'test' = 'live',
+  ): Promise<string> => {
+    const issued = await tables.apiKeys.issue({
+      organizationId,
+      kind,
+      environment,
+      name: 'quick start',
+      expiresAtSeconds: null,
+      rateLimit: null,
+      // Whoever starts the service administers all of it.
+      ...(kind === 'admin' ? { scopes: ['admin', 'deployment'] } : {}),
+    })
+    return issued.text
+  }
+  return {
+    ATTESTATION_API_KEY: await issue('attestation'),
+    IDENTITY_API_KEY: await issue('identity'),
+    IDENTITY_TEST_API_KEY: await issue('identity', 'test'),
+    ADMIN_API_KEY: await issue('admin'),
+    VERIFICATION_HASH: project.verificationHash,
+    POLICY_ID: policy.id,
+    DEMO_CONTRACT,
+    DEMO_PROGRAM,
+  }
+}
+
+/** @returns false when another node, started at the same time, has made the deployment */
 const seed = async (
   dependencies: QuickstartDependencies,
   evm: AttesterKeystore,
   solana: AttesterKeystore,
-): Promise<void> => {
-  const { store, folder, chains, urls } = dependencies
-  const { document } = draftRevision(DEMO_POLICY).compiled
-  await store.transaction(async (tables) => {
-    const organization = await tables.organizations.create({ slug: 'demo', name: 'Demo' })
-    const organizationId = organization.id
-    const policy = await tables.policies.create({ organizationId, name: document.name })
-    const revision = await tables.policies.saveRevision({
-      organizationId,
-      policyId: policy.id,
-      source: DEMO_POLICY,
-      quorum: document.quorum,
-    })
-    if (revision === null) throw new Error('the demo policy vanished inside its own transaction')
-    await tables.policies.activateRevision(organizationId, policy.id, revision.id)
-    const project = await tables.projects.create({ organizationId, name: 'Demo project', policyId: policy.id })
-    for (const chain of chains.chains) {
-      const address = chain.family === 'evm' ? DEMO_CONTRACT : DEMO_PROGRAM
-      await tables.bindings.create({ organizationId, projectId: project.id, chainName: chain.name, address })
-    }
+): Promise<boolean> => {
+  const { store, folder, urls, demo } = dependencies
+  return await store.transaction(async (tables) => {
+    if (!(await tables.deployment.setOnce(FIRST_START, String(systemClock.unixSeconds())))) return false
     for (const { kind, address, path } of [evm, solana]) {
       await tables.attesters.add({ kind, address, keystoreFile: basename(path) })
     }
-    const issue = async (
-      kind: 'attestation' | 'identity' | 'admin',
-      environment: 'live' | 'test' = 'live',
-    ): Promise<string> => {
-      const issued = await tables.apiKeys.issue({
-        organizationId,
-        kind,
-        environment,
-        name: 'quick start',
-        expiresAtSeconds: null,
-        rateLimit: null,
-        // Whoever starts the service administers all of it.
-        ...(kind === 'admin' ? { scopes: ['admin', 'deployment'] } : {}),
-      })
-      return issued.text
-    }
+    const made = demo ? await makeDemo(tables, dependencies) : {}
     // On the disk before the commit: keys are shown once, so a commit without this file would lose them.
     writePending(folder, {
       ATTESTATION_URL: urls.api,
-      ATTESTATION_API_KEY: await issue('attestation'),
       IDENTITY_URL: urls.api,
-      IDENTITY_API_KEY: await issue('identity'),
-      IDENTITY_TEST_API_KEY: await issue('identity', 'test'),
       ADMIN_URL: `${urls.dashboard}/admin/v1`,
-      ADMIN_API_KEY: await issue('admin'),
       PORTAL_URL: urls.portal,
       DASHBOARD_URL: urls.dashboard,
-      VERIFICATION_HASH: project.verificationHash,
-      POLICY_ID: policy.id,
-      DEMO_CONTRACT,
-      DEMO_PROGRAM,
+      ...made,
       EVM_ATTESTER: evm.address,
       SOLANA_ATTESTER: solana.address,
     })
+    return true
   })
 }
 
@@ -141,6 +160,8 @@ export interface Quickstart {
  * @throws SettingInvalidError when the folder has served before: a new deployment would write over the keys of the old.
  */
 export const isFirstStart = async (store: Store, folder: DataFolder): Promise<boolean> => {
+  if ((await store.deployment.read(FIRST_START)) !== null) return false
+  // Made by a version that did not note it.
   if ((await store.organizations.list()).length > 0) return false
   const logged = readdirSync(folder.decisions).length > 0
   if (existsSync(folder.quickstart) || logged) {
@@ -151,7 +172,7 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
   return true
 }
 
-/** Makes the demo organization on an empty store; otherwise only reads what the first run wrote. */
+/** Makes the deployment on an empty store; otherwise only reads what the first run wrote. */
 export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
   const { store, folder, passphrase, workFactor } = dependencies
   let first = await isFirstStart(store, folder)
@@ -159,16 +180,17 @@ export const prepareQuickstart = async (dependencies: QuickstartDependencies): P
     const destination = { directory: folder.keystores, passphrase, workFactor }
     const evm = await createAttesterKeystore({ kind: 'secp256k1', ...destination })
     const solana = await createAttesterKeystore({ kind: 'ed25519', ...destination })
-    try {
-      await seed(dependencies, evm, solana)
-    } catch (error) {
+    const discard = (): void => {
       rmSync(pendingPath(folder), { force: true })
       for (const { path } of [evm, solana]) rmSync(path, { force: true })
-      // Of several nodes that start together, one makes the deployment.
-      const other = error instanceof ConstraintViolatedError && (await store.organizations.list()).length > 0
-      if (!other) throw error
-      first = false
     }
+    try {
+      first = await seed(dependencies, evm, solana)
+    } catch (error) {
+      discard()
+      throw error
+    }
+    if (!first) discard()
   }
   // Also after a crash between the commit and this rename.
   if (existsSync(pendingPath(folder))) renameSync(pendingPath(folder), folder.quickstart)

@@ -3,10 +3,12 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
-import { SettingInvalidError } from '../settings.ts'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { StoreUnusableError } from '../store/errors.ts'
 import { parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
 import type { DataFolder } from './data-folder.ts'
+import { rememberedStore } from './store-place.ts'
 
 const readSource = async (source: NonNullable<Config['store']>): Promise<{ name: string; text: string }> => {
   if (source.source === 'environment') return { name: source.name, text: process.env[source.name] ?? '' }
@@ -17,9 +19,20 @@ const readSource = async (source: NonNullable<Config['store']>): Promise<{ name:
   }
 }
 
-/** @throws SettingInvalidError that says what is wrong and repeats nothing of the address. */
+/**
+ * @throws SettingInvalidError that says what is wrong and repeats nothing of the address; StoreUnusableError when there is no
+ * setting and the folder's store is elsewhere.
+ */
 export const locateStore = async (config: Pick<Config, 'store'>, folder: DataFolder): Promise<StoreTarget> => {
-  if (config.store === null) return { kind: 'sqlite', path: folder.database }
+  if (config.store === null) {
+    const place = rememberedStore(folder)
+    if (place !== null) {
+      throw new StoreUnusableError(
+        `the store of ${folder.root} is ${place}: set COUNTERSIGN_STORE or COUNTERSIGN_STORE_FILE to its address`,
+      )
+    }
+    return { kind: 'sqlite', path: folder.database }
+  }
   const { name, text } = await readSource(config.store)
   try {
     const target = parseStoreAddress(text.trim())

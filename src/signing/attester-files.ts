@@ -2,13 +2,14 @@
 // by the command line and the first run, never by a signing thread.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
 import { evmAddressOf } from './address.ts'
 import { createEd25519Signer } from './ed25519.ts'
-import { KeystoreExistsError, KeystoreInvalidError } from './errors.ts'
-import { decryptKeystorePkcs8, encryptKeystorePkcs8 } from './keystore-pkcs8.ts'
+import { KeystoreExistsError, KeystoreInvalidError, KeystoreLockedError } from './errors.ts'
+import { decryptKeystorePkcs8, encryptKeystorePkcs8, hasKeystoreMac } from './keystore-pkcs8.ts'
 import { decryptKeystoreV3, encryptKeystoreV3 } from './keystore-v3.ts'
 import { makePrivateDirectory, writePrivateFile } from './private-file.ts'
 import { type ParsedPrivateKey, type PrivateKeySource, parsePrivateKey } from './private-key-text.ts'
@@ -52,6 +53,45 @@ const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: str
   const same = Buffer.compare(opened, key.privateKey) === 0
   opened.fill(0)
   if (!same) throw new KeystoreInvalidError('the new keystore does not open to its key; nothing was written')
+}
+
+/** Opens the file as what its name says it is. @throws KeystoreLockedError, KeystoreInvalidError */
+const openKeystoreFile = async (path: string, text: string, passphrase: string): Promise<ParsedPrivateKey> =>
+  path.endsWith('.json')
+    ? { kind: 'secp256k1', privateKey: (await decryptKeystoreV3(text, passphrase)).privateKey }
+    : { kind: 'ed25519', privateKey: await decryptKeystorePkcs8(text, passphrase) }
+
+/**
+ * Locks a keystore with another passphrase, and writes it as this version does: whole or not at all, so that whoever reads
+ * it meanwhile has the old file or the new one.
+ * @returns false when that has been done already
+ * @throws KeystoreLockedError when neither passphrase opens it; KeystoreInvalidError when it is no keystore.
+ */
+export const relockKeystore = async (
+  path: string,
+  oldPassphrase: string,
+  destination: Omit<KeystoreDestination, 'directory'>,
+): Promise<boolean> => {
+  const text = await readFile(path, 'utf8')
+  const { passphrase } = destination
+  const open = (by: string): Promise<ParsedPrivateKey | null> =>
+    openKeystoreFile(path, text, by).catch((error: unknown) => {
+      if (error instanceof KeystoreLockedError) return null
+      throw error
+    })
+  const already = await open(passphrase)
+  const isCurrent = already !== null && (already.kind === 'secp256k1' || hasKeystoreMac(text))
+  const key = already ?? (await open(oldPassphrase))
+  if (key === null) throw new KeystoreLockedError(`neither passphrase opens ${path}`)
+  try {
+    if (isCurrent) return false
+    const relocked = await encrypt(key, addressOf(key), { ...destination, directory: dirname(path) })
+    await requireOpens(relocked, key, passphrase)
+    await writePrivateFile(path, relocked)
+    return true
+  } finally {
+    key.privateKey.fill(0)
+  }
 }
 
 const store = async (key: ParsedPrivateKey, destination: KeystoreDestination): Promise<AttesterKeystore> => {

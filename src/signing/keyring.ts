@@ -4,10 +4,20 @@ import { readFile } from 'node:fs/promises'
 import bs58 from 'bs58'
 import { evmAddressOf } from './address.ts'
 import { createEd25519Signer } from './ed25519.ts'
-import { AttesterMismatchError, KeystoreInvalidError, SignerUnusableError, SigningError } from './errors.ts'
+import {
+  AttesterMismatchError,
+  KeystoreInvalidError,
+  KeystoreLockedError,
+  SignerUnusableError,
+  SigningError,
+} from './errors.ts'
 import { decryptKeystorePkcs8 } from './keystore-pkcs8.ts'
 import { decryptKeystoreV3 } from './keystore-v3.ts'
+import { PassphraseMissingError } from './passphrase.ts'
 import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester } from './types.ts'
+
+/** What may open a keystore now, the newest first. */
+export type ReadPassphrases = () => Promise<readonly string[]>
 
 /** An attester and the means to overwrite its key. */
 interface Opened<Attester> {
@@ -81,9 +91,36 @@ const openSolanaAttester = async (
   }
 }
 
+/**
+ * Opens by the first passphrase that fits. Where none does, it asks again: a rotation may have begun since, or have replaced
+ * the keystore between two tries.
+ */
+const openByAny = async <Result>(
+  passphrases: ReadPassphrases,
+  open: (passphrase: string) => Promise<Result>,
+): Promise<Result> => {
+  let tried: readonly string[] = []
+  let failure: unknown
+  for (let round = 1; ; round++) {
+    const known = await passphrases()
+    const isRotating = known.length > 1 && round <= 2
+    if (!isRotating && known.every((passphrase) => tried.includes(passphrase))) throw failure
+    for (const passphrase of known) {
+      try {
+        return await open(passphrase)
+      } catch (error) {
+        if (!(error instanceof KeystoreLockedError)) throw error
+        failure = error
+      }
+    }
+    tried = known
+  }
+}
+
 /** The same kind of error, saying whose keystore it is about. */
 const withAttester = (error: unknown, reference: KeystoreReference): unknown => {
-  if (!(error instanceof SigningError)) return error
+  // No keystore is at fault where there is no passphrase.
+  if (!(error instanceof SigningError) || error instanceof PassphraseMissingError) return error
   const Kind = error.constructor as new (detail: string) => SigningError
   return new Kind(`keystore ${reference.keystorePath} of attester ${reference.id}: ${error.detail}`)
 }
@@ -91,14 +128,15 @@ const withAttester = (error: unknown, reference: KeystoreReference): unknown => 
 /**
  * Opens the active references in their order, one after another: each may take 256 MiB while its key is derived.
  * Nothing is opened of a retiring one.
- * @throws KeystoreLockedError when the passphrase is wrong.
+ * @throws KeystoreLockedError when no passphrase opens it.
+ * @throws what `passphrases` throws.
  * @throws KeystoreInvalidError when a file can't be read or used.
  * @throws AttesterMismatchError when a key is not its reference's.
  * @throws SignerUnusableError when the backend refuses a key.
  */
 export const openKeyring = async (
   references: readonly KeystoreReference[],
-  passphrase: string,
+  passphrases: ReadPassphrases,
   backend: Secp256k1Backend,
 ): Promise<Keyring> => {
   const evm: Opened<EvmAttester>[] = []
@@ -109,8 +147,9 @@ export const openKeyring = async (
   for (const reference of references) {
     if (reference.status !== 'active') continue
     try {
-      if (reference.kind === 'secp256k1') evm.push(await openEvmAttester(reference, passphrase, backend))
-      else solana.push(await openSolanaAttester(reference, passphrase))
+      if (reference.kind === 'secp256k1') {
+        evm.push(await openByAny(passphrases, (passphrase) => openEvmAttester(reference, passphrase, backend)))
+      } else solana.push(await openByAny(passphrases, (passphrase) => openSolanaAttester(reference, passphrase)))
     } catch (error) {
       erase()
       throw withAttester(error, reference)

@@ -1,7 +1,10 @@
 // An Ed25519 key as encrypted PKCS#8 in PEM: PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC, which `openssl pkey` reads.
 // Encoded here and not by KeyObject.export, which fixes PBKDF2 at 2,048 iterations, too few for a passphrase that
-// people choose, and derives on the calling thread. Source: RFC 5958, RFC 8018 (PBES2), RFC 8410 (Ed25519), RFC 7468.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+// people choose, and derives on the calling thread. Above the PEM block, where others skip it as explanatory text, a line
+// holds a MAC of the block: a wrong passphrase and an altered file are found before anything is decrypted. Files without that
+// line, which earlier versions and other programs write, still open.
+// Source: RFC 5958, RFC 8018 (PBES2), RFC 8410 (Ed25519), RFC 7468 section 5.2 (explanatory text).
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
   createDerReader,
   DER_NULL,
@@ -19,6 +22,7 @@ import type { KeystoreWorkFactor } from './types.ts'
 
 const BEGIN = '-----BEGIN ENCRYPTED PRIVATE KEY-----'
 const END = '-----END ENCRYPTED PRIVATE KEY-----'
+const MAC_LINE = /^Countersign-MAC: ([0-9a-f]{64})$/
 const MAX_TEXT_LENGTH = 4 * 1024
 
 const objectIdentifier = (hex: string): Uint8Array => encodeDer(DER_OBJECT_IDENTIFIER, Uint8Array.fromHex(hex))
@@ -38,14 +42,21 @@ export interface KeystorePkcs8Options {
   readonly workFactor: KeystoreWorkFactor
 }
 
-/** The keystore's PEM text. */
+/** HMAC-SHA-256 over the whole DER, parameters included, by a key of its own from the one that encrypts. */
+const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
+  const key = createHmac('sha256', derived).update('countersign keystore mac').digest()
+  const mac = createHmac('sha256', key).update(der).digest()
+  key.fill(0)
+  return mac
+}
+
+/** The keystore's text: the line with the MAC, and the PEM block. */
 export const encryptKeystorePkcs8 = async (options: KeystorePkcs8Options): Promise<string> => {
   const salt = randomBytes(16)
   const iv = randomBytes(16)
   const iterations = PBKDF2_ITERATIONS[options.workFactor]
   const derived = await deriveByPbkdf2(options.passphrase, salt, iterations, 32)
   const cipher = createCipheriv('aes-256-cbc', derived, iv)
-  derived.fill(0)
   const encrypted = Buffer.concat([cipher.update(ED25519_PKCS8_HEADER), cipher.update(options.seed), cipher.final()])
   const prf = encodeDer(DER_SEQUENCE, HMAC_SHA256, encodeDer(DER_NULL))
   const derivation = encodeDer(DER_SEQUENCE, encodeDer(DER_OCTET_STRING, salt), encodeDerInteger(iterations), prf)
@@ -55,19 +66,26 @@ export const encryptKeystorePkcs8 = async (options: KeystorePkcs8Options): Promi
     encodeDer(DER_SEQUENCE, AES_256_CBC, encodeDer(DER_OCTET_STRING, iv)),
   )
   const algorithm = encodeDer(DER_SEQUENCE, PBES2, parameters)
-  const base64 = encodeDer(DER_SEQUENCE, algorithm, encodeDer(DER_OCTET_STRING, encrypted)).toBase64()
-  const lines = base64.match(/.{1,64}/g) ?? []
-  return `${[BEGIN, ...lines, END].join('\n')}\n`
+  const der = encodeDer(DER_SEQUENCE, algorithm, encodeDer(DER_OCTET_STRING, encrypted))
+  const mac = macOf(derived, der).toString('hex')
+  derived.fill(0)
+  const lines = der.toBase64().match(/.{1,64}/g) ?? []
+  return `${[`Countersign-MAC: ${mac}`, BEGIN, ...lines, END].join('\n')}\n`
 }
 
-const parsePem = (text: string): Uint8Array => {
+const parsePem = (text: string): { readonly der: Uint8Array; readonly mac: Uint8Array | null } => {
   if (text.length > MAX_TEXT_LENGTH) throw new KeystoreInvalidError('it is too long to be an encrypted Ed25519 key')
   const lines = text.trim().split(/\r?\n/)
+  const mac = MAC_LINE.exec(lines[0] ?? '')?.[1] ?? null
+  if (mac !== null) lines.shift()
   if (lines[0] !== BEGIN || lines.at(-1) !== END) {
     throw new KeystoreInvalidError('it is not one PEM block of an ENCRYPTED PRIVATE KEY')
   }
   try {
-    return Uint8Array.fromBase64(lines.slice(1, -1).join(''))
+    return {
+      der: Uint8Array.fromBase64(lines.slice(1, -1).join('')),
+      mac: mac === null ? null : Uint8Array.fromHex(mac),
+    }
   } catch {
     throw new KeystoreInvalidError('its base64 is malformed')
   }
@@ -130,13 +148,18 @@ const isSequence = (bytes: Uint8Array): boolean => {
 
 /**
  * Opens a keystore's PEM text and returns the 32-byte seed, which the caller zeroes when done.
- * @throws KeystoreLockedError when the passphrase is wrong, or the file was altered: the format has no MAC, so the two
- * look alike. Compare the public key with the expected one.
+ * @throws KeystoreLockedError when the passphrase is wrong, or the file was altered. Without a MAC some alterations are not
+ * seen here: compare the public key with the expected one.
  * @throws KeystoreInvalidError when it is not such a file, holds another kind of key, or asks for too much work.
  */
 export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Promise<Uint8Array> => {
-  const { salt, iterations, iv, encrypted } = parseEncryptedKey(parsePem(text))
+  const { der, mac } = parsePem(text)
+  const { salt, iterations, iv, encrypted } = parseEncryptedKey(der)
   const derived = await deriveByPbkdf2(passphrase, salt, iterations, 32)
+  if (mac !== null && !timingSafeEqual(macOf(derived, der), mac)) {
+    derived.fill(0)
+    throw new KeystoreLockedError('the passphrase does not open the keystore, or the file was altered')
+  }
   const decrypted = decryptCbc(derived, iv, encrypted)
   derived.fill(0)
   try {
@@ -152,3 +175,6 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
     decrypted?.fill(0)
   }
 }
+
+/** Whether the text has the line with the MAC, which earlier versions did not write. */
+export const hasKeystoreMac = (text: string): boolean => MAC_LINE.test(text.split(/\r?\n/, 1)[0] ?? '')

@@ -1,13 +1,16 @@
 // The tables behind the admin API, put together: accounts and what they do.
+import { createAccountMakerTable } from './account-makers.ts'
 import { createApprovalTable } from './approvals.ts'
 import { createAuditTable } from './audit.ts'
 import { createIdempotencyTable } from './idempotency.ts'
-import { createJobTable } from './jobs.ts'
+import { createMembershipOfferTable } from './membership-offers.ts'
 import { createMembershipTable } from './memberships.ts'
 import { createOrganizationSettingsTable } from './organization-settings.ts'
 import { createPasskeyTable } from './passkeys.ts'
 import { createSessionAssignmentTable } from './session-assignments.ts'
+import { createSignInCounterTable } from './sign-in-counters.ts'
 import type { TableScope } from './table-scope.ts'
+import { createTaskTable } from './tasks.ts'
 import { createUserLinkTable } from './user-links.ts'
 import { createUserSessionTable } from './user-sessions.ts'
 import { createUserTable } from './users.ts'
@@ -15,12 +18,15 @@ import { createUserTable } from './users.ts'
 export const createAdministrationTables = (scope: TableScope) => ({
   users: createUserTable(scope),
   memberships: createMembershipTable(scope),
+  membershipOffers: createMembershipOfferTable(scope),
   userSessions: createUserSessionTable(scope),
+  signInCounters: createSignInCounterTable(scope),
   userLinks: createUserLinkTable(scope),
   passkeys: createPasskeyTable(scope),
   audit: createAuditTable(scope),
+  accountMakers: createAccountMakerTable(scope),
   approvals: createApprovalTable(scope),
-  jobs: createJobTable(scope),
+  tasks: createTaskTable(scope),
   sessionAssignments: createSessionAssignmentTable(scope),
   organizationSettings: createOrganizationSettingsTable(scope),
   adminIdempotency: createIdempotencyTable(scope, 'admin_idempotency'),

@@ -155,12 +155,21 @@ export const createApiKeyTable = (scope: TableScope) => ({
 
   /** The same page by page. */
   page: (
-    filter: { readonly organizationId: string; readonly kind?: ApiKeyKind },
+    filter: {
+      readonly organizationId: string
+      readonly kind?: ApiKeyKind
+      /** Leaves out the keys that have this scope. */
+      readonly withoutScope?: ApiKeyScope | undefined
+    },
     page: PageRequest,
   ): Promise<Page<ApiKeyRecord>> => {
     const where = ['organization_id = ?']
     const parameters: string[] = [filter.organizationId]
     addFilter(where, parameters, 'kind', filter.kind)
+    if (filter.withoutScope !== undefined) {
+      where.push("' ' || scopes || ' ' NOT LIKE ?")
+      parameters.push(`% ${filter.withoutScope} %`)
+    }
     return queryPage<ApiKeyRow, ApiKeyRecord>(
       scope.statements,
       { select: `SELECT ${COLUMNS} FROM api_keys`, where, parameters, order: ['created_at_seconds', 'key_id'] },

@@ -14,8 +14,10 @@ export interface Approval {
   readonly action: string
   /** Id of what is to be changed. */
   readonly subject: string
-  /** What is to be done, complete. */
+  /** What the one who asked saw. */
   readonly detail: Readonly<Record<string, unknown>>
+  /** What is to be done, complete; null when an earlier version of the program kept it. May hold secrets. */
+  readonly request: Readonly<Record<string, unknown>> | null
   readonly state: ApprovalState
   /** Ids of accounts. */
   readonly requestedBy: string
@@ -31,6 +33,7 @@ interface ApprovalRow {
   readonly action: string
   readonly subject: string
   readonly detail: string
+  readonly request: string | null
   readonly state: 'pending' | 'approved' | 'rejected'
   readonly requested_by: string
   readonly decided_by: string | null
@@ -39,8 +42,8 @@ interface ApprovalRow {
   readonly decided_at_seconds: number | null
 }
 
-const COLUMNS = `id, organization_id, action, subject, detail, state, requested_by, decided_by, created_at_seconds,
-  expires_at_seconds, decided_at_seconds`
+const COLUMNS = `id, organization_id, action, subject, detail, request, state, requested_by, decided_by,
+  created_at_seconds, expires_at_seconds, decided_at_seconds`
 
 export interface ApprovalFilter {
   /** Null: the deployment's own. */
@@ -55,6 +58,7 @@ export const createApprovalTable = (scope: TableScope) => {
     action: row.action,
     subject: row.subject,
     detail: JSON.parse(row.detail) as Record<string, unknown>,
+    request: row.request === null ? null : (JSON.parse(row.request) as Record<string, unknown>),
     state: row.state === 'pending' && row.expires_at_seconds <= scope.nowSeconds() ? 'expired' : row.state,
     requestedBy: row.requested_by,
     decidedBy: row.decided_by,
@@ -75,16 +79,18 @@ export const createApprovalTable = (scope: TableScope) => {
       readonly action: string
       readonly subject: string
       readonly detail: Readonly<Record<string, unknown>>
+      readonly request: Readonly<Record<string, unknown>>
       readonly requestedBy: string
       readonly lifeSeconds: number
     }): Promise<Approval> =>
       scope.write(async (transaction) => {
         const nowSeconds = scope.nowSeconds()
         const [row] = await transaction.query<ApprovalRow>(
-          `INSERT INTO approvals (${COLUMNS}) VALUES (?, ?, ?, ?, ?, 'pending', ?, NULL, ?, ?, NULL) RETURNING ${COLUMNS}`,
+          `INSERT INTO approvals (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, NULL, ?, ?, NULL) RETURNING ${COLUMNS}`,
           [
             ...[newIdentifier('approval'), input.organizationId, input.action, input.subject],
-            ...[JSON.stringify(input.detail), input.requestedBy, nowSeconds, nowSeconds + input.lifeSeconds],
+            ...[JSON.stringify(input.detail), JSON.stringify(input.request), input.requestedBy],
+            ...[nowSeconds, nowSeconds + input.lifeSeconds],
           ],
         )
         if (row === undefined) throw new Error('the new approval was not returned')
@@ -122,6 +128,16 @@ export const createApprovalTable = (scope: TableScope) => {
         page,
         toApproval,
       )
+    },
+
+    /** Whether a change of this subject waits, also one that has lapsed since. */
+    isRequested: async (organizationId: string | null, action: string, subject: string): Promise<boolean> => {
+      const { condition, parameters } = owned(organizationId)
+      const rows = await scope.statements.query(
+        `SELECT 1 FROM approvals WHERE ${condition} AND action = ? AND subject = ? AND state = 'pending'`,
+        [...parameters, action, subject],
+      )
+      return rows.length > 0
     },
 
     /** How many wait and have not lapsed. */

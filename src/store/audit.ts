@@ -21,9 +21,11 @@ export interface AuditRecord {
   /** Chosen fields: what was given, or each changed field's value before and after. */
   readonly detail: Readonly<Record<string, unknown>>
   readonly requestId: string
+  /** Where the request came from; empty, or left out, for what came over no network. */
+  readonly address?: string
 }
 
-export interface AuditEntry extends AuditRecord {
+export interface AuditEntry extends Required<AuditRecord> {
   /** Rises by one with every entry of the deployment. */
   readonly sequence: number
   readonly atSeconds: number
@@ -41,6 +43,7 @@ interface AuditRow {
   readonly subject: string
   readonly detail: string
   readonly request_id: string
+  readonly address: string
   readonly previous_hash: string
   readonly hash: string
 }
@@ -49,15 +52,19 @@ interface AuditRow {
 export const AUDIT_ROOT = '0'.repeat(64)
 
 const COLUMNS = `sequence, at_seconds, organization_id, actor, actor_name, action, subject, detail, request_id,
-  previous_hash, hash`
+  address, previous_hash, hash`
 
-/** SHA-256 over a JSON array of all columns but the hash itself, in this order. Anyone can compute it again. */
+/**
+ * SHA-256 over a JSON array of all columns but the hash itself, in this order. Anyone can compute it again. The address comes
+ * last and only where there is one: entries from before there were addresses keep their hashes.
+ */
 export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
   createHash('sha256')
     .update(
       JSON.stringify([
         ...[row.sequence, row.at_seconds, row.organization_id, row.actor, row.actor_name, row.action, row.subject],
         ...[row.detail, row.request_id, row.previous_hash],
+        ...(row.address === '' ? [] : [row.address]),
       ]),
     )
     .digest('hex')
@@ -72,9 +79,26 @@ const toEntry = (row: AuditRow): AuditEntry => ({
   subject: row.subject,
   detail: JSON.parse(row.detail) as Record<string, unknown>,
   requestId: row.request_id,
+  address: row.address,
   previousHash: row.previous_hash,
   hash: row.hash,
 })
+
+/** The hash that an entry has to have. */
+export const auditHashOf = (entry: AuditEntry): string =>
+  auditHash({
+    sequence: entry.sequence,
+    at_seconds: entry.atSeconds,
+    organization_id: entry.organizationId,
+    actor: entry.actor,
+    actor_name: entry.actorName,
+    action: entry.action,
+    subject: entry.subject,
+    detail: JSON.stringify(entry.detail),
+    request_id: entry.requestId,
+    address: entry.address,
+    previous_hash: entry.previousHash,
+  })
 
 export interface AuditFilter {
   /** Left out: of the whole deployment. */
@@ -84,6 +108,8 @@ export interface AuditFilter {
   readonly actionPrefix?: string
   readonly actor?: string
   readonly subject?: string
+  /** Only changes for which the second person's rule was overridden. */
+  readonly overridden?: boolean
 }
 
 export interface AuditVerification {
@@ -120,12 +146,13 @@ export const createAuditTable = (scope: TableScope) => ({
         subject: record.subject,
         detail: JSON.stringify(record.detail),
         request_id: record.requestId,
+        address: record.address ?? '',
         previous_hash: previous?.hash ?? AUDIT_ROOT,
       }
       const row: AuditRow = { ...fields, hash: auditHash(fields) }
-      await transaction.execute(`INSERT INTO audit_log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+      await transaction.execute(`INSERT INTO audit_log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
         ...[row.sequence, row.at_seconds, row.organization_id, row.actor, row.actor_name, row.action, row.subject],
-        ...[row.detail, row.request_id, row.previous_hash, row.hash],
+        ...[row.detail, row.request_id, row.address, row.previous_hash, row.hash],
       ])
       return toEntry(row)
     }),
@@ -142,6 +169,8 @@ export const createAuditTable = (scope: TableScope) => ({
     }
     addFilter(where, parameters, 'actor', filter.actor)
     addFilter(where, parameters, 'subject', filter.subject)
+    // Quotes of a text within the JSON are escaped, so only a member of this name has these characters.
+    if (filter.overridden === true) where.push(`detail LIKE '%"override":true%'`)
     return queryPage<AuditRow, AuditEntry>(
       scope.statements,
       { select: `SELECT ${COLUMNS} FROM audit_log`, where, parameters, order: ['sequence'], descending: true },
@@ -149,6 +178,15 @@ export const createAuditTable = (scope: TableScope) => ({
       toEntry,
     )
   },
+
+  /** Oldest first, of the whole deployment: for its own administration. */
+  listAfter: async (sequence: number, limit: number): Promise<readonly AuditEntry[]> =>
+    (
+      await scope.statements.query<AuditRow>(
+        `SELECT ${COLUMNS} FROM audit_log WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+        [sequence, limit],
+      )
+    ).map(toEntry),
 
   /** Goes through the whole chain, giving others a turn now and then. */
   verify: async (): Promise<AuditVerification> => {

@@ -71,6 +71,14 @@ export const createBindingTable = (scope: TableScope) => {
         return binding
       }),
 
+    find: async (organizationId: string, bindingId: string): Promise<Binding | null> => {
+      const [row] = await scope.statements.query<BindingRow>(
+        `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND id = ?`,
+        [organizationId, bindingId],
+      )
+      return row === undefined ? null : toBinding(row)
+    },
+
     findByAddress: async (organizationId: string, chainName: string, address: string): Promise<Binding | null> => {
       const [row] = await scope.statements.query<BindingRow>(
         `SELECT ${COLUMNS} FROM bindings WHERE organization_id = ? AND chain_name = ? AND address = ?`,

@@ -25,6 +25,8 @@ export interface ChangeFeed {
   start(): Promise<void>
   /** Reads now, without waiting for the interval. Rejects when it can't. */
   poll(): Promise<void>
+  /** Resolves once everything that was committed before the call has been told here. Rejects when it can't be read. */
+  catchUp(): Promise<void>
   /** False when caches may be older than they should be. Also false before the start. */
   healthy(): boolean
   /** How long ago the changes were last read, seconds; infinite before the start. */
@@ -47,7 +49,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   /** Woken while it was reading: what woke it may have been committed after the rows were read. */
   let wokenAgain = false
 
-  const catchUp = async (): Promise<void> => {
+  const readUnread = async (): Promise<void> => {
     const newest = await readLastSequence(database)
     // Lower: the database was replaced by an older copy.
     if (newest < sequence) {
@@ -75,7 +77,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
     // The mark before the rows: a commit in between shows as a new mark next time.
     const mark = await database.commitMark()
     if (mark === null || mark !== seenMark) {
-      await catchUp()
+      await readUnread()
       seenMark = mark
     }
     lastReadMs = startedMs
@@ -86,6 +88,13 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       polling = undefined
     })
     return polling
+  }
+
+  const catchUp = async (): Promise<void> => {
+    // A poll under way may have read its rows before the commit that the caller has in mind.
+    const underWay = polling
+    if (underWay !== undefined) await underWay.catch(() => undefined)
+    await poll()
   }
 
   const pollAndSchedule = (): void => {
@@ -130,6 +139,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       schedule()
     },
     poll,
+    catchUp,
     healthy: () => running && clock.monotonicMs() - lastReadMs <= unhealthyAfterMs,
     ageSeconds: () => (clock.monotonicMs() - lastReadMs) / 1000,
     stop: async () => {

@@ -41,6 +41,14 @@ export const recordChange = async (
       parameters: [change.topic, change.subjectId, change.organizationId, nowSeconds],
     },
   ]
+  await runAtCommit(transaction, statements)
+}
+
+/** Statements that hold the counter's row, in the order in which they are given: as late as the database can. */
+export const runAtCommit = async (
+  transaction: Transaction,
+  statements: readonly DeferredStatement[],
+): Promise<void> => {
   if (transaction.announceAtCommit !== undefined) transaction.announceAtCommit(statements)
   else for (const { sql, parameters } of statements) await transaction.execute(sql, parameters)
 }

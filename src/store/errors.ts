@@ -12,6 +12,15 @@ export class StoreUnavailableError extends CountersignError {
   }
 }
 
+/** PostgreSQL can't be reached at the start. `reason` names host and cause, for the operator alone. */
+export class StoreUnreachableError extends StoreUnavailableError {
+  readonly reason: string
+  constructor(reason: string, cause: unknown) {
+    super(cause)
+    this.reason = reason
+  }
+}
+
 export type ConstraintKind = 'unique' | 'foreign-key' | 'check' | 'not-null' | 'type'
 
 /** A row that the schema refuses. */

@@ -3,21 +3,39 @@
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { StoreUnusableError } from './errors.ts'
+import { fileProblem } from './file-problem.ts'
+import { isBusy } from './sqlite-connection.ts'
 
 export interface FolderLock {
   release(): void
 }
 
-/** @throws StoreUnusableError when another process holds it. */
-export const lockFolder = (path: string, folder: string): FolderLock => {
+const openLock = (path: string): SqliteFile => {
   closeSync(openSync(path, 'a', 0o600))
   const file = new SqliteFile(path, { create: true })
   try {
     file.run('PRAGMA busy_timeout = 0')
+    // Nothing is ever stored here. With a journal on the disk, a full one would keep the lock from being taken.
+    file.run('PRAGMA journal_mode = MEMORY')
     file.run('BEGIN EXCLUSIVE')
   } catch (error) {
     file.close()
-    throw new StoreUnusableError(`another service runs on ${folder}: stop it, or set another --data-dir`, error)
+    throw error
   }
-  return { release: () => file.close() }
+  return file
+}
+
+/** @throws StoreUnusableError when another process holds the lock, or it can't be taken. */
+export const lockFolder = (path: string, folder: string): FolderLock => {
+  try {
+    const file = openLock(path)
+    return { release: () => file.close() }
+  } catch (error) {
+    throw new StoreUnusableError(
+      isBusy(error)
+        ? `another service runs on ${folder}: stop it, or set another --data-dir`
+        : `${path} can't be locked: ${fileProblem(error) ?? String(error)}`,
+      error,
+    )
+  }
 }

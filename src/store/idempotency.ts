@@ -18,14 +18,42 @@ export interface StoredResponse {
   readonly body: string
 }
 
+/** Where a claim's request is handled. */
+export interface ClaimPlace {
+  /** The name of the node's decision log. Empty where every node finds out what became of a uuid, or there is one node. */
+  readonly node: string
+  /** What is signed under a claim can be used for at most this long after the claim has expired. */
+  readonly usableSeconds: number
+}
+
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
-  /** An earlier holder let its claim expire unanswered. `claim.uuid` is the earlier one: it may have been signed. */
-  | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly earlierExpiredAtSeconds: number }
-  | { readonly outcome: 'in-flight' }
+  /**
+   * An earlier holder on this node let its claim expire unanswered. `claim.uuid` is the earlier one: it may have been
+   * signed, at `uuidSinceSeconds` (Unix) at the earliest.
+   */
+  | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
+  /** Held by another request until then, or by another node that may have signed. */
+  | { readonly outcome: 'in-flight'; readonly expiresAtSeconds: number }
   /** The same key with another body. */
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
+
+/** A claim that expired on the node that may have signed for it, which alone can tell what became of it. */
+export interface UnansweredClaim {
+  readonly claim: IdempotencyClaim
+  /** Unix seconds before which nothing was signed under its uuid. */
+  readonly uuidSinceSeconds: number
+}
+
+interface UnansweredRow {
+  readonly organization_id: string
+  readonly key_id: string
+  readonly idempotency_key: string
+  readonly uuid: string
+  readonly claim_expires_at_seconds: number
+  readonly uuid_since_seconds: number
+}
 
 interface ClaimRow {
   readonly body_hash: Uint8Array
@@ -34,11 +62,18 @@ interface ClaimRow {
   readonly keep_until_seconds: number
   readonly response_status: number | null
   readonly response_body: string | null
+  readonly node: string
+  readonly dispatched: number
+  readonly uuid_since_seconds: number
 }
 
 /** An unanswered claim is kept this long after it expired: longer than any attestation made under it can live. */
 const ABANDONED_KEEP_SECONDS = 86_400
 const SWEEP_BATCH = 500
+/** A node that runs tells what became of its expired claims within this time. */
+const TELL_SECONDS = 5
+/** For callers whose work is known wherever it was done. */
+const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0 }
 /** The claim outlives its process; a power cut may lose the last moments of it, as of the decision log. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -61,7 +96,9 @@ export const createIdempotencyTable = (
 ) => ({
   /**
    * Claims a key for a request, or says what became of the earlier one. `bodyHash` covers whatever must be the same
-   * in a retry: the body, and the route where a key may be used on several.
+   * in a retry: the body, and the route where a key may be used on several. A claim that another node dispatched is
+   * refused as in flight until that node has told what became of it, or what it may have signed can't be used any more;
+   * from then on, and where nothing was dispatched, it is claimed as new, with the uuid given here.
    */
   claim: (
     organizationId: string,
@@ -70,16 +107,20 @@ export const createIdempotencyTable = (
     bodyHash: Uint8Array,
     uuid: string,
     claimExpiresAtSeconds: number,
+    { node, usableSeconds }: ClaimPlace = ANYWHERE,
   ): Promise<ClaimResult> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
-      const keepUntilSeconds = claimExpiresAtSeconds + ABANDONED_KEEP_SECONDS
+      const keepUntilSeconds = claimExpiresAtSeconds + Math.max(ABANDONED_KEEP_SECONDS, usableSeconds)
+      // Without a node's name nobody marks the dispatch.
+      const dispatched = node === '' ? 1 : 0
       const insert = () =>
         transaction.execute(
           `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
-             keep_until_seconds) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-          [...KEY(claim), bodyHash, uuid, claimExpiresAtSeconds, keepUntilSeconds],
+             keep_until_seconds, node, dispatched, uuid_since_seconds)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+          [...KEY(claim), bodyHash, uuid, claimExpiresAtSeconds, keepUntilSeconds, node, dispatched, nowSeconds],
         )
       if ((await insert()) === 1) return { outcome: 'claimed', claim }
       // What is past its time counts as swept.
@@ -90,12 +131,13 @@ export const createIdempotencyTable = (
       if (swept === 1 && (await insert()) === 1) return { outcome: 'claimed', claim }
 
       const [row] = await transaction.query<ClaimRow>(
-        `SELECT body_hash, uuid, claim_expires_at_seconds, keep_until_seconds, response_status, response_body
+        `SELECT body_hash, uuid, claim_expires_at_seconds, keep_until_seconds, response_status, response_body, node,
+           dispatched, uuid_since_seconds
          FROM ${table} ${WHERE}`,
         KEY(claim),
       )
       // Released by another node between the two statements: the next try will claim it.
-      if (row === undefined) return { outcome: 'in-flight' }
+      if (row === undefined) return { outcome: 'in-flight', expiresAtSeconds: nowSeconds }
       if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }
       if (row.response_status !== null && row.response_body !== null) {
         return {
@@ -104,14 +146,34 @@ export const createIdempotencyTable = (
           response: { status: row.response_status, body: row.response_body },
         }
       }
-      if (row.claim_expires_at_seconds > nowSeconds) return { outcome: 'in-flight' }
+      const expiresAtSeconds = row.claim_expires_at_seconds
+      if (expiresAtSeconds > nowSeconds) return { outcome: 'in-flight', expiresAtSeconds }
+      const mayBeSigned = row.dispatched !== 0
+      const isElsewhere = row.node !== '' && row.node !== node
+      const unusableFromSeconds = expiresAtSeconds + usableSeconds
+      if (mayBeSigned && isElsewhere && unusableFromSeconds > nowSeconds) {
+        const toldBySeconds = expiresAtSeconds + TELL_SECONDS
+        return {
+          outcome: 'in-flight',
+          expiresAtSeconds: toldBySeconds > nowSeconds ? toldBySeconds : unusableFromSeconds,
+        }
+      }
+      const isNew = !mayBeSigned || isElsewhere
+      const next = isNew
+        ? { uuid, node, dispatched, uuidSinceSeconds: nowSeconds }
+        : { uuid: row.uuid, node: row.node, dispatched: 1, uuidSinceSeconds: row.uuid_since_seconds }
       const taken = await transaction.execute(
-        `UPDATE ${table} SET claim_expires_at_seconds = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
-        [claimExpiresAtSeconds, keepUntilSeconds, ...KEY(claim), row.uuid, row.claim_expires_at_seconds],
+        `UPDATE ${table} SET claim_expires_at_seconds = ?, keep_until_seconds = ?, uuid = ?, node = ?, dispatched = ?,
+           uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
+        [
+          ...[claimExpiresAtSeconds, keepUntilSeconds, next.uuid, next.node, next.dispatched, next.uuidSinceSeconds],
+          ...[...KEY(claim), row.uuid, row.claim_expires_at_seconds],
+        ],
       )
-      if (taken === 0) return { outcome: 'in-flight' }
-      const earlierExpiredAtSeconds = row.claim_expires_at_seconds
-      return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, earlierExpiredAtSeconds }
+      // Another request took it over in this moment, for as long as this one would have.
+      if (taken === 0) return { outcome: 'in-flight', expiresAtSeconds: claimExpiresAtSeconds }
+      if (isNew) return { outcome: 'claimed', claim }
+      return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, uuidSinceSeconds: row.uuid_since_seconds }
     }, DURABILITY),
 
   /**
@@ -137,6 +199,68 @@ export const createIdempotencyTable = (
         ? null
         : { status: row.response_status, body: row.response_body }
     }, DURABILITY),
+
+  /**
+   * As `complete`, but the holder may say it again: what a change's own transaction says first is all that a repetition is
+   * told when the holder is gone before it could say more. Null when the claim is gone.
+   */
+  settle: (
+    claim: IdempotencyClaim,
+    response: StoredResponse,
+    keepUntilSeconds: number,
+  ): Promise<StoredResponse | null> =>
+    scope.write(async (transaction) => {
+      const stored = await transaction.execute(
+        `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ?
+         ${WHERE} AND uuid = ? AND claim_expires_at_seconds = ?`,
+        [response.status, response.body, keepUntilSeconds, ...HELD(claim)],
+      )
+      return stored === 1 ? response : null
+    }, DURABILITY),
+
+  /**
+   * Another uuid for a claim whose own was signed before, in what can't be used any more. Whoever takes the claim over
+   * finds the uuid that is signed next. Null when the claim is no longer held.
+   */
+  replaceUuid: (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> =>
+    scope.write(async (transaction) => {
+      const replaced = await transaction.execute(
+        `UPDATE ${table} SET uuid = ?, uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
+        [uuid, scope.nowSeconds(), ...HELD(claim)],
+      )
+      return replaced === 1 ? { ...claim, uuid } : null
+    }, DURABILITY),
+
+  /**
+   * Says that from now on the claim's uuid may be signed on its node. False when the claim is no longer held: then
+   * nothing may be dispatched.
+   */
+  markDispatched: (claim: IdempotencyClaim): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute(`UPDATE ${table} SET dispatched = 1 ${WHERE_STILL_HELD}`, HELD(claim))) === 1,
+      DURABILITY,
+    ),
+
+  /** Expired claims that this node dispatched and did not answer, the oldest first. */
+  listUnanswered: async (node: string, limit: number): Promise<readonly UnansweredClaim[]> => {
+    const rows = await scope.statements.query<UnansweredRow>(
+      `SELECT organization_id, key_id, idempotency_key, uuid, claim_expires_at_seconds, uuid_since_seconds FROM ${table}
+       WHERE node = ? AND node <> '' AND response_status IS NULL AND dispatched = 1 AND claim_expires_at_seconds <= ?
+       ORDER BY claim_expires_at_seconds LIMIT ?`,
+      [node, scope.nowSeconds(), limit],
+    )
+    return rows.map((row) => ({
+      claim: {
+        organizationId: row.organization_id,
+        keyId: row.key_id,
+        idempotencyKey: row.idempotency_key,
+        uuid: row.uuid,
+        claimExpiresAtSeconds: row.claim_expires_at_seconds,
+      },
+      uuidSinceSeconds: row.uuid_since_seconds,
+    }))
+  },
 
   /**
    * Gives an unanswered claim up, so that a retry starts afresh with a new uuid. Only when nothing can have been

@@ -23,6 +23,8 @@ export interface SourceConfirmation {
   /** Entries of the file that are no addresses of the supported chains. */
   readonly skippedCount: number
   readonly nextDueAtSeconds: number
+  /** Of the source as it was taken (list-sources.ts). */
+  readonly token: string
 }
 
 export interface BaseActivation {
@@ -99,7 +101,7 @@ export const createListBaseTable = (scope: TableScope) => ({
         const confirmed = await transaction.execute(
           `UPDATE list_sources SET file_sha256 = ?, file_bytes = ?, skipped_count = ?, due_at_seconds = ?,
              leased_until_seconds = 0, attempted_at_seconds = ?, confirmed_at_seconds = ?, failure = NULL
-           WHERE list_id = ?`,
+           WHERE list_id = ? AND token = ?`,
           [
             confirmation.fileSha256,
             confirmation.fileBytes,
@@ -108,8 +110,10 @@ export const createListBaseTable = (scope: TableScope) => ({
             now,
             now,
             listId,
+            confirmation.token,
           ],
         )
+        // Removed, changed, or taken again by another reading.
         if (confirmed === 0) return 'changed-meanwhile'
       }
       await transaction.execute(
@@ -128,7 +132,16 @@ export const createListBaseTable = (scope: TableScope) => ({
       return 'activated'
     }),
 
-  /** Gives up a base that was begun. */
+  /** Keeps a base that is not shown yet from being swept before a time: someone has still to approve it. */
+  keepStaged: (baseId: string, untilSeconds: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        'UPDATE list_bases SET created_at_seconds = ? WHERE id = ? AND retired_at_seconds IS NULL',
+        [untilSeconds, baseId],
+      )
+    }),
+
+  /** Gives up a base that was begun and that no list shows. */
   discard: (baseId: string): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute('UPDATE list_bases SET retired_at_seconds = 0 WHERE id = ?', [baseId])

@@ -1,5 +1,8 @@
 // Where a list's content comes from, when it is due again, and how the last attempts went. One process takes a due
-// source at a time: the lease outlives the time limit of a load, so that a crashed one is taken over.
+// source at a time: the lease outlives the time limit of a load, so that a crashed one is taken over. Each taking, and
+// each change of the source, makes a new token, and what comes of a reading is written only under the token that the
+// reading was given: a reading that ends after the source was changed or taken again changes nothing.
+import { randomBase62 } from '../domain/identifier.ts'
 import type { ListFormat, Reach } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
 import { lockList } from './row-locks.ts'
@@ -24,6 +27,8 @@ export interface ListSource {
   readonly fileSha256: string | null
   readonly fileBytes: number | null
   readonly skippedCount: number | null
+  /** Of the last taking or change: what a reading of this source hands back with its outcome. */
+  readonly token: string
 }
 
 interface SourceRow {
@@ -40,10 +45,11 @@ interface SourceRow {
   readonly file_sha256: string | null
   readonly file_bytes: number | null
   readonly skipped_count: number | null
+  readonly token: string
 }
 
 const COLUMNS = `list_id, location, format, reach, skips_bad_lines, interval_seconds, due_at_seconds,
-  attempted_at_seconds, failure, confirmed_at_seconds, file_sha256, file_bytes, skipped_count`
+  attempted_at_seconds, failure, confirmed_at_seconds, file_sha256, file_bytes, skipped_count, token`
 
 const toSource = (row: SourceRow): ListSource => ({
   listId: row.list_id,
@@ -59,7 +65,13 @@ const toSource = (row: SourceRow): ListSource => ({
   fileSha256: row.file_sha256,
   fileBytes: row.file_bytes,
   skippedCount: row.skipped_count,
+  token: row.token,
 })
+
+const newToken = (): string => randomBase62(16)
+
+/** A source as it was taken. */
+export type TakenSource = Pick<ListSource, 'listId' | 'token'>
 
 export const createListSourceTable = (scope: TableScope) => {
   const announce = async (transaction: Parameters<Parameters<TableScope['write']>[0]>[0], listId: string) => {
@@ -83,8 +95,9 @@ export const createListSourceTable = (scope: TableScope) => {
         await transaction.execute('DELETE FROM list_sources WHERE list_id = ?', [listId])
         const [row] = await transaction.query<SourceRow>(
           `INSERT INTO list_sources
-             (list_id, location, format, reach, skips_bad_lines, interval_seconds, due_at_seconds, leased_until_seconds)
-           VALUES (?, ?, ?, ?, ?, ?, ?, 0) RETURNING ${COLUMNS}`,
+             (list_id, location, format, reach, skips_bad_lines, interval_seconds, due_at_seconds, leased_until_seconds,
+              token)
+           VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING ${COLUMNS}`,
           [
             listId,
             source.location,
@@ -93,6 +106,7 @@ export const createListSourceTable = (scope: TableScope) => {
             source.skipsBadLines ? 1 : 0,
             source.intervalSeconds,
             scope.nowSeconds(),
+            newToken(),
           ],
         )
         await announce(transaction, listId)
@@ -132,12 +146,22 @@ export const createListSourceTable = (scope: TableScope) => {
       if (candidate === undefined) return null
       return scope.write(async (transaction) => {
         const [row] = await transaction.query<SourceRow>(
-          `UPDATE list_sources SET leased_until_seconds = ? WHERE list_id = ? AND ${due} RETURNING ${COLUMNS}`,
-          [now + leaseSeconds, candidate.list_id, now, now],
+          `UPDATE list_sources SET leased_until_seconds = ?, token = ? WHERE list_id = ? AND ${due} RETURNING ${COLUMNS}`,
+          [now + leaseSeconds, newToken(), candidate.list_id, now, now],
         )
         return row === undefined ? null : toSource(row)
       })
     },
+
+    /** Takes one list's source, due or not. A reading that is under way is outdated by it. Null: it has no source. */
+    take: (listId: string, leaseSeconds: number): Promise<ListSource | null> =>
+      scope.write(async (transaction) => {
+        const [row] = await transaction.query<SourceRow>(
+          `UPDATE list_sources SET leased_until_seconds = ?, token = ? WHERE list_id = ? RETURNING ${COLUMNS}`,
+          [scope.nowSeconds() + leaseSeconds, newToken(), listId],
+        )
+        return row === undefined ? null : toSource(row)
+      }),
 
     /** Due at once. False when the list has no source. */
     hasten: (listId: string): Promise<boolean> =>
@@ -149,25 +173,26 @@ export const createListSourceTable = (scope: TableScope) => {
           ])) > 0,
       ),
 
-    /** The file is the one that the list has already. */
-    confirm: (listId: string, nextDueAtSeconds: number): Promise<void> =>
+    /** The file is the one that the list has already. False when the source was changed or taken again meanwhile. */
+    confirm: ({ listId, token }: TakenSource, nextDueAtSeconds: number): Promise<boolean> =>
       scope.write(async (transaction) => {
         const now = scope.nowSeconds()
         const confirmed = await transaction.execute(
           `UPDATE list_sources SET due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?,
-             confirmed_at_seconds = ?, failure = NULL WHERE list_id = ?`,
-          [nextDueAtSeconds, now, now, listId],
+             confirmed_at_seconds = ?, failure = NULL WHERE list_id = ? AND token = ?`,
+          [nextDueAtSeconds, now, now, listId, token],
         )
         if (confirmed > 0) await announce(transaction, listId)
+        return confirmed > 0
       }),
 
-    /** The list stays as it is, and grows older. */
-    fail: (listId: string, failure: string, nextDueAtSeconds: number): Promise<void> =>
+    /** The list stays as it is, and grows older. Not noted of a source that was changed or taken again meanwhile. */
+    fail: ({ listId, token }: TakenSource, failure: string, nextDueAtSeconds: number): Promise<void> =>
       scope.write(async (transaction) => {
         await transaction.execute(
           `UPDATE list_sources SET due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?, failure = ?
-           WHERE list_id = ?`,
-          [nextDueAtSeconds, scope.nowSeconds(), failure, listId],
+           WHERE list_id = ? AND token = ?`,
+          [nextDueAtSeconds, scope.nowSeconds(), failure, listId, token],
         )
       }),
   }

@@ -91,11 +91,12 @@ export const createMembershipTable = (scope: TableScope) => {
     setRole: (organizationId: string, userId: string, role: OrganizationRole): Promise<boolean> =>
       scope.write(
         async (transaction) =>
-          (await transaction.execute('UPDATE memberships SET role = ? WHERE organization_id = ? AND user_id = ?', [
-            role,
-            organizationId,
-            userId,
-          ])) === 1,
+          (await transaction.execute(
+            `UPDATE memberships SET role = ?,
+               role_since_seconds = CASE WHEN role = ? THEN role_since_seconds ELSE ? END
+             WHERE organization_id = ? AND user_id = ?`,
+            [role, role, scope.nowSeconds(), organizationId, userId],
+          )) === 1,
       ),
 
     remove: (organizationId: string, userId: string): Promise<boolean> =>

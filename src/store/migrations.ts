@@ -12,6 +12,15 @@ import { webhooks } from './migrations/0006-webhooks.ts'
 import { portal } from './migrations/0007-portal.ts'
 import { policyShadow } from './migrations/0008-policy-shadow.ts'
 import { sharedLimits } from './migrations/0009-shared-limits.ts'
+import { listSourceToken } from './migrations/0010-list-source-token.ts'
+import { sessionDecisions } from './migrations/0011-session-decisions.ts'
+import { membershipOffers } from './migrations/0012-membership-offers.ts'
+import { auditAddress } from './migrations/0013-audit-address.ts'
+import { accountGuard } from './migrations/0014-account-guard.ts'
+import { portalUnused } from './migrations/0015-portal-unused.ts'
+import { verificationTrust } from './migrations/0016-verification-trust.ts'
+import { secondPerson } from './migrations/0017-second-person.ts'
+import { claimNodes } from './migrations/0018-claim-nodes.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -36,6 +45,15 @@ export const MIGRATIONS: readonly Migration[] = [
   portal,
   policyShadow,
   sharedLimits,
+  listSourceToken,
+  sessionDecisions,
+  membershipOffers,
+  auditAddress,
+  accountGuard,
+  portalUnused,
+  verificationTrust,
+  secondPerson,
+  claimNodes,
 ]
 
 /** The words left as they are called. */

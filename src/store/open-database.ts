@@ -3,6 +3,7 @@ import type { Clock } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { StoreUnusableError } from './errors.ts'
 import { isUpToDate, migrate, wasMigrated } from './migrations.ts'
+import { refuseMovedStore } from './moved.ts'
 import { openPostgresDatabase, type PostgresOptions } from './postgres.ts'
 import { openSqliteDatabase, type SqliteOptions } from './sqlite.ts'
 import { describeStore, type StoreTarget } from './store-address.ts'
@@ -26,6 +27,8 @@ interface CommonOptions {
   readonly onlyExisting?: boolean
   /** Refuses a database of an older version instead of changing it. */
   readonly asItIs?: boolean
+  /** Opens a store that was moved away, too. */
+  readonly evenMoved?: boolean
 }
 
 /** `path` is short for a SQLite file. */
@@ -50,7 +53,7 @@ const migratePatiently = async (options: PostgresOptions): Promise<void> => {
 
 /**
  * Opens, and migrates unless it is to stay as it is.
- * @throws StoreUnusableError, StoreUnavailableError
+ * @throws StoreUnusableError, also where the store was moved away; StoreUnavailableError
  */
 export const openMigratedDatabase = async (options: StoreOptions): Promise<Database> => {
   const target: StoreTarget = 'target' in options ? options.target : { kind: 'sqlite', path: options.path }
@@ -58,9 +61,13 @@ export const openMigratedDatabase = async (options: StoreOptions): Promise<Datab
     target.kind === 'sqlite'
       ? await openSqliteDatabase({ ...options, path: target.path })
       : await openPostgresDatabase({ ...options, target })
+  const usable = async (): Promise<Database> => {
+    if (options.evenMoved !== true) await refuseMovedStore(database)
+    return database
+  }
   try {
     if (options.asItIs === true) {
-      if (await isUpToDate(database)) return database
+      if (await isUpToDate(database)) return await usable()
       throw new StoreUnusableError(
         `the database in ${describeStore(target)} is of an older version: start this one on it once, or use that version's command`,
       )
@@ -72,7 +79,7 @@ export const openMigratedDatabase = async (options: StoreOptions): Promise<Datab
       }
       await migratePatiently({ ...options, target })
     }
-    return database
+    return await usable()
   } catch (error) {
     await database.close()
     throw error

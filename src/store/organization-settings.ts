@@ -6,8 +6,16 @@ export interface OrganizationSettings {
   readonly secondPerson: boolean
 }
 
-/** The deployment's own setting of the same kind, for attester keys: a value of `deployment`. */
+/** The deployment's own settings, as values of `deployment`: the same kind for attester keys, and for everybody. */
 const DEPLOYMENT_SECOND_PERSON = 'second_person_attesters'
+const DEPLOYMENT_SECOND_FACTOR = 'require_second_factor'
+
+/** Who requires a second factor of the people that they let in. */
+export interface SecondFactorRules {
+  readonly deployment: boolean
+  /** Ids. */
+  readonly organizationIds: readonly string[]
+}
 
 export const createOrganizationSettingsTable = (scope: TableScope) => ({
   read: async (organizationId: string): Promise<OrganizationSettings> => {
@@ -40,6 +48,41 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
         'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
         [DEPLOYMENT_SECOND_PERSON, String(secondPerson)],
       )
+    }),
+
+  readSecondFactorRules: async (): Promise<SecondFactorRules> => {
+    const rows = await scope.statements.query<{ id: string }>(
+      `SELECT '' AS id FROM deployment WHERE name = ? AND value = 'true'
+       UNION ALL SELECT organization_id AS id FROM organization_settings WHERE require_second_factor = 1`,
+      [DEPLOYMENT_SECOND_FACTOR],
+    )
+    const ids = rows.map(({ id }) => id)
+    return { deployment: ids.includes(''), organizationIds: ids.filter((id) => id !== '') }
+  },
+
+  /** @param organizationId null: the deployment, for everybody. Answers how it was. */
+  requireSecondFactor: (organizationId: string | null, required: boolean): Promise<boolean> =>
+    scope.write(async (transaction) => {
+      if (organizationId === null) {
+        const [row] = await transaction.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [
+          DEPLOYMENT_SECOND_FACTOR,
+        ])
+        await transaction.execute(
+          'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+          [DEPLOYMENT_SECOND_FACTOR, String(required)],
+        )
+        return row?.value === 'true'
+      }
+      const [row] = await transaction.query<{ require_second_factor: number }>(
+        'SELECT require_second_factor FROM organization_settings WHERE organization_id = ?',
+        [organizationId],
+      )
+      await transaction.execute(
+        `INSERT INTO organization_settings (organization_id, second_person, require_second_factor) VALUES (?, 0, ?)
+         ON CONFLICT (organization_id) DO UPDATE SET require_second_factor = excluded.require_second_factor`,
+        [organizationId, required ? 1 : 0],
+      )
+      return row?.require_second_factor === 1
     }),
 })
 

@@ -1,6 +1,5 @@
-// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges they are asked to sign,
-// each good for one answer.
-import { randomBytes } from 'node:crypto'
+// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges that were answered, so that
+// each is good for one answer.
 import type { TableScope } from './table-scope.ts'
 
 export interface Passkey {
@@ -19,12 +18,6 @@ export interface Passkey {
   readonly lastUsedAtSeconds: number | null
 }
 
-export interface PasskeyChallenge {
-  readonly challenge: string
-  /** For whom; null: for whoever has a passkey. */
-  readonly userId: string | null
-}
-
 interface PasskeyRow {
   readonly id: string
   readonly user_id: string
@@ -38,7 +31,6 @@ interface PasskeyRow {
 
 const COLUMNS = 'id, user_id, name, public_key, signature_count, transports, created_at_seconds, last_used_at_seconds'
 const SWEEP_BATCH = 500
-/** Losing a challenge means asking for another. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const toPasskey = (row: PasskeyRow): Passkey => ({
@@ -96,28 +88,21 @@ export const createPasskeyTable = (scope: TableScope) => ({
         (await transaction.execute('DELETE FROM passkeys WHERE user_id = ? AND id = ?', [userId, passkeyId])) === 1,
     ),
 
-  /** Answers the id under which the challenge is taken back. */
-  addChallenge: (input: PasskeyChallenge, lifeSeconds: number): Promise<string> =>
-    scope.write(async (transaction) => {
-      const id = randomBytes(16).toString('base64url')
-      await transaction.execute(
-        'INSERT INTO passkey_challenges (id, challenge, user_id, expires_at_seconds) VALUES (?, ?, ?, ?)',
-        [id, input.challenge, input.userId, scope.nowSeconds() + lifeSeconds],
-      )
-      return id
-    }, DURABILITY),
+  /**
+   * Notes that a challenge was answered; false where it was before: of two answers at once, one counts.
+   * @param challenge base64url
+   */
+  spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute(
+          `INSERT INTO passkey_challenges (id, challenge, user_id, expires_at_seconds) VALUES (?, '', NULL, ?)
+           ON CONFLICT (id) DO NOTHING`,
+          [challenge, rememberUntilSeconds],
+        )) === 1,
+    ),
 
-  /** Once; null when it is unknown, used or too old. */
-  takeChallenge: (id: string): Promise<PasskeyChallenge | null> =>
-    scope.write(async (transaction) => {
-      const [row] = await transaction.query<{ challenge: string; user_id: string | null }>(
-        'DELETE FROM passkey_challenges WHERE id = ? AND expires_at_seconds > ? RETURNING challenge, user_id',
-        [id, scope.nowSeconds()],
-      )
-      return row === undefined ? null : { challenge: row.challenge, userId: row.user_id }
-    }, DURABILITY),
-
-  /** Deletes some of the challenges that are too old; answers how many. Call again until it answers 0. */
+  /** Deletes some of the answered challenges that are too old to be answered again; answers how many. Call again until it answers 0. */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) =>

@@ -1,12 +1,20 @@
 // Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
 // browser that opens it; the browser holds a secret of its own, of which only the hash is kept. A browser that is bound
-// already may pass the session on by a link that works once, for minutes. Source: threats rows 2 and 4.
+// already may pass the session on by a link that works once, for minutes. A browser that has not been used for 30 days, or
+// was left, opens nothing any more; its link stays taken, so that whoever finds it later has to prove a wallet of the
+// session. `bound_at_seconds` is when the browser was bound or last used; 0: it was let go. Source: threats rows 2 and 4.
 import type { WalletAddress } from '../domain/address.ts'
+import type { SessionStatus } from '../domain/session.ts'
+import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
 /** Links passed on, and messages to sign, of one session that wait to be used: the oldest end. */
 const WAITING_PER_SESSION_MAX = 20
 const SWEEP_BATCH = 500
+/** How long a browser that is not used can still open its session. */
+export const UNUSED_SECONDS = 30 * 86_400
+/** Not written more often than this. */
+const TOUCH_SECONDS = 86_400
 /** A person waits for it, and can ask again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -18,6 +26,11 @@ export interface LinkSession {
 export interface FoundLink extends LinkSession {
   /** Of the browser that the link is bound to; null while nobody has opened it. */
   readonly cookieHash: Uint8Array | null
+}
+
+/** A browser that may open a session. */
+export interface FoundBrowser extends LinkSession {
+  readonly status: SessionStatus
 }
 
 /** What someone with a link that is bound elsewhere was asked to sign. */
@@ -51,6 +64,27 @@ const toLink = (row: LinkRow): FoundLink => ({
   sessionId: row.session_id,
   cookieHash: row.cookie_hash,
 })
+
+/**
+ * Lets browsers go. One whose link is none of its session's current ones is forgotten; else its link stays taken.
+ * @param browsers what follows WHERE. Answers how many.
+ */
+const letGo = async (
+  transaction: Transaction,
+  browsers: string,
+  parameters: readonly (Uint8Array | string | number)[],
+): Promise<number> => {
+  const isCurrent = 'EXISTS (SELECT 1 FROM session_tokens WHERE hash = portal_browsers.link_hash)'
+  const forgotten = await transaction.execute(
+    `DELETE FROM portal_browsers WHERE ${browsers} AND NOT ${isCurrent}`,
+    parameters,
+  )
+  const kept = await transaction.execute(
+    `UPDATE portal_browsers SET bound_at_seconds = 0 WHERE ${browsers} AND ${isCurrent}`,
+    parameters,
+  )
+  return forgotten + kept
+}
 
 export const createPortalLinkTable = (scope: TableScope) => ({
   /**
@@ -95,14 +129,45 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return bound === 1
     }, DURABILITY),
 
-  /** The session that a browser's secret opens, if it is this one. */
-  findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<LinkSession | null> => {
-    const [row] = await scope.statements.query<{ organization_id: string }>(
-      'SELECT organization_id FROM portal_browsers WHERE cookie_hash = ? AND session_id = ?',
-      [cookieHash, sessionId],
+  /** The session that a browser's secret opens, if it is this one and the browser was used in the last 30 days. */
+  findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<FoundBrowser | null> => {
+    const [row] = await scope.statements.query<{ organization_id: string; status: SessionStatus }>(
+      `SELECT browser.organization_id, session.status FROM portal_browsers browser
+       JOIN sessions session ON session.organization_id = browser.organization_id AND session.id = browser.session_id
+       WHERE browser.cookie_hash = ? AND browser.session_id = ? AND browser.bound_at_seconds > ?`,
+      [cookieHash, sessionId, scope.nowSeconds() - UNUSED_SECONDS],
     )
-    return row === undefined ? null : { organizationId: row.organization_id, sessionId }
+    return row === undefined ? null : { organizationId: row.organization_id, sessionId, status: row.status }
   },
+
+  /** The browser is used: its 30 days begin anew. Written once a day; true when it was. */
+  touchBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<boolean> => {
+    const nowSeconds = scope.nowSeconds()
+    const where = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > ? AND bound_at_seconds <= ?'
+    const parameters = [cookieHash, sessionId, nowSeconds - UNUSED_SECONDS, nowSeconds - TOUCH_SECONDS] as const
+    const due = await scope.statements.query(`SELECT 1 AS due FROM portal_browsers WHERE ${where}`, parameters)
+    if (due.length === 0) return false
+    const touched = await scope.write(
+      (transaction) =>
+        transaction.execute(`UPDATE portal_browsers SET bound_at_seconds = ? WHERE ${where}`, [
+          nowSeconds,
+          ...parameters,
+        ]),
+      DURABILITY,
+    )
+    return touched === 1
+  },
+
+  /** The person leaves the browser: from now on it opens nothing. False when it did not before either. */
+  leaveBrowser: (cookieHash: Uint8Array, sessionId: string): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await letGo(transaction, 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > 0', [
+          cookieHash,
+          sessionId,
+        ])) > 0,
+      DURABILITY,
+    ),
 
   /** A link for another browser of the same person. */
   addHandover: (link: LinkSession, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
@@ -189,7 +254,14 @@ export const createPortalLinkTable = (scope: TableScope) => ({
            SELECT nonce FROM portal_challenges WHERE expires_at_seconds <= ? LIMIT ?)`,
         [nowSeconds, SWEEP_BATCH],
       )
-      return handovers + challenges
+      const unused = await letGo(
+        transaction,
+        `cookie_hash IN (
+           SELECT cookie_hash FROM portal_browsers WHERE bound_at_seconds > 0 AND bound_at_seconds <= ?
+           ORDER BY bound_at_seconds LIMIT ?)`,
+        [nowSeconds - UNUSED_SECONDS, SWEEP_BATCH],
+      )
+      return handovers + challenges + unused
     }, DURABILITY),
 })
 

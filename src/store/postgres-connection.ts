@@ -5,9 +5,15 @@
 import { SQL } from 'bun'
 import type { SqlParameter } from './database.ts'
 import { StoreStatementError } from './errors.ts'
-import { CertificateRefusedError, ConnectionLostError, endsConnection } from './postgres-errors.ts'
+import {
+  AuthorityUnreadableError,
+  CertificateRefusedError,
+  ConnectionLostError,
+  endsConnection,
+  TlsMissingError,
+} from './postgres-errors.ts'
 import { numberPlaceholders, toBinding, toRows } from './postgres-values.ts'
-import type { PostgresTarget } from './store-address.ts'
+import type { PostgresTarget, TlsMode } from './store-address.ts'
 
 export interface ConnectionLimits {
   /** How long connecting may take, milliseconds. */
@@ -34,6 +40,16 @@ export interface PostgresConnection {
 /** By this much the server is ahead of the client, so that usually its own limit ends a statement and the connection stays. */
 const SERVER_AHEAD_MS = 300
 
+/** Said for these modes in so many words: NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise turn the check off. */
+const VERIFYING: ReadonlySet<TlsMode> = new Set(['verify-ca', 'verify-full'])
+
+/** Any TLS options at all make the driver insist on TLS, so there are none where the mode alone says everything. */
+const tlsOptions = ({ tls, authorityFile }: PostgresTarget): Pick<Bun.SQL.PostgresOrMySQLOptions, 'tls'> => {
+  const authority = authorityFile === null ? null : Bun.file(authorityFile)
+  if (VERIFYING.has(tls)) return { tls: { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) } }
+  return authority === null ? {} : { tls: { ca: authority } }
+}
+
 /** The driver's options. Credentials are apart from the address, so that no message made of the address shows them. */
 export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQL.Options => ({
   adapter: 'postgres',
@@ -43,12 +59,26 @@ export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQ
   database: target.database,
   username: target.user,
   password: target.password,
-  ...(target.authorityFile === null ? {} : { tls: { ca: Bun.file(target.authorityFile) } }),
+  ...tlsOptions(target),
   connection: { application_name: 'countersign' },
   max: 1,
   bigint: true,
   connectionTimeout: Math.max(1, Math.ceil(connectMs / 1000)),
 })
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+/** A failed connection's error, told apart where trying again is of no use. */
+const whyNotConnected = (error: unknown): unknown => {
+  if (codeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
+    return new TlsMissingError('the server offers no TLS', { cause: error })
+  }
+  if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
+  // What is not the driver's own comes from reading the file of authorities, or from the TLS library.
+  return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(codeOf(error)))
+    ? new AuthorityUnreadableError('the file of authorities can not be read', { cause: error })
+    : new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
+}
 
 const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
   [
@@ -110,11 +140,7 @@ export const openPostgresConnection = async (
     session = await within(limits.connectMs, client.reserve())
   } catch (error) {
     drop()
-    // What is not the driver's own comes from the TLS library.
-    const refused = !(error instanceof SQL.PostgresError) && !(error instanceof ConnectionLostError)
-    throw refused
-      ? new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
-      : error
+    throw whyNotConnected(error)
   }
   const statementLimitMs = limits.statementMs + SERVER_AHEAD_MS
   const requireUsable = (): void => {

@@ -36,8 +36,14 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError'
 }
 
-/** The server's certificate is not one that the address asks for, or its file of authorities can't be read. */
+/** The server's certificate is not one that the address asks for. */
 export class CertificateRefusedError extends ConnectionLostError {}
+
+/** The file that sslrootcert names can't be read. */
+export class AuthorityUnreadableError extends ConnectionLostError {}
+
+/** The address asks for TLS, and the server, or whoever answers in its place, says that it has none. */
+export class TlsMissingError extends ConnectionLostError {}
 
 /** The SQLSTATE; undefined for what the server did not say. */
 export const sqlStateOf = (error: unknown): string | undefined =>
@@ -78,6 +84,15 @@ export const toUnusableError = (store: string, error: unknown): StoreUnusableErr
   }
   if (error instanceof CertificateRefusedError) {
     return new StoreUnusableError(`${store} has a certificate that sslmode and sslrootcert do not accept`, error)
+  }
+  if (error instanceof AuthorityUnreadableError) {
+    return new StoreUnusableError('the file that sslrootcert in the setting store names can’t be read', error)
+  }
+  if (error instanceof TlsMissingError) {
+    return new StoreUnusableError(
+      `${store} offers no TLS, and nothing is sent to it in clear text: turn TLS on there, or write sslmode=disable into the setting store where the network itself is private`,
+      error,
+    )
   }
   if (state === '3D000') return new StoreUnusableError(`${store} does not exist: create the database first`, error)
   if (state === '42501') return new StoreUnusableError(`${store} does not let its user make or change tables`, error)

@@ -10,6 +10,7 @@ import { type ConnectionLimits, openPostgresConnection, type PostgresConnection 
 import { endsConnection, isConflict, sqlStateOf, toStoreError, toUnusableError } from './postgres-errors.ts'
 import { watchPostgresChanges } from './postgres-listener.ts'
 import { createPostgresPool, type PostgresPool } from './postgres-pool.ts'
+import { explainUnreachable } from './postgres-reach.ts'
 import { CHANGES_CHANNEL, POSTGRES_WORDS } from './postgres-words.ts'
 import { describeStore, type PostgresTarget } from './store-address.ts'
 
@@ -230,7 +231,12 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   } catch (error) {
     writePool.close()
     readPool.close()
-    throw toUnusableError(storeName, error) ?? toStoreError(error)
+    const unusable = toUnusableError(storeName, error)
+    if (unusable !== null) throw unusable
+    const unavailable = toStoreError(error)
+    throw unavailable instanceof StoreUnavailableError
+      ? await explainUnreachable(target, error, connectLimitMs)
+      : unavailable
   }
 
   return {

@@ -13,6 +13,8 @@ export interface Project {
   readonly policyId: string
   /** How long its attestations are valid: 10 to 3,600 s. */
   readonly lifetimeSeconds: number
+  /** False: its policy has no active revision, and every request for the project is refused. */
+  readonly policyActive: boolean
   /** Rises with every change of the project. */
   readonly version: number
   readonly createdAtSeconds: number
@@ -36,9 +38,12 @@ interface ProjectRow {
   readonly lifetime_seconds: number
   readonly version: number
   readonly created_at_seconds: number
+  readonly policy_active: number
 }
 
 const COLUMNS = 'id, organization_id, name, verification_hash, policy_id, lifetime_seconds, version, created_at_seconds'
+const READ_COLUMNS = `${COLUMNS}, (SELECT CASE WHEN policies.active_revision_id IS NULL THEN 0 ELSE 1 END FROM policies
+  WHERE policies.id = projects.policy_id) AS policy_active`
 
 const toProject = (row: ProjectRow): Project => ({
   id: row.id,
@@ -49,6 +54,7 @@ const toProject = (row: ProjectRow): Project => ({
   lifetimeSeconds: row.lifetime_seconds,
   version: row.version,
   createdAtSeconds: row.created_at_seconds,
+  policyActive: Number(row.policy_active) === 1,
 })
 
 export const createProjectTable = (scope: TableScope) => ({
@@ -65,26 +71,16 @@ export const createProjectTable = (scope: TableScope) => ({
     readonly verificationHash?: string
   }): Promise<Project> =>
     scope.write(async (transaction) => {
-      const project: Project = {
-        id: newIdentifier('project'),
-        organizationId: input.organizationId,
-        name: input.name,
-        verificationHash: input.verificationHash ?? newVerificationHash(),
-        policyId: input.policyId,
-        lifetimeSeconds: input.lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS,
-        version: 1,
-        createdAtSeconds: scope.nowSeconds(),
-      }
-      await transaction.execute(`INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, [
-        project.id,
-        project.organizationId,
-        project.name,
-        project.verificationHash,
-        project.policyId,
-        project.lifetimeSeconds,
-        project.version,
-        project.createdAtSeconds,
-      ])
+      const createdAtSeconds = scope.nowSeconds()
+      const [row] = await transaction.query<ProjectRow>(
+        `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${READ_COLUMNS}`,
+        [
+          ...[newIdentifier('project'), input.organizationId, input.name],
+          ...[input.verificationHash ?? newVerificationHash(), input.policyId],
+          ...[input.lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS, 1, createdAtSeconds],
+        ],
+      )
+      const project = toProject(row!)
       await recordChange(
         transaction,
         { topic: 'project', subjectId: project.id, organizationId: project.organizationId },
@@ -95,7 +91,7 @@ export const createProjectTable = (scope: TableScope) => ({
 
   find: async (organizationId: string, projectId: string): Promise<Project | null> => {
     const [row] = await scope.statements.query<ProjectRow>(
-      `SELECT ${COLUMNS} FROM projects WHERE organization_id = ? AND id = ?`,
+      `SELECT ${READ_COLUMNS} FROM projects WHERE organization_id = ? AND id = ?`,
       [organizationId, projectId],
     )
     return row === undefined ? null : toProject(row)
@@ -105,7 +101,7 @@ export const createProjectTable = (scope: TableScope) => ({
   list: async (organizationId: string): Promise<readonly Project[]> =>
     (
       await scope.statements.query<ProjectRow>(
-        `SELECT ${COLUMNS} FROM projects WHERE organization_id = ? ORDER BY created_at_seconds, id`,
+        `SELECT ${READ_COLUMNS} FROM projects WHERE organization_id = ? ORDER BY created_at_seconds, id`,
         [organizationId],
       )
     ).map(toProject),
@@ -120,7 +116,7 @@ export const createProjectTable = (scope: TableScope) => ({
     addFilter(where, parameters, 'policy_id', filter.policyId)
     return queryPage<ProjectRow, Project>(
       scope.statements,
-      { select: `SELECT ${COLUMNS} FROM projects`, where, parameters, order: ['created_at_seconds', 'id'] },
+      { select: `SELECT ${READ_COLUMNS} FROM projects`, where, parameters, order: ['created_at_seconds', 'id'] },
       page,
       toProject,
     )
@@ -132,7 +128,7 @@ export const createProjectTable = (scope: TableScope) => ({
       const [row] = await transaction.query<ProjectRow>(
         `UPDATE projects SET name = COALESCE(?, name), policy_id = COALESCE(?, policy_id),
            lifetime_seconds = COALESCE(?, lifetime_seconds), version = version + 1
-         WHERE organization_id = ? AND id = ? RETURNING ${COLUMNS}`,
+         WHERE organization_id = ? AND id = ? RETURNING ${READ_COLUMNS}`,
         [changes.name ?? null, changes.policyId ?? null, changes.lifetimeSeconds ?? null, organizationId, projectId],
       )
       if (row === undefined) return null

@@ -3,7 +3,7 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { SessionEvent, SessionState } from '../domain/session.ts'
-import { recordChange } from './changes.ts'
+import { recordChange, runAtCommit } from './changes.ts'
 import type { Transaction } from './database.ts'
 import { queueMessages } from './webhook-queue.ts'
 
@@ -54,6 +54,22 @@ export const announceSession = (transaction: Transaction, state: SessionState, n
     },
     nowSeconds,
   )
+
+/**
+ * Gives a session that was just announced its place among all decisions: the sequence number of its change, which follows
+ * the order of commits over all processes, whatever their clocks say.
+ */
+export const numberDecision = (
+  transaction: Transaction,
+  { organizationId, id }: { readonly organizationId: string; readonly id: string },
+): Promise<void> =>
+  runAtCommit(transaction, [
+    {
+      sql: `UPDATE sessions SET decided_sequence = (SELECT value FROM counters WHERE name = 'changes')
+            WHERE organization_id = ? AND id = ?`,
+      parameters: [organizationId, id],
+    },
+  ])
 
 /** Also queues it for whoever is told of it. The session's row must be as the event leaves it. */
 export const addEvent = async (

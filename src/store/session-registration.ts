@@ -6,7 +6,7 @@ import { type CheckType, isSessionOpen, type Session, type SessionEventKind } fr
 import type { Transaction } from './database.ts'
 import { StoreUnavailableError } from './errors.ts'
 import { addEvent, announceSession } from './session-changes.ts'
-import { lockSession, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { addFirstToken, addToken } from './session-tokens.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -36,27 +36,38 @@ const DURABILITY = { survives: 'process-crash' } as const
  * Locked to the wallet, or completed with it among others. A completed one first: then there is nothing left to do. Not
  * UNION: to merge its halves SQLite would read every session of the organization.
  */
-export const REUSABLE = `SELECT ${SESSION_COLUMNS} FROM (
-    SELECT ${SESSION_COLUMNS} FROM sessions
+export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
+    SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
       AND (status IN ('pending', 'retry') OR (status = 'completed' AND level >= ?))
     UNION ALL
-    SELECT ${SESSION_COLUMNS} FROM sessions
+    SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND status = 'completed' AND level >= ?
       AND id IN (SELECT session_id FROM session_wallets WHERE address = ? AND environment = ? AND organization_id = ?)
-  ) AS candidates ORDER BY (completed_at_seconds IS NULL), id DESC LIMIT 1`
+  ) AS candidates
+  ORDER BY (completed_at_seconds IS NULL), CASE WHEN completed_at_seconds IS NOT NULL THEN decided END DESC, id DESC
+  LIMIT 1`
 
-/** The newest one that was rejected, made for the wallet or with it among others: by the wallet, not by the status. */
-export const NEWEST_REJECTED = `SELECT MAX(CASE WHEN status = 'rejected' THEN id END) AS id FROM (
-    SELECT id, status FROM sessions
+/** The one rejected last, made for the wallet or with it among others: by the wallet, not by the status. */
+export const LAST_REJECTED = `SELECT id, decided FROM (
+    SELECT id, status, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND check_type = ? AND locked_address = ?
     UNION ALL
-    SELECT sessions.id, sessions.status FROM session_wallets
+    SELECT sessions.id, sessions.status, COALESCE(sessions.decided_sequence, 0) AS decided FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ? AND session_wallets.organization_id = ?
       AND sessions.check_type = ?
-  ) AS seen`
+  ) AS seen WHERE status = 'rejected' ORDER BY decided DESC, id DESC LIMIT 1`
+
+interface DecisionRow {
+  readonly id: string
+  /** As WalletSession.decidedSequence; 0 where a program of before there were such numbers decided. */
+  readonly decided: number
+}
+
+const isDecidedAfter = (row: DecisionRow, other: DecisionRow): boolean =>
+  row.decided === other.decided ? row.id > other.id : row.decided > other.decided
 
 /** Above every level: no completed session is at it. */
 const NO_LEVEL = 99
@@ -76,8 +87,8 @@ const readLevel = async (transaction: Transaction, organizationId: string): Prom
 const findReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   const { organizationId, environment, checkType, walletAddress } = input
   if (walletAddress === null) return null
-  const find = async (atLevel: number): Promise<SessionRow | undefined> => {
-    const [row] = await transaction.query<SessionRow>(REUSABLE, [
+  const find = async (atLevel: number): Promise<(SessionRow & DecisionRow) | undefined> => {
+    const [row] = await transaction.query<SessionRow & DecisionRow>(REUSABLE, [
       ...[organizationId, environment, checkType, walletAddress, atLevel],
       ...[organizationId, environment, checkType, atLevel, walletAddress, environment, organizationId],
     ])
@@ -86,12 +97,12 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   const row = await find(level)
   if (row === undefined) return null
   if (row.status !== 'completed') return toSession(row)
-  const [rejected] = await transaction.query<{ id: string | null }>(NEWEST_REJECTED, [
+  const [rejected] = await transaction.query<DecisionRow>(LAST_REJECTED, [
     ...[organizationId, environment, checkType, walletAddress],
     ...[walletAddress, environment, organizationId, checkType],
   ])
   // A rejection since then is the last word: that session verifies nothing any more, and the person has to try anew.
-  if (row.id > (rejected?.id ?? '')) return toSession(row)
+  if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)
   const open = await find(NO_LEVEL)
   return open === undefined ? null : toSession(open)
 }
@@ -141,16 +152,11 @@ const create = async (
 const REUSE_ATTEMPTS = 3
 
 /** The same, locked. One that was decided about between the two is looked for anew. */
-const lockReusable = async (
-  transaction: Transaction,
-  input: Registration,
-  level: Level,
-  nowSeconds: number,
-): Promise<Session | null> => {
+const lockReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   for (let attempt = 0; attempt < REUSE_ATTEMPTS; attempt++) {
     const found = await findReusable(transaction, input, level)
     if (found === null) return null
-    const locked = await lockSession(transaction, found.organizationId, found.id, nowSeconds)
+    const locked = await lockSessionAsItIs(transaction, found.organizationId, found.id)
     if (locked !== null && locked.status === found.status) return locked
   }
   throw new StoreUnavailableError(new Error('the session keeps changing'))
@@ -185,8 +191,8 @@ const renew = async (
 }
 
 /** Made by a first try of this very request; locked. */
-const lockOwn = async (transaction: Transaction, input: Registration, nowSeconds: number): Promise<Session | null> => {
-  const session = await lockSession(transaction, input.organizationId, input.sessionId, nowSeconds)
+const lockOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
+  const session = await lockSessionAsItIs(transaction, input.organizationId, input.sessionId)
   return session?.environment === input.environment && session.checkType === input.checkType ? session : null
 }
 
@@ -200,7 +206,7 @@ export const createRegistration = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const level = await readLevel(transaction, input.organizationId)
-      const reusable = await lockReusable(transaction, input, level, nowSeconds)
+      const reusable = await lockReusable(transaction, input, level)
       if (reusable !== null) {
         // Its own: a first try of this very request made it and was cut off before it could answer.
         const created = reusable.id === input.sessionId
@@ -209,8 +215,8 @@ export const createRegistration = (scope: TableScope) => ({
       const created = await create(transaction, input, level, nowSeconds)
       if (created !== null) return { created: true, session: created }
       // Or another wrote the same wallet between the two statements.
-      const own = await lockOwn(transaction, input, nowSeconds)
-      const other = own ?? (await lockReusable(transaction, input, level, nowSeconds))
+      const own = await lockOwn(transaction, input)
+      const other = own ?? (await lockReusable(transaction, input, level))
       if (other === null) throw new StoreUnavailableError(new Error('the session could neither be made nor found'))
       return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
     }, DURABILITY),
@@ -219,7 +225,7 @@ export const createRegistration = (scope: TableScope) => ({
   addLink: (organizationId: string, sessionId: string, tokenHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
-      const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
+      const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
       if (session === null) return false
       await addToken(transaction, session, tokenHash, nowSeconds)
       return true

@@ -100,8 +100,25 @@ export const readState = async (
 }
 
 /**
+ * As lockSession, for what neither the person nor who decides has done: the moment of the last step, from which the days
+ * of evidence that was never handed in count, stays as it is.
+ */
+export const lockSessionAsItIs = async (
+  transaction: Statements,
+  organizationId: string,
+  sessionId: string,
+): Promise<Session | null> => {
+  const [row] = await transaction.query<SessionRow>(
+    `UPDATE sessions SET updated_at_seconds = updated_at_seconds WHERE organization_id = ? AND id = ?
+     RETURNING ${SESSION_COLUMNS}`,
+    [organizationId, sessionId],
+  )
+  return row === undefined ? null : toSession(row)
+}
+
+/**
  * The session, its row locked until the transaction ends: by SQLite's one writer, in PostgreSQL by this write. Whatever
- * is counted or checked afterwards can't change before the commit.
+ * is counted or checked afterwards can't change before the commit. Notes the moment as that of the last step.
  */
 export const lockSession = async (
   transaction: Statements,

@@ -14,7 +14,7 @@ import type { Transaction, TransactionOptions } from './database.ts'
 import { requireEvidenceKept } from './evidence.ts'
 import { identifyPerson } from './persons.ts'
 import { writeCorrections } from './portal-progress.ts'
-import { addEvent, announceSession } from './session-changes.ts'
+import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { lockSession, readState } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -26,6 +26,8 @@ const checkChange = (session: Session, change: StatusChange): void => {
   if (change.to === 'retry' && retryCount >= RETRIES_MAX) throw new RetriesExhaustedError()
 }
 
+/** What says of the session's wallets whether they are verified. */
+const DECISIONS: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 const TOLD: ReadonlySet<SessionStatus> = new Set(['retry', 'rejected'])
 
 const writeStatus = async (
@@ -78,5 +80,6 @@ export const createStatusWriter =
       await writeCorrections(transaction, change, nowSeconds)
       const state = await readState(transaction, organizationId, sessionId)
       if (state !== null) await announceSession(transaction, state, nowSeconds)
+      if (DECISIONS.has(change.to)) await numberDecision(transaction, session)
       return state
     }, options)

@@ -3,6 +3,7 @@
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { StoreUnavailableError, StoreUnusableError } from './errors.ts'
+import { MOVED_TO, movedError } from './moved.ts'
 
 const BUSY_TIMEOUT_MS = 10_000
 
@@ -44,7 +45,7 @@ export interface DatabaseFacts {
   readonly schema: number
 }
 
-/** Of a database that a service has made. @throws StoreUnusableError when it is none. */
+/** Of a database that a service has made. @throws StoreUnusableError when it is none, or was moved away. */
 export const describeSqlite = (path: string): DatabaseFacts => {
   const file = new SqliteFile(path, { readonly: true })
   try {
@@ -52,6 +53,8 @@ export const describeSqlite = (path: string): DatabaseFacts => {
       value: string
     }[]
     const [newest] = file.query('SELECT MAX(number) AS number FROM schema_migrations').all() as { number: number }[]
+    const [moved] = file.query('SELECT value FROM deployment WHERE name = ?').all(MOVED_TO) as { value: string }[]
+    if (moved !== undefined) throw movedError(moved.value)
     if (deployment === undefined || newest === undefined) throw new StoreUnusableError(`${path} holds no deployment`)
     return { deploymentId: deployment.value, schema: newest.number }
   } catch (error) {

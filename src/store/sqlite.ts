@@ -7,6 +7,7 @@ import { createBacklog } from './backlog.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import type { Database, SqlParameter, Transaction, TransactionOptions } from './database.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from './errors.ts'
+import { fileProblem } from './file-problem.ts'
 import { createSerialQueue } from './serial-queue.ts'
 import { isBusy, openSqliteConnection, type SqliteConnection, toStoreError } from './sqlite-connection.ts'
 import { createTransactionRunner, type WaitingTransaction } from './sqlite-transactions.ts'
@@ -43,7 +44,8 @@ const protectFile = (path: string): void => {
     closeSync(openSync(path, 'a', 0o600))
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
   } catch (error) {
-    throw new StoreUnusableError(`the store ${path} can't be created or made private to its owner`, error)
+    const why = fileProblem(error) ?? String(error)
+    throw new StoreUnusableError(`the store ${path} can't be created or made private to its owner: ${why}`, error)
   }
 }
 
@@ -79,7 +81,8 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     try {
       return await retryWhileLocked(() => openSqliteConnection(path, readOnly), clock.monotonicMs() + lockLimitMs)
     } catch (error) {
-      throw new StoreUnusableError(`the store ${path} can't be opened: it is locked, damaged or not a database`, error)
+      const why = fileProblem(error) ?? 'it is locked, damaged or not a database'
+      throw new StoreUnusableError(`the store ${path} can't be opened: ${why}`, error)
     }
   }
 

@@ -1,6 +1,8 @@
 // Where the store is, as the setting `store` says it: `sqlite:<file>` or `postgres://…`. The address of a PostgreSQL
-// database may hold its password, so no message here repeats any part of it.
+// database may hold its password, so no message here repeats any part of it. A connection that leaves this machine verifies
+// the server's certificate unless the address asks for less by name; none ever falls back from TLS to clear text.
 // Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.
+import { isLoopbackHost } from '../domain/loopback.ts'
 
 export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
 
@@ -33,6 +35,24 @@ const POOL_SIZE = 10
 const TLS_MODES: readonly TlsMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
 const OPTIONS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'pool_max'])
 
+/** These take clear text when the server offers nothing else, or when somebody on the way says so in its place. */
+const FALLBACK_MODES: ReadonlySet<string> = new Set(['allow', 'prefer'])
+
+/** Whether bytes to this host stay on this machine: a loopback address, or the folder of a Unix socket. */
+const staysHere = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host)
+
+const parseTlsMode = (given: string | null, host: string): TlsMode => {
+  const mode = given ?? (staysHere(host) ? 'prefer' : 'verify-full')
+  if (FALLBACK_MODES.has(mode) && !staysHere(host)) {
+    throw new Error(
+      'has an sslmode that falls back to clear text: leave sslmode out, and name the file of the server’s authority as sslrootcert=FILE; or write sslmode=disable where the network itself is private',
+    )
+  }
+  const tls = TLS_MODES.find((known) => known === mode)
+  if (tls === undefined) throw new Error(`has an sslmode that is not one of ${TLS_MODES.join(', ')}`)
+  return tls
+}
+
 const decode = (text: string): string => {
   try {
     return decodeURIComponent(text)
@@ -56,22 +76,25 @@ const parsePostgres = (text: string): PostgresTarget => {
   for (const name of url.searchParams.keys()) {
     if (!OPTIONS.has(name)) throw new Error(`may have the options ${[...OPTIONS].join(', ')} only`)
   }
-  const mode = url.searchParams.get('sslmode') ?? 'prefer'
-  const tls = TLS_MODES.find((known) => known === mode)
-  if (tls === undefined) throw new Error(`has an sslmode that is not one of ${TLS_MODES.join(', ')}`)
-  const host = url.searchParams.get('host') ?? decode(url.hostname)
+  const named = url.searchParams.get('host') ?? decode(url.hostname)
+  const host = named.startsWith('[') ? named.slice(1, -1) : named
   const database = decode(url.pathname.slice(1))
   const user = decode(url.username)
+  const tls = parseTlsMode(url.searchParams.get('sslmode'), host)
+  const authorityFile = url.searchParams.get('sslrootcert')
+  if (tls === 'disable' && authorityFile !== null) {
+    throw new Error('has an sslrootcert, and with sslmode=disable no certificate is asked for: leave one of them out')
+  }
   if (host === '' || database === '' || user === '') throw new Error('must name a user, a host and a database')
   return {
     kind: 'postgres',
-    host: host.startsWith('[') ? host.slice(1, -1) : host,
+    host,
     port: url.port === '' ? 5432 : Number(url.port),
     database,
     user,
     password: decode(url.password),
     tls,
-    authorityFile: url.searchParams.get('sslrootcert'),
+    authorityFile,
     poolSize: parsePoolSize(url.searchParams.get('pool_max')),
   }
 }
@@ -89,3 +112,18 @@ export const describeStore = (target: StoreTarget): string =>
   target.kind === 'sqlite'
     ? `the store ${target.path}`
     : `the store ${target.database} at ${target.host}${target.host.startsWith('/') ? '' : `:${target.port}`}`
+
+const WEAKNESSES: Readonly<Partial<Record<TlsMode, string>>> = {
+  disable: 'in clear text: anyone on the way reads and changes it',
+  require: 'over TLS without asking who answers: anyone on the way can take the server’s place',
+  'verify-ca': 'over TLS with any server of the same authority, whatever its name',
+}
+
+/** What is less than certain about a connection that leaves this machine, for people; null where nothing is. */
+export const describeWeakConnection = (target: StoreTarget): string | null => {
+  if (target.kind === 'sqlite' || staysHere(target.host)) return null
+  const weakness = WEAKNESSES[target.tls]
+  return weakness === undefined
+    ? null
+    : `the service talks to ${describeStore(target)} ${weakness}; sslmode=verify-full in the setting store ends that`
+}

@@ -36,6 +36,7 @@ import { createSessionTable } from './sessions.ts'
 import { databaseScope, type TableScope, transactionScope } from './table-scope.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
 import { createVelocityTallyTable } from './velocity-tallies.ts'
+import { createVerificationTrustTable } from './verification-trust.ts'
 import { createWalletStandings, type WalletStandings } from './wallet-standings.ts'
 import { createWebhookEndpointTable } from './webhook-endpoints.ts'
 import { createWebhookMessageTable } from './webhook-messages.ts'
@@ -56,6 +57,7 @@ const createTables = (scope: TableScope) => ({
   sessionWallets: createSessionWalletTable(scope),
   sessionNonces: createSessionNonceTable(scope),
   organizationBrands: createOrganizationBrandTable(scope),
+  verificationTrust: createVerificationTrustTable(scope),
   portalLinks: createPortalLinkTable(scope),
   portalProgress: createPortalProgressTable(scope),
   evidence: createEvidenceTable(scope),
@@ -146,7 +148,13 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
       sessionNonces: tables.sessionNonces,
       portalLinks: tables.portalLinks,
       listBases: tables.listBases,
-      administration: [tables.userSessions, tables.passkeys, tables.adminIdempotency],
+      administration: [
+        tables.userSessions,
+        tables.signInCounters,
+        tables.membershipOffers,
+        tables.passkeys,
+        tables.adminIdempotency,
+      ],
       webhooks: [tables.webhookMessages, tables.providerResults],
     })
     return {

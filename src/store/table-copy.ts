@@ -45,6 +45,10 @@ const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
 /** What is copied from: nothing of it is changed, so one of an older version is refused. @throws as above */
 export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
 
+/** A store that was moved away, to take it back. @throws as above */
+export const openMoved = (store: StoreTarget): Promise<Database> =>
+  openMigratedDatabase({ target: store, clock: systemClock, asItIs: true, evenMoved: true })
+
 /** What is copied to, or a copy of one's own: brought to this version. @throws as above */
 export const openForCopying = (target: StoreTarget): Promise<Database> => open(target, false)
 

@@ -43,6 +43,12 @@ export const createUserLinkTable = (scope: TableScope) => ({
       ])
     }),
 
+  /** Ends the invitations to an account: for when it gets rights that whoever holds one must not have. */
+  endInvitations: (userId: string): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute("DELETE FROM user_links WHERE user_id = ? AND purpose = 'invitation'", [userId])
+    }),
+
   /** What a link is for, without opening it; null when it is unknown, used or too old. */
   find: async (hash: Uint8Array): Promise<UserLink | null> => {
     const [row] = await scope.statements.query<LinkRow>(

@@ -18,6 +18,8 @@ export interface UserSession {
   /** Within a minute. */
   readonly lastSeenAtSeconds: number
   readonly expiresAtSeconds: number
+  /** When the password or a passkey was last checked in it; 0: not since it began. */
+  readonly confirmedAtSeconds: number
 }
 
 interface SessionRow {
@@ -29,9 +31,11 @@ interface SessionRow {
   readonly created_at_seconds: number
   readonly last_seen_at_seconds: number
   readonly expires_at_seconds: number
+  readonly confirmed_at_seconds: number
 }
 
-const COLUMNS = 'id, user_id, state, user_agent, address, created_at_seconds, last_seen_at_seconds, expires_at_seconds'
+const COLUMNS = `id, user_id, state, user_agent, address, created_at_seconds, last_seen_at_seconds, expires_at_seconds,
+  confirmed_at_seconds`
 const SWEEP_BATCH = 500
 /** Written by every request of a minute's first: a power cut may lose the last. */
 const DURABILITY = { survives: 'process-crash' } as const
@@ -45,12 +49,16 @@ const toSession = (row: SessionRow): UserSession => ({
   createdAtSeconds: row.created_at_seconds,
   lastSeenAtSeconds: row.last_seen_at_seconds,
   expiresAtSeconds: row.expires_at_seconds,
+  confirmedAtSeconds: row.confirmed_at_seconds,
 })
 
 export const createUserSessionTable = (scope: TableScope) => ({
+  /** A session that is active from the start was begun by what confirms it. It ends the one that the browser had. */
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
+    /** Of the cookie that the browser carried until now, whoever’s it is; null for none. */
+    readonly replacedTokenHash: Uint8Array | null
     readonly state: UserSessionState
     readonly userAgent: string
     readonly address: string
@@ -58,18 +66,22 @@ export const createUserSessionTable = (scope: TableScope) => ({
   }): Promise<UserSession> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
-      const { tokenHash, ...fields } = input
+      const { tokenHash, replacedTokenHash, ...fields } = input
       const session: UserSession = {
         ...fields,
         id: newIdentifier('login'),
         createdAtSeconds: nowSeconds,
         lastSeenAtSeconds: nowSeconds,
+        confirmedAtSeconds: input.state === 'active' ? nowSeconds : 0,
+      }
+      if (replacedTokenHash !== null) {
+        await transaction.execute('DELETE FROM user_sessions WHERE token_hash = ?', [replacedTokenHash])
       }
       await transaction.execute(
-        `INSERT INTO user_sessions (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO user_sessions (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
           ...[session.id, session.userId, session.state, session.userAgent, session.address],
-          ...[nowSeconds, nowSeconds, session.expiresAtSeconds],
+          ...[nowSeconds, nowSeconds, session.expiresAtSeconds, session.confirmedAtSeconds],
           tokenHash,
         ],
       )
@@ -103,6 +115,20 @@ export const createUserSessionTable = (scope: TableScope) => ({
         [scope.nowSeconds(), expiresAtSeconds, sessionId],
       )
     }, DURABILITY),
+
+  /**
+   * Notes that its person has proved again who they are, under a new token: a copy of the cookie that somebody else took
+   * opens nothing afterwards. False when the session has ended.
+   */
+  confirm: (sessionId: string, tokenHash: Uint8Array): Promise<boolean> =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute('UPDATE user_sessions SET confirmed_at_seconds = ?, token_hash = ? WHERE id = ?', [
+          scope.nowSeconds(),
+          tokenHash,
+          sessionId,
+        ])) === 1,
+    ),
 
   /** Ends one session of an account; false when it has none of that id. */
   end: (userId: string, sessionId: string): Promise<boolean> =>

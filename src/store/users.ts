@@ -15,6 +15,8 @@ export interface User {
   /** False until an invitation is taken up. */
   readonly hasPassword: boolean
   readonly hasTotp: boolean
+  /** The organization that made the account by adding a member; null for the deployment's own. */
+  readonly madeByOrganizationId: string | null
   readonly version: number
   readonly createdAtSeconds: number
   /** Can't sign in since; null while in use. */
@@ -44,10 +46,11 @@ interface UserRow {
   readonly version: number
   readonly created_at_seconds: number
   readonly disabled_at_seconds: number | null
+  readonly made_by_organization_id: string | null
 }
 
 const COLUMNS = `id, email, name, deployment_admin, password_hash, totp_secret, totp_confirmed_at_seconds,
-  totp_last_step, version, created_at_seconds, disabled_at_seconds`
+  totp_last_step, version, created_at_seconds, disabled_at_seconds, made_by_organization_id`
 
 const toUser = (row: UserRow): User => ({
   id: row.id,
@@ -56,6 +59,7 @@ const toUser = (row: UserRow): User => ({
   deploymentAdmin: row.deployment_admin === 1,
   hasPassword: row.password_hash !== null,
   hasTotp: row.totp_confirmed_at_seconds !== null,
+  madeByOrganizationId: row.made_by_organization_id,
   version: row.version,
   createdAtSeconds: row.created_at_seconds,
   disabledAtSeconds: row.disabled_at_seconds,
@@ -100,10 +104,12 @@ export const createUserTable = (scope: TableScope) => {
       readonly name: string
       readonly deploymentAdmin: boolean
       readonly passwordHash: string | null
+      /** Null unless stated. */
+      readonly madeByOrganizationId?: string
     }): Promise<User> =>
       scope.write(async (transaction) => {
         const [row] = await transaction.query<UserRow>(
-          `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, NULL, NULL, 0, 1, ?, NULL) RETURNING ${COLUMNS}`,
+          `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, NULL, NULL, 0, 1, ?, NULL, ?) RETURNING ${COLUMNS}`,
           [
             newIdentifier('user'),
             input.email.toLowerCase(),
@@ -111,6 +117,7 @@ export const createUserTable = (scope: TableScope) => {
             input.deploymentAdmin ? 1 : 0,
             input.passwordHash,
             scope.nowSeconds(),
+            input.madeByOrganizationId ?? null,
           ],
         )
         if (row === undefined) throw new Error('the new account was not returned')
@@ -121,6 +128,16 @@ export const createUserTable = (scope: TableScope) => {
       const row = await findRow(scope.statements, 'id', userId)
       return row === null ? null : toUser(row)
     },
+
+    /** The same, locked: a change of the account waits until the transaction has ended. */
+    lock: (userId: string): Promise<User | null> =>
+      scope.write(async (transaction) => {
+        const [row] = await transaction.query<UserRow>(
+          `UPDATE users SET version = version WHERE id = ? RETURNING ${COLUMNS}`,
+          [userId],
+        )
+        return row === undefined ? null : toUser(row)
+      }),
 
     findByEmail: async (email: string): Promise<User | null> => {
       const row = await findRow(scope.statements, 'email', email.toLowerCase())
@@ -154,10 +171,41 @@ export const createUserTable = (scope: TableScope) => {
     },
 
     rename: (userId: string, name: string) => update(userId, 'name = ?', [name]),
-    setDeploymentAdmin: (userId: string, is: boolean) => update(userId, 'deployment_admin = ?', [is ? 1 : 0], true),
+    setDeploymentAdmin: (userId: string, is: boolean) =>
+      update(
+        userId,
+        `deployment_admin_since_seconds = CASE WHEN deployment_admin = ? THEN deployment_admin_since_seconds ELSE ? END,
+         deployment_admin = ?`,
+        [is ? 1 : 0, scope.nowSeconds(), is ? 1 : 0],
+        true,
+      ),
     setDisabled: (userId: string, disabled: boolean) =>
       update(userId, 'disabled_at_seconds = ?', [disabled ? scope.nowSeconds() : null], true),
+    /** From now on the deployment's own, whichever organization made it. */
+    adopt: (userId: string) => update(userId, 'made_by_organization_id = NULL', []),
     setPassword: (userId: string, passwordHash: string) => update(userId, 'password_hash = ?', [passwordHash]),
+
+    /** The same password, hashed anew: nothing is changed where it was changed meanwhile. */
+    exchangePassword: async (oldHash: string, newHash: string): Promise<void> => {
+      await scope.write((transaction) =>
+        transaction.execute('UPDATE users SET password_hash = ? WHERE password_hash = ?', [newHash, oldHash]),
+      )
+    },
+
+    /** Of all accounts, for another key. The deployment's own administration. */
+    listTotpSecrets: async (): Promise<readonly { readonly userId: string; readonly sealed: Uint8Array }[]> =>
+      (
+        await scope.statements.query<{ id: string; totp_secret: Uint8Array }>(
+          'SELECT id, totp_secret FROM users WHERE totp_secret IS NOT NULL ORDER BY id',
+        )
+      ).map((row) => ({ userId: row.id, sealed: row.totp_secret })),
+
+    /** The same secret, sealed anew: nothing is changed where it was changed meanwhile. */
+    exchangeTotpSecret: async (userId: string, from: Uint8Array, to: Uint8Array): Promise<void> => {
+      await scope.write((transaction) =>
+        transaction.execute('UPDATE users SET totp_secret = ? WHERE id = ? AND totp_secret = ?', [to, userId, from]),
+      )
+    },
 
     /** Kept until a code proves that its owner has it too; then `confirmTotp`. */
     proposeTotp: (userId: string, sealedSecret: Uint8Array) =>

@@ -1,5 +1,6 @@
 // The reads behind "is this wallet verified?": by canonical address over indexes, a few microseconds each however many
-// wallets there are. Another organization's sessions are seen only when they are completed, at the level, and shared.
+// wallets there are. Another organization's sessions are seen only when they are completed, at the level, shared, and the
+// asking organization relies on that one.
 import type { Level } from '../domain/level.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../domain/standing.ts'
@@ -14,21 +15,33 @@ interface StandingRow {
   readonly level: Level
   readonly person_id: string | null
   readonly completed_at_seconds: number | null
+  readonly decided: number | null
 }
 
 /** More than anyone's wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
+/** Of these, by type of check: each is there twice if it was made for the wallet and has it connected. */
+const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
+/** Without a number: decided by a program of before there were any, beside this one. */
+const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
+  AS decided`
+
 const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, sessions.check_type,
-  sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds`
+  sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds, ${DECIDED}`
+
+/** Whether the organization that asks relies on the one that a session is of. One parameter: its id. */
+const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id = ? AND (asking.trusts = 'all'
+          OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
+            AND trusted.trusted_id = sessions.organization_id)))`
 
 const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ?
       AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND sessions.level >= ?
-        AND sessions.consented_at_seconds IS NOT NULL))
+        AND sessions.consented_at_seconds IS NOT NULL AND ${IS_TRUSTED}))
     UNION ALL
     SELECT ${COLUMNS}, 0 AS connected FROM sessions
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
@@ -38,14 +51,21 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_walle
  * more rows than may be read, which of them count is for the statement in order to say.
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
-export const STANDING_SESSIONS = `SELECT * FROM (
-    ${SESSIONS_OF_WALLET}
-  ) AS standing ORDER BY own DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}`
+/** The newest sessions, among them in any case those that were decided last, of each type of check. */
+export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
+    connected FROM (
+      SELECT standing.*, CASE WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
+          PARTITION BY own, check_type ORDER BY (decided IS NULL), decided DESC, id DESC
+        ) <= ${DECISIONS_KEPT} THEN 1 ELSE 0 END AS decided_last
+      FROM (
+        ${SESSIONS_OF_WALLET}
+      ) AS standing ORDER BY own DESC, decided_last DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}
+    ) AS kept ORDER BY own DESC, id DESC, connected DESC`
 
 const WALLETS_OF_PERSON = `FROM sessions JOIN session_wallets
     ON session_wallets.organization_id = sessions.organization_id AND session_wallets.session_id = sessions.id
   WHERE sessions.person_id = ? AND sessions.status = 'completed' AND sessions.level >= ? AND sessions.environment = ?
-    AND (sessions.organization_id = ? OR sessions.consented_at_seconds IS NOT NULL)`
+    AND (sessions.organization_id = ? OR (sessions.consented_at_seconds IS NOT NULL AND ${IS_TRUSTED}))`
 
 export const PERSON_WALLETS_UNORDERED = `SELECT session_wallets.address_text AS address, session_wallets.chain,
     session_wallets.connected_at_seconds ${WALLETS_OF_PERSON} LIMIT ${PERSON_WALLETS_MAX + 1}`
@@ -88,6 +108,7 @@ const toWalletSession = (row: StandingRow): WalletSession => ({
   level: row.level,
   personId: row.person_id,
   completedAtSeconds: row.completed_at_seconds,
+  decidedSequence: row.decided,
 })
 
 export type WalletStandings = StandingSource
@@ -98,7 +119,7 @@ export const createWalletStandings = (
 ): WalletStandings => ({
   loadSessions: async ({ organizationId, environment, level }, address) => {
     const parameters = [
-      ...[organizationId, address, environment, organizationId, level],
+      ...[organizationId, address, environment, organizationId, level, organizationId],
       ...[organizationId, address, environment, organizationId],
     ]
     const found = await statements.query<StandingRow>(STANDING_SESSIONS_UNORDERED, parameters)
@@ -112,7 +133,7 @@ export const createWalletStandings = (
   },
 
   loadPersonWallets: async ({ organizationId, environment, level }, personId) => {
-    const parameters = [personId, level, environment, organizationId]
+    const parameters = [personId, level, environment, organizationId, organizationId]
     const found = await statements.query<WalletRow>(PERSON_WALLETS_UNORDERED, parameters)
     return found.length > PERSON_WALLETS_MAX
       ? statements.query<VerifiedWallet>(PERSON_WALLETS, parameters)

@@ -145,23 +145,30 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     }, DURABILITY)
   },
 
-  /** What came of an attempt. Without effect when the message was settled meanwhile, its endpoint removed for example. */
+  /**
+   * What came of an attempt. False, and without effect, when the message was settled meanwhile (its endpoint removed, for
+   * example), or when the claim ran out and another attempt has begun, whose failure is the one that counts. That a
+   * message was delivered is true whichever attempt says so.
+   */
   settle: (
-    { organizationId, id }: Pick<WebhookMessage, 'organizationId' | 'id'>,
+    { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
     outcome: WebhookOutcome,
-  ): Promise<void> =>
+  ): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
-      await transaction.execute(
+      const settled = await transaction.execute(
         `UPDATE webhook_messages SET state = ?, last_status = ?, last_failure = ?, claimed_until_seconds = 0,
-           next_attempt_at_seconds = ?, settled_at_seconds = ? WHERE organization_id = ? AND id = ? AND state = 'waiting'`,
+           next_attempt_at_seconds = ?, settled_at_seconds = ?
+         WHERE organization_id = ? AND id = ? AND state = 'waiting' ${outcome.state === 'delivered' ? '' : 'AND attempts = ?'}`,
         [
           ...[outcome.state, outcome.status, outcome.state === 'delivered' ? null : outcome.failure],
           outcome.state === 'waiting' ? outcome.nextAttemptAtSeconds : nowSeconds,
           outcome.state === 'waiting' ? null : nowSeconds,
           ...[organizationId, id],
+          ...(outcome.state === 'delivered' ? [] : [attempts]),
         ],
       )
+      return settled > 0
     }, DURABILITY),
 
   /** What waits, over all organizations, and when the first of it is due; null: nothing waits. Read from an index alone. */

@@ -1,28 +1,59 @@
-// What the log says of answers that are failures of ours: every 500, and outages (503) at most once a second each, since
-// an outage under load is one event and not ten thousand. The error's text stays out; its class and place are logged.
-import { CountersignError } from '../domain/errors.ts'
+// What the log says of answers that are errors: every 500; outages (503) at most once a second each, since an outage
+// under load is one event and not ten thousand; and refusals, a line each, so that whoever has a request id finds why.
+// The error's text stays out; its class and place are logged. Of a refusal not even its detail, which may name what was
+// sent, and an API key is easily sent in the wrong field.
+import { CountersignError, ERROR_STATUS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import type { Logger } from './log.ts'
 import { createThrottle } from './throttle.ts'
 
 export interface FailureReportDependencies {
-  readonly log: Pick<Logger, 'error' | 'warn'>
+  readonly log: Pick<Logger, 'error' | 'warn' | 'info'>
   readonly monotonicMs: () => number
 }
 
 /** Must not throw, and never does. */
 export type FailureReport = (error: unknown, requestId: string, traceId?: string) => void
 
+/** Refusals that are logged within a second; the others are counted. */
+const REFUSALS_PER_SECOND = 50
+
 export const createFailureReport = ({ log, monotonicMs }: FailureReportDependencies): FailureReport => {
   const throttle = createThrottle({ monotonicMs })
+  let secondStartedMs = Number.NEGATIVE_INFINITY
+  let logged = 0
+  let unlogged = 0
+
+  const sayRefusal = (error: CountersignError, requestId: string): void => {
+    const nowMs = monotonicMs()
+    if (nowMs - secondStartedMs >= 1_000) {
+      secondStartedMs = nowMs
+      logged = 0
+    }
+    if (logged >= REFUSALS_PER_SECOND) {
+      unlogged += 1
+      return
+    }
+    logged += 1
+    const { code } = error
+    // Names of fields that are known are chosen texts, too.
+    const field = error instanceof FieldInvalidError || error instanceof FieldMissingError ? { field: error.field } : {}
+    log.info('a request was refused', { requestId, status: ERROR_STATUS[code], code, ...field, unlogged })
+    unlogged = 0
+  }
+
   return (error, requestId, traceId) => {
     const request = traceId === undefined ? { requestId } : { requestId, traceId }
     if (!(error instanceof CountersignError) || error.code === 'INTERNAL') {
       log.error('a request failed', { ...request, error })
       return
     }
+    if (ERROR_STATUS[error.code] < 500) {
+      sayRefusal(error, requestId)
+      return
+    }
     const { code, detail } = error
     // Details are chosen texts; a few name what the operator configured.
-    const unlogged = throttle(detail)
-    if (unlogged !== null) log.warn('requests can not be answered', { ...request, code, detail, unlogged, error })
+    const held = throttle(detail)
+    if (held !== null) log.warn('requests can not be answered', { ...request, code, detail, unlogged: held, error })
   }
 }

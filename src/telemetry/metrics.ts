@@ -49,9 +49,10 @@ export interface MetricsOptions {
   /** Seconds; null before the first read. */
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
+  /** How often the decision log refused a record. */
+  readonly decisionLogFailures?: () => number
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
-  readonly identity?: () => IdentityMetrics
   readonly sharing?: () => SharingMetrics
   /** Null where the decision log is not shipped from this process. */
   readonly shipping?: () => ShipMetrics | null
@@ -76,8 +77,9 @@ export interface Metrics {
   recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
   recordError(code: ErrorCode): void
   recordLateOutcome(): void
-  recordDecisionLogFailure(): void
   recordIdempotencyFailure(): void
+  /** Identity is made after the metrics, which its routes count in. Without it there are no samples of it. */
+  watchIdentity(read: () => IdentityMetrics): void
   totals(): MetricTotals
   /** Answers of some routes by duration (fine-histogram.ts). */
   durations(routes: readonly string[]): Float64Array
@@ -124,7 +126,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   const routes = createRouteMetrics()
   const decisions = createDecisions(options.chains)
   const errors = Object.fromEntries(Object.keys(ERROR_STATUS).map((code) => [code, 0])) as Record<ErrorCode, number>
-  const totals = { late: 0, decisionLog: 0, idempotency: 0 }
+  const totals = { late: 0, idempotency: 0 }
 
   const one = (value: number | null | undefined): readonly Sample[] =>
     value === null || value === undefined ? [] : [{ labels: {}, value }]
@@ -136,7 +138,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   exposition.add(METRICS.errors, () => labelled('code', errors))
   exposition.add(METRICS.decisions, decisions.samples)
   exposition.add(METRICS.lateOutcomes, () => one(totals.late))
-  exposition.add(METRICS.decisionLogFailures, () => one(totals.decisionLog))
+  exposition.add(METRICS.decisionLogFailures, () => one(options.decisionLogFailures?.()))
   exposition.add(METRICS.idempotencyFailures, () => one(totals.idempotency))
   exposition.add(METRICS.logLinesDropped, () => one(options.logLinesDropped?.()))
   exposition.add(
@@ -174,7 +176,8 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     ofPool((pool) => labelled('cause', pool.restarts)),
   )
   addFactMetrics(exposition, () => options.facts?.() ?? null)
-  addIdentityMetrics(exposition, () => options.identity?.() ?? null)
+  let readIdentity: (() => IdentityMetrics) | null = null
+  addIdentityMetrics(exposition, () => readIdentity?.() ?? null)
   addSharingMetrics(exposition, () => options.sharing?.() ?? null)
   addShipMetrics(exposition, () => options.shipping?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
@@ -198,11 +201,11 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     recordLateOutcome: () => {
       totals.late += 1
     },
-    recordDecisionLogFailure: () => {
-      totals.decisionLog += 1
-    },
     recordIdempotencyFailure: () => {
       totals.idempotency += 1
+    },
+    watchIdentity: (read) => {
+      readIdentity = read
     },
     expose: exposition.text,
     stop: stopProcessMetrics,

@@ -1,15 +1,15 @@
-// The processes that the admin API has work done in: the decision index, and one a job. They get no secret: their
+// The processes that the admin API has work done in: the decision index, and one a task. They get no secret: their
 // environment is empty but for what finds the runtime's own files.
-import type { IndexReply } from '../../workers/decision-index-protocol.ts'
-import { encodeJobInput, type JobInput } from '../../workers/job-input.ts'
-import type { JobMessage } from '../../workers/job-protocol.ts'
-import type { SharedIndexInput } from '../../workers/shared-index-input.ts'
+import type { IndexReply } from '../../workers/index/decision-index-protocol.ts'
+import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
+import { encodeTaskInput, type TaskInput } from '../../workers/tasks/task-input.ts'
+import type { TaskMessage } from '../../workers/tasks/task-protocol.ts'
 import type { IndexProcess, IndexProcessListener } from '../admin/decisions/index-process.ts'
 import type { IndexRole } from '../admin/decisions/search.ts'
-import type { JobListener, JobProcess } from '../admin/jobs.ts'
+import type { TaskListener, TaskProcess } from '../admin/task-runner.ts'
 import { sendToChild } from '../processes/send.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
-import type { Job } from '../store/jobs.ts'
+import type { Task } from '../store/tasks.ts'
 
 const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
 
@@ -35,13 +35,13 @@ const spawn = <Message>({ commandLine, input, onMessage, onExit }: ChildOptions<
   })
 
 const INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
-  build: 'decision-index.process.ts',
-  find: 'decision-search.process.ts',
+  build: 'index/decision-index.process.ts',
+  find: 'index/decision-search.process.ts',
 }
 
 const SHARED_INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
-  build: 'shared-index.process.ts',
-  find: 'shared-search.process.ts',
+  build: 'index/shared-index.process.ts',
+  find: 'index/shared-search.process.ts',
 }
 
 export const spawnIndexProcess =
@@ -50,7 +50,8 @@ export const spawnIndexProcess =
     const child = spawn<IndexReply>({
       commandLine: [
         entry((shared === null ? INDEX_ENTRIES : SHARED_INDEX_ENTRIES)[role]),
-        ...[folder.decisions, folder.decisionIndex],
+        folder.decisions,
+        folder.decisionIndex,
       ],
       input: shared === null ? null : new TextEncoder().encode(JSON.stringify(shared)),
       onMessage: onReply,
@@ -59,42 +60,42 @@ export const spawnIndexProcess =
     return { send: (question) => sendToChild(child, question), kill: () => child.kill() }
   }
 
-export interface JobSpawning {
+export interface TaskSpawning {
   /** Everything that its process has to know. */
-  readonly prepare: (job: Job) => Promise<JobInput>
-  readonly onFailed: (job: Job, errorClass: string) => void
+  readonly prepare: (task: Task) => Promise<TaskInput>
+  readonly onFailed: (task: Task, errorClass: string) => void
 }
 
-export const spawnJobProcess =
-  ({ prepare, onFailed }: JobSpawning) =>
-  (job: Job, listener: JobListener): JobProcess => {
+export const spawnTaskProcess =
+  ({ prepare, onFailed }: TaskSpawning) =>
+  (task: Task, listener: TaskListener): TaskProcess => {
     let child: { kill(): void } | null = null
     let killed = false
 
-    const start = (input: JobInput): void => {
+    const start = (input: TaskInput): void => {
       if (killed) {
         listener.onExit()
         return
       }
-      child = spawn<JobMessage>({
-        commandLine: [entry('job.process.ts')],
-        input: encodeJobInput(input),
+      child = spawn<TaskMessage>({
+        commandLine: [entry('tasks/task.process.ts')],
+        input: encodeTaskInput(input),
         onMessage: (message) => {
           if (message.type === 'progress') listener.onProgress(message.done, message.total)
           else if (message.type === 'done') listener.onDone(message.result)
           else {
-            onFailed(job, message.errorClass)
+            onFailed(task, message.errorClass)
             listener.onFailed(message.failure)
           }
         },
         onExit: listener.onExit,
       })
     }
-    prepare(job)
+    prepare(task)
       .then(start)
       .catch((error: unknown) => {
-        onFailed(job, error instanceof Error ? error.name : typeof error)
-        listener.onFailed('the job could not be started')
+        onFailed(task, error instanceof Error ? error.name : typeof error)
+        listener.onFailed('the task could not be started')
         listener.onExit()
       })
     return {

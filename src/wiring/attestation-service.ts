@@ -6,10 +6,11 @@ import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
 import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
 import { createCollectJobFacts } from '../attestation/job-facts.ts'
+import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { withRegistries } from '../attestation/registry-targets.ts'
 import type { AttestationEndpoints } from '../attestation/routes.ts'
 import { createEvaluateTask } from '../attestation/task.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Clock } from '../domain/time.ts'
 import type { JsonObject } from '../http/strict-json.ts'
@@ -50,26 +51,41 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
   const attest = concurrency.capped(createAttest({ catalog: targets, pool, clock, collectFacts }))
   const decode = (body: JsonObject): AttestationRequest => decodeAttestationRequest(body, config.chains)
   const shared: EndpointDependencies = {
-    ...{ gate, idempotent, metrics, withhold: pool.withhold },
+    gate,
+    idempotent,
+    metrics,
+    withhold: pool.withhold,
     refusal: (organizationId, deadlineMs) =>
       concurrency.refusal(organizationId) ?? pool.refusal(organizationId, deadlineMs),
     storeBacklogMs: database.backlogMs,
   }
   return {
-    attestation: createEndpoint(shared, { kind: 'attestation', route: '/v2/attestation', decode, perform: attest }),
+    attestation: createEndpoint(shared, {
+      kind: 'attestation',
+      route: ATTESTATION_PATHS.attestation.path,
+      decode,
+      perform: attest,
+    }),
     batch: createBatchEndpoint({
       ...shared,
-      ...{ metrics, limiter: sharing.limiter, report, decode, attest },
+      metrics,
+      limiter: sharing.limiter,
+      report,
+      decode,
+      attest,
       monotonicMs: clock.monotonicMs,
       after: timers.after,
     }),
     task: createEndpoint(shared, {
       kind: 'task',
-      route: '/v1/task',
+      route: ATTESTATION_PATHS.task.path,
       decode: (body) => decodeTaskRequest(body, config.chains),
       perform: concurrency.capped(
         createEvaluateTask({
-          ...{ catalog: targets, pool, clock, collectFacts },
+          catalog: targets,
+          pool,
+          clock,
+          collectFacts,
           expiry: createExpiry(config, clock),
         }),
       ),

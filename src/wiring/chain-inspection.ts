@@ -1,6 +1,6 @@
 // Whether a chain is as the configuration says, and its registry accepts what we sign: RPC URLs, chain ids, clocks,
 // registry code, attesters. For `countersign doctor` and for whoever shows the same elsewhere.
-import type { ChainSettings } from '../chain-settings.ts'
+import type { ChainSettings } from '../config/chain-settings.ts'
 import type { Chain, ChainTable } from '../domain/chain.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createJsonRpc, type JsonRpc } from '../facts/json-rpc.ts'

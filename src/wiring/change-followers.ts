@@ -20,14 +20,18 @@ export interface ChangeFollowers {
   readonly catalog: Catalog
   readonly authenticator: Authenticator
   readonly reloadAttesters: () => void
-  /** Parts that are made after the feed has started, and then hear of every change. */
-  readonly followers: readonly ChangeFollower[]
+}
+
+export interface FollowedChanges extends ChangeFeed {
+  /** From now on this part hears of every change. */
+  follow(follower: ChangeFollower): void
 }
 
 /** What anyone changes is live here within a poll of the feed: nothing else invalidates a cache. */
-export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): ChangeFeed => {
-  const { catalog, authenticator, reloadAttesters, followers } = followed
-  return createChangeFeed(store.database, {
+export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
+  const { catalog, authenticator, reloadAttesters } = followed
+  const followers: ChangeFollower[] = []
+  const feed = createChangeFeed(store.database, {
     clock,
     onChange: (change) => {
       if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
@@ -44,4 +48,5 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     },
     onError: (error) => log.warn('the change feed could not be read', { error }),
   })
+  return { ...feed, follow: (follower) => void followers.push(follower) }
 }

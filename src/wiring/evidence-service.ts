@@ -1,11 +1,13 @@
 // Puts evidence together for the service and for commands: the store's rows, the folder of encrypted files, the process
 // that writes pictures anew, and the sweep that keeps none longer than it may.
 import { systemClock } from '../domain/time.ts'
+import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { createReencoder, type Reencoder } from '../identity/evidence/reencode.ts'
 import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from '../identity/evidence/retention.ts'
+import { createDocumentScan } from '../identity/evidence/scan.ts'
 import { createVault } from '../identity/evidence/vault.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { type Duty, type Lead, LeadLostError, whileLeading } from '../processes/leader.ts'
@@ -22,6 +24,9 @@ export interface EvidencePartsDependencies {
   /** Told of each change that was committed; left out where nobody listens. */
   readonly changed?: Parameters<typeof createEvidence>[0]['changed']
   readonly reencoder?: Reencoder
+  /** Null or left out: documents are not scanned. */
+  readonly scanner?: ScannerAddress | null
+  readonly scannerAway?: 'refuse' | 'allow'
 }
 
 export interface EvidenceParts {
@@ -40,12 +45,35 @@ const SWEEP_INTERVAL_MS = 3_600_000
 
 export const createEvidenceParts = (dependencies: EvidencePartsDependencies): EvidenceParts => {
   const { store, keys, folder, log, changed = () => undefined, reencoder = createReencoder() } = dependencies
+  const { scanner = null, scannerAway: whenAway = 'refuse' } = dependencies
   const files = createEvidenceFiles(folder)
+  const scan =
+    scanner === null
+      ? undefined
+      : createDocumentScan({
+          scanner: createClamd({ address: scanner }),
+          whenAway,
+          found: async ({ organizationId, id }, signature) => {
+            log.warn('the scanner found something in a document, which was refused', { session: id, signature })
+            await store.audit.append({
+              organizationId,
+              subject: id,
+              detail: { signature },
+              requestId: '',
+              actor: 'person',
+              actorName: 'person',
+              action: 'evidence.infected',
+            })
+          },
+          away: (error) => log.warn('the scanner of documents can not be asked', { error, uploads: whenAway }),
+        })
   const evidencePieces = { stored: 0, erased: 0 }
   const retentionRuns = { completed: 0, failed: 0 }
   let evidenceBytesStored = 0
   const evidence = createEvidence({
-    ...{ reencoder, changed },
+    reencoder,
+    changed,
+    scan,
     counted: (change, pieces, bytes) => {
       evidencePieces[change] += pieces
       evidenceBytesStored += bytes

@@ -1,7 +1,7 @@
 // Puts the sources of facts together: lists for the workers, geography, screeners and chains for the requests that ask.
 // Called by the composition root, which owns the change feed, the pool and the metrics.
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import { createChainReads, type ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector, type IdentityOf } from '../facts/collect.ts'

@@ -13,14 +13,14 @@ import {
   type SessionChangesDependencies,
 } from '../identity/changes.ts'
 import { createIdentityEndpoints, type IdentityEndpoints } from '../identity/endpoints.ts'
+import type { ScannerAddress } from '../identity/evidence/clamd.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
-import { createIdentityFacts, type IdentityFactsOf } from '../identity/facts.ts'
 import { createManualProvider, createProviders, type Providers } from '../identity/providers.ts'
 import { createQrCodes } from '../identity/qr-code.ts'
 import { createRegister } from '../identity/register.ts'
 import { createSandboxProvider } from '../identity/sandbox.ts'
-import { createStandings } from '../identity/standings.ts'
+import { createStandings, type Standings } from '../identity/standings.ts'
 import { createStreamHub, type StreamHub } from '../identity/stream-hub.ts'
 import { createVerifyWallet } from '../identity/verify.ts'
 import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
@@ -36,6 +36,8 @@ import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
   readonly store: Store
+  /** Of createStoredStandings: policies read the same. */
+  readonly standings: Standings
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly authenticator: Authenticator
@@ -50,6 +52,9 @@ export interface IdentityDependencies {
   /** Of encrypted documents. */
   readonly evidenceFolder: string
   readonly webhookReach: Reach
+  /** Null: documents are not scanned. */
+  readonly scanner: ScannerAddress | null
+  readonly scannerAway: 'refuse' | 'allow'
 }
 
 export interface Identity {
@@ -60,8 +65,6 @@ export interface Identity {
   readonly providers: Providers
   /** For the page and for whoever decides. */
   readonly evidence: EvidenceService
-  /** For policies. */
-  readonly factsOf: IdentityFactsOf
   /** Of webhooks and evidence. */
   metrics(): IdentityMetrics
   /** What the change feed tells: topics `session` and `organization`; others do nothing. */
@@ -80,12 +83,16 @@ export interface Identity {
 
 const TICKS_PER_SECOND = 20
 
-export const createIdentity = (dependencies: IdentityDependencies): Identity => {
-  const { store, gate, idempotent, authenticator, log, portalUrl, streamsMax, streamsPerKeyMax } = dependencies
-  const standings = createStandings({
+/** Which wallets are verified for whom: one cache for the API and for policies, so that the two never disagree. */
+export const createStoredStandings = (store: Pick<Store, 'walletStandings' | 'organizations'>): Standings =>
+  createStandings({
     source: store.walletStandings,
     loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
   })
+
+export const createIdentity = (dependencies: IdentityDependencies): Identity => {
+  const { store, standings, gate, idempotent, authenticator, log } = dependencies
+  const { portalUrl, streamsMax, streamsPerKeyMax } = dependencies
   const hub = createStreamHub({
     read: store.sessions.find,
     readSince: store.sessions.findSince,
@@ -118,12 +125,23 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
   })
   const evidenceParts = createEvidenceParts({
-    ...{ store, log, keys: dependencies.organizationKeys, folder: dependencies.evidenceFolder },
+    store,
+    log,
+    keys: dependencies.organizationKeys,
+    folder: dependencies.evidenceFolder,
+    scanner: dependencies.scanner,
+    scannerAway: dependencies.scannerAway,
     changed: hub.publish,
   })
   const webhooks = createWebhookParts({
-    ...{ store, changesOver, log, keys: dependencies.organizationKeys, evidence: evidenceParts.evidence },
-    ...{ gate: dependencies.signedGate, reach: dependencies.webhookReach, clock: systemClock },
+    store,
+    changesOver,
+    log,
+    keys: dependencies.organizationKeys,
+    evidence: evidenceParts.evidence,
+    gate: dependencies.signedGate,
+    reach: dependencies.webhookReach,
+    clock: systemClock,
   })
   const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
   ticking.unref()
@@ -132,10 +150,15 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     endpoints: {
       ...webhooks.endpoints,
       ...createIdentityEndpoints({
-        ...{ gate, idempotent, authenticator, hub },
+        gate,
+        idempotent,
+        authenticator,
+        hub,
         sessions: store.sessions,
         register: createRegister({
-          ...{ changes, providers, portalUrl },
+          changes,
+          providers,
+          portalUrl,
           sessions: store.sessions,
           qrCodeOf: createQrCodes(portalUrl),
         }),
@@ -146,7 +169,6 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     changes,
     providers,
     evidence: evidenceParts.evidence,
-    factsOf: createIdentityFacts(standings),
     metrics: () => ({ ...webhooks.metrics(), ...evidenceParts.metrics() }),
     followChange: ({ topic, subjectId }) => {
       if (topic === 'organization') {

@@ -1,6 +1,6 @@
 // A number for each organization, configured by short name and asked for by id: its part of the workers' time, and how
 // many of its attestations may be under way at once.
-import { ALL_OTHERS } from '../setting-values.ts'
+import { ALL_OTHERS } from '../config/setting-values.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,5 +1,5 @@
 // What each organization may have of the service under load, as configured: its weight in the queue, and its cap.
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createOrganizationNumbers, type OrganizationNumbers } from './organization-numbers.ts'
@@ -20,7 +20,9 @@ export const loadOrganizationShares = async (
 ): Promise<OrganizationShares> => {
   const numbersOf = (setting: string, bySlug: ReadonlyMap<string, number>, fallback: number): OrganizationNumbers =>
     createOrganizationNumbers({
-      ...{ organizations, bySlug, fallback },
+      organizations,
+      bySlug,
+      fallback,
       onError: (error) =>
         log.warn('the organizations could not be read; a setting stays as it was', { error, setting }),
       onUnknown: (slugs) => log.warn('a setting names organizations that are not there', { setting, slugs }),

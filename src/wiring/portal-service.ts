@@ -1,8 +1,10 @@
 // Puts the verification page together: what it needs of the store, of identity and of the chains. Called by the
 // composition root after identity, which owns the streams that the page follows.
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
+import { createRpcTransport } from '../facts/rpc-transport.ts'
 import { createDeadlines, type Deadlines } from '../http/deadline.ts'
+import type { ListenerTls } from '../http/listen-address.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { createConnect } from '../identity/connect.ts'
 import { createContractProofVerifier } from '../identity/contract-proof.ts'
@@ -18,6 +20,7 @@ import type { Identity } from './identity-service.ts'
 
 export interface PortalServiceDependencies {
   readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings'>
+  readonly tls: ListenerTls | null
   readonly store: Store
   readonly identity: Pick<Identity, 'changes' | 'providers' | 'evidence' | 'streams'>
   /** The page's public address, without a trailing slash. */
@@ -48,11 +51,21 @@ const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config'
 export const startPortalService = async (dependencies: PortalServiceDependencies): Promise<PortalListener> => {
   const { config, store, identity, portalUrl, deadlines, requestIds, metrics, clock, report } = dependencies
   const rpcUrls = rpcUrlsOf(config)
-  const verifyProof = createVerifyProof(createContractProofVerifier({ rpcUrls, timeoutMs: RPC_TIMEOUT_MS }))
+  const verifyProof = createVerifyProof(
+    createContractProofVerifier({
+      rpcUrls,
+      transport: (url) => createRpcTransport({ url, timeoutMs: RPC_TIMEOUT_MS }),
+    }),
+  )
   const uploadDeadlines = createDeadlines({ clock, durationMs: UPLOAD_DEADLINE_MS })
   const listener = await startPortal({
-    ...{ deadlines, uploadDeadlines, requestIds, metrics, report },
+    deadlines,
+    uploadDeadlines,
+    requestIds,
+    metrics,
+    report,
     listen: config.portalListen,
+    tls: dependencies.tls,
     parts: {
       sessions: store.sessions,
       organizations: store.organizations,
@@ -61,7 +74,9 @@ export const startPortalService = async (dependencies: PortalServiceDependencies
       progress: store.portalProgress,
       evidence: identity.evidence,
       connect: createConnect({
-        ...{ verifyProof, clock, portalUrl },
+        verifyProof,
+        clock,
+        portalUrl,
         nonces: store.sessionNonces,
         changes: identity.changes,
         chainName: (chainId) => evmChainName(config.chains, chainId),
@@ -73,7 +88,9 @@ export const startPortalService = async (dependencies: PortalServiceDependencies
       chains: config.chains,
       contractChainIds: [...rpcUrls.keys()],
       qrCodeOf: createQrCodes(portalUrl),
-      ...{ verifyProof, portalUrl, clock },
+      verifyProof,
+      portalUrl,
+      clock,
     },
   })
   return {

@@ -10,11 +10,13 @@ export interface ReadinessDependencies {
   readonly pool: { stats(): { readonly workers: number } }
   readonly feed: Pick<ChangeFeed, 'healthy'>
   readonly isLogHealthy: () => boolean
+  /** False until every listener of this process is open. */
+  readonly isListening: () => boolean
   readonly isStopping: () => boolean
 }
 
 export const createReadiness =
-  ({ store, pool, feed, isLogHealthy, isStopping }: ReadinessDependencies) =>
+  ({ store, pool, feed, isLogHealthy, isListening, isStopping }: ReadinessDependencies) =>
   async (): Promise<ReadinessCheck[]> => {
     const writable = await store.checkWritable().then(
       () => true,
@@ -32,6 +34,6 @@ export const createReadiness =
       { name: 'workers', ok: workers > 0 },
       { name: 'keys', ok: active !== false },
       { name: 'decisions', ok: isLogHealthy() },
-      { name: 'accepting', ok: !isStopping() },
+      { name: 'accepting', ok: isListening() && !isStopping() },
     ]
   }

@@ -1,8 +1,8 @@
 // The policy registries that the operator named, from the configuration: for the service, which looks contracts up in
 // them, and for `countersign doctor`, which checks them. A chain without a registry is never asked: those that are known
 // from public deployments have owners and attesters of their own.
-import type { ChainSettings } from '../chain-settings.ts'
-import type { Config } from '../config.ts'
+import type { ChainSettings } from '../config/chain-settings.ts'
+import type { Config } from '../config/config.ts'
 import { EVM_ZERO_ADDRESS, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
 import type { Chain } from '../domain/chain.ts'
 import type { Clock } from '../domain/time.ts'

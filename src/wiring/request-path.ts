@@ -1,11 +1,11 @@
 // What every request passes before its interface sees it, and what is counted of it: id, deadline, key, rate limit,
 // idempotency. In the order of the house.
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import { createDeadlines, type Deadlines } from '../http/deadline.ts'
 import { createGate, type Gate } from '../http/gate.ts'
-import { createIdempotencyGuard, type IdempotencyGuard } from '../http/idempotency.ts'
+import { createIdempotencyGuard, type IdempotencyGuard, type NodeMemory } from '../http/idempotency.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { createRequestIds, type RequestIdSource } from '../http/request-id.ts'
 import { createSignedGate } from '../http/signed-gate.ts'
@@ -14,7 +14,6 @@ import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
-import { createRecall } from './recall-answers.ts'
 
 /** A claim outlives the deadline by this much, so that its holder can't sign any more when it is taken over. */
 export const CLAIM_SLACK_SECONDS = 5
@@ -26,7 +25,7 @@ export interface RequestPathDependencies {
   readonly limiter: RateLimiter
   readonly isStopping: () => boolean
   /** Where a cut-off request's decision is looked up. */
-  readonly decisionsDirectory: string
+  readonly memory: NodeMemory
   /** What the parts count, which metrics read. */
   readonly parts: Omit<MetricsOptions, 'activeRequests'>
   readonly clock: Clock
@@ -48,7 +47,7 @@ export interface RequestPath {
 }
 
 export const createRequestPath = (dependencies: RequestPathDependencies): RequestPath => {
-  const { config, store, authenticator, limiter, isStopping, decisionsDirectory, parts, clock, log } = dependencies
+  const { config, store, authenticator, limiter, isStopping, memory, parts, clock, log } = dependencies
   const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
   const requestIds = createRequestIds()
   const deadlines = createDeadlines({
@@ -62,7 +61,14 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
   const metrics = createMetrics({ ...parts, activeRequests: deadlines.active })
   const valve = createTurnValve()
   const gate = createGate({
-    ...{ authenticator, limiter, deadlines, requestIds, valve, metrics, report, isStopping },
+    authenticator,
+    limiter,
+    deadlines,
+    requestIds,
+    valve,
+    metrics,
+    report,
+    isStopping,
     monotonicMs: clock.monotonicMs,
   })
   const signedGate = createSignedGate({ deadlines, requestIds, clock, metrics, report })
@@ -70,7 +76,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     store: store.idempotency,
     clock,
     claimSeconds: Math.ceil(config.deadlineMs / 1000) + CLAIM_SLACK_SECONDS,
-    recall: createRecall(decisionsDirectory, clock),
+    memory,
     report: (error) => {
       metrics.recordIdempotencyFailure()
       log.warn('an idempotency key could not be stored', { error })

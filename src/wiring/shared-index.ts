@@ -1,7 +1,7 @@
 // Whether the decision index is shared by all nodes, and what its processes need for that: over PostgreSQL it is, unless the
 // settings say otherwise.
-import type { SharedIndexInput } from '../../workers/shared-index-input.ts'
-import type { Config } from '../config.ts'
+import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
+import type { Config } from '../config/config.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locateStore } from '../setup/store-location.ts'
 import { bucketAccessOf, type ShipSettings } from './ship-service.ts'

@@ -16,7 +16,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { SharingMetrics } from '../telemetry/sharing-metrics.ts'
 
 export interface SharingDependencies {
-  readonly store: Pick<Store, 'liveProcesses' | 'leaderLease' | 'rateLeases' | 'velocityTallies' | 'jobs'>
+  readonly store: Pick<Store, 'liveProcesses' | 'leaderLease' | 'rateLeases' | 'velocityTallies' | 'tasks'>
   /** Of this process among those of its machine, from 0. */
   readonly index: number
   readonly clock: Clock
@@ -25,10 +25,10 @@ export interface SharingDependencies {
 }
 
 export interface Sharing {
-  /** This process's, new at each start: whoever runs a job is known by it. */
+  /** This process's, new at each start: whoever runs a task is known by it. */
   readonly processId: string
-  /** Says of jobs whose process is gone that they were interrupted. Rejects when the store can't be used. */
-  failInterruptedJobs(): Promise<void>
+  /** Says of tasks whose process is gone that they were interrupted. Rejects when the store can't be used. */
+  failInterruptedTasks(): Promise<void>
   /** Tells the others that this process is here, and hears of them. Before it serves. Rejects without a store. */
   join(): Promise<void>
   /** From now on the duties are this process's when it is its turn. Resolves after the first look at the lease. */
@@ -55,14 +55,18 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
   const id = randomBase62(12)
   const time = createSharedTime(clock)
   const registry = createProcessRegistry({
-    ...{ id, clock, time, after },
+    id,
+    clock,
+    time,
+    after,
     table: store.liveProcesses,
     name: `${hostname()}/${index}`,
     onError: (error) => log.warn('this process could not tell the others that it lives', { error }),
   })
   let leader: Leader | null = null
   const limiter = createSharedRateLimiter({
-    ...{ clock, after },
+    clock,
+    after,
     processes: registry.count,
     exchange: async (settlements) => {
       const { answers, clockMs } = await store.rateLeases.exchange(id, time.nowMs(), settlements)
@@ -73,17 +77,22 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
   })
   const velocity = createVelocityCounters()
   const velocityExchange = createVelocityExchange({
-    ...{ clock, after, counters: velocity, tallies: store.velocityTallies, writeMax: VELOCITY_WRITE_MAX },
-    ...{ processId: id, processes: registry.count },
+    clock,
+    after,
+    counters: velocity,
+    tallies: store.velocityTallies,
+    writeMax: VELOCITY_WRITE_MAX,
+    processId: id,
+    processes: registry.count,
     onError: (error) => log.warn('velocity could not be told to the other processes, or heard of', { error }),
   })
 
-  const failInterruptedJobs = async (): Promise<void> => {
-    await store.jobs.failInterrupted(registry.living())
+  const failInterruptedTasks = async (): Promise<void> => {
+    await store.tasks.failInterrupted(registry.living())
   }
   const sweep = async ({ leads }: Lead): Promise<void> => {
     await registry.sweep()
-    await failInterruptedJobs()
+    await failInterruptedTasks()
     while (leads() && (await store.rateLeases.sweep(time.nowMs())) > 0);
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
@@ -109,7 +118,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
 
   return {
     processId: id,
-    failInterruptedJobs,
+    failInterruptedTasks,
     join: async () => {
       await registry.start()
       await velocityExchange.load()
@@ -117,7 +126,10 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     },
     lead: async (duties) => {
       leader = createLeader({
-        ...{ id, clock, after, lease: store.leaderLease },
+        id,
+        clock,
+        after,
+        lease: store.leaderLease,
         duties: [...duties, createSweepDuty()],
         onChange: (leads, term) => {
           if (leads) log.info('this process does the duties of the deployment', { term })

@@ -1,14 +1,14 @@
 // Ships the node's decision log, by a process of its own at the lowest priority: it shares nothing with signing but the
 // disk. Started by the node's first process; what came of it is counted for the metrics and said in the log once.
 import { readFileSync } from 'node:fs'
-import type { ShipInput, ShipReport } from '../../workers/decision-ship-protocol.ts'
-import type { Config } from '../config.ts'
+import type { ShipInput, ShipReport } from '../../workers/ship/decision-ship-protocol.ts'
+import type { Config } from '../config/config.ts'
+import { SettingInvalidError } from '../config/settings.ts'
 import { ShipAccessMissingError } from '../decisions/ship-access.ts'
 import { type BucketAccess, parseBucketCredentials } from '../decisions/ship-bucket.ts'
 import type { ShipPlace } from '../decisions/ship-target.ts'
 import type { Clock } from '../domain/time.ts'
 import { sendToChild } from '../processes/send.ts'
-import { SettingInvalidError } from '../settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { ShipMetrics } from '../telemetry/ship-metrics.ts'
 
@@ -45,6 +45,12 @@ export const bucketAccessOf = (config: ShipSettings, place: ShipPlace): BucketAc
   }
 }
 
+/** A variable whose session token the runtime's client would send along with other credentials; null where there is none. */
+export const foreignSessionToken = (access: BucketAccess | null): string | null =>
+  access?.sessionToken === null
+    ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)
+    : null
+
 export interface ShippingDependencies {
   readonly config: ShipSettings
   /** The decision log. */
@@ -62,7 +68,7 @@ export interface Shipping {
 const FINISH_MS = 5_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
-const ENTRY = Bun.fileURLToPath(new URL('../../workers/decision-ship.process.ts', import.meta.url))
+const ENTRY = Bun.fileURLToPath(new URL('../../workers/ship/decision-ship.process.ts', import.meta.url))
 
 /** Null where nothing is to be shipped. @throws SettingInvalidError when the credentials are missing or malformed. */
 export const startShipping = ({ config, directory, clock, log }: ShippingDependencies): Shipping | null => {

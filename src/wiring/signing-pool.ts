@@ -1,6 +1,7 @@
 // The pool as this service runs it: which keys, where the log goes, how a dead worker's log is read, what is logged.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { answerOf } from '../decisions/answer.ts'
 import { recoverDecisions } from '../decisions/recover.ts'
 import { slotName } from '../decisions/segment-name.ts'
@@ -28,8 +29,6 @@ export interface SigningPoolDependencies {
   readonly catalog: Catalog
   readonly clock: Clock
   readonly log: Logger
-  /** A request was refused because its decision could not be recorded. */
-  readonly onLogFailure: () => void
 }
 
 /** What workers may load, oldest first. Retired attesters are left out. */
@@ -37,6 +36,35 @@ export const readAttesters = async (store: Store, folder: DataFolder): Promise<A
   (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
     status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: join(folder.keystores, keystoreFile) }],
   )
+
+/**
+ * Of the attesters, those whose keystores are here. A start goes on without a missing one where another of its kind can
+ * sign: its file may be on its way from the node that made it, or be put back. Where a kind would be left without an
+ * active one, nothing is left out, and the start ends naming the file.
+ */
+export const presentAttesters = (
+  attesters: readonly AttesterReference[],
+  log: Pick<Logger, 'warn'>,
+): readonly AttesterReference[] => {
+  const missing = new Set(
+    attesters.filter(({ status, keystorePath }) => status === 'active' && !existsSync(keystorePath)),
+  )
+  const present = attesters.filter((attester) => !missing.has(attester))
+  const canSign = new Set(present.filter(({ status }) => status === 'active').map(({ kind }) => kind))
+  if ([...missing].some(({ kind }) => !canSign.has(kind))) return attesters
+  for (const { id, kind, address, keystorePath } of missing) {
+    log.warn(
+      'the keystore of an attester is missing: it signs nothing here until the file is put back or it is retired',
+      {
+        attester: id,
+        kind,
+        address,
+        keystorePath,
+      },
+    )
+  }
+  return present
+}
 
 const logEvent = (log: Logger, throttle: Throttle, event: PoolEvent): void => {
   switch (event.type) {
@@ -80,6 +108,8 @@ export interface SigningPool {
   readonly signer: string
   /** False while the decision log refuses records. */
   readonly isLogHealthy: () => boolean
+  /** How often the decision log refused a record since the start. */
+  readonly logFailures: () => number
 }
 
 /** Without a request nobody tries the log again, so an old failure says nothing. */
@@ -91,12 +121,21 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   const { backend, skipped } = chooseSecp256k1Backend(config.signer)
   for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
   const signer = backend.name
+  if (signer === 'noble') {
+    log.warn(
+      'attestations are signed in JavaScript, at about a third of the speed: install libsecp256k1 on this system',
+      {
+        platform: `${process.platform}-${process.arch}`,
+      },
+    )
+  }
   /** The newest failure of the log, and how many jobs had been answered by then. */
   let failure: { readonly answered: number; readonly atMs: number } | null = null
+  let logFailures = 0
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
   const pool: Pool = createPool({
     workers: config.workers,
-    spawn: () => new Worker(new URL('../../workers/attest.worker.ts', import.meta.url).href),
+    spawn: () => new Worker(new URL('../../workers/signing/attest.worker.ts', import.meta.url).href),
     settings: {
       signer,
       attesters: dependencies.attesters,
@@ -127,12 +166,12 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       logEvent(log, throttle, event)
       if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
       failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
-      dependencies.onLogFailure()
+      logFailures += 1
     },
   })
   const isLogHealthy = (): boolean =>
     failure === null ||
     pool.stats().answered > failure.answered ||
     clock.monotonicMs() - failure.atMs > LOG_FAILURE_VALID_MS
-  return { pool, signer, isLogHealthy }
+  return { pool, signer, isLogHealthy, logFailures: () => logFailures }
 }

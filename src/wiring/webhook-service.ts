@@ -69,7 +69,9 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
   }
 
   const deliver = createDeliver({
-    ...{ secretsOf, clock, random: Math.random },
+    secretsOf,
+    clock,
+    random: Math.random,
     endpoints: store.webhookEndpoints,
     post: createOutboundPost({
       guard: { parseUrl: (text) => parseReachableUrl(text, reach), lookup: createGuardedLookup(reach) },
@@ -94,7 +96,9 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
 
   return {
     endpoints: createProviderEndpoints({
-      ...{ gate, secretsOf, evidence },
+      gate,
+      secretsOf,
+      evidence,
       endpoints: store.webhookEndpoints,
       findSession: store.sessions.find,
       spend: store.providerResults.spend,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AdminApi } from '../../src/admin/admin-api.ts'
 import { type Access, Reply, type Route } from '../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { type ApiKeyEnvironment, type ApiKeyKind, type ApiKeyScope, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
 import { ORGANIZATION_ROLES, type OrganizationRole } from '../../src/domain/role.ts'
 import { type Harness, startHarness } from './support/harness.ts'
 import { CONNECTION, toRequest } from './support/request.ts'
@@ -29,6 +30,7 @@ const STUBS: readonly Route[] = ADMIN_ROUTES.map((route) => ({
   ...route,
   query: null,
   body: null,
+  needsFresh: () => false,
   handle: async () => new Reply(200, { admitted: true }),
 }))
 
@@ -76,12 +78,32 @@ beforeAll(async () => {
     ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'expired', rateLimit: null },
     expiresAtSeconds: clock.unixSeconds() + 1,
   })
+  const expiredDeployment = await store.apiKeys.issue({
+    ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'expired', rateLimit: null },
+    ...{ expiresAtSeconds: clock.unixSeconds() + 1, scopes: ['admin', 'deployment'] },
+  })
+  /** Of kinds and scopes that no route gives, too: what is stored is not what decides, but what it says is. */
+  const keyOf = async (
+    kind: ApiKeyKind,
+    environment: ApiKeyEnvironment,
+    scopes: readonly ApiKeyScope[] = SCOPES_BY_KIND[kind],
+  ): Promise<string> =>
+    (
+      await store.apiKeys.issue({
+        ...{ organizationId: alpha.id, kind, environment, name: 'x', rateLimit: null, expiresAtSeconds: null, scopes },
+      })
+    ).text
   const disabled = await harness.person({ email: 'disabled@example.com', deploymentAdmin: true })
   await store.users.setDisabled(disabled.id, true)
   const ended = await harness.person({ email: 'ended@example.com', deploymentAdmin: true })
   await store.userSessions.endAll(ended.id)
   const owing = await harness.person({ email: 'owing@example.com', deploymentAdmin: true })
-  const pending = await services.sessions.begin(owing.id, 'second-factor', { userAgent: '', address: '' })
+  const pending = await services.sessions.begin(owing.id, 'second-factor', {
+    userAgent: '',
+    address: '',
+    sessionToken: null,
+    deviceToken: null,
+  })
   clock.advance(2)
 
   callers = [
@@ -94,6 +116,25 @@ beforeAll(async () => {
     { name: 'an ended session', cookie: ended.cookie, refused: 401 },
     { name: 'an attestation key', key: await harness.issueKey(alpha.id, 'attestation'), refused: 403 },
     { name: 'an identity key', key: await harness.issueKey(alpha.id, 'identity'), refused: 403 },
+    { name: 'an attestation key for tests', key: await keyOf('attestation', 'test'), refused: 403 },
+    { name: 'an identity key for tests', key: await keyOf('identity', 'test'), refused: 403 },
+    {
+      name: 'an attestation key that says `deployment`',
+      key: await keyOf('attestation', 'live', ['attestation', 'deployment']),
+      refused: 403,
+    },
+    {
+      name: 'an identity key that says `deployment`',
+      key: await keyOf('identity', 'live', ['identity', 'deployment']),
+      refused: 403,
+    },
+    {
+      name: 'an admin key that says `deployment` and not `admin`',
+      key: await keyOf('admin', 'live', ['deployment']),
+      refused: 403,
+    },
+    { name: 'an expired deployment key', key: expiredDeployment.text, refused: 401 },
+    { name: 'alpha’s admin key for tests', key: await keyOf('admin', 'test'), roles: { alpha: 'organization-admin' } },
     { name: 'a session that owes its second factor', cookie: pending.cookie.split(';')[0] ?? '', pending: true },
     { name: 'alpha’s admin key', key: alpha.key, roles: { alpha: 'organization-admin' } },
     { name: 'beta’s admin key', key: beta.key, roles: { beta: 'organization-admin' } },
@@ -167,6 +208,21 @@ describe('the table of routes', () => {
     ])
   })
 
+  test('lets reviewers change what is decided of people, and nothing else', () => {
+    const changing = ADMIN_ROUTES.filter(
+      ({ access, method }) => method !== 'GET' && access.kind === 'organization' && access.role === 'reviewer',
+    ).map(({ operationId }) => operationId)
+    // Evidence is read by a POST, since each reading is put on record.
+    expect(changing.sort()).toEqual(['assignSession', 'decideSession', 'readEvidenceFields'])
+  })
+
+  test('lets whoever is anybody read who they are, and change nothing', () => {
+    const open = ADMIN_ROUTES.filter(({ access }) => access.kind === 'caller').map(
+      ({ method, operationId }) => `${method} ${operationId}`,
+    )
+    expect(open.filter((operation) => !operation.startsWith('GET '))).toEqual([])
+  })
+
   test('lets viewers change nothing', () => {
     const changing = ADMIN_ROUTES.filter(
       ({ access, method }) => method !== 'GET' && access.kind === 'organization' && access.role === 'viewer',
@@ -225,6 +281,43 @@ describe('every route, every caller, every organization', () => {
     await harness.store.memberships.remove(alpha?.id ?? '', id)
     expect((await send(route, { name: '', cookie }, 'alpha')).status).toBe(404)
   })
+})
+
+describe('issuing a key: nobody gives what they have not got', () => {
+  const issueKey = ADMIN_ROUTES.find(({ operationId }) => operationId === 'issueKey') as Route
+
+  const wanted = (caller: Caller, kind: ApiKeyKind, deployment: boolean): number => {
+    const atGate = expected(issueKey.access, caller, 'alpha')
+    if (atGate !== 200) return atGate
+    if (deployment && kind !== 'admin') return 400
+    return deployment && caller.deployment !== true ? 403 : 201
+  }
+
+  for (const kind of ['attestation', 'identity', 'admin'] as const) {
+    for (const deployment of [false, true]) {
+      test(`of kind ${kind}${deployment ? ' with the scope `deployment`' : ''}, by every caller`, async () => {
+        const { id = '' } = (await harness.store.organizations.find('alpha')) ?? {}
+        const outcomes = new Map<string, readonly [status: number, keys: number]>()
+        const hoped = new Map<string, readonly [status: number, keys: number]>()
+        for (const caller of callers) {
+          const before = (await harness.store.apiKeys.list(id)).length
+          const response = await harness.request('POST', '/organizations/alpha/keys', {
+            ...(caller.key === undefined ? {} : { key: caller.key }),
+            ...(caller.cookie === undefined ? {} : { cookie: caller.cookie }),
+            body: { name: 'x', kind, deployment },
+          })
+          const keys = await harness.store.apiKeys.list(id)
+          outcomes.set(caller.name, [response.status, keys.length - before])
+          const status = wanted(caller, kind, deployment)
+          hoped.set(caller.name, [status, status === 201 ? 1 : 0])
+          if (response.status !== 201) continue
+          const { record } = (await response.json()) as { record: { scopes: string[] } }
+          expect(record.scopes).toEqual(deployment ? ['admin', 'deployment'] : [kind])
+        }
+        expect(outcomes).toEqual(hoped)
+      })
+    }
+  }
 })
 
 describe('requests that a cookie authenticates (threats row 23)', () => {

@@ -1,17 +1,16 @@
 // The parts that accounts are made of, each by itself: against published vectors where there are some.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createSessionCookie } from '../../src/admin/accounts/cookie.ts'
+import { type Cookie, createCookies } from '../../src/admin/accounts/cookie.ts'
+import { createKnownDevices } from '../../src/admin/accounts/known-device.ts'
 import { createDashboardOrigins } from '../../src/admin/accounts/origin.ts'
 import { relyingPartyOf } from '../../src/admin/accounts/passkeys.ts'
 import { createPasswords } from '../../src/admin/accounts/password.ts'
 import { createSecretBox, SealBrokenError } from '../../src/admin/accounts/secret-box.ts'
-import { createThrottle } from '../../src/admin/accounts/throttle.ts'
 import { isRecoveryCode, newRecoveryCodes, newToken } from '../../src/admin/accounts/token.ts'
 import { hotp, matchTotp, type TotpHash, toBase32, totpStep, totpUri } from '../../src/admin/accounts/totp.ts'
-import { OriginRefusedError, TooManyAttemptsError } from '../../src/admin/errors.ts'
+import { OriginRefusedError } from '../../src/admin/errors.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
-import { createManualClock } from '../store/temporary-store.ts'
 import { decodeBase32 } from './support/base32.ts'
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -52,11 +51,10 @@ describe('one-time codes', () => {
     const secret = ascii('12345678901234567890')
     const now = 1_000_000_020
     const step = totpStep(now)
-    for (const offset of [-1, 0, 1]) expect(matchTotp(secret, hotp(secret, step + offset), now, 0)).toBe(step + offset)
-    for (const offset of [-2, 2]) expect(matchTotp(secret, hotp(secret, step + offset), now, 0)).toBeNull()
+    for (const offset of [-1, 0]) expect(matchTotp(secret, hotp(secret, step + offset), now, 0)).toBe(step + offset)
+    for (const offset of [-2, 1, 2]) expect(matchTotp(secret, hotp(secret, step + offset), now, 0)).toBeNull()
     expect(matchTotp(secret, hotp(secret, step), now, step)).toBeNull()
     expect(matchTotp(secret, hotp(secret, step - 1), now, step)).toBeNull()
-    expect(matchTotp(secret, hotp(secret, step + 1), now, step)).toBe(step + 1)
     for (const text of ['', '12345', '1234567', ' 123456', '１２３４５６', 'abcdef']) {
       expect(matchTotp(secret, text, now, 0)).toBeNull()
     }
@@ -83,38 +81,101 @@ describe('passwords', () => {
   const passwords = createPasswords({ memoryCost: 64, timeCost: 1 })
 
   test('are argon2id, and right or wrong', async () => {
-    const hash = await passwords.hash('correct horse battery')
+    const hash = await passwords.hash('correct horse battery', [])
     expect(hash).toStartWith('$argon2id$')
-    expect(await passwords.verify('correct horse battery', hash)).toBe(true)
-    expect(await passwords.verify('correct horse batterz', hash)).toBe(false)
-    expect(await passwords.verify('anything', null)).toBe(false)
+    expect(await passwords.verify('correct horse battery', hash, 'stranger')).toBe(true)
+    expect(await passwords.verify('correct horse batterz', hash, 'stranger')).toBe(false)
+    expect(await passwords.verify('anything', null, 'stranger')).toBe(false)
     // What nobody's hash is made of opens nobody's account.
-    expect(await passwords.verify('nobody has this password', null)).toBe(false)
+    expect(await passwords.verify('nobody has this password', null, 'stranger')).toBe(false)
+  })
+
+  test('that was hashed at another cost is hashed anew when it was right, and only then', async () => {
+    const exchanged: [string, string][] = []
+    const current = createPasswords({ memoryCost: 128, timeCost: 2 }, async (oldHash, newHash) => {
+      exchanged.push([oldHash, newHash])
+    })
+    const old = await createPasswords({ memoryCost: 64, timeCost: 1 }).hash('correct horse battery', [])
+    expect(await current.verify('wrong horse battery', old, 'stranger')).toBe(false)
+    expect(exchanged).toEqual([])
+    expect(await current.verify('correct horse battery', old, 'stranger')).toBe(true)
+    const [[from, to] = ['', '']] = exchanged
+    expect(from).toBe(old)
+    expect(to).toContain('$m=128,t=2,p=1$')
+    expect(await current.verify('correct horse battery', to, 'stranger')).toBe(true)
+    expect(exchanged).toHaveLength(1)
+    const bcrypt = await Bun.password.hash('correct horse battery', { algorithm: 'bcrypt', cost: 4 })
+    expect(await current.verify('correct horse battery', bcrypt, 'stranger')).toBe(true)
+    expect(exchanged.at(-1)?.[0]).toBe(bcrypt)
   })
 
   test('cost what OWASP asks for, unless told otherwise', async () => {
-    expect(await createPasswords().hash('correct horse battery')).toContain('$m=65536,t=3,p=1$')
+    expect(await createPasswords().hash('correct horse battery', [])).toContain('$m=65536,t=3,p=1$')
   })
 
   test('one text however it was typed', async () => {
-    const hash = await passwords.hash('caf\u00e9 au lait sucr\u00e9')
-    expect(await passwords.verify('cafe\u0301 au lait sucre\u0301', hash)).toBe(true)
+    const hash = await passwords.hash('caf\u00e9 au lait sucr\u00e9', [])
+    expect(await passwords.verify('cafe\u0301 au lait sucre\u0301', hash, 'stranger')).toBe(true)
   })
 
   test('too short and too long ones are refused', async () => {
-    await expect(passwords.hash('elevenchars')).rejects.toBeInstanceOf(FieldInvalidError)
-    await expect(passwords.hash('x'.repeat(257))).rejects.toBeInstanceOf(FieldInvalidError)
-    expect(await passwords.verify('x'.repeat(100_000), null)).toBe(false)
+    await expect(passwords.hash('elevenchars', [])).rejects.toBeInstanceOf(FieldInvalidError)
+    await expect(passwords.hash('x'.repeat(257), [])).rejects.toBeInstanceOf(FieldInvalidError)
+    expect(await passwords.verify('x'.repeat(100_000), null, 'stranger')).toBe(false)
   })
 
+  test('people who are known do not wait behind strangers', async () => {
+    const hash = await passwords.hash('correct horse battery', [])
+    const guesses = Promise.allSettled(
+      Array.from({ length: 60 }, () => passwords.verify('wrong horse battery', hash, 'stranger')),
+    )
+    expect(await passwords.verify('correct horse battery', hash, 'known')).toBe(true)
+    await guesses
+  })
+
+  const about = ['ada.byron@example.org', 'Ada Byron', 'acme-bank', 'Acme Bank']
+  const refusedOnes = [
+    ...['passwordpassword', 'countersign1', 'Countersign2026!', 'P@ssw0rd12345', 'qwertyuiop123', '1q2w3e4r5t6y'],
+    ...[
+      'aaaaaaaaaaaa',
+      'abcabcabcabc',
+      '123456789012',
+      'iloveyou2024',
+      'adabyron1815',
+      'AcmeBank2026!',
+      'byronada1234',
+    ],
+    ...[
+      'letmeinplease',
+      'welcome12345',
+      'administrator',
+      'changeme1234',
+      'sunshine1234',
+      'zaq12wsxzaq12wsx',
+      'C0unt3rs1gn!!',
+    ],
+    ...['qwertzuiop12', 'monkeydragon', 'Summer2025!!', 'poiuytrewq12'],
+  ]
+  for (const text of refusedOnes) {
+    test(`refuses ${text}`, () => expect(passwords.hash(text, about)).rejects.toBeInstanceOf(FieldInvalidError))
+  }
+
+  const takenOnes = [
+    ...['correct horse battery staple', 'tr0ub4dor&3xyzw', 'kV9#mQ2$xT7!pL', 'violet canyon teapot', 'дом над рекой'],
+    ...['9f8a7d6c5b4e3f2a', 'the quick onyx goblin jumps', 'another fine long one'],
+  ]
+  for (const text of takenOnes) {
+    test(`takes ${text}`, async () => expect(await passwords.hash(text, about)).toStartWith('$argon2id$'))
+  }
+
   test('many at once wait, and too many are refused at once', async () => {
-    const hash = await passwords.hash('correct horse battery')
+    const hash = await passwords.hash('correct horse battery', [])
     const results = await Promise.allSettled(
-      Array.from({ length: 60 }, () => passwords.verify('correct horse battery', hash)),
+      Array.from({ length: 60 }, () => passwords.verify('correct horse battery', hash, 'stranger')),
     )
     const refused = results.filter(({ status }) => status === 'rejected').length
     expect(refused).toBe(60 - 2 - 32)
-    expect(await passwords.verify('correct horse battery', hash)).toBe(true)
+    expect(await passwords.verify('correct horse battery', hash, 'stranger')).toBe(true)
   })
 })
 
@@ -145,42 +206,12 @@ describe('sealed secrets', () => {
   })
 })
 
-describe('the throttle', () => {
-  test('lets a few fail, then doubles the wait up to its limit, and forgets on success', () => {
-    const clock = createManualClock()
-    const throttle = createThrottle({ clock, free: 2, firstWaitSeconds: 2, longestWaitSeconds: 10 })
-    const waits: number[] = []
-    for (let failure = 0; failure < 7; failure++) {
-      throttle.check('a')
-      throttle.fail('a')
-      let wait = 0
-      for (;;) {
-        try {
-          throttle.check('a')
-          break
-        } catch (error) {
-          expect(error).toBeInstanceOf(TooManyAttemptsError)
-          wait += 1
-          clock.advance(1)
-        }
-      }
-      waits.push(wait)
-    }
-    expect(waits).toEqual([0, 0, 2, 4, 8, 10, 10])
-    throttle.succeed('a')
-    throttle.fail('a')
-    throttle.check('a')
-    throttle.check('someone else')
-  })
-})
-
 describe('the cookie', () => {
   const token = 'A'.repeat(43)
-  const read = (cookie: ReturnType<typeof createSessionCookie>, text: string) =>
-    cookie.read(new Headers({ cookie: text }))
+  const read = (cookie: Cookie, text: string) => cookie.read(new Headers({ cookie: text }))
 
   test('over https is bound to this host by its name', () => {
-    const cookie = createSessionCookie(true)
+    const cookie = createCookies(true).session
     expect(cookie.set(token, 60)).toBe(
       `__Host-countersign=${token}; Max-Age=60; Path=/; HttpOnly; SameSite=Strict; Secure`,
     )
@@ -189,14 +220,14 @@ describe('the cookie', () => {
   })
 
   test('over loopback http has a plain name', () => {
-    const cookie = createSessionCookie(false)
+    const cookie = createCookies(false).session
     expect(cookie.set(token, 60)).toBe(`countersign=${token}; Max-Age=60; Path=/; HttpOnly; SameSite=Strict`)
     expect(cookie.clear()).toStartWith('countersign=; Max-Age=0;')
     expect(read(cookie, `countersign=${token}`)).toBe(token)
   })
 
   test('is read as nobody’s when it comes twice or is malformed', () => {
-    const cookie = createSessionCookie(false)
+    const cookie = createCookies(false).session
     for (const text of [
       `countersign=${token}; countersign=${'B'.repeat(43)}`,
       'countersign=short',
@@ -205,6 +236,32 @@ describe('the cookie', () => {
     ]) {
       expect(read(cookie, text)).toBeNull()
     }
+  })
+})
+
+describe('a device that an account is known on', () => {
+  test('keeps its id, is known to that account alone, and for half a year', () => {
+    let nowSeconds = 1_800_000_000
+    const devices = createKnownDevices(() => [new Uint8Array(32).fill(7)], {
+      monotonicMs: () => 0,
+      unixSeconds: () => nowSeconds,
+    })
+    const token = devices.issue(null, 'Ada@example.com')
+    const id = devices.find(token, 'ada@example.com')
+    expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/)
+    expect(devices.find(devices.issue(token, 'ada@example.com'), 'ada@example.com')).toBe(id)
+    expect(devices.find(token, 'bob@example.com')).toBeNull()
+    expect(devices.find(devices.issue(token, 'bob@example.com'), 'bob@example.com')).not.toBe(id)
+    expect(
+      devices.find(
+        token.replace(/\.(\d+)\./, (_, until: string) => `.${Number(until) + 1}.`),
+        'ada@example.com',
+      ),
+    ).toBeNull()
+    nowSeconds += 15_552_000 - 1
+    expect(devices.find(token, 'ada@example.com')).toBe(id)
+    nowSeconds += 1
+    expect(devices.find(token, 'ada@example.com')).toBeNull()
   })
 })
 
@@ -235,7 +292,13 @@ describe('tokens', () => {
     expect(texts.size).toBe(200)
     const codes = newRecoveryCodes()
     expect(codes).toHaveLength(10)
-    for (const { text } of codes) expect(isRecoveryCode(text)).toBe(true)
+    for (const { text } of codes) {
+      expect(isRecoveryCode(text)).toBe(true)
+      // 20 of 62 characters: 119 bits.
+      expect(text).toMatch(/^([0-9A-Za-z]{5}-){3}[0-9A-Za-z]{5}$/)
+    }
+    // As they were given out before.
+    expect(isRecoveryCode('aB3dE-9xYz0')).toBe(true)
     expect(isRecoveryCode('123456')).toBe(false)
   })
 })

@@ -68,6 +68,8 @@ describe('with the rule', () => {
   })
 
   test('it is told who asked and who decided, and how many wait', async () => {
+    // One of the deployment's admins, who are members of nothing.
+    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
     const waiting = async () =>
       (await call('GET', '/organizations/alpha/approvals/waiting', { cookie: bob.cookie })).body
     expect(await waiting()).toMatchObject({ waiting: 0 })
@@ -77,8 +79,6 @@ describe('with the rule', () => {
     const lapses = await activate({ cookie: ada.cookie })
     expect(body).toMatchObject({ requested_by_name: 'ada@example.com', decided_by: null, decided_by_name: null })
     expect(await waiting()).toMatchObject({ waiting: 2 })
-    // Of the deployment's admins, who are members of nothing.
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
     expect((await decide(body.id, true, { cookie: root.cookie })).body).toMatchObject({
       ...{ requested_by_name: 'ada@example.com', decided_by: root.id, decided_by_name: 'root@example.com' },
     })
@@ -127,10 +127,27 @@ describe('with the rule', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
   })
 
+  test('of two that approve at once, one does it, once', async () => {
+    const carol = await harness.person({ email: 'carol@example.com', roles: { [alpha.id]: 'organization-admin' } })
+    const { body } = await activate({ cookie: ada.cookie })
+    const both = await Promise.all([bob, carol].map(({ cookie }) => decide(body.id, true, { cookie })))
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    const { items } = await harness.store.audit.page(
+      { organizationId: alpha.id, action: 'policy.activate' },
+      { after: null, limit: 10 },
+    )
+    expect(items).toHaveLength(1)
+  })
+
   test('what was not approved in a week is not done', async () => {
     const { body } = await activate({ cookie: ada.cookie })
     harness.clock.advance(604_801)
-    const session = await harness.services.sessions.begin(bob.id, 'active', { userAgent: '', address: '' })
+    const session = await harness.services.sessions.begin(bob.id, 'active', {
+      userAgent: '',
+      address: '',
+      sessionToken: null,
+      deviceToken: null,
+    })
     const cookie = session.cookie.split(';')[0] ?? ''
     expect((await decide(body.id, true, { cookie })).status).toBe(409)
     const { data } = (await (

@@ -1,8 +1,10 @@
 // The audit log: there for every change, never without it, and not to be altered unseen.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { AUDIT_ROOT, auditHash } from '../../src/store/audit.ts'
 import { type Harness, startHarness } from './support/harness.ts'
+import { CONNECTION } from './support/request.ts'
 
 let harness: Harness
 let alpha: Awaited<ReturnType<Harness['organization']>>
@@ -70,6 +72,14 @@ describe('a change', () => {
     })
     expect((await entries())[0]?.requestId).toBe('req-42')
   })
+
+  test('says where its request came from, as the listener knows it', async () => {
+    await fill(1)
+    expect((await entries())[0]?.address).toBe(CONNECTION.address)
+    const answer = await harness.request('GET', '/organizations/alpha/audit', { key: alpha.key })
+    const { data } = (await answer.json()) as { data: { address: string }[] }
+    expect(data[0]?.address).toBe(CONNECTION.address)
+  })
 })
 
 describe('the chain', () => {
@@ -88,15 +98,36 @@ describe('the chain', () => {
       subject,
       detail,
       requestId,
+      address,
       previousHash,
       hash,
     } = oldest!
     expect(
       auditHash({
         ...{ sequence, at_seconds: atSeconds, organization_id: organizationId, actor, actor_name: actorName, action },
-        ...{ subject, detail: JSON.stringify(detail), request_id: requestId, previous_hash: previousHash },
+        ...{ subject, detail: JSON.stringify(detail), request_id: requestId, address },
+        previous_hash: previousHash,
       }),
     ).toBe(hash)
+  })
+
+  test('holds over entries from before there were addresses', async () => {
+    await harness.store.audit.append({
+      ...{
+        organizationId: null,
+        actor: 'service',
+        actorName: '',
+        action: 'old',
+        subject: '',
+        detail: {},
+        requestId: '',
+      },
+    })
+    const [entry] = await entries()
+    const array = [1, entry!.atSeconds, null, 'service', '', 'old', '', '{}', '', AUDIT_ROOT]
+    expect(entry!.hash).toBe(createHash('sha256').update(JSON.stringify(array)).digest('hex'))
+    await fill(1)
+    expect(await harness.store.audit.verify()).toMatchObject({ ok: true, entries: 2 })
   })
 
   test('takes no change and no deletion, from the store itself neither', async () => {
@@ -111,6 +142,8 @@ describe('the chain', () => {
     ['an altered entry', "UPDATE audit_log SET actor = 'key:someone' WHERE sequence = 3", 3],
     ['an altered detail', "UPDATE audit_log SET detail = '{}' WHERE sequence = 2", 2],
     ['an entry moved to another organization', 'UPDATE audit_log SET organization_id = NULL WHERE sequence = 4', 4],
+    ['an altered address', "UPDATE audit_log SET address = '10.0.0.1' WHERE sequence = 3", 3],
+    ['an address taken away', "UPDATE audit_log SET address = '' WHERE sequence = 3", 3],
     ['an entry taken out', 'DELETE FROM audit_log WHERE sequence = 3', 3],
     ['the first taken out', 'DELETE FROM audit_log WHERE sequence = 1', 1],
     ['the last cut off', 'DELETE FROM audit_log WHERE sequence = 5', 5],
@@ -131,7 +164,8 @@ describe('the chain', () => {
     const forged = auditHash({
       ...{ sequence: 2, at_seconds: second!.atSeconds, organization_id: second!.organizationId, actor: 'key:other' },
       ...{ actor_name: second!.actorName, action: second!.action, subject: second!.subject },
-      ...{ detail: JSON.stringify(second!.detail), request_id: second!.requestId, previous_hash: second!.previousHash },
+      ...{ detail: JSON.stringify(second!.detail), request_id: second!.requestId, address: second!.address },
+      previous_hash: second!.previousHash,
     })
     tamper(`UPDATE audit_log SET actor = 'key:other', hash = '${forged}' WHERE sequence = 2`)
     expect(third?.sequence).toBe(3)

@@ -1,6 +1,9 @@
 // Passkeys from an authenticator in software: made, signed in with, and everything that must not work.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { type ChallengeUse, createChallenges } from '../../src/admin/accounts/challenges.ts'
+import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { createSoftwareAuthenticator, type SoftwareAuthenticator } from './support/authenticator.ts'
+import { decodeBase32 } from './support/base32.ts'
 import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
 import { DASHBOARD } from './support/request.ts'
 
@@ -66,6 +69,23 @@ describe('a passkey', () => {
     expect((await harness.request('GET', '/me', { cookie: cookieOf(half) })).status).toBe(401)
   })
 
+  test('of somebody else can’t be removed', async () => {
+    await add(ada.cookie, device)
+    const bob = await harness.person({ email: 'bob@example.com' })
+    expect((await harness.request('DELETE', `/me/passkeys/${device.id}`, { cookie: bob.cookie })).status).toBe(404)
+    expect(await harness.store.passkeys.listOf(ada.id)).toHaveLength(1)
+  })
+
+  test('is not stood in for by an app’s codes that were never confirmed', async () => {
+    await add(ada.cookie, device)
+    const proposed = await harness.request('POST', '/me/totp', { cookie: ada.cookie, body: {} })
+    const { secret } = (await proposed.json()) as { secret: string }
+    const half = await harness.request('POST', '/sign-in', { body: { email: 'ada@example.com', password: PASSWORD } })
+    const code = hotp(decodeBase32(secret), totpStep(harness.clock.unixSeconds()))
+    const response = await harness.request('POST', '/sign-in/code', { cookie: cookieOf(half), body: { code } })
+    expect(response.status).toBe(401)
+  })
+
   test('of a disabled account opens nothing', async () => {
     await add(ada.cookie, device)
     await harness.store.users.setDisabled(ada.id, true)
@@ -73,6 +93,54 @@ describe('a passkey', () => {
     expect(
       (await signIn({ challenge_id, credential: device.get(options.challenge, DASHBOARD, 'localhost') })).status,
     ).toBe(401)
+  })
+})
+
+describe('a challenge', () => {
+  const USES: readonly ChallengeUse[] = [
+    { purpose: 'sign-in', userId: null },
+    ...(['confirmation', 'registration'] as const).flatMap((purpose) =>
+      ['user_1', 'user_2'].map((userId) => ({ purpose, userId })),
+    ),
+  ]
+
+  test('is good for its own purpose and account, for five minutes, and remembered for longer than that', () => {
+    const { clock } = harness
+    const challenges = createChallenges(() => [new Uint8Array(32).fill(7)], clock)
+    for (const use of USES) {
+      const text = Buffer.from(challenges.issue(use)).toString('base64url')
+      const good = USES.filter((other) => challenges.check(text, other) !== null)
+      expect(good).toEqual([use])
+      const { rememberUntilSeconds = 0 } = challenges.check(text, use) ?? {}
+      expect(rememberUntilSeconds).toBeGreaterThanOrEqual(clock.unixSeconds() + 600)
+      clock.advance(299)
+      expect(challenges.check(text, use)).not.toBeNull()
+      clock.advance(1)
+      expect(challenges.check(text, use)).toBeNull()
+    }
+  })
+})
+
+describe('asking for a challenge', () => {
+  const stored = async (): Promise<number> =>
+    (await harness.store.database.query<{ id: string }>('SELECT id FROM passkey_challenges')).length
+
+  test('writes nothing, nor does a wrong answer; a right one is remembered until it is too old', async () => {
+    await add(ada.cookie, device)
+    const before = await stored()
+    const offers = await Promise.all(Array.from({ length: 100 }, () => offer('/sign-in/passkey/options')))
+    expect(new Set(offers.map(({ challenge_id }) => challenge_id)).size).toBe(100)
+    const [first] = offers
+    if (first === undefined) throw new Error('no offer')
+    const stranger = createSoftwareAuthenticator().get(first.options.challenge, DASHBOARD, 'localhost')
+    expect((await signIn({ challenge_id: first.challenge_id, credential: stranger })).status).toBe(401)
+    expect(await stored()).toBe(before)
+    const credential = device.get(first.options.challenge, DASHBOARD, 'localhost')
+    expect((await signIn({ challenge_id: first.challenge_id, credential })).status).toBe(200)
+    expect(await stored()).toBe(before + 1)
+    harness.clock.advance(601)
+    await harness.store.upkeep.sweep()
+    expect(await stored()).toBe(0)
   })
 })
 
@@ -123,6 +191,32 @@ describe('an answer is refused', () => {
         })
       ).status,
     ).toBe(401)
+  })
+
+  test('of two at once with one challenge, one', async () => {
+    await add(ada.cookie, device)
+    const { challenge_id, options } = await offer('/sign-in/passkey/options')
+    const credential = device.get(options.challenge, DASHBOARD, 'localhost')
+    const both = await Promise.all([signIn({ challenge_id, credential }), signIn({ challenge_id, credential })])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
+  })
+
+  test('to a challenge that was made up, or made elsewhere, or lives longer than it was given', async () => {
+    await add(ada.cookie, device)
+    const { challenge_id } = await offer('/sign-in/passkey/options')
+    const bytes = Buffer.from(challenge_id, 'base64url')
+    const later = Buffer.from(bytes)
+    later.writeUIntBE(later.readUIntBE(0, 6) + 3_600, 0, 6)
+    const elsewhere = createChallenges(() => [new Uint8Array(32).fill(8)], harness.clock)
+    const forged = [
+      bytes.fill(0, 22).toString('base64url'),
+      later.toString('base64url'),
+      Buffer.from(elsewhere.issue({ purpose: 'sign-in', userId: null })).toString('base64url'),
+    ]
+    for (const challenge of forged) {
+      const credential = device.get(challenge, DASHBOARD, 'localhost')
+      expect((await signIn({ challenge_id: challenge, credential })).status).toBe(401)
+    }
   })
 
   test('when its counter went back: a copy of the key is in use', async () => {

@@ -97,6 +97,53 @@ describe('checking', () => {
   })
 })
 
+describe('saving', () => {
+  test('a project says that its policy decides nothing until a revision is activated', async () => {
+    const saved = await post<{ policy: { id: string }; revision: { id: string } }>(
+      '',
+      { source: 'name: Q\nrules: []\n' },
+      201,
+    )
+    const projects = async (method: string, path: string, body?: object) => {
+      const response = await harness.request(method, `/organizations/alpha/projects${path}`, {
+        key: alpha.key,
+        ...(body && { body }),
+      })
+      return (await response.json()) as { id: string; policy_active: boolean }
+    }
+    const made = await projects('POST', '', { name: 'Waiting', policy_id: saved.policy.id })
+    expect(made.policy_active).toBe(false)
+    await post(`/${saved.policy.id}/activate`, { revision_id: saved.revision.id })
+    expect(await projects('GET', `/${made.id}`)).toEqual({ ...made, policy_active: true })
+  })
+
+  test('says what is likely not meant, also in the answer of a save', async () => {
+    const source = 'name: x\nrules:\n  - id: a\n    allow: chain.name == "bas"\n'
+    const warnings = [
+      {
+        ...{ line: 4, column: 26, pointer: '/rules/0/allow' },
+        message: 'no chain is named "bas": did you mean "base"?',
+      },
+    ]
+    expect(await post<object>('/check', { source })).toMatchObject({ valid: true, issues: [], warnings })
+    const made = await post<{ policy: { id: string }; warnings: object[] }>('', { source }, 201)
+    expect(made.warnings).toEqual(warnings)
+    expect(await post<object>(`/${made.policy.id}/revisions`, { source }, 201)).toMatchObject({ warnings })
+  })
+
+  test('a document with mistakes is refused with the list that a check gives', async () => {
+    const source = 'name: Two mistakes\nrules:\n  - { id: a, deny: tx.valu > 1 }\n  - { id: b, allow: nonsense }\n'
+    const { issues } = await post<{ issues: object[] }>('/check', { source })
+    expect(issues).toHaveLength(2)
+    const refused = await post<Record<string, unknown>>('', { source }, 400)
+    expect(refused).toMatchObject({ code: 'INVALID_REQUEST', field: 'source', issues })
+    expect(refused['detail']).toBe('the policy has 2 mistakes')
+    const good = 'name: Good\nrules: []\n'
+    const { policy } = await post<{ policy: { id: string } }>('', { source: good }, 201)
+    expect(await post<Record<string, unknown>>(`/${policy.id}/revisions`, { source }, 400)).toMatchObject({ issues })
+  })
+})
+
 describe('simulating', () => {
   const simulate = (body: object) => post<Simulation>('/simulate', body)
 
@@ -198,6 +245,34 @@ describe('simulating', () => {
     })
   })
 
+  test('asks screeners and chains for an organization admin alone; others give the answers themselves', async () => {
+    const source =
+      'name: x\nreads: { balance: { kind: native-balance } }\nrules:\n  - id: clean\n    deny: screener("paid").flagged\n' +
+      '  - id: known\n    deny: identity.verified && reads.balance > ether(1)\n  - id: rest\n    allow: "true"\n'
+    const path = '/organizations/alpha/policies/simulate'
+    const simulateAs = async (role: 'organization-admin' | 'reviewer' | 'viewer', facts?: object) => {
+      harness.askedNeeds.length = 0
+      const { cookie } = await harness.person({
+        email: `${crypto.randomUUID()}@alpha.example`,
+        roles: { [alpha.id]: role },
+      })
+      const body = { source, request: { chain: 'base', from: WALLET }, ...(facts === undefined ? {} : { facts }) }
+      const response = await harness.request('POST', path, { cookie, body })
+      const { unasked, verdict } = (await response.json()) as { unasked: string[]; verdict: string | null }
+      return { unasked, verdict, asked: harness.askedNeeds.map(({ kind }) => kind).toSorted() }
+    }
+    const all = { unasked: [], verdict: null, asked: ['identity', 'read', 'screener'] }
+    expect(await simulateAs('organization-admin')).toEqual(all as never)
+    for (const role of ['reviewer', 'viewer'] as const) {
+      expect(await simulateAs(role)).toEqual({ unasked: ['paid', 'balance'], verdict: null, asked: ['identity'] })
+      const facts = {
+        screeners: { paid: { flagged: false, score: 0, categories: [] } },
+        identity: { verified: false, level: 0, type: '' },
+      }
+      expect(await simulateAs(role, facts)).toEqual({ unasked: ['balance'], verdict: 'compliant', asked: [] })
+    }
+  })
+
   test('refuses what no request could be', async () => {
     const request = { chain: 'base', from: WALLET }
     const refused: readonly object[] = [
@@ -297,7 +372,7 @@ describe('a replay', () => {
       post<{ id: string; kind: string; state: string }>(`/${policy.id}/replay`, body, status)
     const queued = await ask({ revision_id: revision.id, since: '2026-01-01T00:00:00Z', until: '2026-02-01' }, 202)
     expect([queued.kind, queued.state]).toEqual(['policy.replay', 'queued'])
-    expect((await harness.store.jobs.find(alpha.id, queued.id))?.input).toEqual({
+    expect((await harness.store.tasks.find(alpha.id, queued.id))?.input).toEqual({
       source: SOURCE,
       revisionId: revision.id,
       policyId: policy.id,

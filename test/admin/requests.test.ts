@@ -1,7 +1,10 @@
 // What every route does with a request: bodies, idempotency keys, secrets, and the shape of errors.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { PERSON_RATE_LIMIT } from '../../src/admin/gate.ts'
+import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { ConstraintViolatedError } from '../../src/store/errors.ts'
 import { type Harness, startHarness } from './support/harness.ts'
-import type { CallOptions } from './support/request.ts'
+import { type CallOptions, toRequest } from './support/request.ts'
 
 let harness: Harness
 let alpha: Awaited<ReturnType<Harness['organization']>>
@@ -33,6 +36,19 @@ describe('a body', () => {
     expect(await harness.store.apiKeys.list(alpha.id)).toHaveLength(1)
   })
 
+  test('takes no whole number that JavaScript or the database would change', async () => {
+    for (const [method, path, body] of [
+      ['PUT', 'sessions/x/assignment', { user_id: null, version: 2 ** 64 }],
+      ['POST', 'sessions/x/decide', { status: 'retry', sequence: 2 ** 53 }],
+      ['POST', 'policies/x/activate', { revision_id: 'x', version: Number.MAX_VALUE }],
+    ] as const) {
+      const response = await harness.request(method, `/organizations/alpha/${path}`, { key: alpha.key, body })
+      expect([path, response.status]).toEqual([path, 400])
+      expect(await detailOf(response)).toContain('must be a whole number of at most 9007199254740991')
+    }
+    expect(harness.reported).toEqual([])
+  })
+
   test('is refused field by field, naming the field and the rule and never what was sent', async () => {
     const canary = 'CANARY'
     const rows: ReadonlyArray<readonly [object, string]> = [
@@ -59,7 +75,7 @@ describe('a body', () => {
       ],
       [
         { name: 'x', kind: 'admin', rate_limit: { requests_per_second: 0, burst: 1 } },
-        'request validation failed: rate_limit is not as it should be',
+        'request validation failed: rate_limit.requests_per_second must be a whole number from 1 to 1000000',
       ],
     ]
     for (const [body, detail] of rows) {
@@ -163,6 +179,105 @@ describe('an Idempotency-Key', () => {
   })
 })
 
+describe('a change whose answer was lost', () => {
+  type Handle = (typeof ADMIN_ROUTES)[number]['handle']
+  const headers = { 'idempotency-key': 'once' }
+  const body = { name: 'x', kind: 'identity' }
+  const CONNECTION = { address: '127.0.0.1', keepOpen: () => undefined }
+  /** The same API with another handler of the route that issues keys. */
+  const apiWith = (wrap: (handle: Handle) => Handle) => {
+    const api = harness.apiOver(
+      ADMIN_ROUTES.map((route) =>
+        route.operationId === 'issueKey' ? { ...route, handle: wrap(route.handle) } : route,
+      ),
+    )
+    return () => api(toRequest('POST', KEYS, { key: alpha.key, body, headers }), CONNECTION)
+  }
+  /** Beside the one that the organization began with. */
+  const keysMade = async (): Promise<number> => (await harness.store.apiKeys.list(alpha.id)).length - 1
+  const repeat = () => post(body, { headers })
+
+  test('is not made again: its claim was completed in the change’s own transaction', async () => {
+    // The answer can't be stored any more once the change is committed.
+    spyOn(harness.store.adminIdempotency, 'settle').mockRejectedValue(new Error('the store is away'))
+    const call = apiWith((handle) => handle)
+    expect((await call()).status).toBe(201)
+    expect(harness.reported).toHaveLength(1)
+    for (const seconds of [0, 31, 3_600]) {
+      harness.clock.advance(seconds)
+      const again = await repeat()
+      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+      expect(((await again.json()) as { key: unknown }).key).toBeNull()
+    }
+    expect(await keysMade()).toBe(1)
+  })
+
+  test('nor when its handler was cut off after the commit', async () => {
+    const call = apiWith((handle) => async (admitted) => {
+      await handle(admitted)
+      throw new Error('cut off')
+    })
+    expect((await call()).status).toBe(500)
+    for (const seconds of [0, 31]) {
+      harness.clock.advance(seconds)
+      expect((await repeat()).status).toBe(201)
+    }
+    expect(await keysMade()).toBe(1)
+  })
+
+  test('is said to be made where its answer is not known', async () => {
+    const call = apiWith((handle) => async (admitted) => {
+      await handle({
+        ...admitted,
+        write: (work) =>
+          admitted.write(async (tables, note) => {
+            await work(tables, note)
+            return { half: 'done' } as never
+          }),
+      })
+      throw new Error('cut off')
+    })
+    expect((await call()).status).toBe(500)
+    harness.clock.advance(31)
+    const again = await repeat()
+    expect(again.status).toBe(409)
+    expect(await detailOf(again)).toContain('made its change, and its answer was lost')
+    expect(await keysMade()).toBe(1)
+  })
+
+  test('is not committed by a request that has lost its claim', async () => {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const call = apiWith((handle) => async (admitted) => {
+      begun.resolve()
+      await gate.promise
+      return handle(admitted)
+    })
+    const slow = call()
+    await begun.promise
+    harness.clock.advance(31)
+    expect((await repeat()).status).toBe(201)
+    gate.resolve()
+    expect((await slow).status).toBe(409)
+    expect(await keysMade()).toBe(1)
+  })
+
+  test('may be tried again at once when the store refused it', async () => {
+    let refuses = true
+    const call = apiWith(
+      (handle) => async (admitted) =>
+        refuses ? admitted.write(() => Promise.reject(new ConstraintViolatedError('unique'))) : handle(admitted),
+    )
+    const refused = await call()
+    expect([refused.status, await detailOf(refused)]).toEqual([
+      409,
+      expect.stringContaining('there is one like it already'),
+    ])
+    refuses = false
+    expect((await call()).status).toBe(201)
+    expect(await keysMade()).toBe(1)
+  })
+})
+
 describe('a key’s power', () => {
   test('over the deployment is given only by who has it', async () => {
     expect((await post({ name: 'x', kind: 'admin', deployment: true })).status).toBe(403)
@@ -196,6 +311,30 @@ describe('a key’s power', () => {
     const statuses: number[] = []
     for (let n = 0; n < 3; n++) statuses.push((await harness.request('GET', '/me', { key: text })).status)
     expect(statuses).toEqual([200, 200, 429])
+  })
+})
+
+describe('a person', () => {
+  test('has one limit over all of their sessions, and nobody else is held up by it', async () => {
+    const { id, cookie } = await harness.person({ email: 'busy@alpha.example', roles: { [alpha.id]: 'viewer' } })
+    const other = await harness.services.sessions.begin(id, 'active', {
+      userAgent: '',
+      address: '',
+      sessionToken: null,
+      deviceToken: null,
+    })
+    const { burst } = PERSON_RATE_LIMIT
+    const asked = await Promise.all(
+      Array.from({ length: burst }, () => harness.request('GET', '/organizations/alpha', { cookie })),
+    )
+    expect(asked.filter(({ status }) => status !== 200)).toEqual([])
+    const refused = await harness.request('GET', '/me', { cookie: other.cookie.split(';')[0] ?? '' })
+    expect([refused.status, refused.headers.get('ratelimit-limit')]).toEqual([429, String(burst)])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    const { cookie: neighbour } = await harness.person({ email: 'calm@alpha.example', roles: { [alpha.id]: 'viewer' } })
+    expect((await harness.request('GET', '/me', { cookie: neighbour })).status).toBe(200)
+    harness.clock.advance(1)
+    expect((await harness.request('GET', '/me', { cookie })).status).toBe(200)
   })
 })
 

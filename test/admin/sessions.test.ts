@@ -49,7 +49,7 @@ describe('a decision', () => {
     const id = await submitted()
     const { status, body } = await decide(id, {
       ...{ status: 'retry', sequence: 2, public_comment: 'The photograph is blurred.', private_comment: 'Second try.' },
-      corrections: ['portrait'],
+      corrections: ['fullName'],
     })
     expect([status, body['status'], body['public_comment']]).toEqual([200, 'retry', 'The photograph is blurred.'])
     expect((body['events'] as Record<string, unknown>[]).at(-1)).toMatchObject({

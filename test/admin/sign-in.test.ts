@@ -1,6 +1,6 @@
 // Signing in as people do it and as attackers try it.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { newToken } from '../../src/admin/accounts/token.ts'
+import { hashToken, newToken } from '../../src/admin/accounts/token.ts'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { type Harness, PASSWORD, startHarness } from './support/harness.ts'
@@ -24,8 +24,11 @@ describe('a password', () => {
     await harness.person({ email: 'ada@example.com' })
     const response = await signIn('ADA@Example.COM', PASSWORD)
     expect(response.status).toBe(200)
-    expect(response.headers.get('set-cookie')).toMatch(
-      /^countersign=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+    const cookies = response.headers.getSetCookie()
+    expect(cookies).toHaveLength(2)
+    expect(cookies[0]).toMatch(/^countersign=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/)
+    expect(cookies[1]).toMatch(
+      /^countersign-device=[A-Za-z0-9_.-]+; Max-Age=15552000; Path=\/; HttpOnly; SameSite=Strict$/,
     )
     expect(await statusOf(cookieOf(response))).toBe(200)
   })
@@ -70,11 +73,11 @@ describe('a password', () => {
     const statuses: number[] = []
     for (let attempt = 0; attempt < 7; attempt++)
       statuses.push((await signIn('ada@example.com', `wrong password ${attempt}`)).status)
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429])
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429])
     const refused = await signIn('ada@example.com', PASSWORD)
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
     expect((await signIn('bob@example.com', PASSWORD)).status).toBe(200)
-    harness.clock.advance(3)
+    harness.clock.advance(60)
     expect((await signIn('ada@example.com', PASSWORD)).status).toBe(200)
   })
 
@@ -108,6 +111,30 @@ describe('a session', () => {
     expect(await statusOf(other.cookie)).toBe(401)
   })
 
+  test('ends when somebody signs in over its cookie, and not when that fails', async () => {
+    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    await harness.person({ email: 'bob@example.com' })
+    const other = await harness.person({ email: 'eve@example.com' })
+    expect((await signIn('ada@example.com', 'wrong password here', { cookie })).status).toBe(401)
+    expect(await statusOf(cookie)).toBe(200)
+    const bob = await signIn('bob@example.com', PASSWORD, { cookie })
+    expect([await statusOf(cookie), await statusOf(cookieOf(bob)), await statusOf(other.cookie)]).toEqual([
+      401, 200, 200,
+    ])
+  })
+
+  test('of an account that is disabled ends for good: it does not come back with the account', async () => {
+    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
+    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
+    const disable = async (disabled: boolean): Promise<number> =>
+      (await harness.request('PATCH', `/users/${id}`, { cookie: root.cookie, body: { disabled } })).status
+    expect(await statusOf(cookie)).toBe(200)
+    expect(await disable(true)).toBe(200)
+    expect(await statusOf(cookie)).toBe(401)
+    expect(await disable(false)).toBe(200)
+    expect(await statusOf(cookie)).toBe(401)
+  })
+
   test('of one account can’t be ended by another', async () => {
     const ada = await harness.person({ email: 'ada@example.com' })
     const bob = await harness.person({ email: 'bob@example.com' })
@@ -128,9 +155,9 @@ describe('a session', () => {
 
 describe('a second factor', () => {
   const enrol = async (cookie: string) => {
-    const proposed = (await (
-      await harness.request('POST', '/me/totp', { cookie, body: { password: PASSWORD } })
-    ).json()) as { secret: string }
+    const proposed = (await (await harness.request('POST', '/me/totp', { cookie, body: {} })).json()) as {
+      secret: string
+    }
     const secret = decodeBase32(proposed.secret)
     const code = (offset = 0): string => hotp(secret, totpStep(harness.clock.unixSeconds()) + offset)
     const confirmed = await harness.request('POST', '/me/totp/confirm', { cookie, body: { code: code() } })
@@ -181,6 +208,24 @@ describe('a second factor', () => {
     expect(statuses.at(-1)).toBe(429)
   })
 
+  test('a recovery code of somebody else’s is none', async () => {
+    const ada = await harness.person({ email: 'ada@example.com' })
+    const bob = await harness.person({ email: 'bob@example.com' })
+    const [{ recoveryCodes }] = [await enrol(ada.cookie), await enrol(bob.cookie)]
+    const half = await signIn('bob@example.com', PASSWORD)
+    expect((await complete(cookieOf(half), recoveryCodes[0] ?? '')).status).toBe(401)
+    const own = await signIn('ada@example.com', PASSWORD)
+    expect((await complete(cookieOf(own), recoveryCodes[0] ?? '')).status).toBe(200)
+  })
+
+  test('a recovery code of the shorter kind works until it is used', async () => {
+    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
+    await enrol(cookie)
+    await harness.store.users.setRecoveryCodes(id, [hashToken('aB3dE-9xYz0')])
+    const half = await signIn('ada@example.com', PASSWORD)
+    expect((await complete(cookieOf(half), 'aB3dE-9xYz0')).status).toBe(200)
+  })
+
   test('has five minutes', async () => {
     const { cookie } = await harness.person({ email: 'ada@example.com' })
     const { code } = await enrol(cookie)
@@ -189,20 +234,11 @@ describe('a second factor', () => {
     expect((await complete(cookieOf(half), code())).status).toBe(401)
   })
 
-  test('can’t be ended, nor begun, by whoever finds a session open: the password is asked for', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
-    const wrong = { cookie, body: { password: 'not the password' } }
-    expect((await harness.request('POST', '/me/totp', wrong)).status).toBe(401)
-    await enrol(cookie)
-    expect((await harness.request('POST', '/me/totp/remove', wrong)).status).toBe(401)
-    expect((await harness.request('POST', '/me/totp', { cookie, body: { password: PASSWORD } })).status).toBe(409)
-  })
-
   test('its secret is sealed in the database', async () => {
     const { id, cookie } = await harness.person({ email: 'ada@example.com' })
-    const proposed = (await (
-      await harness.request('POST', '/me/totp', { cookie, body: { password: PASSWORD } })
-    ).json()) as { secret: string }
+    const proposed = (await (await harness.request('POST', '/me/totp', { cookie, body: {} })).json()) as {
+      secret: string
+    }
     const credential = await harness.store.users.findCredential({ userId: id })
     expect(Buffer.from(credential?.totpSecret ?? []).includes(Buffer.from(decodeBase32(proposed.secret)))).toBe(false)
   })
@@ -246,6 +282,10 @@ describe('a one-time link', () => {
     const newest = await link('first-admin', null)
     expect((await use({ token: replaced, ...first })).status).toBe(401)
     expect((await use({ token: newest, ...first })).status).toBe(200)
+    const { id } = await harness.person({ email: 'ada@example.com' })
+    const [lost, sent] = [await link('recovery', id), await link('recovery', id)]
+    expect((await use({ token: lost, password: PASSWORD })).status).toBe(401)
+    expect((await use({ token: sent, password: PASSWORD })).status).toBe(200)
   })
 
   test('a weak password leaves it as it was', async () => {
@@ -270,6 +310,24 @@ describe('a one-time link', () => {
       name: 'New',
       deploymentAdmin: false,
     })
+    // Whoever finds it later has no use of it.
+    expect((await use({ token, password: `${PASSWORD} of a thief` })).status).toBe(401)
+    expect((await signIn('new@example.com', PASSWORD)).status).toBe(200)
+  })
+
+  test('takes no password made of the account’s own words', async () => {
+    const { id } = await harness.organization('wollstone')
+    const user = await harness.person({ email: 'ada@example.com', roles: { [id]: 'viewer' } })
+    const token = await link('recovery', user.id)
+    for (const password of ['ada-example-2026', 'Wollstone1234', 'countersign1']) {
+      const response = await use({ token, password })
+      expect([password, response.status, await detailOf(response)]).toEqual([
+        password,
+        400,
+        expect.stringContaining('password must be harder to guess'),
+      ])
+    }
+    expect((await use({ token, password: 'violet canyon teapot' })).status).toBe(200)
   })
 
   test('of a recovery ends the sessions there were', async () => {

@@ -24,6 +24,14 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
   const { id, key } = await harness.organization(slug)
   const admin = await harness.person({ email: `admin@${slug}.example`, roles: { [id]: 'organization-admin' } })
   const member = await harness.person({ email: `member@${slug}.example`, roles: { [id]: 'viewer' } })
+  const asked = await harness.person({ email: `asked@${slug}.example` })
+  const offer = await store.membershipOffers.make(
+    {
+      ...{ organizationId: id, userId: asked.id, role: 'viewer', askedBy: 'user:x', askedByName: 'x' },
+      expiresAtSeconds: harness.clock.unixSeconds() + 3600,
+    },
+    new Uint8Array(32).fill(n),
+  )
   const policy = await store.policies.create({ organizationId: id, name: slug })
   const revision = await store.policies.saveRevision({
     organizationId: id,
@@ -65,10 +73,14 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
   })
   await store.sessions.changeStatus({ organizationId: id, sessionId: session, to: 'submitted', actor: 'person' })
   const [message] = (await store.webhookMessages.page(id, {}, { after: null, limit: 1 })).items
-  const job = await store.jobs.create({ organizationId: id, kind: 'test', input: {}, actor: 'service' })
+  const job = await store.tasks.create({ organizationId: id, kind: 'test', input: {}, actor: 'service' })
   const approval = await store.approvals.request({
     ...{ organizationId: id, action: 'policy.activate', subject: policy.id, lifeSeconds: 60 },
-    ...{ detail: { revision_id: revision?.id }, requestedBy: member.id },
+    ...{
+      detail: { name: slug, changes: [], differences: null, effects: [], comment: '' },
+      request: {},
+      requestedBy: member.id,
+    },
   })
   return {
     ...{ id, key, cookie: admin.cookie },
@@ -85,6 +97,7 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
       document: 'evidence_0000000000000000',
       job: job.id,
       approval: approval.id,
+      offer,
       uuid: uuidOf(n),
       endpoint: endpointId,
       message: message?.id ?? '',
@@ -109,6 +122,7 @@ afterAll(() => harness.close())
 /** Bodies that would be right, so that nothing but the id is wrong. */
 const BODIES: Readonly<Record<string, object>> = {
   changeMember: { role: 'viewer' },
+  changeMemberOffer: { role: 'viewer' },
   changeProject: { name: 'taken' },
   saveRevision: { source: SOURCE },
   activateRevision: { revision_id: 'revision_x' },
@@ -134,9 +148,10 @@ const snapshot = async (id: string) => {
     sessions: await store.sessions.list(id, { limit: 100 }),
     endpoints: await store.webhookEndpoints.list(id),
     messages: (await store.webhookMessages.page(id, {}, { after: null, limit: 100 })).items,
-    jobs: (await store.jobs.page(id, { after: null, limit: 100 })).items,
+    jobs: (await store.tasks.page(id, { after: null, limit: 100 })).items,
     approvals: (await store.approvals.page({ organizationId: id }, { after: null, limit: 100 })).items,
     members: (await store.memberships.page(id, { after: null, limit: 100 })).items,
+    offers: (await store.membershipOffers.page(id, { after: null, limit: 100 })).items,
   }
 }
 

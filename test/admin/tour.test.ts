@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => harness.close())
 
 /** Questions that need a body, and steps that have changed nothing yet. */
-const NOT_NOTED = /\/(check|simulate|test|options)$|^\/me\/totp$/
+const NOT_NOTED = /\/(check|simulate|test|options)$|^\/me\/(totp|confirm)$/
 
 const auditEntries = async (): Promise<number> => (await harness.store.audit.verify()).entries
 
@@ -35,6 +35,8 @@ const call = async <Body = Record<string, never>>(
 ): Promise<Body> => {
   const entriesBefore = await auditEntries()
   const response = await harness.request(method, path, { ...(root === undefined ? {} : { cookie: root }), ...options })
+  // A fresh proof gives the session another cookie.
+  if (['/me/confirm', '/me/password'].includes(path)) root = cookieOf(response)
   const text = await response.text()
   const noted = (await auditEntries()) > entriesBefore
   expect([method, path, noted]).toEqual([method, path, method !== 'GET' && status < 300 && !NOT_NOTED.test(path)])
@@ -81,7 +83,7 @@ describe('a tour of the admin API', () => {
   })
 
   test('a second factor', async () => {
-    const { secret } = await call<{ secret: string }>(200, 'POST', '/me/totp', { body: { password: PASSWORD } })
+    const { secret } = await call<{ secret: string }>(200, 'POST', '/me/totp', { body: {} })
     const bytes = decodeBase32(secret)
     const code = (): string => hotp(bytes, totpStep(harness.clock.unixSeconds()))
     const { recovery_codes: codes } = await call<{ recovery_codes: string[] }>(200, 'POST', '/me/totp/confirm', {
@@ -95,7 +97,14 @@ describe('a tour of the admin API', () => {
     expect(whole.status).toBe(200)
     const other = cookieOf(whole)
     expect((await harness.request('POST', '/sign-out', { cookie: other, body: {} })).status).toBe(204)
-    await call(204, 'POST', '/me/totp/remove', { body: { password: PASSWORD } })
+    const rule = '/deployment/second-factor-rule'
+    expect(await call<object>(200, 'PUT', rule, { body: { required: true } })).toEqual({ required: true })
+    await call(409, 'POST', '/me/totp/remove', { body: {} })
+    await call(200, 'PUT', rule, { body: { required: false } })
+    expect(await call<object>(200, 'GET', rule)).toEqual({ required: false })
+    await call(204, 'POST', '/me/totp/remove', { body: {} })
+    await call(204, 'POST', '/me/confirm', { body: { password: PASSWORD } })
+    await call(200, 'POST', '/me/confirm/passkey/options', { body: {} })
     await call(200, 'POST', '/sign-in/passkey/options', { body: {} })
     await call(200, 'POST', '/me/passkeys/options', { body: {} })
     await call(200, 'GET', '/me/passkeys')
@@ -146,6 +155,25 @@ describe('a tour of the admin API', () => {
     })
     expect(url).toStartWith('http://localhost:8082/welcome#')
     await call(204, 'DELETE', `/organizations/tour/members/${user}`)
+    const ask = async (email: string) => {
+      const person = await harness.person({ email })
+      const { offer } = await call<{ offer: { id: string } }>(201, 'POST', '/organizations/tour/members', {
+        body: { email, name: 'Asked', role: 'viewer' },
+      })
+      return { cookie: person.cookie, path: `/organizations/tour/member-offers/${offer.id}`, id: offer.id }
+    }
+    const first = await ask('asked@example.com')
+    await call(200, 'GET', '/organizations/tour/member-offers')
+    await call(200, 'PATCH', first.path, { body: { role: 'reviewer' } })
+    const renewed = await call<{ url: string }>(200, 'POST', `${first.path}/link`, { body: {} })
+    await call(200, 'GET', '/me/offers', { cookie: first.cookie })
+    await call(204, 'POST', `/me/offers/${first.id}/accept`, {
+      cookie: first.cookie,
+      body: { code: new URL(renewed.url).hash.split('.')[1] },
+    })
+    const second = await ask('unwilling@example.com')
+    await call(204, 'POST', `/me/offers/${second.id}/decline`, { cookie: second.cookie, body: {} })
+    await call(204, 'DELETE', (await ask('mistaken@example.com')).path)
     await call(200, 'GET', '/users')
     const made = await call<{ user: { id: string } }>(201, 'POST', '/users', {
       body: { email: 'second@example.com', name: 'Second', deployment_admin: true },
@@ -350,7 +378,7 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', '/jobs')
     await call(200, 'GET', `/jobs/${job.id}`)
     await call(200, 'POST', `/jobs/${job.id}/cancel`, { body: {} })
-    const own = await harness.store.jobs.create({ organizationId, kind: 'test', input: {}, actor: 'service' })
+    const own = await harness.store.tasks.create({ organizationId, kind: 'test', input: {}, actor: 'service' })
     await call(200, 'GET', '/organizations/tour/jobs')
     await call(200, 'GET', `/organizations/tour/jobs/${own.id}`)
     await call(200, 'POST', `/organizations/tour/jobs/${own.id}/cancel`, { body: {} })
@@ -398,6 +426,12 @@ describe('a tour of the admin API', () => {
     })
     await harness.store.users.setDeploymentAdmin(id, true)
     await call(200, 'GET', '/organizations/tour/settings')
+    await call(200, 'PUT', '/organizations/tour/verification-trust', { body: { trusts: 'none' } })
+    await call(200, 'GET', '/organizations/tour/verification-trust')
+    const key = await harness.issueKey(organizationId, 'admin')
+    await call(200, 'PUT', '/organizations/tour/second-factor-rule', { key, body: { required: true } })
+    await call(200, 'PUT', '/organizations/tour/second-factor-rule', { key, body: { required: false } })
+    await call(200, 'GET', '/organizations/tour/second-factor-rule')
     await call(200, 'PATCH', '/organizations/tour/settings', { body: { second_person: true } })
     const asked = await call<{ id: string }>(202, 'PATCH', '/organizations/tour/settings', {
       body: { second_person: false },
@@ -407,10 +441,10 @@ describe('a tour of the admin API', () => {
     await call(200, 'POST', `/organizations/tour/approvals/${asked.id}/decide`, { cookie, body: { approve: true } })
     await call(200, 'GET', '/deployment/settings')
     await call(200, 'PATCH', '/deployment/settings', { body: { second_person: true } })
-    const key = await call<{ id: string }>(202, 'POST', '/attesters', { body: { kind: 'ed25519' } })
+    const made = await call<{ id: string }>(202, 'POST', '/attesters', { body: { kind: 'ed25519' } })
     await call(200, 'GET', '/approvals')
     expect(await call<object>(200, 'GET', '/approvals/waiting')).toEqual({ waiting: 1 })
-    await call(200, 'POST', `/approvals/${key.id}/decide`, { cookie, body: { approve: false } })
+    await call(200, 'POST', `/approvals/${made.id}/decide`, { cookie, body: { approve: false } })
     await call(200, 'GET', '/organizations/tour/audit?limit=2')
     await call(200, 'GET', '/audit')
     expect(await call<object>(200, 'GET', '/audit/verify')).toMatchObject({ ok: true, broken_at: null })
@@ -418,7 +452,7 @@ describe('a tour of the admin API', () => {
 
   test('nothing was left out, and nothing failed on the way', () => {
     // Made by authenticators alone; see passkeys.test.ts.
-    const elsewhere = ['passkeySignIn', 'addPasskey', 'removePasskey', 'openDocument']
+    const elsewhere = ['passkeySignIn', 'confirmPasskey', 'addPasskey', 'removePasskey', 'openDocument']
     const missed = ADMIN_ROUTES.map(({ operationId }) => operationId).filter(
       (id) => !covered.has(id) && !elsewhere.includes(id),
     )

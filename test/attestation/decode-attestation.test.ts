@@ -49,6 +49,7 @@ describe('accepted', () => {
     expect(decode(onChain)).toEqual({
       chain: { name: 'base', family: 'evm', chainId: 8453 },
       from: parseEvmAddress(WALLET)!,
+      onBehalf: null,
       to: parseEvmAddress(CONTRACT)!,
       toAsSent: CONTRACT,
       verificationHash: null,
@@ -96,8 +97,16 @@ describe('accepted', () => {
     expect(new Set(spellings.map((from) => decode({ ...onChain, from }).from)).size).toBe(1)
   })
 
+  test('the user whom the wallet represents, in any case; null and absent: nobody', () => {
+    const onBehalf = parseEvmAddress(CONTRACT)!
+    expect(decode({ ...onChain, on_behalf: CONTRACT })).toEqual({ ...decode(onChain), onBehalf })
+    expect(decode({ ...onChain, on_behalf: CONTRACT.toLowerCase() }).onBehalf).toBe(onBehalf)
+    expect(decode({ ...onSolana, on_behalf: PROGRAM }).onBehalf).toBe(parseSolanaAddress(PROGRAM)!)
+    expect(decode({ ...onChain, on_behalf: null }).onBehalf).toBeNull()
+  })
+
   test('fields that the specification does not name', () => {
-    expect(decode({ ...onChain, on_behalf: 'x', Chain: 1, policy_id: null, constructor: {} })).toEqual(decode(onChain))
+    expect(decode({ ...onChain, policy_id: null, nonce: 1, constructor: {} })).toEqual(decode(onChain))
   })
 
   test('null for a field that may be left out', () => {
@@ -390,5 +399,56 @@ describe('laws', () => {
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+test('a represented user that is no address of the chain: nobody is screened in its place', () => {
+  const detail = `request validation failed: on_behalf ${RULES['from']}`
+  for (const on_behalf of ['', ' ', 'x', '0x', PROGRAM, `${CONTRACT}0`, `${CONTRACT} `]) {
+    expect(refusal({ ...onChain, on_behalf })).toEqual({ code: 'INVALID_FIELD', detail })
+  }
+  for (const on_behalf of [0, false, [], {}]) {
+    expect(refusal({ ...onChain, on_behalf })?.detail).toBe('request validation failed: on_behalf must be a string')
+  }
+  expect(refusal({ ...onSolana, on_behalf: CONTRACT })?.detail).toContain(SOLANA_ADDRESS_RULE)
+})
+
+describe('a field that is a known one in another spelling', () => {
+  test.each([
+    ['msgvalue', 'msg_value'],
+    ['msgValue', 'msg_value'],
+    ['MSG_VALUE', 'msg_value'],
+    ['msg_valu', 'msg_value'],
+    ['verificationHash', 'verification_hash'],
+    ['form', 'from'],
+    ['dta', 'data'],
+    ['Chain', 'chain'],
+    ['chian', 'chain'],
+    ['userIp', 'user_ip'],
+    ['onBehalf', 'on_behalf'],
+    ['on_behlaf', 'on_behalf'],
+    ['To', 'to'],
+    ['idempotencyKey', 'idempotency_key'],
+  ])('%s is refused, naming %s', (sent, known) => {
+    expect(refusal({ ...onChain, [sent]: '1' })).toEqual({
+      code: 'INVALID_FIELD',
+      detail: `request validation failed: unknown field ${sent}, did you mean ${known}?`,
+    })
+  })
+
+  test('comes before what is missing for its sake', () => {
+    expect(refusal({ form: WALLET, chain: 'base', to: CONTRACT })?.detail).toContain('unknown field form')
+  })
+
+  test('is named without what no log or page should hold', () => {
+    const detail = refusal({ ...onChain, [`msg${'_'.repeat(1_000)}value`]: '1' })?.detail ?? ''
+    expect(detail.length).toBeLessThan(128)
+    expect(refusal({ ...onChain, 'dat\na': '1' })?.detail).toContain('unknown field data, did you mean data?')
+  })
+
+  test('other fields are nobody’s', () => {
+    for (const name of ['nonce', 'gas', 'tx', 'id', 'value', 'policy_id', 'metadata', 'message', '', '__proto_']) {
+      expect(decode({ ...onChain, [name]: '1' })).toEqual(decode(onChain))
+    }
   })
 })

@@ -21,6 +21,7 @@ describe('accepted', () => {
     expect(decode(good)).toEqual({
       chain: { name: 'ethereum', family: 'evm', chainId: 1 },
       from: parseEvmAddress(WALLET)!,
+      onBehalf: null,
       to: parseEvmAddress(CONTRACT)!,
       toAsSent: CONTRACT,
       data: '0x',
@@ -171,4 +172,18 @@ test('the first rule that fails is the answer', () => {
     if (text.includes(' ')) expect(detail).toBe(text)
     else expect(detail).toStartWith(`request validation failed: ${text} `)
   }
+})
+
+test('the user whom the sender represents', () => {
+  expect(decode({ ...good, on_behalf: CONTRACT }).onBehalf).toBe(parseEvmAddress(CONTRACT)!)
+  expect(decode({ ...good, on_behalf: null }).onBehalf).toBeNull()
+  for (const on_behalf of ['', 'x', SOLANA]) {
+    expect(refusal({ ...good, on_behalf })?.detail).toStartWith('request validation failed: on_behalf must be an EVM')
+  }
+})
+
+test('a chain in another spelling of the field is refused: without it, it would be Ethereum', () => {
+  expect(refusal({ ...good, chainId: 8453 })?.detail).toBe(
+    'request validation failed: unknown field chainId, did you mean chain_id?',
+  )
 })

@@ -20,7 +20,10 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
   })) as unknown as CollectJobFacts
   const context = {
     ...{ organizationId: 'o', keyId: 'k', environment: 'live', requestId: 'r', uuid: 'u', deadlineMs: 1_000 },
-    onDispatch: () => events.push('dispatched'),
+    onDispatch: () => {
+      events.push('dispatched')
+      return undefined
+    },
   } as unknown as CallContext
   const pool = {
     submit: () => {
@@ -41,6 +44,12 @@ describe('a job', () => {
     const withFacts = setUp(async () => ANSWER, NEEDS)
     await withFacts.decide()
     expect(withFacts.events[0]).toBe('dispatched')
+  })
+
+  test('that has no expiration yet and is not denied counts only when it is signed', async () => {
+    const unsigned = setUp(async () => ({ compliant: true, ruleId: null, body: '' }), NEEDS)
+    await unsigned.decide()
+    expect(unsigned.events.at(-1)).toBe('settled false')
   })
 
   test('that came too late counts as if it was signed; one that was refused does not', async () => {

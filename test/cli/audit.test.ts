@@ -2,13 +2,24 @@
 // it, without what was given with them.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { runAudit } from '../../src/cli/audit.ts'
 import { isNoted, noteCommand } from '../../src/cli/command-note.ts'
+import { operatingUser } from '../../src/cli/operating-user.ts'
+import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { openStore } from '../../src/store/store.ts'
+import { AuditDivergedError, type ShippedAuditReport, shipAudit } from '../../src/wiring/audit-ship.ts'
+import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { openOver } from './door-over.ts'
 
 let temporary: TemporaryStore
 let organizationId: string
 let stdout = ''
+let shipFolder: string
 let stderr = ''
 
 beforeEach(async () => {
@@ -16,8 +27,12 @@ beforeEach(async () => {
   organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
   stdout = ''
   stderr = ''
+  shipFolder = mkdtempSync(join(tmpdir(), 'countersign-audit-ship-'))
 })
-afterEach(() => temporary.remove())
+afterEach(async () => {
+  await temporary.remove()
+  rmSync(shipFolder, { recursive: true, force: true })
+})
 
 const run = (...words: string[]): Promise<number> =>
   runAudit(words, {
@@ -30,6 +45,7 @@ const run = (...words: string[]): Promise<number> =>
       },
     },
     openStore: async () => ({ ...temporary.store, close: async () => undefined }),
+    openTarget: (place) => createFolderTarget(place?.kind === 'folder' ? place.path : shipFolder),
   })
 
 const note = (verb: string, ...words: string[]): Promise<void> => noteCommand(temporary.store, verb, words, 'anna')
@@ -66,46 +82,164 @@ describe('audit verify', () => {
   })
 })
 
+describe('the shipped audit log', () => {
+  const ship = () => {
+    const { audit, deploymentId } = temporary.store
+    return shipAudit({ ...{ audit, deploymentId, linesPerObject: 3 }, target: createFolderTarget(shipFolder) })
+  }
+  const copies = (): string[] =>
+    readdirSync(join(shipFolder, 'audit-log', temporary.store.deploymentId))
+      .sort()
+      .map((name) => join(shipFolder, 'audit-log', temporary.store.deploymentId, name))
+  const fill = async (count: number): Promise<void> => {
+    for (let index = 0; index < count; index++) await note('org', 'create', `name${index}`)
+  }
+  /** Around the database, as somebody with its file would. */
+  const tamper = (...statements: string[]): void => {
+    const file = new Database(temporary.path)
+    for (const name of ['audit_log_refuses_update', 'audit_log_refuses_delete']) file.run(`DROP TRIGGER ${name}`)
+    for (const statement of statements) file.run(statement)
+    file.close()
+  }
+  const verifyCopy = async (): Promise<{ code: number; report: ShippedAuditReport }> => {
+    stdout = ''
+    const code = await run('verify', '--shipped', '--json')
+    return { code, report: JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as ShippedAuditReport }
+  }
+
+  test('is every entry as a line, goes on where it was, and verifies', async () => {
+    expect(await ship()).toBe(0)
+    await fill(2)
+    expect(await ship()).toBe(2)
+    await fill(5)
+    expect((await verifyCopy()).report).toMatchObject({ ok: true, entries: 2, behind: 5 })
+    expect(await ship()).toBe(5)
+    expect(await ship()).toBe(0)
+    expect(copies().map((path) => readFileSync(path, 'utf8').trim().split('\n').length)).toEqual([3, 3, 1])
+    expect(await verifyCopy()).toMatchObject({ code: 0, report: { ok: true, entries: 7, behind: 0, brokenAt: null } })
+  })
+
+  test('shows that the log in the database was cut or rewritten, and is not written over', async () => {
+    await fill(5)
+    await ship()
+    const before = copies().map((path) => readFileSync(path, 'utf8'))
+    tamper('DELETE FROM audit_log WHERE sequence > 3', "UPDATE counters SET value = 3 WHERE name = 'audit'")
+    // By itself the log looks whole.
+    expect(await temporary.store.audit.verify()).toMatchObject({ ok: true, entries: 3 })
+    await expect(ship()).rejects.toBeInstanceOf(AuditDivergedError)
+    expect((await verifyCopy()).report.difference).toContain('entry 5 is missing')
+    await fill(4)
+    await expect(ship()).rejects.toThrow('entry 5 is another one')
+    expect(await verifyCopy()).toMatchObject({ code: 1, report: { ok: false, brokenAt: null } })
+    expect(copies().map((path) => readFileSync(path, 'utf8'))).toEqual(before)
+  })
+
+  test('shows a line that was altered, taken out or put in, and an object that is gone', async () => {
+    await fill(7)
+    await ship()
+    const [first = '', second = ''] = copies()
+    const [one, other] = [readFileSync(first, 'utf8'), readFileSync(second, 'utf8')]
+    const broken = async (path: string, text: string, at: number): Promise<void> => {
+      writeFileSync(path, text)
+      expect(await verifyCopy()).toMatchObject({ code: 1, report: { ok: false, brokenAt: at } })
+    }
+    await broken(first, one.replace('name1', 'name9'), 2)
+    await broken(first, one.split('\n').slice(1).join('\n'), 1)
+    await broken(first, `${one}${one.split('\n')[0]}\n`, 4)
+    writeFileSync(first, one)
+    rmSync(second)
+    expect((await verifyCopy()).report).toMatchObject({ ok: false, brokenAt: 4 })
+    writeFileSync(second, other)
+    expect((await verifyCopy()).code).toBe(0)
+    // Cut at its end, the copy is behind, and the next pass fills it again.
+    rmSync(copies().at(-1) ?? '')
+    expect((await verifyCopy()).report).toMatchObject({ entries: 6, behind: 1 })
+    expect(await ship()).toBe(1)
+  })
+})
+
 describe('audit list', () => {
   test('prints the newest entries last, of one organization or action when asked', async () => {
-    await note('attester', 'add', '--kind', 'secp256k1')
-    await note('project', 'create', '--name', 'Shop')
-    await note('org', 'level', 'demo', 'enhanced')
+    const { door } = await openOver(temporary)()
+    await note('attester', 'rotate-passphrase')
+    const params = { organization: organizationId }
+    await door.call('POST /organizations/{organization}/lists', { params, body: { name: 'mine' } })
+    await door.call('PATCH /organizations/{organization}', { params, body: { level: 'enhanced' } })
     expect(await run('list', '--json')).toBe(0)
     const entries = JSON.parse(stdout) as { action: string; organizationId: string | null }[]
     expect(entries.map(({ action, organizationId: of }) => [action, of])).toEqual([
-      ['command.attester.add', null],
-      ['command.project.create', organizationId],
-      ['command.org.level', organizationId],
+      ['command.attester.rotate-passphrase', null],
+      ['list.create', organizationId],
+      ['organization.change', organizationId],
     ])
     stdout = ''
-    expect(await run('list', '--org', 'demo', '--action', 'command.org.level')).toBe(0)
+    expect(await run('list', '--org', 'demo', '--action', 'organization.change')).toBe(0)
     expect(stdout).toContain('anna')
-    expect(stdout).not.toContain('project.create')
+    expect(stdout).not.toContain('list.create')
     expect(await run('list', '--org', 'nobody')).toBe(1)
     expect(await run('list', '--limit', '0')).toBe(2)
   })
 })
 
-describe('what a command leaves', () => {
-  test('is who, what and of what, and of the options their names alone', async () => {
-    await note('webhook', 'add', '--url=https://hooks.example/?key=secret', '--org', 'demo')
-    const entry = await newest()
-    expect(entry).toMatchObject({
-      ...{ organizationId, actor: 'command-line', actorName: 'anna', action: 'command.webhook.add', subject: '' },
-      detail: { words: [], options: ['url', 'org'] },
-    })
-    expect(JSON.stringify(entry)).not.toContain('secret')
+describe('who runs a command', () => {
+  const PASSWD = 'root:x:0:0:root:/root:/bin/sh\nanna:x:1000:1000::/home/anna:/bin/sh\n:x:1002:::\n'
+  const of = (uid: number | undefined, directory: string | null = null, passwd = PASSWD): string =>
+    operatingUser({ uid, passwd: () => passwd, directory: () => directory })
+
+  test('is who the system says by number: its file, its directory, or the number itself', () => {
+    expect(of(1000, 'someone else')).toBe('anna')
+    expect(of(1001, 'bea')).toBe('bea')
+    for (const uid of [1001, 1002, 100, 10]) expect(of(uid)).toBe(`uid ${uid}`)
+    expect(of(1000, null, '')).toBe('uid 1000')
+    expect(of(undefined)).toBe('unknown')
   })
 
-  test('is in the organization of the key that it was about', async () => {
-    const other = await temporary.store.organizations.create({ slug: 'other', name: 'Other' })
-    const { record } = await temporary.store.apiKeys.issue({
-      ...{ organizationId: other.id, kind: 'attestation', environment: 'live', name: 'x' },
-      ...{ expiresAtSeconds: null, rateLimit: null },
+  test('is not what variables say', async () => {
+    const service = mkdtempSync(join(tmpdir(), 'countersign-audit-'))
+    try {
+      const path = join(service, 'countersign.db')
+      const store = await openStore({ path, clock: systemClock })
+      await store.organizations.create({ slug: 'demo', name: 'Demo' })
+      await store.close()
+      const environment = { COUNTERSIGN_DATA_DIR: service, USER: 'mallory', LOGNAME: 'mallory', USERNAME: 'mallory' }
+      expect(await runCountersign(environment, 'org', 'create', 'acme', '--name', 'Acme')).toMatchObject({ code: 0 })
+      const listed = await runCountersign(environment, 'audit', 'list', '--json')
+      const [entry] = JSON.parse(listed.stdout) as { actor: string; actorName: string; address: string }[]
+      const name = Bun.spawnSync(['id', '-un'], { env: { PATH: process.env['PATH'] } })
+        .stdout.toString()
+        .trim()
+      expect(entry).toMatchObject({ actor: 'command-line', actorName: name, address: '' })
+    } finally {
+      rmSync(service, { recursive: true, force: true })
+    }
+  }, 30_000)
+})
+
+describe('what a command leaves', () => {
+  test('is the operation’s own entry, in its transaction, with who the system says it was', async () => {
+    const { door } = await openOver(temporary, 'anna')()
+    const params = { organization: organizationId }
+    const issued = await door.call('POST /organizations/{organization}/keys', {
+      params,
+      body: { kind: 'attestation', name: 'backend' },
     })
-    await note('keys', 'revoke', record.keyId)
-    expect(await newest()).toMatchObject({ organizationId: other.id, subject: record.keyId })
+    const entry = await newest()
+    expect(entry).toMatchObject({
+      ...{ organizationId, actor: 'command-line', actorName: 'anna', action: 'key.issue', address: '' },
+      ...{ subject: issued.record.id, detail: { name: 'backend', kind: 'attestation' } },
+    })
+    expect(JSON.stringify(entry)).not.toContain(issued.key ?? '?')
+    // What is rolled back leaves none.
+    const failing = door.together(async (inner) => {
+      await inner.call('POST /organizations/{organization}/keys/{key}/revoke', {
+        params: { ...params, key: issued.record.id },
+        body: {},
+      })
+      throw new Error('stop')
+    })
+    await expect(failing).rejects.toThrow('stop')
+    expect((await newest()).action).toBe('key.issue')
+    expect((await temporary.store.apiKeys.find(organizationId, issued.record.id))?.revokedAtSeconds).toBeNull()
   })
 
   test('is of the deployment for a backup, with the options it had and not where it went', async () => {
@@ -116,13 +250,13 @@ describe('what a command leaves', () => {
     })
   })
 
-  test('is nothing for what changes nothing', () => {
-    expect(isNoted('keys', ['revoke', 'abc'])).toBe(true)
-    expect(isNoted('keys', ['--org', 'demo', 'revoke', 'abc'])).toBe(true)
-    for (const words of [['list'], ['revoke', '--help'], [], ['constructor']])
-      expect(isNoted('keys', words)).toBe(false)
-    expect(isNoted('evidence', ['retention', '--org', 'demo'])).toBe(false)
-    expect(isNoted('evidence', ['retention', '--completed=30'])).toBe(true)
+  test('is nothing for what changes nothing or has an entry of its own', () => {
+    expect(isNoted('attester', ['rotate-passphrase'])).toBe(true)
+    expect(isNoted('evidence', ['--to', 'file', 'rotate-key'])).toBe(true)
+    for (const words of [['list'], ['rotate-passphrase', '--help'], [], ['constructor']])
+      expect(isNoted('attester', words)).toBe(false)
+    // Operations have entries of their own.
+    expect(isNoted('keys', ['revoke', 'abc'])).toBe(false)
     expect(isNoted('doctor', ['create'])).toBe(false)
     expect(isNoted('constructor', ['create'])).toBe(false)
   })

@@ -15,9 +15,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCountersign } from '../service/run-to-end.ts'
+import { runCountersign, runToEnd } from '../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 import { type Acknowledged, attestUnder } from './acknowledged.ts'
 
 const folders: string[] = []
@@ -65,7 +66,7 @@ beforeAll(async () => {
   backupFolder = mkdtempSync(join(tmpdir(), 'countersign-backup-'))
   service = await startService()
   const running = load(service, 'load')
-  while (running.answers.size < 20) await Bun.sleep(10)
+  await until(() => running.answers.size >= 20)
   before = new Map(running.answers)
   backup = join(backupFolder, 'one')
   const result = await runCommand(service.dataDirectory, 'backup', '--to', backup, '--with-secrets', '--with-decisions')
@@ -151,6 +152,27 @@ describe('a backup under load', () => {
     const started = await startRestored(folder).catch((error: unknown) => error)
     // quickstart.env is a secret as well, so the test's own way of starting misses it: the service itself did start.
     expect(String(started)).toContain('quickstart.env')
+  }, 60_000)
+})
+
+describe('a backup of a log that a crash has torn', () => {
+  test('takes its whole lines alone, and no secrets unless they are asked for', async () => {
+    const folder = join(newFolder(), 'data')
+    expect(await runCommand('', 'restore', '--from', backup, '--data-dir', folder)).toMatchObject({ code: 0 })
+    const slot = join(folder, 'decisions', 'w00')
+    const newest = readdirSync(slot).sort().at(-1) ?? ''
+    const whole = readFileSync(join(slot, newest))
+    writeFileSync(join(slot, newest), Buffer.concat([whole, Buffer.from('{"prev":"0123')]))
+    const to = join(newFolder(), 'torn')
+    expect(await runCommand(folder, 'backup', '--to', to, '--with-decisions')).toMatchObject({ code: 0 })
+    expect(readFileSync(join(to, 'decisions', 'w00', newest))).toEqual(whole)
+    expect(readdirSync(to).sort()).toEqual([
+      'countersign.db',
+      'decisions',
+      'keystores',
+      'manifest.json',
+      'settings.json',
+    ])
   }, 60_000)
 })
 
@@ -270,9 +292,14 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         const there = await runCountersign(environment, 'restore', '--from', backup, '--data-dir', folder)
         expect(there).toMatchObject({ code: 0 })
         expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
+        // Without the setting, the folder is no place for a new deployment.
+        const lost = await runToEnd(['bun', 'src/main.ts'], { COUNTERSIGN_DATA_DIR: folder })
+        expect(lost.code).toBe(2)
+        expect(lost.stderr).toContain(`is the store ${database.name} at`)
+        expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
         const onPostgres = await startRestored(folder, environment)
         const running = load(onPostgres, 'postgres')
-        while (running.answers.size < 10) await Bun.sleep(10)
+        await until(() => running.answers.size >= 10)
         const known = new Map([...before, ...running.answers])
         const second = join(parent, 'second')
         const made = await runCountersign(environment, 'backup', '--to', second, '--data-dir', folder, '--with-secrets')

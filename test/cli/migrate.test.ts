@@ -1,15 +1,17 @@
 // `countersign migrate`: a deployment moves to PostgreSQL and back with all that it acknowledged, never while it is in use.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import { createLiveProcessTable } from '../../src/store/live-processes.ts'
 import { openMigratedDatabase } from '../../src/store/open-database.ts'
 import { databaseScope } from '../../src/store/table-scope.ts'
+import { runCountersign, runToEnd } from '../service/run-to-end.ts'
 import { runCommand, startService } from '../service/start-service.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
 import { POSTGRES_PASSWORD } from '../support/postgres-server.ts'
+import { until } from '../support/until.ts'
 import { type Acknowledged, attestUnder } from './acknowledged.ts'
 
 let folder = ''
@@ -47,8 +49,16 @@ describe('migrate', () => {
     expect(tables.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true)
     const again = await migrate('--from', `sqlite:${database()}`, '--to', to)
     expect(again).toMatchObject({ code: 1 })
-    expect(again.stderr).toContain('the target is not empty')
-  }, 30_000)
+    expect(again.stderr).toContain(`was moved to the store ${join(folder, 'copy.db')}`)
+    const taken = await migrate('--take-back', `sqlite:${database()}`)
+    expect(taken).toMatchObject({ code: 0 })
+    expect(await migrate('--take-back', `sqlite:${database()}`)).toMatchObject({ code: 1 })
+    const third = await migrate('--from', `sqlite:${database()}`, '--to', to)
+    expect(third).toMatchObject({ code: 1 })
+    expect(third.stderr).toContain('the target is not empty')
+    // Nothing was copied, so nothing was moved.
+    expect(await runCommand(join(folder, 'data'), 'keys', 'list')).toMatchObject({ code: 0 })
+  }, 60_000)
 
   test('2 for an address that is none, the same twice, or a variable that is not there', async () => {
     const from = `sqlite:${database()}`
@@ -87,6 +97,34 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       expect(there.stdout).toContain('the same on both sides')
       expect(there.stdout + there.stderr).not.toContain(POSTGRES_PASSWORD)
 
+      // Without the setting nothing works on what was left behind, whichever way it is named.
+      const oneLine = (text: string): boolean => text.trim().split('\n').length === 1
+      const forgotten: readonly Readonly<Record<string, string>>[] = [{}, { COUNTERSIGN_STORE: `sqlite:${database()}` }]
+      for (const given of forgotten) {
+        const lost = { COUNTERSIGN_DATA_DIR: dataDirectory, ...given }
+        const commands = [
+          ['keys', 'list'],
+          ['keys', 'revoke', 'anything'],
+          ['audit', 'verify'],
+          ['session', 'list'],
+        ]
+        for (const words of [...commands, ['backup', '--to', join(folder, 'backup')]]) {
+          const refused = await runCountersign(lost, ...words)
+          expect(refused).toMatchObject({ code: 1, stdout: '' })
+          expect(oneLine(refused.stderr)).toBe(true)
+          expect(refused.stderr).toContain(`${postgres.name} at 127.0.0.1`)
+          expect(refused.stderr).toContain('COUNTERSIGN_STORE')
+          expect(refused.stderr).not.toContain(POSTGRES_PASSWORD)
+        }
+        const doctor = await runCountersign(lost, 'doctor')
+        expect(doctor.code).toBe(1)
+        expect(doctor.stdout + doctor.stderr).toContain(`${postgres.name} at 127.0.0.1`)
+        const started = await runToEnd(['bun', 'src/main.ts'], lost)
+        expect(started.code).toBe(2)
+        expect(started.stderr).toContain(`${postgres.name} at 127.0.0.1`)
+      }
+      expect(existsSync(join(folder, 'backup'))).toBe(false)
+
       const second = await startService({ dataDirectory, environment })
       for (const [key, answer] of answers) expect(await attestUnder(second, key)).toEqual(answer)
       answers.set('d', await attestUnder(second, 'd'))
@@ -94,6 +132,8 @@ describe.skipIf(POSTGRES_MISSING !== null)(
 
       const back = join(folder, 'back.db')
       expect(await migrate('--from', `file:${address}`, '--to', `sqlite:${back}`)).toMatchObject({ code: 0 })
+      const abandoned = await runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory, ...environment }, 'keys', 'list')
+      expect(abandoned.stderr).toContain(`moved to the store ${back}`)
       const third = await startService({ dataDirectory, environment: { COUNTERSIGN_STORE: `sqlite:${back}` } })
       for (const [key, answer] of answers) expect(await attestUnder(third, key)).toEqual(answer)
       expect(await third.stop()).toBe(0)
@@ -115,10 +155,13 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       void running.then(() => {
         ended = true
       })
-      while (!ended) {
-        await beatOnce()
-        await Bun.sleep(100)
-      }
+      await until(
+        async () => {
+          await beatOnce()
+          return ended
+        },
+        { limitMs: 50_000 },
+      )
       const refused = await running
       expect(refused).toMatchObject({ code: 1 })
       expect(refused.stderr).toContain('machine 7')

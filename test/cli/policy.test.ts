@@ -6,9 +6,9 @@ import { runPolicy } from '../../src/cli/policy.ts'
 import { openSegment } from '../../src/decisions/segment.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
-import { openStore } from '../../src/store/store.ts'
 import { attestation, denial } from '../decisions/fixtures.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore, temporaryFolder } from '../store/temporary-store.ts'
+import { openOver } from './door-over.ts'
 
 let temporary: TemporaryStore
 let folder: ReturnType<typeof temporaryFolder>
@@ -36,7 +36,7 @@ const run = async (...commandArguments: string[]) => {
         stderr += text
       },
     },
-    openStore: () => openStore({ path: temporary.path, clock: temporary.clock }),
+    open: openOver(temporary),
     decisionsDirectory: join(folder.path, 'decisions'),
     chains: createChainTable(),
     clock: temporary.clock,
@@ -86,6 +86,23 @@ describe('documents', () => {
     expect((await run('check', file('f.yaml', FAILING))).stderr).toContain(
       'small: expected allow, got deny by rule limit',
     )
+  })
+
+  test('check, test and apply say what is likely not meant, and do their work all the same', async () => {
+    const path = file('w.yaml', 'name: W\nrules:\n  - { id: a, allow: chain.name == "bas" }\n')
+    const shown =
+      '1 warning, which the document may be saved with:\n' +
+      '3:35 /rules/0/allow no chain is named "bas": did you mean "base"?\n' +
+      '      - { id: a, allow: chain.name == "bas" }\n                                      ^\n'
+    for (const verb of ['check', 'test', 'apply']) {
+      const { code, stdout, stderr } = await run(verb, path)
+      expect([verb, code, stderr]).toEqual([verb, 0, shown])
+      expect(stdout).not.toBe('')
+      const json = await runJson(verb, path)
+      expect(json).toMatchObject({ code: 0, value: { warnings: [{ line: 3, column: 35, pointer: '/rules/0/allow' }] } })
+      expect((await run(verb, path, '--json')).stderr).toBe('')
+    }
+    expect((await runJson('check', file('p.yaml', LIMIT(5)))).value).toMatchObject({ warnings: [] })
   })
 
   test('test runs all tests of a document, also of one that can not be saved', async () => {
@@ -198,7 +215,7 @@ describe('revisions', () => {
   test('that name a list which is not there are not saved', async () => {
     const policy = file('l.yaml', `name: P\nrules: [{ id: a, allow: 'in_list(wallet.address, "members")' }]\n`)
     const { code, stderr } = await run('apply', policy)
-    expect({ code, shown: stderr.includes('there is no list "members"; there are: none') }).toEqual({
+    expect({ code, shown: stderr.includes('there is no list "members"; there are: allow, deny') }).toEqual({
       code: 1,
       shown: true,
     })

@@ -14,6 +14,7 @@ import { runWebhook } from '../../src/cli/webhook.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { openOver } from './door-over.ts'
 
 let temporary: TemporaryStore
 let opened = 0
@@ -30,9 +31,9 @@ afterEach(() => temporary.remove())
 const never = (): never => {
   throw new Error('not reached')
 }
-const openStore = async () => {
+const open = async () => {
   opened += 1
-  return { ...temporary.store, close: async () => undefined }
+  return openOver(temporary)()
 }
 const output = {
   stdout: (text: string) => {
@@ -46,20 +47,21 @@ const chains = createChainTable([])
 
 const COMMANDS = {
   attester: (words: string[]) =>
-    runAttester(words, { output, openStore, folder: dataFolderAt(dirname(temporary.path)), passphrase: never }),
-  evidence: (words: string[]) =>
-    runEvidence(words, { output, openStore, openEvidence: never, rotateKey: never, user: 'anna' }),
-  lists: (words: string[]) => runLists(words, { output, openStore, clock: temporary.clock, user: 'anna' }),
-  org: (words: string[]) => runOrg(words, { output, openStore }),
+    runAttester(words, {
+      ...{ output, open, folder: dataFolderAt(dirname(temporary.path)) },
+      ...{ passphrase: never, rotatePassphrase: never },
+    }),
+  evidence: (words: string[]) => runEvidence(words, { output, open, rotateKey: never, user: 'anna' }),
+  lists: (words: string[]) => runLists(words, { output, open, clock: temporary.clock, user: 'anna' }),
+  org: (words: string[]) => runOrg(words, { output, open }),
   policy: (words: string[]) =>
     runPolicy(words, {
-      ...{ output, openStore, chains, clock: temporary.clock, isTerminal: false },
+      ...{ output, open, chains, clock: temporary.clock, isTerminal: false },
       decisionsDirectory: dirname(temporary.path),
     }),
-  project: (words: string[]) => runProject(words, { output, openStore, chains }),
-  session: (words: string[]) => runSession(words, { output, openStore, user: 'anna' }),
-  webhook: (words: string[]) =>
-    runWebhook(words, { output, openStore, openKeys: never, reach: 'public', nowSeconds: temporary.clock.unixSeconds }),
+  project: (words: string[]) => runProject(words, { output, open, chains }),
+  session: (words: string[]) => runSession(words, { output, open, user: 'anna' }),
+  webhook: (words: string[]) => runWebhook(words, { output, open }),
 } as const
 type Command = keyof typeof COMMANDS
 

@@ -325,3 +325,13 @@ describe('createCountersignClient', () => {
     expect(server.received).toHaveLength(0)
   })
 })
+
+test.each([
+  ['nothing', undefined],
+  ['null', null],
+  ['a text', 'https://attest.example.com'],
+])('a client made with %s, as JavaScript allows, says what it needs', (_what, options) => {
+  const make = (): unknown => createCountersignClient(options as never)
+  expect(make).toThrow(ArgumentInvalidError)
+  expect(make).toThrow('must be an object with attestationUrl, identityUrl, or both')
+})

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createCountersignClient } from '../../src/client/client.ts'
 import { AnswerInvalidError, type RequestRefusedError, ServiceUnreachableError } from '../../src/client/errors.ts'
+import { followSession } from '../../src/client/follow.ts'
 import { completed, pending, UUID } from './support/answers.ts'
 import {
   json,
@@ -182,5 +183,54 @@ describe('follow', () => {
     }
     await server.closed[0]
     expect(server.received).toHaveLength(1)
+  })
+})
+
+describe('the waits between connections', () => {
+  /** @returns the waits, milliseconds, of a policy whose random part is always all of it. */
+  const waitsOf = async (server: RecordingServer, baseDelayMs = 100): Promise<number[]> => {
+    const waits: number[] = []
+    const told = followSession({
+      fetch,
+      endpoint: { url: server.url, headers: {} },
+      path: `/api/v1/status/realtime/individual/${UUID}`,
+      ...{ timeoutMs: 10_000, quietMs: 10_000, random: () => 1, signal: undefined },
+      retry: { tries: 3, baseDelayMs, maxDelayMs: 1_000, maxRetryAfterMs: 60_000 },
+      wait: async (delayMs) => void waits.push(delayMs),
+    })
+    for await (const _state of told);
+    return waits
+  }
+  const lost = (stream: Controller): void => stream.close()
+
+  test('grow with each failure up to the longest, and begin anew with an event', async () => {
+    const server = serveStreams(
+      (stream) => {
+        say(stream, event(1, pending))
+        stream.close()
+      },
+      ...[lost, lost, lost, lost, lost],
+      (stream) => {
+        say(stream, event(2, submitted))
+        stream.close()
+      },
+      (stream) => say(stream, event(3, completed)),
+    )
+    expect(await waitsOf(server)).toEqual([100, 200, 400, 800, 1_000, 1_000, 100])
+  })
+
+  test('are at least what the server asks for, as far as the policy waits at all', async () => {
+    const server = serveStreams(
+      (stream) => {
+        say(stream, `retry: 700\n${event(1, pending)}`)
+        stream.close()
+      },
+      (stream) => {
+        say(stream, `retry: 3000\n${event(2, submitted)}`)
+        stream.close()
+      },
+      (stream) => say(stream, event(3, completed)),
+    )
+    expect(await waitsOf(server)).toEqual([700, 1_000])
   })
 })

@@ -111,6 +111,37 @@ describe('a call', () => {
     expect(waits).toEqual([])
   })
 
+  test('outlasts an earlier try of its own that was cut off, and asks for it meanwhile', async () => {
+    let elapsedMs = 0
+    const server = serve(() => {
+      const leftMs = 30_000 - elapsedMs
+      return leftMs <= 0
+        ? json(compliant)
+        : problem(409, 'IDEMPOTENCY_IN_FLIGHT', { 'retry-after': String(Math.ceil(leftMs / 1_000)) })
+    })
+    const waits: number[] = []
+    const transport = createTransport({
+      fetch,
+      timeoutMs: 5_000,
+      retry: completeRetryPolicy({ tries: 2 }),
+      random: () => 0,
+      wait: async (delayMs) => {
+        waits.push(delayMs)
+        elapsedMs += delayMs
+      },
+    })
+    const call = { method: 'POST', path: '/v2/attestation', body: {}, idempotencyKey: 'same' } as const
+    expect((await transport({ url: server.url, headers: {} }, call)).body).toEqual(compliant)
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 5_000])
+  })
+
+  test('gives an earlier try up that is held for longer than anyone waits', async () => {
+    const server = serve(() => problem(409, 'IDEMPOTENCY_IN_FLIGHT', { 'retry-after': '30' }))
+    const { call, waits } = transportTo(server.url)
+    expect(((await outcome(call())) as RequestRefusedError).code).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(waits.reduce((sum, waitMs) => sum + waitMs)).toBeLessThanOrEqual(60_000)
+  })
+
   test('is tried again when the network fails, and says so in the end', async () => {
     let calls = 0
     const failing: Fetch = () => {

@@ -3,9 +3,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { SETTINGS, variableOf } from '../../src/settings.ts'
+import { SETTINGS, variableOf } from '../../src/config/settings.ts'
 import { freePort } from '../service/start-service.ts'
 import { configureNginx, NGINX_MISSING } from './balancer.ts'
 
@@ -117,15 +117,6 @@ describe('containers', () => {
     const versions = [...container.matchAll(/^FROM oven\/bun:([\d.]+)/gm)].map(([, version]) => `bun@${version}`)
     expect([...new Set(versions)]).toEqual([packageManager])
   })
-})
-
-test('what the pages link to is there', () => {
-  for (const page of ['deploy/README.md', 'docs/sizing.md']) {
-    const text = readFileSync(join(ROOT, page), 'utf8')
-    for (const [, link] of text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)) {
-      expect({ page, link, exists: existsSync(join(ROOT, dirname(page), link ?? '')) }).toMatchObject({ exists: true })
-    }
-  }
 })
 
 describe('manifests', () => {

@@ -230,7 +230,14 @@ describe('every chain of the table', () => {
 
 describe('the request', () => {
   test('unknown fields are ignored', async () => {
-    await attest({ from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH'), on_behalf: 'x' })
+    await attest({ from: WALLET, chain: 'base', verification_hash: value('VERIFICATION_HASH'), nonce: 1 })
+  })
+
+  test('the user whom a relayer represents is not part of what is signed', async () => {
+    const to = value('DEMO_CONTRACT')
+    const answer = await attest({ from: WALLET, chain: 'base', to, on_behalf: `0x${'c3'.repeat(20)}` })
+    const policy = value('VERIFICATION_HASH')
+    await expectEvmSignature({ chainId: 8453, from: WALLET, to, value: 0n, data: '0x', policy }, answer)
   })
 
   test('msg_value may be 0x hex', async () => {

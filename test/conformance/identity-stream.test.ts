@@ -91,7 +91,7 @@ describe('the framing', () => {
     const { sessionId } = await live.registered()
     const { response, close } = await follow(live, sessionId, { 'x-request-id': 'stream-1' })
     expect(response.status).toBe(200)
-    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
     expect(response.headers.get('x-accel-buffering')).toBe('no')
     expect(response.headers.get('x-request-id')).toBe('stream-1')

@@ -40,10 +40,14 @@ const rpc = Bun.serve({
 const folder = mkdtempSync(join(tmpdir(), 'countersign-task-'))
 const configPath = join(folder, 'config.yaml')
 
-const post = (body: unknown): Promise<Response> =>
+const post = (body: unknown, key?: string): Promise<Response> =>
   fetch(`${quickstart['ATTESTATION_URL']}/v1/task`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': value('ATTESTATION_API_KEY') },
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': value('ATTESTATION_API_KEY'),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
     body: JSON.stringify(body),
   })
 
@@ -146,19 +150,30 @@ describe('POST /v1/task', () => {
     })
   })
 
-  test('a dead block source is 503 with Retry-After and no signature', async () => {
+  test('a denial needs no block: it is answered while the block source is down, which is not asked', async () => {
+    const before = heightReads
     rpcDown = true
-    const response = await post({
-      from: WALLET,
-      to: value('DEMO_CONTRACT'),
-      data: '0x',
-      msg_value: '0',
-      chain_id: 11155111,
-    })
+    try {
+      const answer = await task({ from: DENIED, chain_id: 11155111 })
+      expect([answer.is_compliant, answer.signers, answer.expiry_block]).toEqual([false, [], 0])
+    } finally {
+      rpcDown = false
+    }
+    expect((await task({ from: DENIED, chain_id: 11155111 })).is_compliant).toBe(false)
+    expect(heightReads - before).toBe(0)
+  })
+
+  test('a dead block source is 503 with Retry-After and no signature, and leaves the Idempotency-Key free', async () => {
+    const body = { from: WALLET, to: value('DEMO_CONTRACT'), data: '0x', msg_value: '0', chain_id: 11155111 }
+    rpcDown = true
+    const response = await post(body, 'no-block')
     rpcDown = false
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
     expect(await response.text()).not.toContain('0x')
+    const signed = (await (await post(body, 'no-block')).json()) as TaskResponse
+    expect(signed.expiry_block).toBe(height + 25)
+    await expectSignatures(signed, { value: 0n, data: '0x', quorum: 1 })
   })
 
   test.each(['from', 'to', 'data', 'msg_value'])('%s is required', async (field) => {

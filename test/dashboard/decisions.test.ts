@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Download, Page } from 'playwright-core'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { indexProcessPid } from '../support/index-process-pid.ts'
+import { until } from '../support/until.ts'
 import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
@@ -31,13 +32,9 @@ interface Found {
 
 /** Waits until the search finds so many. */
 const indexed = async (count: number, query = ''): Promise<Found> => {
-  const deadlineMs = performance.now() + 10_000
-  for (;;) {
-    const found = (await dashboard.admin('GET', `/organizations/demo/decisions?limit=200${query}`)) as Found
-    if (found.data.length >= count) return found
-    if (performance.now() > deadlineMs) throw new Error(`only ${found.data.length} of ${count} are found`)
-    await Bun.sleep(20)
-  }
+  const find = async () => (await dashboard.admin('GET', `/organizations/demo/decisions?limit=200${query}`)) as Found
+  await until(async () => (await find()).data.length >= count, { what: `${count} decisions that are found` })
+  return find()
 }
 
 /** The uuid of a compliant decision. */
@@ -48,13 +45,9 @@ const attest = async (from: string, verificationHash: string): Promise<string> =
 }
 
 /** The new policy and its project are known everywhere within a second; until then its hash is unknown. */
-const attestAtGate = async (gate: string): Promise<void> => {
-  const deadlineMs = performance.now() + 10_000
+const attestAtGate = (gate: string): Promise<void> => {
   const ask = () => dashboard.service.attest({ from: OTHER_WALLET, chain: 'base', verification_hash: gate })
-  while ((await ask()).status !== 200) {
-    if (performance.now() > deadlineMs) throw new Error('the project is not known')
-    await Bun.sleep(20)
-  }
+  return until(async () => (await ask()).status === 200, { what: 'a project that is known' })
 }
 
 /** A project whose policy denies OTHER_WALLET. */

@@ -1,5 +1,7 @@
 // Coming in and going out: the first-admin link, passwords, one-time codes, passkeys, a session that ends under one's hands.
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { decodeBase32 } from '../admin/support/base32.ts'
@@ -38,6 +40,16 @@ const enter = async (): Promise<Page> => {
   await heading(page, 'Demo')
   return page
 }
+
+/** As if everybody had signed in long ago. */
+const forgetConfirmations = (): void => {
+  const database = new Database(join(dashboard.service.dataDirectory, 'countersign.db'))
+  database.run('PRAGMA busy_timeout = 5000')
+  database.run('UPDATE user_sessions SET confirmed_at_seconds = 0')
+  database.close()
+}
+
+const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' })
 
 /** As an authenticator app shows it, some steps of half a minute away from now. */
 const codeOf = (secret: string, stepsAhead: number): string =>
@@ -92,6 +104,23 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
   )
 
   test(
+    'and out where the network is gone: the page is empty at once, and says that the server does not know',
+    async () => {
+      const page = await enter()
+      await page.context().setOffline(true)
+      await page.getByRole('button', { name: /^Your account/ }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+      await heading(page, 'Signing out')
+      await page.getByText('this browser may still be signed in').waitFor()
+      expect(await page.getByText(ADMIN_EMAIL).count()).toBe(0)
+      await page.context().setOffline(false)
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await heading(page, 'Sign in')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
     'again where a session ended, without losing what was typed',
     async () => {
       const page = await enter()
@@ -134,9 +163,41 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
       await heading(page, 'Demo')
       await page.goto(`${dashboard.url}/account`)
+      await page.getByRole('button', { name: 'Remove laptop' }).waitFor()
+      forgetConfirmations()
       await page.getByRole('button', { name: 'Remove laptop' }).click()
       await page.getByRole('button', { name: 'Remove the passkey' }).click()
+      await confirmation(page).getByRole('button', { name: 'Use a passkey' }).click()
       await page.getByText('None yet.').waitFor()
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'and is asked again before a key is made that could make others',
+    async () => {
+      const page = await enter()
+      await page.goto(`${dashboard.url}/o/demo/keys`)
+      forgetConfirmations()
+      const issue = async (): Promise<void> => {
+        await page.getByRole('button', { name: 'Issue the key' }).click()
+        await confirmation(page).waitFor()
+      }
+      await page.getByRole('button', { name: 'Issue a key' }).first().click()
+      await page.getByLabel('Name').fill('for scripts')
+      await page.locator('input[name="kind"][value="admin"]').check({ force: true })
+      await issue()
+      await accessible(page)
+      await fitsPhone(page)
+      await confirmation(page).getByRole('button', { name: 'Cancel' }).click()
+      await page.getByText('Nothing was changed').waitFor()
+      await issue()
+      await confirmation(page).getByLabel('Your password').fill('not the right password')
+      await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
+      await page.getByText('The email address or the password is wrong.').waitFor()
+      await confirmation(page).getByLabel('Your password').fill(PASSWORD)
+      await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
+      await page.getByText('Shown this once').waitFor()
     },
     TIMEOUT_MS,
   )
@@ -148,11 +209,6 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
       await page.goto(`${dashboard.url}/account`)
       await page.getByRole('button', { name: 'Switch on' }).click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Your password').fill('wrong password here')
-      await dialog.getByRole('button', { name: 'Continue' }).click()
-      await dialog.getByText('The email address or the password is wrong.').waitFor()
-      await dialog.getByLabel('Your password').fill(PASSWORD)
-      await dialog.getByRole('button', { name: 'Continue' }).click()
       await dialog.getByRole('img', { name: 'Secret for your authenticator app' }).waitFor()
       await accessible(page)
       const secret = (await dialog.locator('.copyable code').textContent()) ?? ''

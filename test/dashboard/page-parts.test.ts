@@ -106,7 +106,13 @@ test('a role includes the ones below it, and nobody has one where they are no me
   const account = (role: Role | null, deployment_admin = false) => ({
     ...({ kind: 'person', id: 'user:1', name: 'A', email: 'a@example.org', deployment_admin } as const),
     memberships: role === null ? [] : [{ organization_id: 'org_1', role }],
-    ...{ has_totp: false, recovery_codes_left: 0, passkeys_possible: true },
+    ...{
+      has_totp: false,
+      has_passkeys: false,
+      recovery_codes_left: 0,
+      passkeys_possible: true,
+      second_factor_missing: { deployment: false, organization_ids: [] },
+    },
   })
   expect(isAllowed('viewer', account('reviewer'), organization)).toBe(true)
   expect(isAllowed('organization-admin', account('reviewer'), organization)).toBe(false)

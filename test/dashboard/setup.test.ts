@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { ADMIN_EMAIL, type Dashboard, useDashboard } from './support/dashboard.ts'
+import { ADMIN_EMAIL, accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
 const TIMEOUT_MS = 60_000
 const CONTRACT = `0x${createHash('sha256').update('countersign dashboard test contract').digest('hex').slice(0, 40)}`
@@ -174,6 +174,59 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
   )
 
   test(
+    'asks someone who has an account, who accepts with the link and nothing less',
+    async () => {
+      const { invitation } = (await dashboard.asAdmin('POST', '/users', {
+        ...{ email: 'grace@example.org', name: 'Grace Hopper', deployment_admin: false },
+      })) as { invitation: { url: string } }
+      const { pathname, hash } = new URL(invitation.url)
+      const theirs = await dashboard.visit(pathname + hash)
+      await theirs.getByLabel('Password', { exact: true }).fill('yet another horse battery staple')
+      await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
+      await theirs.getByRole('heading', { level: 1 }).waitFor()
+
+      const page = await dashboard.enter('/o/demo/members')
+      await page.getByRole('button', { name: 'Add a member' }).click()
+      await page.getByLabel('Email').fill('grace@example.org')
+      await page.getByLabel('Name').fill('Whoever')
+      await page.getByRole('button', { name: 'Add the member' }).click()
+      await page.getByText('This address has an account already.').waitFor()
+      const link = await page.getByRole('textbox', { name: 'The link' }).inputValue()
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      const asked = page.getByRole('table', { name: 'Asked, not yet members' })
+      await asked.getByRole('row').filter({ hasText: 'grace@example.org' }).waitFor()
+      expect(await page.getByText('Grace Hopper').count()).toBe(0)
+      await accessible(page)
+      await fitsPhone(page)
+
+      await theirs.goto(`${dashboard.url}/account`)
+      const question = theirs.getByRole('heading', { name: 'Demo asks you to become a member' })
+      await question.waitFor()
+      expect(await theirs.getByRole('button', { name: 'Accept' }).count()).toBe(0)
+      // Another address first: a link that differs by what is behind # alone loads nothing anew.
+      await theirs.goto('about:blank')
+      await theirs.goto(`${dashboard.url}/account${new URL(link).hash}`)
+      await theirs.getByRole('button', { name: 'Accept' }).waitFor()
+      await accessible(theirs)
+      await fitsPhone(theirs)
+      await theirs.getByRole('button', { name: 'Accept' }).click()
+      await theirs.getByText('You are a member of Demo').waitFor()
+      await question.waitFor({ state: 'detached' })
+      expect(new URL(theirs.url()).hash).toBe('')
+      await theirs.goto(`${dashboard.url}/o/demo`)
+      await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
+      // Someone else's link says so.
+      await theirs.goto(`${dashboard.url}/account#offer_0000000000000000.${'x'.repeat(43)}`)
+      await theirs.getByText('This link is not for this account').waitFor()
+
+      await page.reload()
+      await page.getByRole('cell', { name: /^Grace Hopper/ }).waitFor()
+      expect(await asked.count()).toBe(0)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
     'adds a webhook endpoint with its secret, and writes everything into the audit log',
     async () => {
       const page = await dashboard.enter('/o/demo/webhooks')
@@ -200,7 +253,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
   )
 
   test(
-    'rotates an attester key, the second time with a second person',
+    'rotates an attester key, and learns who is missing for a second person',
     async () => {
       const page = await dashboard.enter('/attesters')
       await page.getByRole('button', { name: 'Check the chains' }).click()
@@ -219,16 +272,11 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
       await page.getByText('Retiring', { exact: true }).waitFor()
 
       await page.getByLabel(/^Attester keys change only when/).check()
-      await page.getByText('A second person is asked from now on').waitFor()
-      await page.getByRole('button', { name: 'Make a key' }).click()
-      await page.getByRole('button', { name: 'Make the key' }).click()
-      await page.getByText('A second person has to approve this').waitFor()
-      await page.goto(`${dashboard.url}/approvals`)
-      await page.getByText('Use a new attester key').waitFor()
-      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
-      await page.getByRole('button', { name: 'Take back' }).click()
-      await page.getByRole('button', { name: 'Reject it' }).click()
-      await page.getByText('Rejected', { exact: true }).first().waitFor()
+      await page.getByText('Keys can make none of these changes any more.').waitFor()
+      await page.getByRole('button', { name: 'Ask from now on' }).click()
+      await page.getByText(/^A second person needs two deployment admins/).waitFor()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      expect(await page.getByLabel(/^Attester keys change only when/).isChecked()).toBe(false)
     },
     TIMEOUT_MS,
   )

@@ -2,15 +2,18 @@
 // their secrets, the organization's look.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { CHROMIUM } from '../support/browser/chromium.ts'
+import { CHROMIUM, PHONE } from '../support/browser/chromium.ts'
 import { until } from '../support/until.ts'
 import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 import { createPeople, picture } from './support/people.ts'
+import { inviteAdmin, type SecondPerson } from './support/second-people.ts'
 
 const TIMEOUT_MS = 60_000
 const LISTED = '0x2222222222222222222222222222222222222222'
 
 let dashboard: Dashboard
+let hedy: SecondPerson
+let grace: SecondPerson
 /** What is outside of the service: a list's source, and a receiver of webhook messages. */
 let outside: Bun.Server<undefined> | undefined
 const received: string[] = []
@@ -27,6 +30,8 @@ useDashboard(
       },
     })
     dashboard = started
+    hedy = await inviteAdmin(dashboard, 'Hedy Lamarr')
+    grace = await inviteAdmin(dashboard, 'Grace Hopper')
   },
   { environment: { COUNTERSIGN_WEBHOOK_REACH: 'loopback' } },
 )
@@ -34,61 +39,11 @@ afterAll(() => outside?.stop(true))
 
 const OWN = '/o/demo/approvals'
 const SHARED = '/approvals'
+const NEEDED = 'A second person has to approve this'
 /** The link of the navigation, while it says that one waits. */
 const waitingAt = (page: Page, path: string) => page.locator(`nav a[href="${path}"]`, { hasText: '1 waiting' })
 
 describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => {
-  test(
-    'a second person approves a live policy and an attester key',
-    async () => {
-      const { invitation } = (await dashboard.asAdmin('POST', '/users', {
-        ...{ email: 'grace@example.org', name: 'Grace Hopper', deployment_admin: true },
-      })) as { invitation: { url: string } }
-      const { policy } = (await dashboard.asAdmin('POST', '/organizations/demo/policies', {
-        source: 'name: Second\nrules: []\n',
-      })) as { policy: { id: string } }
-      await dashboard.asAdmin('PATCH', '/organizations/demo/settings', { second_person: true })
-      await dashboard.asAdmin('PATCH', '/deployment/settings', { second_person: true })
-
-      const asks = await dashboard.enter(`/o/demo/policies/${policy.id}`)
-      await asks.getByRole('button', { name: 'Make revision 1 live' }).click()
-      await asks.getByRole('button', { name: 'Ask for approval' }).click()
-      await waitingAt(asks, OWN).waitFor()
-      await asks.goto(`${dashboard.url}/attesters`)
-      await asks.getByRole('button', { name: 'Make a key' }).click()
-      await asks.getByRole('button', { name: 'Make the key' }).click()
-      await waitingAt(asks, SHARED).waitFor()
-
-      const { pathname, hash } = new URL(invitation.url)
-      const approves = await dashboard.visit(pathname + hash)
-      await approves.getByLabel('Password', { exact: true }).fill('yet another horse battery staple')
-      await approves.getByRole('button', { name: 'Take up the invitation' }).click()
-      await waitingAt(approves, OWN).click()
-      for (const [path, change] of [
-        [OWN, 'Make a policy’s revision live'],
-        [SHARED, 'Use a new attester key'],
-      ] as const) {
-        await approves.goto(dashboard.url + path)
-        await approves.getByRole('row').filter({ hasText: change }).filter({ hasText: 'Ada Byron' }).waitFor()
-        if (path === SHARED) await accessible(approves)
-        await approves.getByRole('button', { name: 'Approve', exact: true }).click()
-        await approves.getByRole('button', { name: 'Approve it' }).click()
-        await approves.getByRole('row').filter({ hasText: 'Grace Hopper' }).getByText('Approved').waitFor()
-        await waitingAt(approves, path).waitFor({ state: 'detached' })
-      }
-
-      await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
-      await asks
-        .getByText('Revision 1 is live')
-        .or(asks.getByText('Live', { exact: true }))
-        .first()
-        .waitFor()
-      const { data } = (await dashboard.asAdmin('GET', '/attesters')) as { data: { kind: string; status: string }[] }
-      expect(data.filter(({ kind, status }) => kind === 'secp256k1' && status === 'active')).toHaveLength(2)
-    },
-    TIMEOUT_MS,
-  )
-
   test(
     'a shared list is read from its source, and kept by people again',
     async () => {
@@ -201,6 +156,128 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       expect(await dashboard.asAdmin('GET', '/organizations/demo/evidence-retention')).toEqual({
         ...{ completed_days: 400, rejected_days: 365, abandoned_days: 7 },
       })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'a second person approves a live policy and an attester key',
+    async () => {
+      const { policy } = (await dashboard.asAdmin('POST', '/organizations/demo/policies', {
+        source: 'name: Second\nrules: []\n',
+      })) as { policy: { id: string } }
+
+      // The rule is asked about, and refused with the reason where it can't work; here it can.
+      const asks = await hedy.enter('/o/demo/settings')
+      await asks.getByLabel(/^What changes who gets signed for/).check()
+      await asks.getByRole('button', { name: 'Ask from now on' }).click()
+      await asks.getByText('A second person is asked from now on').waitFor()
+      await dashboard.asAdmin('PATCH', '/deployment/settings', { second_person: true })
+
+      await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
+      await asks.getByRole('button', { name: 'Make revision 1 live' }).click()
+      await asks.getByRole('button', { name: 'Make it live' }).click()
+      // Thought better of: nothing waits.
+      await asks.getByRole('dialog', { name: NEEDED }).getByRole('button', { name: 'Cancel' }).click()
+      await asks.getByText('Nothing was asked for').waitFor()
+      expect(await dashboard.asAdmin('GET', '/organizations/demo/approvals')).toMatchObject({ data: [] })
+      await asks.getByRole('button', { name: 'Make it live' }).click()
+      await asks.getByLabel('For who approves it').fill('Tried for a week')
+      await accessible(asks)
+      await asks.getByRole('button', { name: 'Ask for approval' }).click()
+      await waitingAt(asks, OWN).waitFor()
+      await asks.getByRole('dialog').waitFor({ state: 'detached' })
+      await asks.getByText('Revision 1 waits for a second person').waitFor()
+      await asks.goto(`${dashboard.url}/attesters`)
+      await asks.getByRole('button', { name: 'Make a key' }).click()
+      await asks.getByRole('button', { name: 'Make the key' }).click()
+      await asks.getByRole('button', { name: 'Ask for approval' }).click()
+      await waitingAt(asks, SHARED).waitFor()
+      // Who asked may take it back, and nothing else.
+      await asks.goto(dashboard.url + SHARED)
+      await asks.getByRole('button', { name: 'Take back' }).waitFor()
+      expect(await asks.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
+      // A page that knows nothing of the rule says it all the same.
+      await asks.goto(`${dashboard.url}/o/demo/settings`)
+      await asks.getByLabel(/^What changes who gets signed for/).uncheck()
+      await asks.getByRole('button', { name: 'Cancel' }).click()
+
+      const approves = await grace.enter(OWN)
+      for (const [path, change, seen] of [
+        [OWN, 'Make a policy’s revision live', ['Second', 'revision 1', 'Tried for a week']],
+        [SHARED, 'Use a new attester key', ['secp256k1', 'active']],
+      ] as const) {
+        await approves.goto(dashboard.url + path)
+        const card = approves.getByRole('article', { name: change })
+        await card.getByText('Asked for by Hedy Lamarr').waitFor()
+        for (const text of seen) await card.getByText(text).first().waitFor()
+        await accessible(approves)
+        await fitsPhone(approves)
+        await card.getByRole('button', { name: 'Approve', exact: true }).click()
+        await approves.getByRole('button', { name: 'Approve it' }).click()
+        await card.getByText('approved by Grace Hopper').waitFor()
+        await waitingAt(approves, path).waitFor({ state: 'detached' })
+      }
+
+      await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
+      await asks
+        .getByText('Revision 1 is live')
+        .or(asks.getByText('Live', { exact: true }))
+        .first()
+        .waitFor()
+      const { data } = (await dashboard.asAdmin('GET', '/attesters')) as { data: { kind: string; status: string }[] }
+      expect(data.filter(({ kind, status }) => kind === 'secp256k1' && status === 'active')).toHaveLength(2)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'a change on any page waits for a second person, fits a phone, and an override is shown plainly',
+    async () => {
+      const asks = await hedy.enter('/o/demo/lists')
+      await asks.getByRole('button', { name: 'Make a list' }).first().click()
+      await asks.getByLabel('Name').fill('partners')
+      await asks.getByRole('button', { name: 'Make the list' }).click()
+      await asks.getByLabel('For who approves it').fill('Theirs are checked')
+      await asks.getByRole('button', { name: 'Ask for approval' }).click()
+      await asks.getByText('It waits for a second person').waitFor()
+      await asks.getByRole('dialog').waitFor({ state: 'detached' })
+      await accessible(asks)
+      const shots = process.env['PICTURES']
+      if (shots !== undefined) await asks.screenshot({ path: `${shots}/notice.png` })
+      await asks.getByRole('link', { name: 'See it under Approvals' }).click()
+      await asks.getByRole('article', { name: 'Make a list' }).getByText('Theirs are checked').waitFor()
+      expect(await asks.getByText('It waits for a second person').count()).toBe(0)
+
+      const level = ['org', 'level', 'demo', 'enhanced', '--override-second-person', '--reason', 'All others are ill']
+      const command = Bun.spawn(
+        ['bun', 'src/cli/countersign.ts', ...level, '--data-dir', dashboard.service.dataDirectory],
+        { stdout: 'ignore', stderr: 'inherit' },
+      )
+      expect(await command.exited).toBe(0)
+
+      const approves = await grace.enter(OWN, PHONE)
+      const card = approves.getByRole('article', { name: 'Make a list' })
+      await card.getByText('list partners').waitFor()
+      for (const place of [OWN, '/o/demo/audit']) {
+        await approves.goto(dashboard.url + place)
+        await approves.getByText('Second person overridden').first().waitFor()
+        await approves.getByText('All others are ill').first().waitFor()
+      }
+      await approves.goto(dashboard.url + OWN)
+      const box = await card.getByRole('button', { name: 'Reject' }).boundingBox()
+      const frame = await card.boundingBox()
+      if (box === null || frame === null) throw new Error('nothing to measure')
+      expect(box.x).toBeGreaterThanOrEqual(frame.x)
+      expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width)
+      await accessible(approves)
+      const taken = process.env['PICTURES']
+      if (taken !== undefined) {
+        await approves.screenshot({ path: `${taken}/phone.png`, fullPage: true })
+        const wide = await grace.enter(OWN)
+        await card.waitFor()
+        await wide.screenshot({ path: `${taken}/desktop.png`, fullPage: true })
+      }
     },
     TIMEOUT_MS,
   )

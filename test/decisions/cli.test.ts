@@ -198,6 +198,24 @@ describe('ship', () => {
     expect(JSON.parse(report.out)).toMatchObject({ ok: true, nodes: [{ decisions: 2, fromPieces: 1 }], repeated: [] })
   })
 
+  test('verify --from names a uuid that two nodes recorded, and each place', async () => {
+    const folder = temporaryDirectory()
+    expect((await run(['ship', '--to', `dir:${folder}`, '--once'], { openTarget })).code).toBe(0)
+    const other = temporaryDirectory()
+    mkdirSync(join(other, 'decisions'))
+    const segment = openTestSegment(join(other, 'decisions'))
+    const repeated = denial(2)
+    segment.append([attestation(1_000), repeated])
+    segment.close()
+    expect((await run(['ship', '--to', `dir:${folder}`, '--once'], { openTarget, dataDirectory: other })).code).toBe(0)
+    const verified = await run(['verify', '--from', `dir:${folder}`], { openTarget })
+    expect(verified.code).toBe(1)
+    const [line = ''] = verified.out.split('\n').filter((text) => text.includes('is recorded more than once'))
+    expect(line).toStartWith(`${repeated.uuid} is recorded more than once: `)
+    expect(line.match(/\/w\d+\/[^ ]+ line \d+/g)).toHaveLength(2)
+    expect(verified.out).toEndWith('2 nodes: 1 with problems\n')
+  })
+
   test('1 for a target that can not be written, and for a place where nothing is', async () => {
     const folder = temporaryDirectory()
     writeFileSync(join(folder, 'file'), '')

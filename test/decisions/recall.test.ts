@@ -1,5 +1,6 @@
 // One decision by its uuid, for a client that comes again after its first try was cut off.
 import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { recallDecision } from '../../src/decisions/recall.ts'
 import {
@@ -48,6 +49,20 @@ describe('recalling a decision', () => {
     writer.close()
     expect(await recallDecision(directory, uuidOf(3), START_MS + 1_900)).toBeNull()
     expect(await recallDecision(directory, uuidOf(1_950), START_MS + 1_900)).toEqual(attestation(1_950))
+  })
+
+  test('goes on to the next slot after one whose lines are all older, and after one that holds none', async () => {
+    const directory = temporaryDirectory()
+    // More than two looks at the time.
+    const old = openTestSegment(directory, { slot: 'w00' })
+    old.append(range(0, 600).map((number) => attestation(number)))
+    old.close()
+    mkdirSync(join(directory, 'w01'))
+    const newer = openTestSegment(directory, { slot: 'w02' })
+    newer.append([attestation(1_000)])
+    newer.close()
+    expect(await recallDecision(directory, uuidOf(1_000), START_MS + 900)).toEqual(attestation(1_000))
+    expect(await recallDecision(directory, uuidOf(3), START_MS + 900)).toBeNull()
   })
 
   test('of a log that is not there yet is nothing', async () => {

@@ -37,6 +37,7 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc
       {
         data: fc.uint8Array({ maxLength: 20 }).map((bytes) => `0x${bytes.toHex()}`),
         requested: fc.nat(),
+        on_behalf: anyText,
         facts: fc.record(
           {
             reads: fc.dictionary(anyText, fc.oneof(anyText, fc.boolean(), fc.constant(null))),

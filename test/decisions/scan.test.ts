@@ -4,6 +4,7 @@ import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } f
 import { join } from 'node:path'
 import { parseRecordLine } from '../../src/decisions/record.ts'
 import { createSlotScanner, type ScanPosition, type SlotScanner } from '../../src/decisions/scan.ts'
+import { listSegments, type SegmentName } from '../../src/decisions/segment-name.ts'
 import type { SegmentWriter } from '../../src/decisions/types.ts'
 import {
   attestation,
@@ -78,6 +79,29 @@ describe('a slot', () => {
       scanner.take()
     }
     expect(found).toEqual(uuids(...range(0, 12)))
+  })
+
+  test('keeps what was written between the last look at a segment and its rotation', () => {
+    const directory = temporaryDirectory()
+    const writer = openTestSegment(directory, { maxBytes: 2_000 })
+    append(writer, 1)
+    let meanwhile = (): void => undefined
+    const list = (path: string): readonly SegmentName[] => {
+      meanwhile()
+      return listSegments(path)
+    }
+    const scanner = createSlotScanner(directory, 'w00', null, list)
+    opened.push(scanner)
+    expect(rest(scanner)).toEqual(uuids(1))
+    // The scanner has found no more to read, and looks for a successor: at this very moment there is one, and another line.
+    meanwhile = () => {
+      meanwhile = () => undefined
+      append(writer, 2)
+      append(writer, 3)
+      append(writer, 4)
+    }
+    expect(rest(scanner)).toEqual(uuids(2, 3, 4))
+    expect(segmentNames(directory)).toHaveLength(2)
   })
 
   test('can be read on from any place where a reading ended', () => {

@@ -150,6 +150,24 @@ describe('rotation', () => {
     expect((await verifyDecisions(directory)).ok).toBe(true)
   })
 
+  test('by size: one byte less than it takes another batch, exactly as many bytes takes none', () => {
+    const lengthOf = (path: string): number => statSync(path).size
+    const probe = openTestSegment(temporaryDirectory())
+    probe.append([attestation(1)])
+    for (const [missing, segments] of [
+      [1, 1],
+      [0, 2],
+    ] as const) {
+      const directory = temporaryDirectory()
+      const writer = openTestSegment(directory, { maxBytes: lengthOf(probe.path) + missing })
+      writer.append([attestation(1)])
+      writer.append([attestation(2)])
+      writer.close()
+      expect(segmentNames(directory)).toHaveLength(segments)
+    }
+    probe.close()
+  })
+
   test('by UTC day, also when the clock is set back', async () => {
     const directory = temporaryDirectory()
     const clock = manualClock(Date.UTC(2026, 10, 20, 23, 59, 59, 999))

@@ -185,6 +185,18 @@ describe('a changed log', () => {
     ])
   })
 
+  test('the last line of a segment that has a successor, still a good line by itself', async () => {
+    const [first, second] = names() as [string, string]
+    const all = lines('w00', first)
+    const last = all.at(-1) as string
+    const changed = last.replace(/"at":(\d+)/, (_, at: string) => `"at":${Number(at) + 1}`)
+    expect(changed).not.toBe(last)
+    writeFileSync(path(first), `${all.with(-1, changed).join('\n')}\n`)
+    expect(problems(await verifyDecisions(directory))).toEqual([
+      ['w00', second, 1, `the last line of ${first} was changed or removed`],
+    ])
+  })
+
   test('bytes that are not UTF-8', async () => {
     const name = names()[0] as string
     const bytes = readFileSync(path(name))

@@ -44,6 +44,25 @@ describe('the latest block', () => {
     expect(node.calls.map(({ method }) => method)).toEqual(['eth_blockNumber', 'eth_blockNumber'])
   })
 
+  test('is as old as its question, however long the answer took', async () => {
+    let height = 0x10
+    const { clock, source } = create([
+      keep(
+        startFakeNode(() => {
+          clock.advance(1_500)
+          return `0x${height.toString(16)}`
+        }),
+      ).url,
+    ])
+    expect(await source.latest()).toBe(16)
+    height = 0x11
+    clock.advance(499)
+    expect(source.known()).toBe(16)
+    clock.advance(1)
+    expect(source.known()).toBeNull()
+    expect(await source.latest()).toBe(17)
+  })
+
   test('comes from the next URL when one stalls in the middle of its answer', async () => {
     const stalled = keep(startStalledNode('{"jsonrpc":"2.0","id":1,"result":"0x'))
     const node = keep(startFakeNode(() => '0x20'))

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createChainEndpoint } from '../../src/facts/chain-endpoint.ts'
 import { failureReason } from '../../src/facts/failure-reason.ts'
-import { type StalledNode, startStalledNode } from './stalled-node.ts'
+import { type StalledNode, startFloodingNode, startStalledNode } from './stalled-node.ts'
 
 const started: { stop(): unknown }[] = []
 afterEach(async () => {
@@ -32,15 +32,9 @@ test('a node that stalls in the middle of its answer is given up, and its connec
 })
 
 test('a node that answers with more than any answer has is cut off', async () => {
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    idleTimeout: 0,
-    fetch: () =>
-      new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(32)) })),
-  })
-  started.push({ stop: () => server.stop(true) })
-  expect(await reasonOf(`http://127.0.0.1:${server.port}`, 10_000)).toBe('the answer has more than 1048576 bytes')
+  const node = startFloodingNode()
+  started.push(node)
+  expect(await reasonOf(node.url, 10_000)).toBe('the answer has more than 1048576 bytes')
 })
 
 test('what a failure says to the operator names no URL', async () => {

@@ -97,6 +97,22 @@ describe('collected facts', () => {
     expect(timers).toEqual([])
   })
 
+  test('of the represented user are asked about that one, or about the wallet when it represents nobody', () => {
+    const needs: FactNeed[] = [IDENTITY, { kind: 'on-behalf-identity' }, SCREENER, { ...SCREENER, onBehalf: true }]
+    const USER = `0x${'c3'.repeat(20)}`
+    for (const onBehalf of [USER, '']) {
+      const { asked, collector } = create()
+      expect(collector.collect(needs, subjectOf({ onBehalf }))).toEqual({
+        identity: PERSON,
+        onBehalfIdentity: PERSON,
+        screeners: { risk: SCREENED, 'onBehalf.risk': SCREENED },
+      })
+      const user = onBehalf || WALLET
+      const identities = [`identity org_1 live ${WALLET}`, `identity org_1 live ${user}`]
+      expect(asked).toEqual([...identities, `screener ${WALLET}`, `screener ${user}`])
+    }
+  })
+
   test('are asked for together, and waited for', async () => {
     const screened = Promise.withResolvers<ScreenerFacts | null>()
     const value = Promise.withResolvers<ReadValue | null>()

@@ -9,6 +9,7 @@ export const subjectOf = (overrides: Partial<FactSubject> = {}): FactSubject => 
   chainFamily: 'evm',
   chainId: 8453,
   from: WALLET,
+  onBehalf: '',
   to: CONTRACT,
   value: '7',
   data: '0x',

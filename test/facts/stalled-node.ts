@@ -8,21 +8,29 @@ export interface StalledNode {
   stop(): Promise<void>
 }
 
-/** @param first what comes before it stalls */
-export const startStalledNode = (first: string): StalledNode => {
+interface Body {
+  readonly start?: (controller: ReadableStreamDefaultController<Uint8Array>) => void
+  readonly pull?: (controller: ReadableStreamDefaultController<Uint8Array>) => void
+}
+
+const startNode = (body: Body): StalledNode => {
   const left = Promise.withResolvers<void>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 0,
     fetch: () =>
-      new Response(
-        new ReadableStream({
-          start: (controller) => controller.enqueue(new TextEncoder().encode(first)),
-          cancel: () => left.resolve(),
-        }),
-        { headers: { 'content-type': 'application/json' } },
-      ),
+      new Response(new ReadableStream({ ...body, cancel: () => left.resolve() }), {
+        headers: { 'content-type': 'application/json' },
+      }),
   })
   return { url: `http://127.0.0.1:${server.port}`, left: left.promise, stop: () => server.stop(true) }
 }
+
+/** @param first what comes before it stalls */
+export const startStalledNode = (first: string): StalledNode =>
+  startNode({ start: (controller) => controller.enqueue(new TextEncoder().encode(first)) })
+
+/** Sends spaces for as long as anyone reads. */
+export const startFloodingNode = (): StalledNode =>
+  startNode({ pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(32)) })

@@ -1,7 +1,7 @@
 // Velocity: what counts, for how long, and that limits hold when requests come at the same time.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createVelocityCounters, type VelocitySubject } from '../../src/facts/velocity.ts'
+import { createVelocityCounters, type VelocityCounters, type VelocitySubject } from '../../src/facts/velocity.ts'
 
 const NOW = 1_767_225_600
 const HOUR = 3_600
@@ -14,10 +14,10 @@ const subject = (changes: Partial<VelocitySubject> = {}): VelocitySubject => ({
   nowSeconds: NOW,
   ...changes,
 })
-const facts = (counters: ReturnType<typeof createVelocityCounters>, changes: Partial<VelocitySubject> = {}) => {
-  const ticket = counters.begin(subject(changes), [HOUR])
+const facts = (counters: VelocityCounters, changes: Partial<VelocitySubject> = {}, window = HOUR) => {
+  const ticket = counters.begin(subject(changes), [window])
   ticket?.settle(false)
-  return ticket?.facts[HOUR]
+  return ticket?.facts[window]
 }
 
 describe('a request', () => {
@@ -112,6 +112,34 @@ describe('room', () => {
     expect(facts(counters, { wallet: '0x01' })?.count).toBe(1)
     expect(counters.begin(subject({ wallet: '0x03', organizationId: 'other' }), [HOUR])).not.toBeNull()
     expect(counters.begin(subject({ wallet: '0x03', nowSeconds: NOW + 2 * HOUR }), [HOUR])).not.toBeNull()
+  })
+
+  test('comes back behind the least recently used wallet, which counts for a month or is being decided', () => {
+    const holders: readonly ((counters: VelocityCounters) => void)[] = [
+      (counters) => counters.begin(subject({ wallet: '0x01' }), [30 * 24 * HOUR])?.settle(true),
+      (counters) => void counters.begin(subject({ wallet: '0x01' }), [HOUR]),
+    ]
+    for (const hold of holders) {
+      const counters = createVelocityCounters({ maxWallets: 3 })
+      hold(counters)
+      for (const wallet of ['0x02', '0x03']) counters.begin(subject({ wallet }), [HOUR])?.settle(true)
+      expect(counters.begin(subject({ wallet: '0x04' }), [HOUR])).toBeNull()
+      const nowSeconds = NOW + 2 * HOUR
+      for (const wallet of ['0x04', '0x05']) counters.begin(subject({ wallet, nowSeconds }), [HOUR])?.settle(true)
+      expect(facts(counters, { wallet: '0x05', nowSeconds })?.count).toBe(1)
+      expect(counters.begin(subject({ wallet: '0x06', nowSeconds }), [HOUR])).toBeNull()
+      // What the first one has counted is still there.
+      expect(facts(counters, { wallet: '0x01', nowSeconds }, 30 * 24 * HOUR)).not.toBeNull()
+    }
+  })
+
+  test('comes back after the clock was ahead for a moment', () => {
+    const counters = createVelocityCounters({ maxWallets: 1 })
+    counters.begin(subject({ wallet: '0x01', nowSeconds: NOW }), [60])?.settle(true)
+    counters.begin(subject({ wallet: '0x02', nowSeconds: NOW + 24 * HOUR }), [60])?.settle(false)
+    counters.begin(subject({ wallet: '0x03' }), [60])?.settle(true)
+    expect(counters.begin(subject({ wallet: '0x04' }), [60])).toBeNull()
+    expect(counters.begin(subject({ wallet: '0x04', nowSeconds: NOW + HOUR }), [60])).not.toBeNull()
   })
 
   test('is not taken by wallets that are denied', () => {

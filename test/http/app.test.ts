@@ -1,10 +1,11 @@
 // The API listener itself: what no route answers, and the routes for orchestrators.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
-import type { ReadinessCheck } from '../../src/http/operations.ts'
+import { createMetricsAnswer, type ReadinessCheck } from '../../src/http/operations.ts'
 import { createRequestIds } from '../../src/http/request-id.ts'
 import { requestPath } from '../../src/http/request-path.ts'
 import type { TurnValve } from '../../src/http/turn-valve.ts'
+import { until } from '../support/until.ts'
 import { exchange } from './exchange.ts'
 
 let app: App
@@ -29,6 +30,8 @@ const endpoints = <Endpoints extends object>(): Endpoints =>
 beforeAll(() => {
   app = startApp({
     listen: { hostname: '127.0.0.1', port: 0 },
+    publicUrl: 'http://127.0.0.1',
+    tls: null,
     shared: false,
     idleTimeoutSeconds: 30,
     endpoints: endpoints<AppOptions['endpoints']>(),
@@ -37,7 +40,11 @@ beforeAll(() => {
       readiness: () => readiness(),
       describe: () => ({ signer: 'test' }),
       requestIds: createRequestIds('test'),
-      metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'x 1\n' }),
+      metrics: createMetricsAnswer({
+        requestIds: createRequestIds('test'),
+        contentType: 'text/plain; version=0.0.4',
+        expose: async () => 'x 1\n',
+      }),
     },
     requestIds: createRequestIds('test'),
     valve,
@@ -93,7 +100,7 @@ test('what no route answers leaves when the valve lets it', async () => {
   const open = Promise.withResolvers<void>()
   held = open.promise
   const answer = fetch(`${app.url}/nope`)
-  while (arrivals === 0) await Bun.sleep(1)
+  await until(() => arrivals > 0)
   expect((await fetch(`${app.url}/livez`)).status).toBe(200)
   expect(refusals).toEqual([])
   open.resolve()

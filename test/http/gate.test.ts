@@ -4,7 +4,7 @@ import { type ApiKeyCredential, hashApiKey, mintApiKey, SCOPES_BY_KIND } from '.
 import { type CountersignError, QueueFullError } from '../../src/domain/errors.ts'
 import { createAuthenticator } from '../../src/http/authenticate.ts'
 import { createDeadlines } from '../../src/http/deadline.ts'
-import { createGate } from '../../src/http/gate.ts'
+import { type Call, createGate } from '../../src/http/gate.ts'
 import { createRateLimiter } from '../../src/http/rate-limit.ts'
 import { API_KEY_CHALLENGE, jsonResponse, problemResponse, repeatedProblemResponse } from '../../src/http/response.ts'
 import { createTurnValve } from '../../src/http/turn-valve.ts'
@@ -44,11 +44,16 @@ beforeEach(() => {
   reported = []
 })
 
-const createEndpoint = (perTurn = 100) => {
+const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = async () => undefined) => {
   const keys = new Map([flooding, quiet].map((key) => [key.keyId, key]))
+  const authenticator = createAuthenticator({ findKey: async (keyId) => keys.get(keyId) ?? null, clock })
+  const revoke = ({ keyId }: ApiKeyCredential): void => {
+    keys.delete(keyId)
+    authenticator.invalidate(keyId)
+  }
   const deadlines = createDeadlines({ clock, durationMs: 1_000, timers: createManualTimers() })
   const gate = createGate({
-    authenticator: createAuthenticator({ findKey: async (keyId) => keys.get(keyId) ?? null, clock }),
+    authenticator,
     limiter: createRateLimiter({ clock }),
     deadlines,
     requestIds: (header) => header ?? 'made-here',
@@ -67,12 +72,14 @@ const createEndpoint = (perTurn = 100) => {
       readKey: (headers) => headers.get('x-api-key'),
       refusal: ({ organizationId }) => (organizationId === flooding.organizationId ? refused : null),
     },
-    async ({ requestId, rateLimit }) => {
+    async (call) => {
+      const { requestId, rateLimit } = call
+      await work(call)
       handled += 1
       return jsonResponse('{}', requestId, { rateLimit })
     },
   )
-  return { endpoint, deadlines }
+  return { endpoint, deadlines, revoke }
 }
 
 const requestOf = (key: string, requestId = 'mine'): Request =>
@@ -144,6 +151,28 @@ describe('a request that would come to nothing', () => {
     stopping = true
     expect((await endpoint(requestOf(flooding.text))).headers.get('connection')).toBe('close')
     expect((await endpoint(requestOf(unknown.text))).headers.get('connection')).toBe('close')
+  })
+})
+
+describe('a body that takes its time', () => {
+  /** The body is there after so long; meanwhile the key is revoked. */
+  const ask = async (bodyMs: number, isRevoked: boolean): Promise<number> => {
+    const { endpoint, revoke } = createEndpoint(100, async ({ confirmKey }) => {
+      clock.advance(bodyMs)
+      if (isRevoked) revoke(quiet)
+      await confirmKey()
+    })
+    return (await endpoint(requestOf(quiet.text))).status
+  }
+
+  test('is of another moment than its key after 250 ms: a key that was revoked meanwhile is refused', async () => {
+    expect(await ask(250, true)).toBe(401)
+    expect(handled).toBe(0)
+    expect(await ask(250, false)).toBe(200)
+  })
+
+  test('of less than that is of the same moment', async () => {
+    expect(await ask(249, true)).toBe(200)
   })
 })
 

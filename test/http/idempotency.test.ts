@@ -14,9 +14,12 @@ import {
   type IdempotencyStore,
   type IdempotentRequest,
   mayHaveSigned,
+  type NodeMemory,
+  type OnDispatch,
   type Recalled,
 } from '../../src/http/idempotency.ts'
 import type { IdempotencyClaim } from '../../src/store/idempotency.ts'
+import { createClaimTeller } from '../../src/wiring/claim-teller.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 
 const CLAIM_SECONDS = 30
@@ -26,7 +29,7 @@ let temporary: TemporaryStore
 let organizationId: string
 let reports: unknown[]
 /** Set to make the store fail at one of its calls. */
-let failing: 'claim' | 'complete' | 'release' | null
+let failing: 'claim' | 'mark' | 'complete' | 'release' | null
 
 /** The real store, which fails when told to. */
 const store: IdempotencyStore<IdempotencyClaim> = {
@@ -38,11 +41,24 @@ const store: IdempotencyStore<IdempotencyClaim> = {
     if (failing === 'complete') throw new DependencyUnavailableError('down')
     return temporary.store.idempotency.complete(...parameters)
   },
+  markDispatched: async (claim) => {
+    if (failing === 'mark') throw new DependencyUnavailableError('down')
+    return temporary.store.idempotency.markDispatched(claim)
+  },
+  replaceUuid: (...parameters) => temporary.store.idempotency.replaceUuid(...parameters),
   release: async (claim) => {
     if (failing === 'release') throw new DependencyUnavailableError('down')
     return temporary.store.idempotency.release(claim)
   },
 }
+
+const USABLE_SECONDS = 3_660
+
+/** A decision log that answers as `recall` says. */
+const memoryOf = (recall: NodeMemory['recall'], node = ''): NodeMemory => ({
+  ...{ node, recall, usableSeconds: USABLE_SECONDS },
+  holds: (route) => route === '/v2/attestation',
+})
 
 const guard = () =>
   createIdempotencyGuard({
@@ -69,8 +85,8 @@ const sign = async (uuid: string): Promise<FreshAnswer> => ({
 const answered = (uuid: string, replayed = false) => ({ status: 200, body: JSON.stringify({ uuid }), replayed })
 const failWith =
   (error: unknown) =>
-  async (_uuid: string, onDispatch: () => void): Promise<FreshAnswer> => {
-    onDispatch()
+  async (_uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+    await onDispatch()
     throw error
   }
 const codeOf = async (run: Promise<unknown>): Promise<ErrorCode> => {
@@ -204,6 +220,32 @@ describe('after an error', () => {
     },
   )
 
+  test.each([...KEEPS])('%s of a part that knows that nothing was signed: the key is free at once', async (code) => {
+    const run = guard()
+    const error = new CountersignError(code, 'text', { nothingSigned: true })
+    expect(await codeOf(run(request('u1'), failWith(error)))).toBe(code)
+    expect(await run(request('u2'), sign)).toEqual(answered('u2'))
+  })
+
+  test('that may have signed: a retry is told how long the claim is still held', async () => {
+    const run = guard()
+    await codeOf(run(request('u1'), failWith(new DependencyUnavailableError('the log of a lost worker'))))
+    const left = async (): Promise<number | undefined> => {
+      try {
+        await run(request('u2'), sign)
+      } catch (error) {
+        if (error instanceof CountersignError) return error.retryAfterSeconds
+        throw error
+      }
+      return undefined
+    }
+    expect(await left()).toBe(CLAIM_SECONDS)
+    temporary.clock.advance(CLAIM_SECONDS - 3)
+    expect(await left()).toBe(3)
+    temporary.clock.advance(3)
+    expect(await run(request('u2'), sign)).toEqual(answered('u1'))
+  })
+
   test('before anything could be signed, whatever the error, the key is free again', async () => {
     const run = guard()
     const early = async (): Promise<FreshAnswer> => {
@@ -221,16 +263,16 @@ describe('after an error', () => {
         clock: temporary.clock,
         claimSeconds: CLAIM_SECONDS,
         report: (error) => reports.push(error),
-        recall: async (route, uuid, sinceSeconds) => {
-          asked.push([route, uuid, temporary.clock.unixSeconds() - sinceSeconds])
+        memory: memoryOf(async (uuid, sinceSeconds) => {
+          asked.push([uuid, temporary.clock.unixSeconds() - sinceSeconds])
           return recalled
-        },
+        }),
       })
       await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))
       temporary.clock.advance(CLAIM_SECONDS)
       const answer = await run(request('u2'), sign)
       // Looked for from the moment at which the first try claimed the key.
-      expect(asked).toEqual([['/v2/attestation', 'u1', CLAIM_SECONDS]])
+      expect(asked).toEqual([['u1', CLAIM_SECONDS]])
       return answer
     }
 
@@ -243,6 +285,23 @@ describe('after an error', () => {
       })
     })
 
+    test('is looked for from its first use on, however often its answer could not be stored', async () => {
+      const asked: number[] = []
+      const run = createIdempotencyGuard({
+        ...{ store, clock: temporary.clock, claimSeconds: CLAIM_SECONDS, report: () => undefined },
+        memory: memoryOf(async (uuid, sinceSeconds) => {
+          asked.push(temporary.clock.unixSeconds() - sinceSeconds)
+          return { outcome: 'decided', answer: await sign(uuid) }
+        }),
+      })
+      failing = 'complete'
+      for (let round = 0; round < 3; round++) {
+        expect(await run(request(`u${round}`), sign)).toEqual(answered('u0'))
+        temporary.clock.advance(CLAIM_SECONDS)
+      }
+      expect(asked).toEqual([CLAIM_SECONDS, 2 * CLAIM_SECONDS])
+    })
+
     test('uses the same uuid when nothing was recorded', async () => {
       expect(await afterCutOff({ outcome: 'nothing' })).toEqual(answered('u1'))
     })
@@ -250,6 +309,60 @@ describe('after an error', () => {
     test('is a new request when what was signed has expired', async () => {
       expect(await afterCutOff({ outcome: 'expired' })).toEqual(answered('u2'))
     })
+  })
+
+  test('the uuid of a new request after an expired one is kept: a third try finds what the second signed', async () => {
+    const asked: string[] = []
+    const recorded = new Map<string, Recalled>([['u1', { outcome: 'expired' }]])
+    const run = createIdempotencyGuard({
+      store,
+      clock: temporary.clock,
+      claimSeconds: CLAIM_SECONDS,
+      report: (error) => reports.push(error),
+      memory: memoryOf(async (uuid) => {
+        asked.push(uuid)
+        return recorded.get(uuid) ?? { outcome: 'nothing' }
+      }),
+    })
+    const signed: string[] = []
+    const cutOff = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+      await onDispatch()
+      signed.push(uuid)
+      throw new DeadlineExceededError()
+    }
+    for (const uuid of ['u1', 'u2']) {
+      expect(await codeOf(run(request(uuid), cutOff))).toBe('DEADLINE_EXCEEDED')
+      temporary.clock.advance(CLAIM_SECONDS)
+    }
+    expect(signed).toEqual(['u1', 'u2'])
+    recorded.set('u2', { outcome: 'decided', answer: { body: '{"uuid":"u2"}', keepSeconds: 10 } })
+    // What the second try signed is answered; nothing is signed under a third uuid.
+    expect(await run(request('u3'), sign)).toEqual(answered('u2'))
+    expect(asked).toEqual(['u1', 'u2'])
+    expect(await run(request('u4'), sign)).toEqual(answered('u2', true))
+  })
+
+  test('a claim that was lost while its uuid was looked up is not signed under another', async () => {
+    const lookup = Promise.withResolvers<Recalled>()
+    const asked = Promise.withResolvers<void>()
+    const run = createIdempotencyGuard({
+      store,
+      clock: temporary.clock,
+      claimSeconds: CLAIM_SECONDS,
+      report: (error) => reports.push(error),
+      memory: memoryOf(async () => {
+        asked.resolve()
+        return lookup.promise
+      }),
+    })
+    await codeOf(run(request('u1'), failWith(new DeadlineExceededError())))
+    temporary.clock.advance(CLAIM_SECONDS)
+    const slow = codeOf(run(request('u2'), sign))
+    await asked.promise
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await guard()(request('u3'), sign)).toEqual(answered('u1'))
+    lookup.resolve({ outcome: 'expired' })
+    expect(await slow).toBe('IDEMPOTENCY_IN_FLIGHT')
   })
 
   test('an error of unknown kind counts as signed', async () => {
@@ -308,6 +421,118 @@ describe('after an error', () => {
     second.resolve({ body: 'on time', keepSeconds: LIFETIME_SECONDS })
     expect(await taken).toEqual({ status: 200, body: 'on time', replayed: false })
     expect((await run(request('u4'), sign)).body).toBe('on time')
+  })
+})
+
+describe('over nodes', () => {
+  /** What each node has in its decision log. */
+  let logs: Map<string, Map<string, FreshAnswer>>
+  const nodeMemory = (node: string): NodeMemory =>
+    memoryOf(async (uuid) => {
+      const answer = logs.get(node)?.get(uuid)
+      return answer === undefined ? { outcome: 'nothing' } : { outcome: 'decided', answer }
+    }, node)
+  const nodeGuard = (node: string) =>
+    createIdempotencyGuard({
+      ...{ store, clock: temporary.clock, claimSeconds: CLAIM_SECONDS, memory: nodeMemory(node) },
+      report: (error) => reports.push(error),
+    })
+  /** Signs and records, and is cut off before the answer is stored. */
+  const signAndDie =
+    (node: string) =>
+    async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+      await onDispatch()
+      logs.set(node, new Map([[uuid, await sign(uuid)]]))
+      throw new DeadlineExceededError()
+    }
+  const retryAfter = async (run: Promise<unknown>): Promise<number | null> => {
+    const error = await run.then(
+      () => null,
+      (cause: unknown) => cause,
+    )
+    return error instanceof CountersignError && error.code === 'IDEMPOTENCY_IN_FLIGHT'
+      ? (error.retryAfterSeconds ?? null)
+      : null
+  }
+  const tellerOf = (node: string) =>
+    createClaimTeller({
+      ...{ memory: nodeMemory(node), claims: temporary.store.idempotency, clock: temporary.clock },
+      after: () => () => undefined,
+      onError: (error) => reports.push(error),
+    })
+
+  beforeEach(() => {
+    logs = new Map()
+  })
+
+  test('what a lost node may have signed is signed elsewhere under another uuid, once it can be used no more', async () => {
+    await codeOf(nodeGuard('one')(request('u1'), signAndDie('one')))
+    temporary.clock.advance(CLAIM_SECONDS + 5)
+    const two = nodeGuard('two')
+    expect(await retryAfter(two(request('u2'), sign))).toBe(USABLE_SECONDS - 5)
+    temporary.clock.advance(USABLE_SECONDS - 5)
+    expect(await two(request('u3'), sign)).toEqual(answered('u3'))
+    expect(await nodeGuard('one')(request('u4'), sign)).toEqual(answered('u3', true))
+  })
+
+  test('what a node that is back recorded is answered everywhere', async () => {
+    await codeOf(nodeGuard('one')(request('u1'), signAndDie('one')))
+    await tellerOf('one').pass()
+    // Nothing is told of a claim whose request may still be under way.
+    expect(await codeOf(nodeGuard('two')(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    temporary.clock.advance(CLAIM_SECONDS)
+    await tellerOf('two').pass()
+    expect(await codeOf(nodeGuard('two')(request('u2'), sign))).toBe('IDEMPOTENCY_IN_FLIGHT')
+    await tellerOf('one').pass()
+    expect(await nodeGuard('two')(request('u2'), sign)).toEqual(answered('u1', true))
+  })
+
+  test('where a node that is back recorded nothing, the next request is a new one', async () => {
+    await codeOf(nodeGuard('one')(request('u1'), failWith(new DeadlineExceededError())))
+    temporary.clock.advance(CLAIM_SECONDS)
+    await tellerOf('one').pass()
+    expect(await nodeGuard('two')(request('u2'), sign)).toEqual(answered('u2'))
+  })
+
+  test('what was not dispatched is signed elsewhere at once, and no more by its first node', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const signed: string[] = []
+    const slow = nodeGuard('one')(request('u1'), async (uuid, onDispatch) => {
+      started.resolve()
+      await promise
+      await onDispatch()
+      signed.push(uuid)
+      return sign(uuid)
+    })
+    await started.promise
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await nodeGuard('two')(request('u2'), sign)).toEqual(answered('u2'))
+    resolve()
+    expect(await codeOf(slow)).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(signed).toEqual([])
+  })
+
+  test('where the dispatch can’t be noted nothing is signed, and the key is free again', async () => {
+    failing = 'mark'
+    const run = nodeGuard('one')
+    let dispatched = false
+    const work = async (uuid: string, onDispatch: OnDispatch): Promise<FreshAnswer> => {
+      await onDispatch()
+      dispatched = true
+      return sign(uuid)
+    }
+    expect(await codeOf(run(request('u1'), work))).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(dispatched).toBe(false)
+    failing = null
+    expect(await run(request('u2'), work)).toEqual(answered('u2'))
+  })
+
+  test('what the store itself knows of is taken over on any node with its uuid', async () => {
+    const register = { route: '/api/v1/register/individual' }
+    await codeOf(nodeGuard('one')(request('u1', register), failWith(new DeadlineExceededError())))
+    temporary.clock.advance(CLAIM_SECONDS)
+    expect(await nodeGuard('two')(request('u2', register), sign)).toEqual(answered('u1'))
   })
 })
 

@@ -90,6 +90,24 @@ describe('a POST', () => {
     expect(received.at(-1)).toMatchObject({ path: '/taken', body: '{"größe":1}' })
   })
 
+  test('uses no connection again: the next one may lead elsewhere', async () => {
+    const ports = new Set<number>()
+    const counting = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: (request, server) => {
+        ports.add(server.requestIP(request)?.port ?? 0)
+        return new Response('taken', { status: 201, headers: { connection: 'keep-alive' } })
+      },
+    })
+    try {
+      for (let times = 0; times < 3; times++) await postTo(`http://127.0.0.1:${counting.port}/taken`)
+      expect(ports.size).toBe(3)
+    } finally {
+      await counting.stop(true)
+    }
+  })
+
   test('follows no redirect', async () => {
     const before = received.length
     expect((await postTo(local('/redirect'))).status).toBe(307)

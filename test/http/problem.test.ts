@@ -14,6 +14,7 @@ import { problemType, toProblem } from '../../src/http/problem.ts'
 import { RateExceededError } from '../../src/http/rate-limit.ts'
 import { BEARER_CHALLENGE, jsonResponse, problemResponse } from '../../src/http/response.ts'
 import { fromRouterError, MethodNotAllowedError } from '../../src/http/route-errors.ts'
+import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[]
 
@@ -114,12 +115,12 @@ describe('an error that is not ours', () => {
     expect(reports).toEqual([[error, 'r', undefined]])
   })
 
-  test('failures of ours are reported, refusals by design are not', () => {
+  test('every error is reported, whether it is a failure of ours or a refusal', () => {
     for (const code of CODES) {
       const reports: unknown[] = []
       const error = new CountersignError(code, 'told')
       problemResponse(error, 'r', { report: (reported) => reports.push(reported) })
-      expect({ code, reports }).toEqual({ code, reports: ERROR_STATUS[code] >= 500 ? [error] : [] })
+      expect({ code, reports }).toEqual({ code, reports: [error] })
     }
   })
 
@@ -171,7 +172,7 @@ describe('a success', () => {
     expect(Object.fromEntries(response.headers)).toEqual({
       'cache-control': 'no-store',
       'content-type': 'application/json',
-      'x-content-type-options': 'nosniff',
+      ...SECURITY_HEADERS,
       'x-request-id': 'trade-42',
     })
     expect(await response.text()).toBe('{"a":1}')

@@ -44,6 +44,20 @@ describe('the rate limit', () => {
     expect(limiter.take(key)?.remaining).toBe(2)
   })
 
+  test('of several that are wanted as many are granted as there are, and the rest is refused', () => {
+    const clock = createManualClock()
+    const limiter = createRateLimiter({ clock })
+    const key = principal(2, 5)
+    expect(limiter.takeSome(key, 3)).toMatchObject({ granted: 3, state: { remaining: 2 }, refusal: null })
+    const some = limiter.takeSome(key, 7)
+    expect(some).toMatchObject({ granted: 2, state: { remaining: 0 } })
+    // The five that are missing take two and a half seconds.
+    expect(some.refusal?.retryAfterSeconds).toBe(3)
+    expect(limiter.takeSome(key, 1)).toMatchObject({ granted: 0 })
+    clock.advance(500)
+    expect(limiter.takeSome(key, 1)).toMatchObject({ granted: 1, refusal: null })
+  })
+
   test('a token refilled in parts is a whole token', () => {
     const clock = createManualClock()
     const limiter = createRateLimiter({ clock })

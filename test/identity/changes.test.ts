@@ -51,3 +51,15 @@ test('are neither kept nor told when one is refused', async () => {
   const state = await identity.store.sessions.find(organizationId, sessionId)
   expect(state?.session).toMatchObject({ sequence: 1, consentedAtSeconds: null })
 })
+
+test('of a wallet that is taken out concern that wallet as well as those that stay', async () => {
+  const { session } = await identity.register(organizationId)
+  await identity.connect(organizationId, session.id, evmWallet(2))
+  const { wallets } = await identity.connect(organizationId, session.id, evmWallet(3))
+  const walletId = wallets.find(({ address }) => address === evmWallet(2))?.id ?? ''
+  identity.changed.length = 0
+  await identity.changes.removeWallet({ organizationId, sessionId: session.id, walletId, actor: 'person' })
+  expect(identity.changed.flatMap(({ addresses }) => addresses).toSorted()).toEqual(
+    [evmWallet(2), evmWallet(3), evmWallet(3)].toSorted(),
+  )
+})

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { runOrg } from '../../src/cli/org.ts'
 import { runSession } from '../../src/cli/session.ts'
 import type { Store } from '../../src/store/store.ts'
+import { openOver } from '../cli/door-over.ts'
 import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity
@@ -20,11 +21,11 @@ const run = async (verb: 'org' | 'session', ...commandArguments: string[]) => {
   const out: string[] = []
   const err: string[] = []
   const output = { stdout: (text: string) => out.push(text), stderr: (text: string) => err.push(text) }
-  const openStore = async () => store
+  const open = openOver({ store, clock: identity.clock })
   const code =
     verb === 'org'
-      ? await runOrg(commandArguments, { output, openStore })
-      : await runSession(commandArguments, { output, openStore, user: 'anna' })
+      ? await runOrg(commandArguments, { output, open })
+      : await runSession(commandArguments, { output, open, user: 'anna' })
   return { code, stdout: out.join(''), stderr: err.join('') }
 }
 const json = async <Value>(...commandArguments: Parameters<typeof run>): Promise<Value> => {
@@ -50,9 +51,26 @@ describe('countersign org', () => {
     expect((await identity.store.organizations.find('acme'))?.level).toBe(3)
   })
 
+  test('says whose verifications count', async () => {
+    for (const slug of ['acme', 'bank']) await json('org', 'create', slug)
+    expect(await json<unknown>('org', 'trust', 'demo')).toEqual({ slug: 'demo', trusts: 'all' })
+    expect(await json<unknown>('org', 'trust', 'demo', 'bank', 'acme')).toEqual({
+      slug: 'demo',
+      trusts: ['acme', 'bank'],
+    })
+    expect((await run('org', 'trust', 'demo')).stdout).toMatch(/^demo +acme bank$/m)
+    expect(await json<unknown>('org', 'trust', 'demo', 'none')).toEqual({ slug: 'demo', trusts: [] })
+    expect(await json<unknown>('org', 'trust', 'demo', 'all')).toEqual({ slug: 'demo', trusts: 'all' })
+  })
+
   test.each([
+    [['trust'], 2, 'ORG is missing'],
+    [['trust', 'nobody', 'all'], 1, 'there is no organization nobody'],
+    [['trust', 'demo', 'nobody'], 2, 'must name organizations of this deployment'],
+    [['trust', 'demo', 'demo'], 2, 'at least one other organization'],
+    [['trust', 'demo', 'all', 'none'], 2, 'must name organizations of this deployment'],
     [['create', 'demo'], 1, 'already'],
-    [['create', 'Bad_Slug'], 2, 'slug must be'],
+    [['create', 'Bad_Slug'], 2, 'SLUG must be'],
     [['create'], 2, 'SLUG is missing'],
     [['create', 'x', '--level', 'high'], 2, 'LEVEL must be one of basic, standard, enhanced'],
     [['level', 'demo'], 2, 'LEVEL must be'],
@@ -146,8 +164,6 @@ describe('countersign session', () => {
     [['show', 'nonsense'], 1],
     [['decide', 'nonsense', 'completed'], 1],
     [['decide', 'nonsense', 'submitted'], 2],
-    [['decide', 'nonsense', 'completed', '--note', 'a\nb'], 2],
-    [['decide', 'nonsense', 'completed', '--comment', 'x'.repeat(1_001)], 2],
     [[], 2],
   ])('%p exits with %d', async (commandArguments, code) => {
     const result = await run('session', ...commandArguments)

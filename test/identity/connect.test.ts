@@ -10,6 +10,8 @@ import { WALLETS_PER_SESSION_MAX } from '../../src/domain/wallet.ts'
 import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/connect.ts'
 import { createVerifyProof } from '../../src/identity/proof.ts'
 import { evmChainName } from '../../src/identity/wallet-chain.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { decodeSessionSubject } from '../../src/store/session-changes.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const accountOf = (number: number) =>
@@ -67,6 +69,41 @@ describe('a proof', () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     await expect(connect.connect(session, proof)).rejects.toMatchObject(invalid)
     expect((await identity.store.sessions.find(ours, session.id))?.wallets).toHaveLength(1)
+  })
+
+  test('is for its wallet and chain alone, also where the store is asked directly', async () => {
+    const session = await newSession()
+    const { nonce } = await ask(session)
+    const bring = (address: WalletAddress, chain: string) =>
+      identity.store.sessionWallets.connect({
+        ...{ organizationId: ours, sessionId: session.id, address, chain, nonce, actor: 'person' },
+        proof: { kind: 'eip191', message: 'm', signature: '0x' },
+      })
+    await expect(bring(evmWallet(9), 'ethereum')).rejects.toMatchObject(invalid)
+    await expect(bring(WALLET, 'base')).rejects.toMatchObject(invalid)
+    expect((await bring(WALLET, 'ethereum'))?.wallets).toHaveLength(1)
+  })
+
+  test('tells other processes of the wallet that it connects', async () => {
+    const session = await newSession()
+    const proof = await prove(session)
+    const { database } = identity.store
+    const before = await readLastSequence(database)
+    await connect.connect(session, proof)
+    const told = (await readChanges(database, before, 10)).filter(({ topic }) => topic === 'session')
+    expect(told.map(({ subjectId }) => decodeSessionSubject(subjectId))).toMatchObject([
+      { sessionId: session.id, sequence: 2, addresses: [WALLET] },
+    ])
+  })
+
+  test('is asked for with a nonce that is found for ten minutes', async () => {
+    const session = await newSession()
+    const { nonce } = await ask(session)
+    const find = () => identity.store.sessionNonces.find(ours, session.id, nonce)
+    identity.clock.advance(NONCE_LIFETIME_SECONDS - 1)
+    expect(await find()).not.toBeNull()
+    identity.clock.advance(1)
+    expect(await find()).toBeNull()
   })
 
   test('is for ten minutes', async () => {

@@ -1,7 +1,7 @@
 // Look-ups that every request makes go by an index that leads to a few rows, however many sessions there are: a plan that
 // walks an organization's sessions is a mistake that small test data would never show.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { NEWEST_REJECTED, REUSABLE } from '../../src/store/session-registration.ts'
+import { LAST_REJECTED, REUSABLE } from '../../src/store/session-registration.ts'
 import {
   PERSON_WALLETS,
   PERSON_WALLETS_UNORDERED,
@@ -28,7 +28,7 @@ const planOf = async (sql: string): Promise<string[]> => {
 describe('the plan', () => {
   test.each([
     ['of the reuse rule', REUSABLE],
-    ['of a rejection since', NEWEST_REJECTED],
+    ['of a rejection since', LAST_REJECTED],
     ['of a wallet’s sessions', STANDING_SESSIONS],
     ['of a person’s wallets', PERSON_WALLETS],
     ['of a wallet’s sessions as they come', STANDING_SESSIONS_UNORDERED],

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { createPortalLink } from '../../src/identity/portal-link.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { decodeSessionSubject } from '../../src/store/session-changes.ts'
 import { TOKENS_PER_SESSION_MAX } from '../../src/store/session-tokens.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
@@ -55,6 +57,28 @@ describe('a wallet of which the caller has a session', () => {
     expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(first.session.id)
   })
 
+  test('that is completed above the organization’s level of today: it keeps the level at which it was decided', async () => {
+    await identity.store.organizations.setLevel(ours, 2)
+    const first = await identity.register(ours, { wallet: WALLET })
+    await move(first.session.id, 'completed')
+    await identity.store.organizations.setLevel(ours, 1)
+    const again = await identity.register(ours, { wallet: WALLET })
+    expect(again).toMatchObject({ created: false, session: { id: first.session.id, level: 2 } })
+  })
+
+  test('that is completed between two that were rejected: a new one is made', async () => {
+    const rejected = await identity.register(ours, { wallet: WALLET })
+    await move(rejected.session.id, 'rejected')
+    const completed = await identity.register(ours, { wallet: WALLET })
+    await move(completed.session.id, 'completed')
+    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(completed.session.id)
+    await identity.store.organizations.setLevel(ours, 2)
+    const later = await identity.register(ours, { wallet: WALLET })
+    await move(later.session.id, 'rejected')
+    await identity.store.organizations.setLevel(ours, 1)
+    expect((await identity.register(ours, { wallet: WALLET })).created).toBe(true)
+  })
+
   test('that is completed, and another that was rejected since: a new one is made, and reused then', async () => {
     const first = await identity.register(ours, { wallet: WALLET })
     await move(first.session.id, 'completed')
@@ -72,6 +96,27 @@ describe('a wallet of which the caller has a session', () => {
     expect(await identity.register(ours, { wallet: WALLET })).toMatchObject({
       ...{ created: false, session: { id: third.session.id, status: 'completed' } },
     })
+  })
+
+  test('that is completed, and an older one that was rejected since: a new one is made', async () => {
+    const { session: older } = await identity.register(ours)
+    await identity.connect(ours, older.id, WALLET)
+    const { session: newer } = await identity.register(ours, { wallet: WALLET })
+    await move(newer.id, 'completed')
+    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(newer.id)
+    await move(older.id, 'rejected')
+    expect((await identity.register(ours, { wallet: WALLET })).created).toBe(true)
+  })
+
+  test('that is completed, after a newer one was rejected: it is reused, and preferred to one completed before', async () => {
+    const first = await identity.register(ours)
+    const second = await identity.register(ours)
+    const third = await identity.register(ours)
+    for (const { session } of [first, second, third]) await identity.connect(ours, session.id, WALLET)
+    await move(second.session.id, 'completed')
+    await move(third.session.id, 'rejected')
+    await move(first.session.id, 'completed')
+    expect((await identity.register(ours, { wallet: WALLET })).session.id).toBe(first.session.id)
   })
 
   test('that is completed, and one for any wallet that it was in and that was rejected since: a new one is made', async () => {
@@ -171,6 +216,29 @@ describe('at the same moment', () => {
     const registered = await Promise.all(Array.from({ length: 50 }, () => identity.register(ours, { wallet: WALLET })))
     expect(registered.filter(({ created }) => created)).toHaveLength(1)
     expect(new Set(registered.map(({ session }) => session.id)).size).toBe(1)
+  })
+
+  test('the id of a session of another environment or check is not taken over', async () => {
+    const sessionId = newSessionId()
+    expect((await identity.register(ours, { sessionId })).created).toBe(true)
+    await expect(identity.register(ours, { sessionId, environment: 'test' })).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+    })
+    await expect(identity.register(ours, { sessionId, checkType: 'kyb' })).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+    })
+    expect(await identity.register(ours, { sessionId })).toMatchObject({ created: true, session: { id: sessionId } })
+  })
+
+  test('a new session for a wallet is told to other processes, one for any wallet concerns none yet', async () => {
+    const { database } = identity.store
+    const before = await readLastSequence(database)
+    const { session } = await identity.register(ours, { wallet: WALLET })
+    await identity.register(ours)
+    const told = (await readChanges(database, before, 10)).filter(({ topic }) => topic === 'session')
+    expect(told.map(({ subjectId }) => decodeSessionSubject(subjectId))).toMatchObject([
+      { sessionId: session.id, addresses: [WALLET] },
+    ])
   })
 
   test('the schema itself refuses a second pending session of one wallet', async () => {

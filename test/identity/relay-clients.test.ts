@@ -5,6 +5,7 @@ import { EventSource } from 'eventsource'
 import { createRelay } from '../../docs/examples/sse-relay.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 import { CHROMIUM, startBrowser, type TestBrowser } from '../support/browser/chromium.ts'
+import { until } from '../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 const CURL = Bun.which('curl')
@@ -104,15 +105,6 @@ const decide = async (sessionId: string, status: string): Promise<void> => {
   expect(decided).toMatchObject({ code: 0 })
 }
 
-/** Polls: what is waited for is on the way. */
-const until = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const giveUpMs = performance.now() + 20_000
-  while (!(await condition())) {
-    if (performance.now() > giveUpMs) throw new Error(`${what} did not happen within twenty seconds`)
-    await Bun.sleep(20)
-  }
-}
-
 beforeAll(async () => {
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   relay = startRelay()
@@ -142,13 +134,13 @@ describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', ()
       const { context, page, foreign } = await browser.open(relay.url.slice(0, -1))
       const seen = (): Promise<[string, string][]> => page.evaluate('window.seen')
       await page.goto(`${relay.url}#${sessionId}`)
-      await until('the first event', async () => (await seen()).length === 1)
+      await until(async () => (await seen()).length === 1, { what: 'the first event' })
       await decide(sessionId, 'retry')
-      await until('the second event', async () => (await seen()).length === 2)
+      await until(async () => (await seen()).length === 2, { what: 'the second event' })
       relay.cut()
       // Decided while nobody listens: nothing of it may be lost.
       await decide(sessionId, 'completed')
-      await until('the last event', async () => (await seen()).at(-1)?.[1] === 'completed')
+      await until(async () => (await seen()).at(-1)?.[1] === 'completed', { what: 'the last event' })
       const events = await seen()
       expect(events.slice(0, 3)).toEqual([
         ['1', 'pending'],
@@ -175,10 +167,10 @@ test(
       seen.push([lastEventId, (JSON.parse(data) as { status: string }).status])
     }
     try {
-      await until('the first event', () => seen.length === 1)
+      await until(() => seen.length === 1, { what: 'the first event' })
       relay.cut()
       await decide(sessionId, 'rejected')
-      await until('the last event', () => seen.at(-1)?.[1] === 'rejected')
+      await until(() => seen.at(-1)?.[1] === 'rejected', { what: 'the last event' })
       // Each connection begins with the current status: the one it had, where it was back before the decision.
       expect(seen.filter(([id], index) => index === 0 || id !== '1')).toEqual([
         ['1', 'pending'],
@@ -209,17 +201,17 @@ test.skipIf(CURL === null)(
       for await (const chunk of curl.stdout) text += decoder.decode(chunk, { stream: true })
     })()
     try {
-      await until('the first event', () => text.includes('"pending"'))
+      await until(() => text.includes('"pending"'), { what: 'the first event' })
       await decide(sessionId, 'retry')
-      await until('the second event', () => text.includes('"retry"'))
+      await until(() => text.includes('"retry"'), { what: 'the second event' })
       const [head = '', body = ''] = text.split(/\r\n\r\n/)
-      expect(head.toLowerCase()).toContain('content-type: text/event-stream\r\n')
+      expect(head.toLowerCase()).toContain('content-type: text/event-stream; charset=utf-8\r\n')
       expect(head.toLowerCase()).toContain('cache-control: no-cache, no-transform')
       const status = (name: string) =>
         JSON.stringify({ sessionId, status: name, verifiedWallets: [], unverifiedWallets: [] })
       expect(body).toBe(`retry: 3000\nid: 1\ndata: ${status('pending')}\n\nid: 2\ndata: ${status('retry')}\n\n`)
       // The keep-alive, once its 15 seconds are over.
-      await until('a keep-alive', () => text.endsWith('\n\n: keep-alive\n\n'))
+      await until(() => text.endsWith('\n\n: keep-alive\n\n'), { what: 'a keep-alive' })
     } finally {
       curl.kill()
       await curl.exited

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 
 const portalUrlOf = (text: string): string =>
   loadConfig({ arguments: [], environment: { COUNTERSIGN_PORTAL_URL: text } }).portalUrl

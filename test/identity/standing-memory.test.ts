@@ -47,6 +47,16 @@ const record = (changes: Partial<StandingRecord>): StandingRecord => ({
   ...changes,
 })
 
+test('what was read before an organization was forgotten is not kept after it', () => {
+  const memory = createStandingMemory(ROOM)
+  const readAt = memory.now()
+  memory.forget(caller.organizationId)
+  memory.keep(record({ readAt }))
+  expect(memory.find(caller, W1, 1, 'any')).toBeUndefined()
+  memory.keep(record({ readAt: memory.now() }))
+  expect(memory.find(caller, W1, 1, 'any')).toEqual(verified('user').any)
+})
+
 describe('a standing as bytes', () => {
   test('reads as it was written', () => {
     const bytes = Buffer.alloc(RECORD_BYTES_MAX)

@@ -13,9 +13,10 @@ const session = (number: number, changes: Partial<WalletSession> = {}): WalletSe
   level: 2,
   personId: `person_${number}`,
   completedAtSeconds: 100 + number,
+  decidedSequence: 10 * number,
   ...changes,
 })
-const pending = { status: 'pending', personId: null, completedAtSeconds: null } as const
+const pending = { status: 'pending', personId: null, completedAtSeconds: null, decidedSequence: null } as const
 const rejected = { status: 'rejected', completedAtSeconds: null } as const
 
 describe('a wallet', () => {
@@ -26,6 +27,20 @@ describe('a wallet', () => {
   test.each([1, 2])('completed at level 2 is verified at level %d', (level) => {
     const only = session(1)
     expect(judgeStanding([only], level, null)).toEqual({ verifying: only, status: 'completed', personId: 'person_1' })
+  })
+
+  test('rejected by the organization is nobody it knows of by another’s session', () => {
+    const own = session(2, { ...rejected, connected: false, personId: null })
+    const theirs = session(1, { own: false })
+    expect(judgeStanding([own, theirs], 1, null)).toEqual({ verifying: null, status: 'rejected', personId: null })
+  })
+
+  test('rejected, and then named without proof in a session that is completed, stays rejected', () => {
+    const own = session(1, { ...rejected })
+    const unproven = session(2, { connected: false })
+    const theirs = session(3, { own: false })
+    expect(judgeStanding([own, unproven, theirs], 1, null).verifying).toBeNull()
+    expect(judgeStanding([own, { ...unproven, connected: true }, theirs], 1, null).verifying).not.toBeNull()
   })
 
   test('completed at level 2 is not verified at level 3: its status stays what it is', () => {
@@ -101,6 +116,34 @@ describe('a wallet', () => {
       verifying: newest,
       status: 'completed',
     })
+  })
+
+  test('is not verified by a newer session once an older one was rejected after it was completed', () => {
+    // The older session was decided about last: its rejection is the organization's last word.
+    const older = session(1, { ...rejected, decidedSequence: 30 })
+    for (const completed of [session(2), session(2, { own: false }), session(3, { decidedSequence: 29 })]) {
+      expect(judgeStanding([completed, older], 1, null).verifying).toBeNull()
+      expect(judgeStanding([older, completed], 1, null).verifying).toBeNull()
+    }
+  })
+
+  test('is verified by an older session that was completed after a newer one was rejected', () => {
+    const older = session(1, { decidedSequence: 30 })
+    expect(judgeStanding([session(2, rejected), older], 1, null).verifying).toBe(older)
+  })
+
+  test('completed again at too low a level after a rejection is not verified by what was completed before it', () => {
+    const before = session(1, { level: 3 })
+    const after = session(3, { level: 1 })
+    expect(judgeStanding([after, session(2, rejected), before], 3, null).verifying).toBeNull()
+    expect(judgeStanding([after, session(2, rejected), before], 1, null).verifying).toBe(after)
+  })
+
+  test('of two decisions with one number has the newer session’s', () => {
+    const [completed, refused] = [session(2, { decidedSequence: 0 }), session(1, { ...rejected, decidedSequence: 0 })]
+    expect(judgeStanding([completed, refused], 1, null).verifying).toBe(completed)
+    const newer = session(3, { ...rejected, decidedSequence: 0 })
+    expect(judgeStanding([newer, completed], 1, null).verifying).toBeNull()
   })
 
   test('is answered by its newest verifying session', () => {

@@ -37,6 +37,84 @@ const setLevel = async (organizationId: string, level: 1 | 2 | 3): Promise<void>
 const addresses = (answer: { wallets?: { address: string }[] }): string[] =>
   (answer.wallets ?? []).map(({ address }) => address.toLowerCase())
 
+describe('trust', () => {
+  const trust = async (organizationId: string, trusted: readonly string[] | null): Promise<void> => {
+    await identity.store.verificationTrust.set(organizationId, trusted)
+    identity.standings.organizationChanged(organizationId)
+  }
+  const factsOf = (organizationId: string, address = W1) =>
+    createIdentityFacts(identity.standings)({ organizationId, environment: 'live' }, address)
+
+  test('is in everyone unless said otherwise; then in the listed ones or nobody, for answers and for policies', async () => {
+    const third = await identity.createOrganization('third')
+    await identity.complete(theirs, [W1, W2], { consent: true })
+    // Several wallets: the first look after a change reads anew, the next ones must not find what was kept before it.
+    const both = async () => [(await verify(ours)).verified, (await factsOf(ours, W2)).verified]
+    expect(await both()).toEqual([true, true])
+    // Asked twice each: what is at hand from before the change says nothing after it.
+    for (const [trusted, verified] of [
+      [[], false],
+      [null, true],
+      [[third], false],
+      [[third, theirs], true],
+      [[theirs], true],
+      [[], false],
+    ] as const) {
+      await trust(ours, trusted)
+      expect([trusted, await both(), await both()]).toEqual([trusted, [verified, verified], [verified, verified]])
+    }
+    // One's own count always, and nobody else's trust is touched.
+    await identity.complete(ours, [W3])
+    expect((await verify(ours, W3)).verified).toBe(true)
+    expect((await verify(third, W1)).verified).toBe(true)
+    // What another organization is trusted for is its own sessions, not those that it trusts itself.
+    await trust(third, [ours])
+    expect((await verify(third, W1)).verified).toBe(false)
+    expect((await verify(third, W3)).verified).toBe(false)
+  })
+
+  test('leaves levels as they are, and decides which of a person’s wallets are listed', async () => {
+    await setLevel(theirs, 2)
+    await identity.complete(theirs, [W1, W2], { consent: true })
+    await setLevel(ours, 3)
+    await trust(ours, [theirs])
+    expect((await verify(ours)).verified).toBe(false)
+    await setLevel(ours, 2)
+    expect(addresses(await verify(ours))).toEqual([W1, W2])
+    await identity.complete(ours, [W1, W3], { consent: true })
+    expect(addresses(await verify(ours)).toSorted()).toEqual([W1, W2, W3].toSorted())
+    await trust(ours, [])
+    expect(addresses(await verify(ours)).toSorted()).toEqual([W1, W3].toSorted())
+  })
+
+  test('that changes while a wallet is looked up is not overtaken by what was read before', async () => {
+    await identity.complete(theirs, [W1], { consent: true })
+    const read = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    let held = false
+    const source: StandingSource = {
+      ...identity.store.walletStandings,
+      loadSessions: async (query, address) => {
+        const found = await identity.store.walletStandings.loadSessions(query, address)
+        if (held) return found
+        held = true
+        read.resolve()
+        await go.promise
+        return found
+      },
+    }
+    const standings = createStandings({ source, loadLevel: async () => 1 })
+    const caller = { organizationId: ours, environment: 'live' } as const
+    const early = Promise.resolve(standings.find(caller, W1, null))
+    await read.promise
+    await identity.store.verificationTrust.set(ours, [])
+    standings.organizationChanged(ours)
+    go.resolve()
+    expect((await early).verifying).not.toBeNull()
+    expect((await standings.find(caller, W1, null)).verifying).toBeNull()
+  })
+})
+
 describe('levels', () => {
   test('raising one’s own ends the verification at once, and a session at the new level brings it back', async () => {
     await identity.complete(ours, [W1])
@@ -181,6 +259,21 @@ describe('persons', () => {
   })
 })
 
+describe('a rejection', () => {
+  test('of an older session ends the verification by a newer one, in the same second too', async () => {
+    const { session: older } = await identity.register(ours)
+    await identity.connect(ours, older.id, W1)
+    await identity.complete(ours, [W1])
+    expect((await verify(ours)).verified).toBe(true)
+    const target = { organizationId: ours, actor: 'operator' }
+    await identity.changes.changeStatus({ ...target, sessionId: older.id, to: 'rejected' })
+    expect((await verify(ours)).verified).toBe(false)
+    // Completed anew, the wallet is verified again; all of it happened within one second.
+    await identity.complete(ours, [W1])
+    expect((await verify(ours)).verified).toBe(true)
+  })
+})
+
 describe('test keys', () => {
   test('verify nothing for live ones, nor the other way round', async () => {
     await identity.complete(ours, [W1], { environment: 'test', consent: true })
@@ -214,6 +307,35 @@ describe('the answer', () => {
 })
 
 describe('the cache', () => {
+  test('at a level that was read before it changed is not answered again', async () => {
+    const read = Promise.withResolvers<1>()
+    const levels: Promise<1 | 2>[] = [read.promise, Promise.resolve(2)]
+    let asked = 0
+    const standings = createStandings({
+      source: identity.store.walletStandings,
+      loadLevel: () => levels[asked++] ?? Promise.resolve(2),
+    })
+    await identity.complete(ours, [W1])
+    const caller = { organizationId: ours, environment: 'live' } as const
+    const early = Promise.resolve(standings.find(caller, W1, null))
+    standings.organizationChanged(ours)
+    read.resolve(1)
+    expect((await early).verifying).not.toBeNull()
+    expect((await standings.find(caller, W1, null)).verifying).toBeNull()
+    expect(asked).toBe(2)
+  })
+
+  test('of a wallet whose verification has ended lists none of its person’s other wallets', async () => {
+    const { session } = await identity.complete(ours, [W1, W2])
+    // The same person, by the wallet that both sessions have.
+    const other = await identity.complete(ours, [W1, W3])
+    expect(other.session.personId).toBe(session.personId)
+    await identity.changes.changeStatus({
+      ...{ organizationId: ours, sessionId: session.id, to: 'rejected', revoke: true, actor: 'test' },
+    })
+    expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', wallets: [] })
+  })
+
   test('answers again without the store, until something changes', async () => {
     let loads = 0
     const source: StandingSource = {

@@ -58,6 +58,17 @@ const request = (changes: Partial<StreamRequest> = {}): StreamRequest => ({
   ...changes,
 })
 
+/** Beyond which sequences the hub reads what was not told here. */
+const recordReads = (): number[] => {
+  const readBeyond: number[] = []
+  const inner = readSince
+  readSince = (organizationId, sessionId, after) => {
+    readBeyond.push(after)
+    return inner(organizationId, sessionId, after)
+  }
+  return readBeyond
+}
+
 /** Collects the ids of the events that arrive. */
 const follow = (stream: EventStream) => {
   const ids: number[] = []
@@ -411,5 +422,22 @@ describe('closing', () => {
     hub.close()
     await expect(opening).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
     expect(hub.size()).toBe(0)
+  })
+})
+
+describe('a change that was made elsewhere', () => {
+  test('is read when the next one here leaves a gap of exactly one, and nothing is read without a gap', async () => {
+    const readBeyond = recordReads()
+    const stream = follow(await hub.open(request()))
+    current = stateOf(2)
+    hub.publish(current)
+    await settle()
+    expect(readBeyond).toEqual([])
+    // The third was made elsewhere.
+    current = stateOf(4)
+    hub.publish(current)
+    await settle()
+    expect(readBeyond).toEqual([2])
+    expect(stream.ids).toEqual([1, 2, 3, 4])
   })
 })

@@ -134,6 +134,14 @@ describe('a change of status', () => {
     })
   })
 
+  test('tells the person nothing with a completion: what stood there is about what was to be done', async () => {
+    const sessionId = await sessionAt('submitted')
+    await move(sessionId, 'retry', { publicComment: 'Your picture is blurred' })
+    expect((await stateOf(sessionId)).session.publicComment).toBe('Your picture is blurred')
+    await move(sessionId, 'completed', { publicComment: 'fine' })
+    expect((await stateOf(sessionId)).session.publicComment).toBeNull()
+  })
+
   test('of another organization’s session, or of none, is unknown', async () => {
     const sessionId = await sessionAt('pending')
     const other = await identity.createOrganization('theirs')

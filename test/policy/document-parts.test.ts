@@ -244,7 +244,10 @@ describe('reads', () => {
       `reads: { a: { kind: token-balance, contract: "0x${'0'.repeat(40)}" } }`,
       '1:46 a contract is 0x and 40 hex digits',
     ],
-    ['reads: { a: { kind: native-balance, of: tx.value } }', '1:41 of is wallet.address, target.address or an address'],
+    [
+      'reads: { a: { kind: native-balance, of: tx.value } }',
+      '1:41 of is wallet.address, onBehalf.address, target.address or an address',
+    ],
     ['reads: { a: { kind: native-balance, chain: Base } }', '1:44 chain is the name of a chain'],
     [`reads: { a: { kind: erc721-owner, contract: ${CONTRACT} } }`, '1:13 the read has no token_id'],
     [view('function f() view'), '1:91 it has to return one value: a number, an address, a bool, a text or bytes'],
@@ -305,6 +308,7 @@ tests:
       name: 'everything',
       request: {
         ...{ chainName: 'base', chainFamily: 'evm', chainId: 8453, from: WALLET, to: CONTRACT.toLowerCase() },
+        onBehalf: '',
         ...{ value: '1500000000', data: '0xAB', userIp: '192.0.2.1', nowSeconds: 1_767_312_000 },
       },
       external: {
@@ -312,6 +316,7 @@ tests:
           ...{ country: 'CH', region: 'CH-ZH', anonymous: null, vpn: true, proxy: null, tor: null, hosting: null },
         },
         identity: { verified: true, type: 'business', level: 3, verifiedAtSeconds: 1_767_225_600 },
+        onBehalfIdentity: null,
         screeners: { stub: { flagged: false, score: -2, categories: ['a'] } },
         reads: { balance: '2000000000000000000' },
         velocity: { '3600': { count: 0, value: '0' }, '86400': { count: 3, value: '1000000000000000000' } },
@@ -342,7 +347,7 @@ tests:
     ],
     [
       test_(`request: { from: "${WALLET}", value: 1 }, verdict: deny`),
-      '1:74 "value" is not a key of a request; it has: from, chain, chain_id, to, msg_value, data, user_ip, time',
+      '1:74 "value" is not a key of a request; it has: from, on_behalf, chain, chain_id, to, msg_value, data, user_ip, time',
     ],
     [
       test_(`request: { from: "${WALLET}", msg_value: 1 eth }, verdict: deny`),
@@ -362,7 +367,7 @@ tests:
     [test_(`${request}, verdict: failure, rule: default`), '1:100 there is no rule "default"'],
     [
       test_(`${request}, verdict: deny, facts: { ip: 1 }`),
-      '1:100 "ip" is not a key of facts; it has: client, identity, screeners, reads, velocity, lists',
+      '1:100 "ip" is not a key of facts; it has: client, identity, onBehalf, screeners, reads, velocity, lists',
     ],
     [
       test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),

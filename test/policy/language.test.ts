@@ -69,12 +69,12 @@ describe('refused', () => {
     [
       'an unknown name',
       'sender == client.ip',
-      '"sender" is unknown; there are: wallet, chain, target, tx, call, client, identity, request, constants, reads, velocity',
+      '"sender" is unknown; there are: wallet, onBehalf, chain, target, tx, call, client, identity, request, constants, reads, velocity',
     ],
     [
       'a name of every object',
       'constructor == client.ip',
-      '"constructor" is unknown; there are: wallet, chain, target, tx, call, client, identity, request, constants, reads, velocity',
+      '"constructor" is unknown; there are: wallet, onBehalf, chain, target, tx, call, client, identity, request, constants, reads, velocity',
     ],
     ['a field of every object', 'wallet.constructor == client.ip', 'wallet has no "constructor"; it has: address'],
     ['the prototype', 'wallet.__proto__ == client.ip', 'wallet has no "__proto__"; it has: address'],
@@ -126,7 +126,7 @@ describe('refused', () => {
       const parameters = params.map(() => 'chain.id').join(', ')
       const call = receiverType === null ? `${name}(${parameters})` : `client.ip.${name}(${parameters})`
       // The message is ours, or the parser's where a macro refuses its arguments first.
-      expect(refusalOf(`${call} == 1`)).toMatch(/ of policies; |of the policy language|not needed|invalid/)
+      expect(refusalOf(`${call} == 1`)).toMatch(/ of policies[;:] |of the policy language|not needed|invalid/)
     }
   })
 })

@@ -23,6 +23,7 @@ export const facts = (changes: Partial<EvaluationFacts> = {}): EvaluationFacts =
   chainFamily: 'evm',
   chainId: 1,
   from: EVM_WALLET,
+  onBehalf: '',
   to: EVM_ZERO,
   value: '0',
   data: '0x',

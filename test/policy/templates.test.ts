@@ -31,7 +31,7 @@ const isReadable = (source: string): boolean => {
 }
 
 describe('templates', () => {
-  test('are the five that the README names', () => {
+  test('are the five that the documentation names', () => {
     expect(templates).toEqual([
       ...['allow-list-only.yaml', 'function-allow-list.yaml', 'identity-required.yaml'],
       ...['sanctions-and-geography.yaml', 'value-and-velocity-limit.yaml'],

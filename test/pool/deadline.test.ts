@@ -1,5 +1,6 @@
 // Invariant 4: nothing is sent after the deadline, and every job past it is answered 408, whatever hangs.
 import { describe, expect, test } from 'bun:test'
+import type { DeadlineExceededError } from '../../src/domain/errors.ts'
 import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, startHarness } from './support/harness.ts'
 import { jobOf, targetOf, uuidOf } from './support/jobs.ts'
@@ -73,6 +74,19 @@ describe('an answer after the deadline', () => {
     expect(pool.stats()).toMatchObject({ answered: 0, expired: 2, withheld: 2, inFlight: 0 })
   })
 
+  test('may have been signed where a worker had the job, and was not where none had: the key of a retry is then free', async () => {
+    const { pump, pool, advance, time } = await startHarness({ workers: 1, limits: { hangMs: 60_000, maxInFlight: 1 } })
+    const ask = (number: number): Promise<unknown> =>
+      pool
+        .submit(jobOf(number, { deadlineMs: time.clock.monotonicMs() + 25_000 }), targetOf())
+        .catch((error: unknown) => error)
+    const results = [ask(1), ask(2)]
+    await pump()
+    await advance(25_000)
+    const errors = (await Promise.all(results)) as DeadlineExceededError[]
+    expect(errors.map(({ nothingSigned }) => nothingSigned)).toEqual([false, true])
+  })
+
   test('is withheld also when it is there before the timer fires', async () => {
     const { pump, time, submit, worker } = await startHarness({ workers: 1 })
     const answer = submit(1)
@@ -91,7 +105,14 @@ describe('an answer after the deadline', () => {
     await advance(25_000)
     const sequence = worker(0).jobs[0]?.sequence ?? -1
     worker(0).outcomes([
-      { status: 'failed', sequence, code: 'DEADLINE_EXCEEDED', detail: 'too late', errorClass: null },
+      {
+        status: 'failed',
+        sequence,
+        code: 'DEADLINE_EXCEEDED',
+        detail: 'too late',
+        errorClass: null,
+        nothingSigned: true,
+      },
     ])
     await pump()
     expect(withheldBy(worker(0))).toEqual([])
@@ -149,7 +170,14 @@ describe('the worker’s clock', () => {
     await advance(24_990)
     const sequence = worker(0).jobs[0]?.sequence ?? -1
     worker(0).outcomes([
-      { status: 'failed', sequence, code: 'DEADLINE_EXCEEDED', detail: 'too late', errorClass: null },
+      {
+        status: 'failed',
+        sequence,
+        code: 'DEADLINE_EXCEEDED',
+        detail: 'too late',
+        errorClass: null,
+        nothingSigned: true,
+      },
     ])
     await pump()
     expect(pool.stats()).toMatchObject({ pending: 1, inFlight: 0, expired: 0 })

@@ -178,6 +178,7 @@ describe('answers', () => {
         code: 'DEPENDENCY_UNAVAILABLE',
         detail: 'the policy could not be evaluated',
         errorClass: 'PolicyEvaluationError',
+        nothingSigned: true,
       },
     ])
     await harness.pump()

@@ -35,6 +35,7 @@ const jobAt = (number: number): Job => {
     kind: isTask ? 'task' : 'attestation',
     uuid: newUuid(),
     chainName: chain.name,
+    chainFamily: chain.family,
     chainId: chain.family === 'evm' ? chain.chainId : 0,
     from: number % 25 === 3 && chain.family === 'evm' ? DENIED_WALLET : address(`from ${number}`),
     to: address(`to ${number}`),
@@ -161,7 +162,7 @@ test(`${JOBS} jobs: every attestation is valid, every decision recorded once, th
       return
     }
     expect(expiration).toBe(job.expiration)
-    if (job.chainId === 0) {
+    if (job.chainFamily === 'solana') {
       expect(attester).toBe(solana.address)
       expect(isSolanaSignature(solanaMessage(job), signature, attester)).toBe(true)
       counts.solana += 1

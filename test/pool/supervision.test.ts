@@ -1,6 +1,6 @@
 // Workers' lives: starting, dying, hanging, growing, shrinking, stopping.
 import { describe, expect, test } from 'bun:test'
-import { WorkersUnusableError } from '../../src/pool/supervisor.ts'
+import { WorkersUnusableError } from '../../src/pool/worker-supervisor.ts'
 import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, startHarness } from './support/harness.ts'
 import { uuidOf } from './support/jobs.ts'

@@ -16,8 +16,10 @@ const anyJob: fc.Arbitrary<Job> = fc.record({
   keyId: anyText,
   requestId: anyText,
   chainName: anyText,
+  chainFamily: fc.constantFrom('evm', 'solana'),
   chainId: fc.maxSafeNat(),
   from: anyText,
+  onBehalf: anyText,
   to: anyText,
   value: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String),
   data: fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${bytes.toHex()}`),
@@ -47,8 +49,9 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
     code: fc.constantFrom(...(Object.keys(ERROR_STATUS) as ErrorCode[])),
     detail: anyText,
     errorClass: fc.option(anyText),
+    nothingSigned: fc.boolean(),
   }),
-  fc.record({ status: fc.constant('undefined-target' as const), sequence }),
+  fc.record({ status: fc.constantFrom('undefined-target' as const, 'unsigned' as const), sequence }),
 )
 
 describe('jobs on the wire', () => {

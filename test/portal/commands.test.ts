@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { runOrg } from '../../src/cli/org.ts'
 import { runSession } from '../../src/cli/session.ts'
 import { logoTypeOf } from '../../src/domain/logo-type.ts'
-import type { Store } from '../../src/store/store.ts'
+import { openOver } from '../cli/door-over.ts'
 import { openIdentity } from '../identity/support.ts'
 
 type World = Awaited<ReturnType<typeof openIdentity>>
@@ -30,11 +30,9 @@ const run = async (command: 'org' | 'session', ...words: string[]) => {
   const err: string[] = []
   const output = { stdout: (text: string) => out.push(text), stderr: (text: string) => err.push(text) }
   // The command closes the store that it was given; the test goes on with it.
-  const openStore = async (): Promise<Store> => ({ ...world.store, close: async () => undefined })
+  const open = openOver(world)
   const code =
-    command === 'org'
-      ? await runOrg(words, { output, openStore })
-      : await runSession(words, { output, openStore, user: 'anna' })
+    command === 'org' ? await runOrg(words, { output, open }) : await runSession(words, { output, open, user: 'anna' })
   return { code, stdout: out.join(''), stderr: err.join('') }
 }
 
@@ -68,7 +66,7 @@ describe('org brand', () => {
     const svg = file('logo.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'))
     expect((await run('org', 'brand', 'demo', '--logo', svg)).stderr).toContain('must be a PNG, JPEG or WebP picture')
     const large = file('large.png', Buffer.concat([PNG, Buffer.alloc(262_144)]))
-    expect((await run('org', 'brand', 'demo', '--logo', large)).stderr).toContain('larger than 256 KiB')
+    expect((await run('org', 'brand', 'demo', '--logo', large)).stderr).toContain('at most 256 KiB')
     expect((await run('org', 'brand', 'demo', '--logo', join(folder, 'none.png'))).code).toBe(1)
     expect(await world.store.organizationBrands.find(organizationId)).toEqual({ color: null, logoVersion: null })
   })

@@ -5,6 +5,7 @@ import solc from 'solc'
 import { concatHex, encodeAbiParameters, encodeFunctionData, getContractAddress, numberToHex, parseAbi } from 'viem'
 import type { SessionView } from '../../src/portal/contract.ts'
 import { type AnvilProcess, describeOnChain, startAnvil } from '../chain/anvil.ts'
+import { until } from '../support/until.ts'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
 import { createVisitor, tokenOf } from './support/visitor.ts'
 import { evmAccount } from './support/wallets.ts'
@@ -71,10 +72,12 @@ describeOnChain('a contract wallet', () => {
   const deploy = async (data: string, url = anvil.url): Promise<string> => {
     const [from] = await rpc<string[]>(url, 'eth_accounts')
     const hash = await rpc<string>(url, 'eth_sendTransaction', [{ from, data, gas: '0x200000', gasPrice: '0x0' }])
-    for (;;) {
-      const receipt = await rpc<{ contractAddress: string } | null>(url, 'eth_getTransactionReceipt', [hash])
-      if (receipt !== null) return receipt.contractAddress
-    }
+    let receipt: { contractAddress: string } | null = null
+    await until(async () => {
+      receipt = await rpc<{ contractAddress: string } | null>(url, 'eth_getTransactionReceipt', [hash])
+      return receipt !== null
+    })
+    return (receipt as { contractAddress: string } | null)?.contractAddress ?? ''
   }
 
   beforeAll(async () => {

@@ -58,7 +58,7 @@ describe('a link', () => {
       expect(response.headers.getSetCookie()[0]).toMatch(
         /^__Host-portal-[^=]+=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=\d+$/,
       )
-      expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000')
+      expect(response.headers.get('strict-transport-security')).toBe('max-age=63072000; includeSubDomains')
     } finally {
       await secure.stop()
     }
@@ -252,6 +252,100 @@ describe('passing on to another device', () => {
   })
 })
 
+describe('a browser’s right to open a session', () => {
+  const DAY = 86_400
+  let own: PortalHost
+  beforeAll(async () => {
+    own = await startPortalHost()
+  })
+  afterAll(() => own.stop())
+
+  const enteredHere = async () => {
+    const registered = await own.register()
+    const person = createVisitor(own.url)
+    const [cookie = ''] = (await person.visit(registered.link)).headers.getSetCookie()
+    await person.agree(registered.sessionId)
+    return { person, cookie, ...registered }
+  }
+  const look = (person: Visitor, sessionId: string) => person.call('GET', `sessions/${sessionId}`)
+
+  test('ends 30 days after its last use, in the store and in the cookie', async () => {
+    const { person, cookie, sessionId, link } = await enteredHere()
+    expect(cookie).toEndWith(`; Max-Age=${30 * DAY}`)
+    expect((await look(person, sessionId)).headers.getSetCookie()).toEqual([])
+    own.passTime(29 * DAY)
+    const [renewed] = (await look(person, sessionId)).headers.getSetCookie()
+    expect(renewed).toBe(cookie)
+    expect((await look(person, sessionId)).headers.getSetCookie()).toEqual([])
+    own.passTime(29 * DAY)
+    expect((await look(person, sessionId)).status).toBe(200)
+    own.passTime(30 * DAY)
+    expect((await look(person, sessionId)).status).toBe(404)
+    expect((await person.call('POST', `sessions/${sessionId}/handover`, {})).status).toBe(404)
+    // Its cookie is worth nothing, whatever its owner's clock says; the link is taken, and says so.
+    expect((await person.visit(link)).status).toBe(200)
+    expect((await person.call('POST', 'enter', { token: tokenOf(link) })).body['kind']).toBe('elsewhere')
+  })
+
+  test('is forgotten by the sweep, where its link is replaced; else the link stays taken', async () => {
+    const { person, sessionId, link } = await enteredHere()
+    const handover = await person.call('POST', `sessions/${sessionId}/handover`, {})
+    const passedOn = String(handover.body['url'])
+    await createVisitor(own.url).visit(passedOn)
+    own.passTime(30 * DAY)
+    while ((await own.store.portalLinks.sweep()) > 0);
+    const entered = async (url: string) =>
+      (await createVisitor(own.url).call('POST', 'enter', { token: tokenOf(url) })).body
+    expect((await entered(link))['kind']).toBe('elsewhere')
+    expect((await entered(passedOn))['reason']).toBe('link-unknown')
+  })
+
+  test('ends when the person leaves the device, who can leave it twice', async () => {
+    const { person, sessionId, link } = await enteredHere()
+    const stolen = createVisitor(own.url)
+    for (const [name, value] of person.cookies) stolen.cookies.set(name, value)
+    const left = await person.call('POST', `sessions/${sessionId}/leave`, {})
+    expect(left.status).toBe(200)
+    expect(left.headers.getSetCookie()[0]).toMatch(/^portal-[^=]+=; Path=\/; HttpOnly; SameSite=Strict; Max-Age=0$/)
+    expect(person.cookies.size).toBe(0)
+    expect((await look(stolen, sessionId)).status).toBe(404)
+    expect((await stolen.call('POST', `sessions/${sessionId}/leave`, {})).status).toBe(200)
+    expect((await stolen.call('POST', 'enter', { token: tokenOf(link) })).body['kind']).toBe('elsewhere')
+  })
+
+  test('cannot be ended by another site or by somebody who has only the session’s id', async () => {
+    const { person, sessionId } = await enteredHere()
+    expect(
+      (await person.call('POST', `sessions/${sessionId}/leave`, {}, { origin: 'https://evil.example' })).status,
+    ).toBe(403)
+    expect((await createVisitor(own.url).call('POST', `sessions/${sessionId}/leave`, {})).status).toBe(200)
+    expect((await look(person, sessionId)).status).toBe(200)
+  })
+
+  test('is for the outcome alone once the session is final, and is not renewed', async () => {
+    const { person, sessionId } = await enteredHere()
+    expect(await connect(person, sessionId, 'leaver')).toBe(200)
+    await own.decide(sessionId, 'rejected', { publicComment: 'Not this time.' })
+    own.passTime(2 * DAY)
+    const { body, headers } = await look(person, sessionId)
+    expect(body).toMatchObject({ status: 'rejected', comment: 'Not this time.' })
+    expect(body).toMatchObject({ wallets: [], fields: [], documents: [], missing: [], lockedWallet: null })
+    expect(headers.getSetCookie()).toEqual([])
+    const refused = [
+      ['POST', 'handover', {}],
+      ['GET', 'fields', undefined],
+      ['POST', 'wallets/challenge', { address: evmAccount('x').address, chainId: 1 }],
+      ['GET', 'events', undefined],
+    ] as const
+    for (const [method, path, sent] of refused) {
+      const answer = await person.call(method, `sessions/${sessionId}/${path}`, sent)
+      expect([path, answer.status, answer.body['reason']]).toEqual([path, 409, 'session-closed'])
+    }
+    own.passTime(28 * DAY)
+    expect((await look(person, sessionId)).status).toBe(404)
+  })
+})
+
 describe('a second browser', () => {
   const challenge = async (person: Visitor, link: string, address: string, chainId: number) =>
     (await person.call<Challenge>('POST', 'continue/challenge', { token: tokenOf(link), address, chainId })).body
@@ -285,6 +379,23 @@ describe('a second browser', () => {
     const signature = `0x${Buffer.from(key.sign(Buffer.from(asked.message))).toString('hex')}`
     const { body } = await second.call('POST', 'continue', { token: tokenOf(link), nonce: asked.nonce, signature })
     expect(body).toEqual({ kind: 'entered', sessionId })
+  })
+
+  test('of two answers to one challenge at once lets one in', async () => {
+    const { person, sessionId, link } = await insider()
+    await connect(person, sessionId, 'mine')
+    const asked = await challenge(visitor(), link, evmAccount('mine').address, 1)
+    const signature = await evmAccount('mine').signMessage({ message: asked.message })
+    const answers = await Promise.all(
+      [visitor(), visitor(), visitor()].map((browser) =>
+        browser.call('POST', 'continue', { token: tokenOf(link), nonce: asked.nonce, signature }),
+      ),
+    )
+    expect(answers.map(({ body }) => body['kind'] ?? body['reason']).sort()).toEqual([
+      'entered',
+      'proof-invalid',
+      'proof-invalid',
+    ])
   })
 
   test('is refused with a wallet of nobody’s, a forged proof, or one that was made to connect', async () => {

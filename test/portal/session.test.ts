@@ -149,7 +149,7 @@ describe('the view', () => {
     const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const logo = await fetch(`${host.url}/${organization.logo}`, { headers: { cookie } })
     expect(logo.headers.get('content-type')).toBe('image/png')
-    expect(logo.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(logo.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'; sandbox")
     expect(new Uint8Array(await logo.arrayBuffer())).toEqual(new Uint8Array(picture()))
     expect((await fetch(`${host.url}/${organization.logo}`)).status).toBe(404)
   })
@@ -369,7 +369,7 @@ describe('the stream', () => {
     const cookie = [...inside.person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const abort = new AbortController()
     const response = await fetch(`${host.url}/api/${inside.path}/events`, { headers: { cookie }, signal: abort.signal })
-    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const reader = response.body?.getReader()
     const decoder = new TextDecoder()
     let text = ''

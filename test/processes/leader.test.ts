@@ -1,7 +1,8 @@
 // One process at a time does the duties: over two stores on one file, each with a clock of its own.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createLeader, type Lead, type Leader } from '../../src/processes/leader.ts'
+import { createLeader, type Duty, type Lead, type Leader, TRUSTED_MS } from '../../src/processes/leader.ts'
+import type { LeaderLeaseTable } from '../../src/store/leader-lease.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
@@ -196,5 +197,70 @@ describe('never two', () => {
     const taken = await Promise.all([store.leaderLease.take('a', seen), other.leaderLease.take('b', seen)])
     expect(taken.filter((lease) => lease !== null)).toHaveLength(1)
     await other.close()
+  })
+})
+
+describe('a store that does not answer', () => {
+  /** A lease that answers when it is told to. */
+  const leadOver = (lease: Partial<LeaderLeaseTable>, duty: Partial<Duty> = {}) => {
+    const time = createTurnedTime()
+    const seen: string[] = []
+    const leader = createLeader({
+      ...{ id: 'me', clock: time, after: time.after },
+      lease: {
+        read: async () => null,
+        take: async () => {
+          seen.push('take')
+          return { holder: 'me', term: 1, beat: 1 }
+        },
+        renew: async () => true,
+        release: async () => void seen.push('release'),
+        ...lease,
+      },
+      duties: [
+        {
+          name: 'counted',
+          start: () => void seen.push('start'),
+          stop: async () => void seen.push('stop'),
+          ...duty,
+        },
+      ],
+      onError: (error) => seen.push(String(error)),
+    })
+    return { time, seen, leader }
+  }
+
+  test('to a renewal ends the duties when the lease is no longer to be trusted, without another look', async () => {
+    const { time, seen, leader } = leadOver({ renew: () => new Promise<never>(() => undefined) })
+    await leader.start()
+    await settle()
+    await time.advance(TRUSTED_MS - 10)
+    expect(seen).toEqual(['take', 'start'])
+    await time.advance(10)
+    await settle()
+    expect(seen).toEqual(['take', 'start', 'stop'])
+  })
+
+  test('before the process stops is not asked for the lease after it', async () => {
+    const answer = Promise.withResolvers<null>()
+    const { seen, leader } = leadOver({ read: () => answer.promise })
+    const started = leader.start()
+    const stopped = leader.stop()
+    answer.resolve(null)
+    await Promise.all([started, stopped])
+    expect(seen).toEqual([])
+  })
+
+  test('keeps the lease of a process that stops until its duties have', async () => {
+    const dutyStopped = Promise.withResolvers<void>()
+    const { seen, leader } = leadOver({}, { stop: () => dutyStopped.promise })
+    await leader.start()
+    await settle()
+    const stopped = leader.stop()
+    await settle()
+    expect(seen).toEqual(['take', 'start'])
+    dutyStopped.resolve()
+    await stopped
+    expect(seen).toEqual(['take', 'start', 'release'])
   })
 })

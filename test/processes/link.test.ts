@@ -6,7 +6,7 @@ import { createProcessLink, type ProcessLink } from '../../src/processes/link.ts
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ToProcess } from '../../src/processes/messages.ts'
 
 const ASSIGNMENT = {
-  ...{ index: 1, workers: 2, apiListen: '127.0.0.1:1' },
+  ...{ index: 1, supervisorPid: 4, workers: 2, apiListen: '127.0.0.1:1' },
   ...{ portalListen: '127.0.0.1:2', dashboardListen: '127.0.0.1:3' },
 }
 const LOOK: ProcessesLook = { target: { processes: 2, workers: 2 }, processesMax: 8, processes: [] }
@@ -34,8 +34,8 @@ beforeEach(() => {
     {
       env: environment,
       send: (message) => sent.push(message),
-      on: (event: 'message' | 'disconnect', listener: (message: ToProcess) => void) => {
-        if (event === 'message') hear = listener
+      on: (_event: 'message', listener: (message: ToProcess) => void) => {
+        hear = listener
       },
     },
     (delayMs, callback) => {

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkChainSettings, parseChainSettings } from '../../src/chain-settings.ts'
-import { loadConfig } from '../../src/config.ts'
+import { checkChainSettings, parseChainSettings } from '../../src/config/chain-settings.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { SettingInvalidError } from '../../src/config/settings.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
-import { SettingInvalidError } from '../../src/settings.ts'
 import { createRegistries } from '../../src/wiring/registry-service.ts'
 import { createManualClock } from '../http/manual-clock.ts'
 
@@ -47,9 +47,9 @@ describe('chains', () => {
   })
 })
 
-test('the README’s example is taken as it stands', () => {
-  const readme = readFileSync(join(import.meta.dir, '..', '..', 'README.md'), 'utf8')
-  const example = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)]
+test('the example of docs/configuration.md is taken as it stands', () => {
+  const page = readFileSync(join(import.meta.dir, '..', '..', 'docs', 'configuration.md'), 'utf8')
+  const example = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)]
     .map(([, text]) => text ?? '')
     .find((text) => /^chains:/m.test(text))
   const folder = mkdtempSync(join(tmpdir(), 'countersign-config-'))

@@ -116,7 +116,7 @@ describeOnChain('countersign doctor', () => {
 
   test('has nothing to do without chains, and refuses a wrong call', async () => {
     const none = await doctor({})
-    expect([none.code, none.stdout]).toEqual([0, 'no chain has an RPC URL: there is nothing to check\n'])
+    expect([none.code, none.stdout]).toEqual([0, 'no chain has an RPC URL: no chain is checked\n'])
     expect((await doctor({}, '--chain', 'dogechain')).code).toBe(2)
     expect((await doctor({}, '--unknown')).code).toBe(2)
     expect((await doctor({}, '--help')).code).toBe(0)

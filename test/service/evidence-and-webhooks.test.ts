@@ -12,6 +12,7 @@ import { openStore, type Store } from '../../src/store/store.ts'
 import { createEvidenceParts, type EvidenceParts } from '../../src/wiring/evidence-service.ts'
 import { jpegWithMetadata, streamOf } from '../identity/evidence/images.ts'
 import { type Received, startReceiver, verifies } from '../identity/webhooks/support.ts'
+import { until } from '../support/until.ts'
 import { runToEnd } from './run-to-end.ts'
 import { type RunningService, runCommand, startService } from './start-service.ts'
 
@@ -82,13 +83,8 @@ const secretBytes = (purpose: 'events' | 'decisions'): Uint8Array =>
 
 /** Waits for the receiver, whose messages come when they come. */
 const arrival = async (matches: (message: Received) => boolean): Promise<Received> => {
-  const deadlineMs = performance.now() + 10_000
-  for (;;) {
-    const found = receiver.received.find(matches)
-    if (found !== undefined) return found
-    if (performance.now() > deadlineMs) throw new Error('the message did not arrive')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(() => receiver.received.some(matches))
+  return receiver.received.find(matches) as Received
 }
 
 const postSigned = (path: string, message: object): Promise<Response> => {
@@ -198,10 +194,7 @@ describe('a session that an outside service decides', () => {
     const created = deliveries.find(({ type }: { type: string }) => type === 'session.created')
     const before = receiver.received.length
     expect(await command('webhook', 'resend', created.id, '--json')).toEqual({ messages: 1 })
-    const deadlineMs = performance.now() + 10_000
-    while (receiver.received.length === before && performance.now() < deadlineMs) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await until(() => receiver.received.length > before)
     expect(receiver.received.at(-1)?.id).toBe(created.id)
     const rotated = await command('webhook', 'rotate', endpointIds.events, '--overlap', '0', '--json')
     expect(rotated.secret).not.toBe(secrets.events)

@@ -2,6 +2,7 @@
 // environment, everything malformed, and what levels and decisions by command do to it within a second.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
+import { until } from '../support/until.ts'
 import { type RunningService, runCommand, startService } from './start-service.ts'
 
 const TIMEOUT_MS = 60_000
@@ -65,11 +66,7 @@ const command = async (...words: string[]): Promise<string> => {
 
 /** Polls: a change made by command is to be seen within a second. */
 const within = async (read: () => Promise<unknown>, wanted: unknown): Promise<void> => {
-  const giveUpMs = performance.now() + 5_000
-  for (let found = await read(); !Bun.deepEquals(found, wanted); found = await read()) {
-    if (performance.now() > giveUpMs) throw new Error(`it is ${JSON.stringify(found)}`)
-    await Bun.sleep(20)
-  }
+  await until(async () => Bun.deepEquals(await read(), wanted), { what: JSON.stringify(wanted) })
 }
 
 const issue = async (...words: string[]): Promise<string> =>
@@ -211,6 +208,29 @@ describe('one’s own session', () => {
       body: { address: wallet(5), type: 'business' },
     })
     expect(other.body).toEqual({ address: wallet(5), verified: false })
+  })
+
+  test('a revocation is what verify says once it is answered', async () => {
+    const { ADMIN_URL = '', ADMIN_API_KEY = '' } = service.quickstart
+    const admin = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`${ADMIN_URL}/organizations/demo/sessions/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${ADMIN_API_KEY}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return (await response.json()) as Record<string, unknown>
+    }
+    const verified = async (number: number) =>
+      (await call('/verify', { method: 'POST', key: oursTest, body: { address: wallet(number) } })).body['verified']
+    for (let number = 40; number < 50; number++) {
+      const id = await registered('individual', {
+        ...{ key: oursTest, body: { walletAddress: wallet(number) }, headers: { [SANDBOX]: 'completed' } },
+      })
+      expect(await verified(number)).toBe(true)
+      const { sequence } = await admin('GET', id)
+      const revoked = await admin('POST', `${id}/revoke`, { status: 'rejected', sequence, private_comment: 'fraud' })
+      expect([revoked['status'], await verified(number)]).toEqual(['rejected', false])
+    }
   })
 
   test(

@@ -1,9 +1,20 @@
 // The service as its operator meets it: first and second start, settings, health, changes by command while it runs, and
 // every way to stop it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../support/until.ts'
 import { startHeldRpc } from './held-rpc.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService } from './start-service.ts'
@@ -64,14 +75,14 @@ describe('first and second start', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(Object.keys(parseEnvironmentFile(text))).toEqual([
       'ATTESTATION_URL',
-      'ATTESTATION_API_KEY',
       'IDENTITY_URL',
-      'IDENTITY_API_KEY',
-      'IDENTITY_TEST_API_KEY',
       'ADMIN_URL',
-      'ADMIN_API_KEY',
       'PORTAL_URL',
       'DASHBOARD_URL',
+      'ATTESTATION_API_KEY',
+      'IDENTITY_API_KEY',
+      'IDENTITY_TEST_API_KEY',
+      'ADMIN_API_KEY',
       'VERIFICATION_HASH',
       'POLICY_ID',
       'DEMO_CONTRACT',
@@ -145,6 +156,29 @@ describe('a folder that is not as it was left', () => {
     expect(added.code).not.toBe(0)
     expect(added.stderr).toContain(path)
     expect(existsSync(path)).toBe(false)
+  })
+
+  test('the keystore of one attester is gone: it starts, says so, and signs by it when the file is back', async () => {
+    const dataDirectory = onceStarted()
+    expect((await runCommand(dataDirectory, 'attester', 'add', '--kind', 'secp256k1')).code).toBe(0)
+    const keystores = join(dataDirectory, 'keystores')
+    const present =
+      parseEnvironmentFile(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8'))['EVM_ATTESTER'] ?? ''
+    const missing = readdirSync(keystores).find((name) => name.endsWith('.json') && !name.includes(present)) ?? ''
+    const kept = join(temporaryFolder(), 'kept.json')
+    renameSync(join(keystores, missing), kept)
+    const service = await startService({ dataDirectory })
+    try {
+      const warning = await service.logLine((line) => line['keystore_path'] === join(keystores, missing))
+      expect(warning['level']).toBe('warn')
+      const ready = async () => (await (await fetch(`${service.url}/readyz`)).json()) as Record<string, unknown>
+      await until(async () => (await ready())['attesters'] === 'outdated')
+      expect((await ask(service)).attestation.attester).toBe(present)
+      renameSync(kept, join(keystores, missing))
+      await until(async () => (await ready())['attesters'] === 'current')
+    } finally {
+      await service.stop()
+    }
   })
 
   test('its database is gone: no new deployment is made over the keys of the old one', async () => {

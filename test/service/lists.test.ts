@@ -92,6 +92,30 @@ test('a deny entry is in effect within a second, and so is its removal', async (
   expect(await untilCompliant(ALICE, true)).toBeLessThan(1_000)
 })
 
+test('a denied user behind a clean relayer gets no signature, alone, in a batch or by v1, and the log names both', async () => {
+  const represented = async (): Promise<boolean | undefined> => (await attest(BOB, { on_behalf: ALICE })).compliant
+  expect(await represented()).toBe(true)
+  await command('lists', 'add', 'deny', ALICE)
+  await untilCompliant(ALICE, false)
+  expect((await attest(BOB)).compliant).toBe(true)
+  expect(await represented()).toBe(false)
+  const url = service.quickstart['ATTESTATION_URL']
+  const post = async (path: string, body: unknown): Promise<string> => {
+    const headers = { 'content-type': 'application/json', 'x-api-key': service.quickstart['ATTESTATION_API_KEY'] ?? '' }
+    return (await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).text()
+  }
+  const project = { from: BOB, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] }
+  const batch = await post('/v2/attestations', { requests: [{ ...project, on_behalf: ALICE }, project] })
+  expect(batch.match(/"is_compliant":(?:true|false)/g)).toEqual(['"is_compliant":false', '"is_compliant":true'])
+  const task = { from: BOB, to: service.quickstart['DEMO_CONTRACT'], data: '0x', msg_value: '0' }
+  expect(await post('/v1/task', task)).toContain('"is_compliant":true')
+  expect(await post('/v1/task', { ...task, on_behalf: ALICE })).toContain('"is_compliant":false')
+  const records = (await command('decisions', 'tail', '--lines', '2', '--json')).trim().split('\n')
+  expect(records.at(-1)).toContain(`"from":"${BOB}","on_behalf":"${ALICE}"`)
+  await command('lists', 'remove', 'deny', ALICE)
+  await untilCompliant(ALICE, true)
+})
+
 test('a deny entry beats an allow entry, an allow entry beats the policy', async () => {
   const deniedByPolicy = '0x000000000000000000000000000000000000dEaD'
   expect((await attest(deniedByPolicy)).compliant).toBe(false)
@@ -120,7 +144,15 @@ test('a policy reads lists and places; what it can’t know is no verdict', asyn
   expect((await attest(BOB, inGermany)).compliant).toBe(true)
   expect((await attest(BOB, { user_ip: '::ffff:198.51.100.9' })).code).toBe('ELSEWHERE')
   expect(await attest(BOB)).toMatchObject({ status: 400, code: 'MISSING_REQUIRED_FIELD' })
+  const without = { from: BOB, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] }
+  const missing = (await (await service.attest(without)).json()) as { message?: string }
+  expect(missing.message).toBe('Missing required field: user_ip')
   expect(await attest(BOB, { user_ip: '192.0.2.1' })).toMatchObject({ status: 503, code: 'DEPENDENCY_UNAVAILABLE' })
+  // Nothing was signed, so a key is not held: the retry is decided, not told to wait.
+  const body = { from: BOB, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] }
+  const keyed = async (user_ip: string) =>
+    (await service.attest({ ...body, user_ip }, { 'idempotency-key': 'a-source-fails' })).status
+  expect([await keyed('192.0.2.1'), await keyed('192.0.2.1'), await keyed('203.0.113.9')]).toEqual([503, 503, 200])
   const metrics = await (await fetch(`${service.quickstart['ATTESTATION_URL']}/metrics`)).text()
   expect(metrics).toContain('countersign_list_entries{list="ofac"} 152')
   expect(metrics).toMatch(/countersign_list_age_seconds\{list="ofac"\} \d+/)

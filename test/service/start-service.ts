@@ -32,12 +32,18 @@ export interface RunningService {
   stop(): Promise<number>
 }
 
-/** A port that was free a moment ago. */
+const givenPorts = new Set<number>()
+
+/** A port that was free a moment ago, and that this process has not given before: the system may offer one twice. */
 export const freePort = (): number => {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  const { port } = probe
-  probe.stop(true)
-  return port
+  for (;;) {
+    const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+    const { port } = probe
+    probe.stop(true)
+    if (givenPorts.has(port)) continue
+    givenPorts.add(port)
+    return port
+  }
 }
 
 export const parseEnvironmentFile = (text: string): Record<string, string> =>
@@ -63,8 +69,44 @@ const parseLine = (line: string): LogLine => {
   }
 }
 
-/** Starts `bun src/main.ts` and waits until it says that it is ready. */
-export const startAlone = async (options: ServiceOptions = {}): Promise<RunningService> => {
+/** As Bun, this service and PostgreSQL say it. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error &&
+  ((error as { code?: unknown }).code === 'EADDRINUSE' ||
+    /the address (of --api-listen )?is in use|Address already in use/.test(error.message))
+const STARTS_MAX = 4
+
+/**
+ * Starts something at ports that were free a moment ago. Where another program took one of them meanwhile, it is started
+ * again, at others.
+ * @param start asks for its ports anew each time.
+ * @throws what `start` throws
+ */
+export const atFreePorts = async <Started>(start: () => Promise<Started>): Promise<Started> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start()
+    } catch (error) {
+      if (attempt === STARTS_MAX || !isTaken(error)) throw error
+    }
+  }
+}
+
+const LISTEN_VARIABLES = [
+  'COUNTERSIGN_API_LISTEN',
+  'COUNTERSIGN_PORTAL_LISTEN',
+  'COUNTERSIGN_DASHBOARD_LISTEN',
+] as const
+
+/** Starts `bun src/main.ts` and waits until it says that it is ready; where none of its addresses is given, at free ones. */
+export const startAlone = (options: ServiceOptions = {}): Promise<RunningService> => {
+  const { environment = {}, arguments: words = [] } = options
+  // An address that the test knows can't be another.
+  const isGiven = LISTEN_VARIABLES.some((name) => name in environment) || words.some((word) => word.endsWith('-listen'))
+  return isGiven ? startOnce(options) : atFreePorts(() => startOnce(options))
+}
+
+const startOnce = async (options: ServiceOptions): Promise<RunningService> => {
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'countersign-service-'))
   const child = Bun.spawn(['bun', 'src/main.ts', ...(options.arguments ?? [])], {
     cwd: options.root ?? ROOT,

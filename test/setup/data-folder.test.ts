@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SettingInvalidError } from '../../src/settings.ts'
+import { SettingInvalidError } from '../../src/config/settings.ts'
 import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
 import { cleanEnvironment } from '../service/run-to-end.ts'
 

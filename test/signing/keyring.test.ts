@@ -14,6 +14,7 @@ import {
 } from '../../src/signing/errors.ts'
 import { openKeyring } from '../../src/signing/keyring.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
+import type { Secp256k1Backend } from '../../src/signing/types.ts'
 import evm from '../vectors/evm-v2.json'
 import solana from '../vectors/solana.json'
 import { keySpellings, printedForms, testKey } from './test-keys.ts'
@@ -48,7 +49,7 @@ const otherEvmKeystore = await store('secp256k1', testKey(1))
 const solanaKeystore = await store('ed25519', solanaSeed)
 const otherSolanaKeystore = await store('ed25519', testKey(2))
 
-const open = (...references: readonly AttesterReference[]) => openKeyring(references, PASSPHRASE, backend)
+const open = (...references: readonly AttesterReference[]) => openKeyring(references, async () => [PASSPHRASE], backend)
 const failure = (...references: readonly AttesterReference[]): Promise<unknown> =>
   open(...references).catch((error: unknown) => error)
 
@@ -141,7 +142,9 @@ describe('a keyring is not opened', () => {
 
   test('with a wrong passphrase, and the error says whose', async () => {
     for (const keystore of [evmKeystore, solanaKeystore]) {
-      const error = await openKeyring([reference(keystore)], 'another', backend).catch((reason: unknown) => reason)
+      const error = await openKeyring([reference(keystore)], async () => ['another'], backend).catch(
+        (reason: unknown) => reason,
+      )
       expect(error).toBeInstanceOf(KeystoreLockedError)
       expect((error as KeystoreLockedError).detail).toContain(reference(keystore).id)
       expect((error as KeystoreLockedError).detail).not.toContain('another')
@@ -164,10 +167,26 @@ describe('a keyring is not opened', () => {
     expect(Bun.inspect(error)).not.toContain(evmKey.toHex())
   })
 
-  test('when only the last of several fails', async () => {
+  test('when only the last of several fails, and the keys before it are erased', async () => {
     const bad = reference(solanaKeystore, { keystorePath: otherSolanaKeystore.path })
-    expect(await failure(reference(evmKeystore), reference(otherEvmKeystore), bad)).toBeInstanceOf(
-      AttesterMismatchError,
-    )
+    let erased = 0
+    const watched: Secp256k1Backend = {
+      ...backend,
+      createSigner: (privateKey) => {
+        const signer = backend.createSigner(privateKey)
+        return {
+          publicKey: signer.publicKey,
+          sign: signer.sign,
+          erase: () => {
+            erased += 1
+            signer.erase()
+          },
+        }
+      },
+    }
+    const references = [reference(evmKeystore), reference(otherEvmKeystore), bad]
+    const error = await openKeyring(references, async () => [PASSPHRASE], watched).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(AttesterMismatchError)
+    expect(erased).toBe(2)
   })
 })

@@ -10,14 +10,16 @@ import {
 } from '../../src/signing/der.ts'
 import { createEd25519Signer, ED25519_PKCS8_HEADER } from '../../src/signing/ed25519.ts'
 import { KeystoreInvalidError, KeystoreLockedError } from '../../src/signing/errors.ts'
-import { decryptKeystorePkcs8, encryptKeystorePkcs8 } from '../../src/signing/keystore-pkcs8.ts'
+import { decryptKeystorePkcs8, encryptKeystorePkcs8, hasKeystoreMac } from '../../src/signing/keystore-pkcs8.ts'
 import { testKey } from './test-keys.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
 const seed = testKey(1)
 const pem = await encryptKeystorePkcs8({ seed, passphrase: PASSPHRASE, workFactor: 'light' })
 
-const bodyOf = (text: string): Uint8Array => Uint8Array.fromBase64(text.split('\n').slice(1, -2).join(''))
+const bodyOf = (text: string): Uint8Array => Uint8Array.fromBase64(text.split('\n').slice(2, -2).join(''))
+/** As earlier versions wrote it. */
+const withoutMac = (text: string): string => text.slice(text.indexOf('-----BEGIN'))
 const pemOf = (bytes: Uint8Array): string =>
   `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${bytes.toBase64()}\n-----END ENCRYPTED PRIVATE KEY-----\n`
 const replaced = (from: string, to: string): string => {
@@ -44,6 +46,7 @@ describe('writing', () => {
 
   test('is PEM with lines of at most 64 characters, and holds the seed nowhere', () => {
     const lines = pem.split('\n')
+    expect(lines.shift()).toMatch(/^Countersign-MAC: [0-9a-f]{64}$/)
     expect(lines[0]).toBe('-----BEGIN ENCRYPTED PRIVATE KEY-----')
     expect(lines.at(-2)).toBe('-----END ENCRYPTED PRIVATE KEY-----')
     expect(lines.slice(1, -2).every((line) => line.length <= 64)).toBe(true)
@@ -91,6 +94,29 @@ describe('reading', () => {
     expect((await decryptKeystorePkcs8(pem.replaceAll('\n', '\r\n'), PASSPHRASE)).toHex()).toBe(seed.toHex())
   })
 
+  test('opens what earlier versions wrote, without a MAC', async () => {
+    expect((await decryptKeystorePkcs8(withoutMac(pem), PASSPHRASE)).toHex()).toBe(seed.toHex())
+    expect([hasKeystoreMac(pem), hasKeystoreMac(withoutMac(pem))]).toEqual([true, false])
+  })
+
+  test('finds every altered bit by its MAC, of the parameters and of the key alike', async () => {
+    const der = bodyOf(pem)
+    const [macLine = ''] = pem.split('\n')
+    // Within the salt, the vector and the encrypted key: what still parses, and without a MAC would open to another key.
+    let unnoticedWithout = 0
+    for (let at = der.length - 64; at < der.length; at++) {
+      const altered = Uint8Array.from(der)
+      altered[at] = (altered[at] ?? 0) ^ 1
+      const error = await decryptKeystorePkcs8(`${macLine}\n${pemOf(altered)}`, PASSPHRASE).catch((e: unknown) => e)
+      expect(error).toBeInstanceOf(KeystoreLockedError)
+      const bare = await decryptKeystorePkcs8(pemOf(altered), PASSPHRASE).catch(() => null)
+      if (bare !== null) unnoticedWithout += 1
+    }
+    expect(unnoticedWithout).toBeGreaterThan(0)
+    const otherMac = pem.replace(/[0-9a-f]{64}/, '0'.repeat(64))
+    await expect(decryptKeystorePkcs8(otherMac, PASSPHRASE)).rejects.toBeInstanceOf(KeystoreLockedError)
+  })
+
   // Bad padding shows most wrong passphrases; one in 256 decrypts to noise, and 600 tries meet that case too.
   test('is locked to every wrong passphrase', async () => {
     const quick = String(
@@ -107,7 +133,7 @@ describe('reading', () => {
     ['empty text', () => '', 'one PEM block'],
     ['a key in the clear', () => String(plainKey.export({ type: 'pkcs8', format: 'pem' })), 'one PEM block'],
     ['two blocks', () => `${pem}${pem}`, 'base64'],
-    ['bad base64', () => pem.replace(/\n./, '\n!'), 'base64'],
+    ['bad base64', () => withoutMac(pem).replace(/\n./, '\n!'), 'base64'],
     ['a huge text', () => pem + ' '.repeat(5_000), 'too long'],
     ['no DER', () => pemOf(new Uint8Array(20)), 'DER'],
     ['a cut end', () => pemOf(bodyOf(pem).subarray(0, -1)), 'DER'],
@@ -142,10 +168,12 @@ describe('reading', () => {
   })
 
   test('refuses a key of another kind', async () => {
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const options = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE } as const
-    const error = await decryptKeystorePkcs8(String(privateKey.export(options)), PASSPHRASE).catch((e: unknown) => e)
-    expect(error).toBeInstanceOf(KeystoreInvalidError)
-    expect((error as KeystoreInvalidError).detail).toBe('it does not hold an Ed25519 key')
+    // An X25519 key is as long as an Ed25519 one.
+    for (const { privateKey } of [generateKeyPairSync('ec', { namedCurve: 'P-256' }), generateKeyPairSync('x25519')]) {
+      const error = await decryptKeystorePkcs8(String(privateKey.export(options)), PASSPHRASE).catch((e: unknown) => e)
+      expect(error).toBeInstanceOf(KeystoreInvalidError)
+      expect((error as KeystoreInvalidError).detail).toBe('it does not hold an Ed25519 key')
+    }
   })
 })

@@ -137,6 +137,13 @@ describeStores((openTemporaryStore, dialect) => {
       expect(await status(fresh.keyId)).toBe('active')
     })
 
+    test('gives the new key the rights of the old one, not those of its kind', async () => {
+      const { record: old } = await issue({ kind: 'admin', scopes: ['admin', 'deployment'] })
+      const { record: fresh } = await regenerate(old.keyId, 0)
+      expect(fresh.scopes).toEqual(['admin', 'deployment'])
+      expect((await find(fresh.keyId)).scopes).toEqual(['admin', 'deployment'])
+    })
+
     test('with no overlap ends the old key at once', async () => {
       const { record } = await issue()
       await regenerate(record.keyId, 0)

@@ -61,6 +61,45 @@ describeStores((openTemporaryStore, dialect) => {
   })
 
   describe('the change feed', () => {
+    test('catches up with what was committed while a poll was reading', async () => {
+      await feed.stop()
+      let hold: Promise<void> | null = null
+      const reading = Promise.withResolvers<void>()
+      const release = Promise.withResolvers<void>()
+      const database = observed(temporary.store.database)
+      feed = createChangeFeed(
+        {
+          ...database,
+          query: async (sql, parameters) => {
+            const rows = await database.query(sql, parameters)
+            if (hold !== null && sql.includes('FROM changes')) {
+              reading.resolve()
+              await hold
+            }
+            return rows as never
+          },
+        },
+        {
+          clock: temporary.clock,
+          onChange: (change) => seen.push(change),
+          onResync: () => resyncs++,
+          intervalMs: 60_000,
+        },
+      )
+      await feed.start()
+      await create('first')
+      hold = release.promise
+      const polling = feed.poll()
+      await reading.promise
+      const late = await create('late')
+      const caughtUp = feed.catchUp()
+      hold = null
+      release.resolve()
+      await polling
+      await caughtUp
+      expect(seen.map(({ subjectId }) => subjectId)).toContain(late.id)
+    })
+
     test('tells what was committed after its start, in order, in this process too', async () => {
       await create('before')
       await feed.start()

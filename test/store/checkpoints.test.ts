@@ -7,6 +7,7 @@ import { systemClock } from '../../src/domain/time.ts'
 import { startCheckpoints } from '../../src/store/checkpoints.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite.ts'
 import { LOG_KEPT_BYTES } from '../../src/store/write-ahead-log.ts'
+import { until } from '../support/until.ts'
 import { temporaryFolder } from './temporary-store.ts'
 
 let folder: ReturnType<typeof temporaryFolder>
@@ -23,15 +24,6 @@ const PAYLOAD = 'x'.repeat(2_000)
 const COMMITS = 300
 
 const fileBytes = (): number => statSync(path).size
-
-/** Polls: the thread works when it likes. */
-const until = async (condition: () => boolean, limitMs = 10_000): Promise<void> => {
-  const giveUpMs = performance.now() + limitMs
-  while (!condition()) {
-    if (performance.now() > giveUpMs) throw new Error(`it did not happen within ${limitMs} ms`)
-    await Bun.sleep(10)
-  }
-}
 
 const fill = async (checkpoints: 'by-commits' | 'own-thread') => {
   const database = await openSqliteDatabase({ path, clock: systemClock, checkpoints })
@@ -105,7 +97,7 @@ const lengthAfter = async (logBytes: number): Promise<number> => {
       { survives: 'process-crash' },
     )
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(logBytes)
-    await until(() => logSequence() !== first, 50_000)
+    await until(() => logSequence() !== first, { limitMs: 50_000 })
     return statSync(`${path}-wal`).size
   } finally {
     await database.close()

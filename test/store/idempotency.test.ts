@@ -46,7 +46,7 @@ describeStores((openTemporaryStore) => {
           claimExpiresAtSeconds: START_SECONDS + 30,
         },
       })
-      expect(await claim('uuid 2')).toEqual({ outcome: 'in-flight' })
+      expect(await claim('uuid 2')).toEqual({ outcome: 'in-flight', expiresAtSeconds: START_SECONDS + 30 })
       expect(await idempotency.complete(held(first), answer, START_SECONDS + 300)).toEqual(answer)
       expect(await claim('uuid 3')).toEqual({ outcome: 'completed', uuid: 'uuid 1', response: answer })
     })

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { KEYS_HELP, runKeys } from '../../src/cli/keys.ts'
 import { apiKeyStatus, matchesApiKey, parseApiKey } from '../../src/domain/api-key.ts'
 import { StoreUnavailableError } from '../../src/store/errors.ts'
+import { openOver } from '../cli/door-over.ts'
 import { openTemporaryStore, START_SECONDS, type TemporaryStore } from './temporary-store.ts'
 
 const DAY = 86_400
@@ -13,7 +14,7 @@ const run = async (...commandArguments: string[]) => {
   let stdout = ''
   let stderr = ''
   const code = await runKeys(commandArguments, {
-    store: temporary.store,
+    open: openOver(temporary),
     clock: temporary.clock,
     stdout: (text) => {
       stdout += text
@@ -194,7 +195,12 @@ describe('the command line', () => {
     const unavailable = { ...store, organizations: { ...store.organizations, list } }
     const silent = () => undefined
     await expect(
-      runKeys(['list'], { store: unavailable, clock: temporary.clock, stdout: silent, stderr: silent }),
+      runKeys(['list'], {
+        open: openOver({ store: unavailable, clock: temporary.clock }),
+        clock: temporary.clock,
+        stdout: silent,
+        stderr: silent,
+      }),
     ).rejects.toBeInstanceOf(StoreUnavailableError)
   })
 })

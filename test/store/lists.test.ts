@@ -4,6 +4,7 @@ import { addressKey, addressOfKey } from '../../src/domain/address-key.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
 import { LIST_EDITS_MAX, type ListChunk, type ListEdit, type ListNote } from '../../src/domain/list.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import type { ListSource } from '../../src/store/list-sources.ts'
 import type { AddressList } from '../../src/store/lists.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
@@ -116,8 +117,8 @@ describeStores((openTemporaryStore) => {
         skipsBadLines: false,
         intervalSeconds: 60,
       } as const
-      await listSources.set(list.id, source)
-      await listSources.confirm(list.id, 0)
+      const set = await listSources.set(list.id, source)
+      expect(await listSources.confirm(set, 0)).toBe(true)
       await listSources.remove(list.id)
       await lists.remove(ours, list.name)
       const change = { topic: 'list', subjectId: list.id, organizationId: ours } as const
@@ -278,14 +279,26 @@ describeStores((openTemporaryStore) => {
       const { clock } = temporary
       const list = await newList(null)
       await listSources.set(list.id, settings)
-      expect((await listSources.takeDue(600))?.listId).toBe(list.id)
+      const taken = async (): Promise<ListSource> => {
+        const source = await listSources.takeDue(600)
+        if (source?.listId !== list.id) throw new Error('it is not due')
+        return source
+      }
+      await taken()
       expect(await listSources.takeDue(600)).toBeNull()
       clock.advance(601)
-      expect((await listSources.takeDue(600))?.listId).toBe(list.id)
-      await listSources.fail(list.id, 'no connection', clock.unixSeconds() + 300)
+      const late = await taken()
+      clock.advance(601)
+      const again = await taken()
+      // What comes of the reading whose lease ended, after another was given the source, is not written.
+      await listSources.fail(late, 'late', 0)
+      expect(await listSources.confirm(late, 0)).toBe(false)
+      expect(await listSources.find(list.id)).toMatchObject({ failure: null, confirmedAtSeconds: null })
+      await listSources.fail(again, 'no connection', clock.unixSeconds() + 300)
       expect(await listSources.takeDue(600)).toBeNull()
       clock.advance(301)
-      expect(await listSources.takeDue(600)).toMatchObject({ failure: 'no connection', confirmedAtSeconds: null })
+      const retried = await taken()
+      expect(retried).toMatchObject({ failure: 'no connection', confirmedAtSeconds: null })
       const baseId = await listBases.begin(list.id)
       await listBases.append(baseId, [chunk([evm(1)])])
       const confirmation = {
@@ -293,8 +306,13 @@ describeStores((openTemporaryStore) => {
         fileBytes: 43,
         skippedCount: 2,
         nextDueAtSeconds: clock.unixSeconds() + 3_600,
+        token: retried.token,
       }
-      expect(await listBases.activate({ listId: list.id, baseId, ifVersion: null, confirmation })).toBe('activated')
+      const activation = { listId: list.id, baseId, ifVersion: null }
+      expect(await listBases.activate({ ...activation, confirmation: { ...confirmation, token: late.token } })).toBe(
+        'changed-meanwhile',
+      )
+      expect(await listBases.activate({ ...activation, confirmation })).toBe('activated')
       const now = clock.unixSeconds()
       expect(await listSources.find(list.id)).toMatchObject({
         ...{ failure: null, fileSha256: 'ab', fileBytes: 43, skippedCount: 2 },
@@ -302,8 +320,9 @@ describeStores((openTemporaryStore) => {
       })
       expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: now })
       clock.advance(3_601)
-      expect((await listSources.takeDue(600))?.fileSha256).toBe('ab')
-      await listSources.confirm(list.id, clock.unixSeconds() + 3_600)
+      const due = await taken()
+      expect(due.fileSha256).toBe('ab')
+      expect(await listSources.confirm(due, clock.unixSeconds() + 3_600)).toBe(true)
       expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: clock.unixSeconds() })
       await listSources.remove(list.id)
     })

@@ -87,6 +87,45 @@ describeDatabases((dialect) => {
       for (const { number, worksWith } of MIGRATIONS.slice(8)) expect(worksWith).toBeLessThan(number)
     })
 
+    test('put earlier decisions about sessions in the order of their time, before all later ones', async () => {
+      const numbering = MIGRATIONS.find(({ name }) => name === 'session-decisions')?.number ?? 0
+      await migrate(database, 1, MIGRATIONS.slice(0, numbering - 1))
+      await database.execute(
+        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
+      )
+      // By session: status, when that was decided, and when the row was last touched.
+      const sessions = [
+        ['a', 'rejected', 300, 900],
+        ['b', 'rejected', 200, 950],
+        ['c', 'submitted', 400, 400],
+      ] as const
+      for (const [id, status, decidedAt, updatedAt] of sessions) {
+        await database.execute(
+          `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, retry_count,
+             sequence, created_at_seconds, updated_at_seconds) VALUES ('org', ?, 'live', 'kyc', ?, 1, 'manual', 0, 2, 0, ?)`,
+          [id, status, updatedAt],
+        )
+        for (const [sequence, kind, at] of [
+          [1, 'status', decidedAt],
+          [2, 'note', updatedAt],
+        ] as const) {
+          await database.execute(
+            `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, created_at_seconds)
+             VALUES ('org', ?, ?, ?, ?, 'x', ?)`,
+            [id, sequence, kind, status, at],
+          )
+        }
+      }
+      await migrate(database, 2)
+      const rows = await database.query<{ id: string; decided: number | null }>(
+        'SELECT id, decided_sequence AS decided FROM sessions ORDER BY id',
+      )
+      const [a, b, c] = rows.map(({ decided }) => decided)
+      expect(c).toBeNull()
+      expect((a ?? 0) - (b ?? 0)).toBe(100)
+      expect(a ?? 0).toBeLessThan(0)
+    })
+
     test('are undone whole when one of their statements fails', async () => {
       const broken: Migration = {
         ...second,

@@ -236,8 +236,8 @@ describePostgres('PostgreSQL', () => {
     })
 
     test('a server without TLS is refused where TLS is asked for', async () => {
-      expect(await refusal({ tls: 'require' })).toBeInstanceOf(StoreUnavailableError)
-      expect(await refusal({ tls: 'verify-full' })).toBeInstanceOf(StoreUnavailableError)
+      expect(await refusal({ tls: 'require' })).toBeInstanceOf(StoreUnusableError)
+      expect(await refusal({ tls: 'verify-full' })).toBeInstanceOf(StoreUnusableError)
       expect(await refusal({ tls: 'prefer' })).not.toBeInstanceOf(Error)
     })
   })

@@ -41,6 +41,21 @@ describeStores((openTemporaryStore) => {
       ...{ provider: 'manual', actor: 'key:test' },
     })
 
+  test('a session that is rejected while it is about to be used again is not', async () => {
+    const { session } = await register(nodes[0])
+    let again: ReturnType<typeof register> | undefined
+    await nodes[0].transaction(async (tables) => {
+      await tables.sessions.changeStatus({
+        ...{ organizationId: seed.organizationId, sessionId: session.id, to: 'rejected', actor: 'test' },
+      })
+      // On PostgreSQL it finds the session pending, and then waits for its row.
+      again = register(nodes[1])
+      for (let looks = 0; looks < 20; looks++) await nodes[1].organizations.find('demo')
+    })
+    expect(await again).toMatchObject({ created: true })
+    expect((await again)?.session.id).not.toBe(session.id)
+  })
+
   test('changes are numbered without gaps, whoever makes them', async () => {
     const before = await readLastSequence(temporary.store.database)
     await atOnce(20, (store, index) => store.organizations.create({ slug: `o${index}`, name: 'x' }))
@@ -94,13 +109,13 @@ describeStores((openTemporaryStore) => {
     expect(await temporary.store.lists.readEdits(list?.id ?? '')).toHaveLength(4)
   })
 
-  test('a job is taken by one runner', async () => {
+  test('a task is taken by one runner', async () => {
     for (let index = 0; index < 3; index++) {
-      await temporary.store.jobs.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })
+      await temporary.store.tasks.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })
     }
     const taken: string[] = []
     for (let round = 0; round < 6; round++) {
-      for (const job of await atOnce(4, (store) => store.jobs.takeNext())) if (job !== null) taken.push(job.id)
+      for (const task of await atOnce(4, (store) => store.tasks.takeNext())) if (task !== null) taken.push(task.id)
     }
     expect(taken).toHaveLength(3)
     expect(new Set(taken).size).toBe(3)

@@ -10,8 +10,8 @@ import { createSharedIndexReader } from '../../src/store/decision-index/shared-r
 import { prepareSharedIndex } from '../../src/store/decision-index/shared-tables.ts'
 import { createSharedIndexWriter } from '../../src/store/decision-index/shared-writer.ts'
 import { readCatalog } from '../../src/store/table-catalog.ts'
-import { createSharedDecisionFinder } from '../../workers/shared-decision-finder.ts'
-import { createSharedIndexBuilder } from '../../workers/shared-index-builder.ts'
+import { createSharedDecisionFinder } from '../../workers/index/shared-decision-finder.ts'
+import { createSharedIndexBuilder } from '../../workers/index/shared-index-builder.ts'
 import {
   attestation,
   denial,

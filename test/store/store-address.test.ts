@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { describeStore, parseStoreAddress } from '../../src/store/store-address.ts'
+import { describeStore, describeWeakConnection, parseStoreAddress } from '../../src/store/store-address.ts'
 
 const refusal = (text: string): string => {
   try {
@@ -27,7 +27,7 @@ describe('the address of a store', () => {
       database: 'countersign',
       user: 'ada',
       password: 'p@ss/word',
-      tls: 'prefer',
+      tls: 'verify-full',
       authorityFile: null,
       poolSize: 10,
     })
@@ -55,6 +55,52 @@ describe('the address of a store', () => {
     ]) {
       expect(refusal(text)).not.toContain('canary')
     }
+  })
+
+  const modeOf = (host: string, mode?: string): string | undefined => {
+    const target = parseStoreAddress(`postgres://ada@${host}/c${mode === undefined ? '' : `?sslmode=${mode}`}`)
+    return target.kind === 'postgres' ? target.tls : undefined
+  }
+  const HERE = ['localhost', 'LOCALHOST', '127.0.0.1', '127.8.9.10', '[::1]']
+  const ELSEWHERE = [
+    'db.example',
+    '10.0.0.5',
+    '[fd00::1]',
+    '127.0.0.1.example',
+    'localhost.example',
+    '0.0.0.0',
+    '0x7f.1',
+  ]
+
+  test('verifies who answers unless that stays on this machine', () => {
+    for (const host of HERE) expect(modeOf(host)).toBe('prefer')
+    expect(parseStoreAddress('postgres://ada@h/c?host=/run/postgresql')).toMatchObject({ tls: 'prefer' })
+    for (const host of ELSEWHERE) expect(modeOf(host)).toBe('verify-full')
+    // The host that is connected to decides, wherever the address names it.
+    expect(parseStoreAddress('postgres://ada@localhost/c?host=db.example')).toMatchObject({ tls: 'verify-full' })
+  })
+
+  test('never falls back to clear text on its way to another machine', () => {
+    for (const host of ELSEWHERE) {
+      for (const mode of ['prefer', 'allow']) {
+        expect(refusal(`postgres://ada:canary@${host}/c?sslmode=${mode}`)).toMatch(/falls back.*sslrootcert=FILE/)
+      }
+      for (const mode of ['disable', 'require', 'verify-ca', 'verify-full']) expect(modeOf(host, mode)).toBe(mode)
+    }
+    for (const host of HERE) expect(modeOf(host, 'prefer')).toBe('prefer')
+    expect(refusal('postgres://ada@h/c?sslmode=disable&sslrootcert=/a.pem')).toContain('leave one of them out')
+  })
+
+  test('that asks for less than certainty is told, without the password', () => {
+    const told = (text: string) => describeWeakConnection(parseStoreAddress(text))
+    for (const mode of ['disable', 'require', 'verify-ca']) {
+      const text = told(`postgres://ada:canary@db.example/c?sslmode=${mode}`)
+      expect(text).toContain('db.example:5432')
+      expect(text).not.toContain('canary')
+      expect(told(`postgres://ada@127.0.0.1/c?sslmode=${mode}`)).toBeNull()
+    }
+    expect(told('postgres://ada@db.example/c')).toBeNull()
+    expect(told('sqlite:/a.db')).toBeNull()
   })
 
   test('is told to people without user or password', () => {

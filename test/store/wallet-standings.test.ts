@@ -2,6 +2,7 @@
 // beyond the number of rows that may be read. And a session's links: the newest ten.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { judgeStanding } from '../../src/identity/standing.ts'
 import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/wallet-standings.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
@@ -63,7 +64,7 @@ describeStores((openTemporaryStore) => {
   ])('a wallet’s sessions, %s: one’s own, newest first', async (_name, count) => {
     await addSessions(count, () => [WALLET])
     const ordered = await temporary.store.database.query<{ id: string; connected: number }>(STANDING_SESSIONS, [
-      ...[organizationId, WALLET, 'live', organizationId, 1],
+      ...[organizationId, WALLET, 'live', organizationId, 1, organizationId],
       ...[organizationId, WALLET, 'live', organizationId],
     ])
     const read = await temporary.store.walletStandings.loadSessions(query(), WALLET)
@@ -72,6 +73,44 @@ describeStores((openTemporaryStore) => {
       ordered.map(({ id, connected }) => [id, connected === 1]),
     )
     expect(read[0]).toMatchObject({ sessionId: idOf(count - 1), own: true, connected: true, personId: 'person' })
+  })
+
+  test('the last decision is read of a wallet with more sessions than may be read, however old its session is', async () => {
+    await addSessions(SESSIONS_MAX + 40, () => [WALLET])
+    const { database, sessions, walletStandings } = temporary.store
+    await database.execute("UPDATE sessions SET status = 'submitted', completed_at_seconds = NULL WHERE id = ?", [
+      idOf(1),
+    ])
+    await sessions.changeStatus({ organizationId, sessionId: idOf(1), to: 'rejected', actor: 'operator' })
+    const read = await walletStandings.loadSessions(query(), WALLET)
+    expect(read).toHaveLength(SESSIONS_MAX)
+    expect(read[0]?.sessionId).toBe(idOf(SESSIONS_MAX + 39))
+    const rejected = read.find(({ sessionId }) => sessionId === idOf(1))
+    expect(rejected).toMatchObject({ status: 'rejected', decidedSequence: expect.any(Number) })
+    expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
+  })
+
+  test('decisions are numbered in their order, whichever session is older and whatever the clock says', async () => {
+    await addSessions(3, () => [WALLET])
+    const { database, sessions, walletStandings } = temporary.store
+    await database.execute("UPDATE sessions SET status = 'submitted', completed_at_seconds = NULL")
+    const order = [2, 0, 1]
+    for (const number of order) {
+      temporary.clock.advance(-1)
+      const to = number === 0 ? 'rejected' : 'completed'
+      await sessions.changeStatus({ organizationId, sessionId: idOf(number), to, actor: 'operator' })
+    }
+    const read = (await walletStandings.loadSessions(query(), WALLET)).filter(({ connected }) => connected)
+    const numbered = read.toSorted((left, right) => (left.decidedSequence ?? 0) - (right.decidedSequence ?? 0))
+    expect(numbered.map(({ sessionId }) => sessionId)).toEqual(order.map(idOf))
+    expect(new Set(read.map(({ decidedSequence }) => decidedSequence)).size).toBe(3)
+    expect(Math.min(...read.map(({ decidedSequence }) => decidedSequence ?? 0))).toBeGreaterThan(0)
+    // Back to the person: nothing is decided any more.
+    await sessions.changeStatus({ organizationId, sessionId: idOf(1), to: 'retry', actor: 'operator', revoke: true })
+    const [retried] = (await walletStandings.loadSessions(query(), WALLET)).filter(
+      ({ sessionId }) => sessionId === idOf(1),
+    )
+    expect(retried).toMatchObject({ status: 'retry', decidedSequence: null })
   })
 
   test.each([
@@ -84,7 +123,7 @@ describeStores((openTemporaryStore) => {
       Array.from({ length: wallets }, (_, index) => walletAt(1_000 + (session * wallets) / 2 + index)),
     )
     const ordered = await temporary.store.database.query<{ address: string; chain: string }>(PERSON_WALLETS, [
-      ...['person', 1, 'live', organizationId],
+      ...['person', 1, 'live', organizationId, organizationId],
     ])
     const read = await temporary.store.walletStandings.loadPersonWallets(query(), 'person')
     expect(read.length).toBeLessThanOrEqual(PERSON_WALLETS_MAX)

@@ -4,13 +4,16 @@ import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { freePort } from '../service/start-service.ts'
+import { atFreePorts, freePort } from '../service/start-service.ts'
 import { findAccount, findBinaries, linkLibraries } from './postgres-binaries.ts'
+import { until } from './until.ts'
 
 /** Looked for in logs and errors, where it must never be. */
 export const POSTGRES_PASSWORD = 'canary-password-7c1f'
 const USER = 'countersign'
 const STOP_LIMIT_MS = 5_000
+/** Many start at once on a busy machine. */
+const START_LIMIT_MS = 120_000
 /** Seconds. A server that starts or has ended refuses at once; one that says nothing waits for a processor or a disk. */
 const CONNECT_LIMIT_S = 20
 
@@ -103,7 +106,7 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
     }
   }
 
-  const port = freePort()
+  let port = 0
   const log = join(folder, 'log')
   const launch = async () => {
     const child = Bun.spawn(
@@ -124,17 +127,24 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
       await client.close({ timeout: 0 })
     }
   }
-  let server = await launch()
-  const untilReady = async (): Promise<void> => {
-    for (;;) {
+  const launchAndWait = async () => {
+    const launched = await launch()
+    const accepts = async (): Promise<boolean> => {
       try {
-        return await administer('SELECT 1')
+        await administer('SELECT 1')
+        return true
       } catch (error) {
-        if (server.child.exitCode !== null) {
-          throw new Error(`PostgreSQL ended: ${await Bun.file(log).text()}`, { cause: error })
-        }
-        await Bun.sleep(20)
+        if (launched.child.exitCode === null) return false
+        throw new Error(`PostgreSQL ended: ${await Bun.file(log).text()}`, { cause: error })
       }
+    }
+    try {
+      await until(accepts, { what: 'PostgreSQL to accept connections', limitMs: START_LIMIT_MS })
+      return launched
+    } catch (error) {
+      launched.child.kill('SIGKILL')
+      launched.watchdog.dismiss()
+      throw error
     }
   }
   /** SIGQUIT ends without a checkpoint; what was committed is recovered at the next start. */
@@ -146,7 +156,10 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
     await server.child.exited
     clearTimeout(limit)
   }
-  await untilReady()
+  let server = await atFreePorts(() => {
+    port = freePort()
+    return launchAndWait()
+  })
   return {
     port,
     pid: () => server.child.pid,
@@ -155,8 +168,7 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
     restart: async (downMs = 0) => {
       await end()
       await Bun.sleep(downMs)
-      server = await launch()
-      await untilReady()
+      server = await launchAndWait()
     },
     stop: async () => {
       await end()

@@ -1,8 +1,24 @@
 // Waiting for what another process does: asked again and again, since nothing here is told of it.
 
-const POLL_MS = 50
+const POLL_MS = 20
+/** Below the 30 s of the runner, which would say nothing but that the test took too long. */
+const LIMIT_MS = 25_000
 
-/** Until it holds; the test's own time limit ends it. */
-export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await Bun.sleep(POLL_MS)
+export interface UntilOptions {
+  /** What is waited for, for the message; the condition's own text unless stated. */
+  readonly what?: string
+  /** For a test with a longer limit of its own. */
+  readonly limitMs?: number
+}
+
+/** Waits until it holds. @throws Error that names what did not come */
+export const until = async (
+  holds: () => boolean | Promise<boolean>,
+  { what = String(holds), limitMs = LIMIT_MS }: UntilOptions = {},
+): Promise<void> => {
+  const giveUpMs = performance.now() + limitMs
+  while (!(await holds())) {
+    if (performance.now() > giveUpMs) throw new Error(`waited ${limitMs / 1_000} s in vain for: ${what}`)
+    await Bun.sleep(POLL_MS)
+  }
 }

@@ -1,7 +1,19 @@
 // What is logged of failed answers: each bug, and an outage once a second.
 import { beforeEach, expect, test } from 'bun:test'
-import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+import {
+  CountersignError,
+  DependencyUnavailableError,
+  FieldInvalidError,
+  PolicyMissingError,
+} from '../../src/domain/errors.ts'
 import { createFailureReport, type FailureReport } from '../../src/telemetry/failure-report.ts'
+
+class QueryRefused extends CountersignError {
+  override readonly name = 'QueryRefused'
+  constructor() {
+    super('RATE_LIMITED', 'too many')
+  }
+}
 
 type Line = readonly [level: string, message: string, fields: Readonly<Record<string, unknown>>]
 let lines: Line[]
@@ -15,7 +27,10 @@ beforeEach(() => {
     (level: string) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
       void lines.push([level, message, fields])
-  report = createFailureReport({ log: { error: write('error'), warn: write('warn') }, monotonicMs: () => nowMs })
+  report = createFailureReport({
+    log: { error: write('error'), warn: write('warn'), info: write('info') },
+    monotonicMs: () => nowMs,
+  })
 })
 
 test('every error that is not ours is logged', () => {
@@ -59,4 +74,24 @@ test('however many outages there are, few are kept', () => {
 test('the trace of the request is named, if it has one', () => {
   report(new Error('canary'), 'a', '4bf92f3577b34da6a3ce929d0e0e4736')
   expect(lines[0]?.[2]).toMatchObject({ requestId: 'a', traceId: '4bf92f3577b34da6a3ce929d0e0e4736' })
+})
+
+test('a refusal is a line each at info, without what was sent; under load most are only counted', () => {
+  const secret = 'csa_live_canary'
+  report(new PolicyMissingError('verification hash', secret), 'a')
+  report(new FieldInvalidError('from', 'must be an EVM address'), 'b')
+  expect(lines).toEqual([
+    ['info', 'a request was refused', { requestId: 'a', status: 400, code: 'POLICY_NOT_FOUND', unlogged: 0 }],
+    [
+      'info',
+      'a request was refused',
+      { requestId: 'b', status: 400, code: 'INVALID_FIELD', field: 'from', unlogged: 0 },
+    ],
+  ])
+  expect(JSON.stringify(lines)).not.toContain(secret)
+  for (let request = 0; request < 10_000; request++) report(new QueryRefused(), `r${request}`)
+  expect(lines.length).toBe(50)
+  nowMs = 1_000
+  report(new QueryRefused(), 'later')
+  expect(lines.at(-1)?.[2]).toMatchObject({ requestId: 'later', unlogged: 10_002 - 50 })
 })

@@ -29,8 +29,8 @@ const scrape = async (identity?: () => IdentityMetrics): Promise<string[]> => {
   opened = createMetrics({
     chains: [],
     build: { version: '1.2.3', runtime: '9.9.9', signer: 'noble', store: 'sqlite' },
-    ...(identity === undefined ? {} : { identity }),
   })
+  if (identity !== undefined) opened.watchIdentity(identity)
   const lines = (await opened.expose()).split('\n')
   return lines.filter((line) => NAMES.some((name) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)))
 }

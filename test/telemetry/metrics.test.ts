@@ -172,10 +172,8 @@ describe('decisions and errors', () => {
   })
 
   test('the plain counters', async () => {
-    const metrics = setUp({ logLinesDropped: () => 4 })
+    const metrics = setUp({ logLinesDropped: () => 4, decisionLogFailures: () => 2 })
     metrics.recordLateOutcome()
-    metrics.recordDecisionLogFailure()
-    metrics.recordDecisionLogFailure()
     metrics.recordIdempotencyFailure()
     const found = samples(await metrics.expose())
     expect(found.get('countersign_late_outcomes_total')).toBe(1)

@@ -1,6 +1,6 @@
 // Numbers by short name, found by id, also for organizations that come later.
 import { expect, test } from 'bun:test'
-import { parseByOrganization } from '../../src/setting-values.ts'
+import { parseByOrganization } from '../../src/config/setting-values.ts'
 import type { Organization } from '../../src/store/organizations.ts'
 import { createOrganizationNumbers } from '../../src/wiring/organization-numbers.ts'
 

@@ -7,10 +7,14 @@ const READY = { store: true, changes: true, workers: true, keys: true, decisions
 interface Parts {
   writable: boolean
   attesters: readonly { readonly status: string }[] | null
+  readonly listening: boolean
 }
 
 const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>> => {
-  const { writable, attesters }: Parts = { writable: true, attesters: [{ status: 'active' }], ...parts }
+  const { writable, attesters, listening }: Parts = {
+    ...{ writable: true, attesters: [{ status: 'active' }], listening: true },
+    ...parts,
+  }
   const store = {
     checkWritable: async () => {
       if (!writable) throw new Error('read only')
@@ -27,6 +31,7 @@ const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>>
     pool: { stats: () => ({ workers: 1 }) },
     feed: { healthy: () => true },
     isLogHealthy: () => true,
+    isListening: () => listening,
     isStopping: () => false,
   })
   return Object.fromEntries((await readiness()).map(({ name, ok }) => [name, ok]))
@@ -44,4 +49,8 @@ test('a store that can not be written, or not even read, is the store’s failur
 
 test('without an active attester nothing can be signed', async () => {
   expect(await checksOf({ attesters: [{ status: 'retiring' }] })).toEqual({ ...READY, keys: false })
+})
+
+test('nothing is ready before every listener is open', async () => {
+  expect(await checksOf({ listening: false })).toEqual({ ...READY, accepting: false })
 })

@@ -11,8 +11,8 @@ import {
   type WorkerSettings,
 } from '../../src/pool/protocol.ts'
 import { decodeOutcomes, encodeJobs, jobRow } from '../../src/pool/wire.ts'
-import { createController } from '../../workers/controller.ts'
-import { openWorkerParts } from '../../workers/setup.ts'
+import { createController } from '../../workers/signing/controller.ts'
+import { openWorkerParts } from '../../workers/signing/setup.ts'
 import { recordsOf } from '../decisions/fixtures.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testKey } from '../signing/test-keys.ts'

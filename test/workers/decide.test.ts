@@ -4,13 +4,14 @@ import { createHash } from 'node:crypto'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
 import type { RequestFacts } from '../../src/policy/types/facts.ts'
-import type { ListReader } from '../../src/policy/types/lists.ts'
+import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
+import { EXPIRATION_UNKNOWN } from '../../src/pool/protocol.ts'
 import type { DispatchedJob } from '../../src/pool/wire.ts'
 import { SignerUnusableError, StatementInvalidError } from '../../src/signing/errors.ts'
-import { createDecide, type Decision, TOO_LATE } from '../../workers/decide.ts'
-import type { Policies } from '../../workers/policies.ts'
-import { AttestersMissingError, type Sign } from '../../workers/sign.ts'
+import { createDecide, type Decision, TOO_LATE } from '../../workers/signing/decide.ts'
+import type { Policies } from '../../workers/signing/policies.ts'
+import { AttestersMissingError, type Sign } from '../../workers/signing/sign.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testTarget } from './support/policies.ts'
 
@@ -18,6 +19,7 @@ const SIGNED = { attesters: ['0xAttester'], signatures: ['0xsignature'] }
 const COMPLIANT: Verdict = { compliant: true, ruleId: 'allow-all' }
 
 interface World {
+  lists?: ListReader
   evaluate?: (facts: RequestFacts) => Verdict
   sign?: Sign
   find?: Policies['find']
@@ -43,7 +45,7 @@ const decideIn = (world: World, overrides: Partial<DispatchedJob> = {}) => {
       find: world.find ?? (() => ({ target: testTarget(), policy, shadow: null })),
       prepare: () => true,
     },
-    lists: { of: () => NO_LISTS },
+    lists: { of: () => world.lists ?? NO_LISTS },
     sign: () => (job, target) => {
       calls.push('sign')
       return (world.sign ?? (() => SIGNED))(job, target)
@@ -125,19 +127,56 @@ describe('a decided job', () => {
           return COMPLIANT
         },
       },
-      { chainName: 'solana', chainId: 0, userIp: '192.0.2.1', requestedAtSeconds: 77, value: '9', data: '0x01' },
+      {
+        chainName: 'solana',
+        chainFamily: 'solana',
+        chainId: 0,
+        userIp: '192.0.2.1',
+        requestedAtSeconds: 77,
+        value: '9',
+        data: '0x01',
+      },
     )
     expect(seen[0]).toEqual({
       chainName: 'solana',
       chainFamily: 'solana',
       chainId: 0,
       from: `0x${'11'.repeat(20)}`,
+      onBehalf: '',
       to: `0x${'22'.repeat(20)}`,
       value: '9',
       data: '0x01',
       userIp: '192.0.2.1',
       nowSeconds: 77,
     })
+  })
+})
+
+describe('the organization’s own lists', () => {
+  const USER = `0x${'c3'.repeat(20)}`
+  const denying = (denied: string): ListReader => ({
+    contains: (name, address) => name === 'deny' && address === denied,
+    ageSeconds: () => 0,
+  })
+
+  test('decide before the policy, on the wallet and on the user whom it represents', () => {
+    const denied = { status: 'decided', record: { compliant: false, rule: 'list:deny', signatures: [] } }
+    const wallet = decideIn({ lists: denying(jobOf(1).from) })
+    expect(wallet.decision).toMatchObject(denied)
+    expect(wallet.calls).toEqual([])
+    const represented = decideIn({ lists: denying(USER) }, { onBehalf: USER })
+    expect(represented.decision).toMatchObject({ ...denied, record: { ...denied.record, on_behalf: USER } })
+    expect(represented.calls).toEqual([])
+    expect(decideIn({ lists: denying(USER) }).decision).toMatchObject({ record: { compliant: true } })
+  })
+})
+
+describe('a task whose block is not known', () => {
+  test('is not signed, and denied without one', () => {
+    const unknown = { kind: 'task', expiration: EXPIRATION_UNKNOWN } as const
+    expect(decideIn({}, unknown)).toEqual({ decision: { status: 'unsigned' }, calls: ['evaluate'] })
+    const { decision } = decideIn({ evaluate: () => ({ compliant: false, ruleId: 'r' }) }, unknown)
+    expect(decision).toMatchObject({ status: 'decided', record: { compliant: false, expiration: 0 } })
   })
 })
 

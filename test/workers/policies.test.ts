@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PolicyUnusableError } from '../../src/policy/errors.ts'
-import { createPolicies, type Definition, type Policies } from '../../workers/policies.ts'
+import { createPolicies, type Definition, type Policies } from '../../workers/signing/policies.ts'
 import { facts } from '../policy/support.ts'
 import { revisionWith, TEST_POLICY, testTarget } from './support/policies.ts'
 

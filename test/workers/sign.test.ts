@@ -5,7 +5,7 @@ import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import { createStatementDigester } from '../../src/signing/statement.ts'
 import { createTaskDigester } from '../../src/signing/task.ts'
-import { AttestersMissingError, createSign, type Digesters } from '../../workers/sign.ts'
+import { AttestersMissingError, createSign, type Digesters } from '../../workers/signing/sign.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testKey } from '../signing/test-keys.ts'
 import evmV1 from '../vectors/evm-v1.json'
@@ -55,6 +55,7 @@ describe('v2', () => {
       const job: Job = jobOf(1, {
         uuid: vector.uuid,
         chainName: 'solana',
+        chainFamily: 'solana',
         chainId: 0,
         from: vector.from,
         to: vector.to,
@@ -73,7 +74,7 @@ describe('v2', () => {
     const sign = createSign(await openTestKeyring([{ ...evmAttester, status: 'retiring' }, solanaAttester]), digesters)
     expect(() => sign(jobOf(1), testTarget())).toThrow(AttestersMissingError)
     const evmOnly = createSign(await openTestKeyring([evmAttester]), digesters)
-    expect(() => evmOnly(jobOf(1, { chainId: 0 }), testTarget())).toThrow(
+    expect(() => evmOnly(jobOf(1, { chainFamily: 'solana' }), testTarget())).toThrow(
       'there is no active attester key for Solana chains',
     )
   })

@@ -1,18 +1,21 @@
-// The dashboard's cookie. Over https its name makes the browser refuse it from anywhere but this very host (`__Host-`);
-// plain http is for loopback only, where that prefix is not allowed. Source: RFC 6265bis, sections 4.1.3 and 5.6.
+// The dashboard's cookies: the session's, and one by which a known device is told from a stranger's. Over https their names
+// make the browser refuse them from anywhere but this very host (`__Host-`); plain http is for loopback only, where that
+// prefix is not allowed. Source: RFC 6265bis, sections 4.1.3 and 5.6.
 
-export interface SessionCookie {
-  /** The token a request carries; null for none, or for more than one. */
+export interface Cookie {
+  /** What a request carries; null for none, for more than one, or for what this cookie never holds. */
   read(headers: Headers): string | null
-  set(token: string, lifeSeconds: number): string
+  set(value: string, lifeSeconds: number): string
   clear(): string
 }
 
-const TOKEN = /^[A-Za-z0-9_-]{43}$/
+export interface Cookies {
+  readonly session: Cookie
+  readonly device: Cookie
+}
 
-/** @param secure whether the dashboard is reached by https */
-export const createSessionCookie = (secure: boolean): SessionCookie => {
-  const name = secure ? '__Host-countersign' : 'countersign'
+const createCookie = (plainName: string, pattern: RegExp, secure: boolean): Cookie => {
+  const name = secure ? `__Host-${plainName}` : plainName
   const attributes = `; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
   return {
     read: (headers) => {
@@ -21,10 +24,16 @@ export const createSessionCookie = (secure: boolean): SessionCookie => {
         .map((part) => part.trim())
         .filter((part) => part.startsWith(`${name}=`))
         .map((part) => part.slice(name.length + 1))
-      const [token] = found
-      return found.length === 1 && token !== undefined && TOKEN.test(token) ? token : null
+      const [value] = found
+      return found.length === 1 && value !== undefined && pattern.test(value) ? value : null
     },
-    set: (token, lifeSeconds) => `${name}=${token}; Max-Age=${lifeSeconds}${attributes}`,
+    set: (value, lifeSeconds) => `${name}=${value}; Max-Age=${lifeSeconds}${attributes}`,
     clear: () => `${name}=; Max-Age=0${attributes}`,
   }
 }
+
+/** @param secure whether the dashboard is reached by https */
+export const createCookies = (secure: boolean): Cookies => ({
+  session: createCookie('countersign', /^[A-Za-z0-9_-]{43}$/, secure),
+  device: createCookie('countersign-device', /^[A-Za-z0-9_.-]{1,120}$/, secure),
+})

@@ -1,11 +1,12 @@
 // What people prove themselves with, as requests bring it, and whose account it is about.
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { User } from '../../store/users.ts'
-import { OriginRefusedError, SubjectUnknownError } from '../errors.ts'
+import { CredentialWrongError, OriginRefusedError, SubjectUnknownError } from '../errors.ts'
 import { Type } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 export const PASSWORD = Type.String({ description: '12 to 256 characters', minLength: 1, maxLength: 256 })
-export const CODE = Type.String({ description: 'Six digits, or a recovery code', minLength: 6, maxLength: 11 })
+export const CODE = Type.String({ description: 'Six digits, or a recovery code', minLength: 6, maxLength: 23 })
 export const CHALLENGE_ID = Type.String({ minLength: 1, maxLength: 64 })
 export const CREDENTIAL = Type.Record(Type.String(), Type.Unknown(), {
   description: 'What navigator.credentials answered, as JSON (Web Authentication, level 3: PublicKeyCredential.toJSON)',
@@ -14,10 +15,23 @@ export const OPTIONS = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Options for navigator.credentials, as JSON',
 })
 
+/** The library checks the rest; a credential without an id is none. @throws CredentialWrongError */
+export const requireAssertion = (credential: Readonly<Record<string, unknown>>): AuthenticationResponseJSON => {
+  if (typeof credential['id'] !== 'string') throw new CredentialWrongError('passkey')
+  return credential as unknown as AuthenticationResponseJSON
+}
+
 /** Browsers send it with every request that changes something; without one there is nothing to bind a passkey to. */
 export const requireOrigin = (origin: string | null): string => {
   if (origin === null) throw new OriginRefusedError()
   return origin
+}
+
+/** What an attacker would try first as an account's password. */
+export const wordsAbout = async ({ store }: Services, user: User): Promise<string[]> => {
+  const ids = [...(await store.memberships.rolesOf(user.id)).keys()]
+  const organizations = await Promise.all(ids.map((id) => store.organizations.find(id)))
+  return [user.email, user.name, ...organizations.flatMap((found) => (found === null ? [] : [found.slug, found.name]))]
 }
 
 export const requireUser = async (services: Services, userId: string): Promise<User> => {

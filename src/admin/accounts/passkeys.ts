@@ -10,11 +10,11 @@ import { FieldInvalidError } from '../../domain/errors.ts'
 import type { Passkey, PasskeyTable } from '../../store/passkeys.ts'
 import type { User } from '../../store/users.ts'
 import { CredentialWrongError } from '../errors.ts'
+import type { Challenges, ChallengeUse } from './challenges.ts'
 
 /** Loaded when somebody uses a passkey: it would be a good part of every start. */
 const library = () => import('@simplewebauthn/server')
 
-const CHALLENGE_SECONDS = 300
 /** EdDSA, ES256, RS256 (COSE): what authenticators have. */
 const ALGORITHMS = [-8, -7, -257]
 
@@ -41,6 +41,14 @@ const requireRelyingParty = (origin: string): string => {
   return found
 }
 
+const registrationOf = (userId: string): ChallengeUse => ({ purpose: 'registration', userId })
+const assertionOf = (userId: string | null): ChallengeUse => ({
+  purpose: userId === null ? 'sign-in' : 'confirmation',
+  userId,
+})
+
+const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [...transports] })
+
 /** Whatever the library throws about an answer means that it is not accepted; the reason is nobody's business. */
 const verified = async <Result>(verify: () => Promise<Result>): Promise<Result> => {
   try {
@@ -50,7 +58,7 @@ const verified = async <Result>(verify: () => Promise<Result>): Promise<Result> 
   }
 }
 
-export const createPasskeys = (table: PasskeyTable) => ({
+export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => ({
   /** What the browser needs to make a passkey. @throws FieldInvalidError where passkeys can't work */
   proposeRegistration: async (
     user: User,
@@ -65,12 +73,12 @@ export const createPasskeys = (table: PasskeyTable) => ({
       userDisplayName: user.name,
       userID: new TextEncoder().encode(user.id),
       attestationType: 'none',
-      excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+      excludeCredentials: known.map(describeCredential),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       supportedAlgorithmIDs: ALGORITHMS,
+      challenge: challenges.issue(registrationOf(user.id)),
     })
-    const challengeId = await table.addChallenge({ challenge: options.challenge, userId: user.id }, CHALLENGE_SECONDS)
-    return { challengeId, options }
+    return { challengeId: options.challenge, options }
   },
 
   /** The passkey that the browser made, not yet stored. @throws CredentialWrongError */
@@ -80,45 +88,57 @@ export const createPasskeys = (table: PasskeyTable) => ({
     challengeId: string,
     response: RegistrationResponseJSON,
   ): Promise<Omit<Passkey, 'name' | 'createdAtSeconds' | 'lastUsedAtSeconds'>> => {
-    const asked = await table.takeChallenge(challengeId)
-    if (asked === null || asked.userId !== user.id) throw new CredentialWrongError('passkey')
+    const asked = challenges.check(challengeId, registrationOf(user.id))
+    if (asked === null) throw new CredentialWrongError('passkey')
     const { verifyRegistrationResponse } = await library()
     const result = await verified(() =>
       verifyRegistrationResponse({
         response,
-        expectedChallenge: asked.challenge,
+        expectedChallenge: challengeId,
         expectedOrigin: origin,
         expectedRPID: requireRelyingParty(origin),
         requireUserVerification: true,
         supportedAlgorithmIDs: ALGORITHMS,
       }),
     )
-    if (!result.verified) throw new CredentialWrongError('passkey')
+    if (!result.verified || !(await table.spendChallenge(challengeId, asked.rememberUntilSeconds))) {
+      throw new CredentialWrongError('passkey')
+    }
     const { id, publicKey, counter, transports = [] } = result.registrationInfo.credential
     return { id, userId: user.id, publicKey, signatureCount: counter, transports }
   },
 
-  /** What the browser needs to sign in with any passkey of this site. */
-  proposeSignIn: async (origin: string): Promise<Challenge<PublicKeyCredentialRequestOptionsJSON>> => {
+  /** What the browser needs to sign in with any passkey of this site, or to confirm an account with one of its own. */
+  proposeAssertion: async (
+    origin: string,
+    userId: string | null,
+  ): Promise<Challenge<PublicKeyCredentialRequestOptionsJSON>> => {
     const { generateAuthenticationOptions } = await library()
     const options = await generateAuthenticationOptions({
       rpID: requireRelyingParty(origin),
       userVerification: 'required',
+      allowCredentials: userId === null ? [] : (await table.listOf(userId)).map(describeCredential),
+      challenge: challenges.issue(assertionOf(userId)),
     })
-    const challengeId = await table.addChallenge({ challenge: options.challenge, userId: null }, CHALLENGE_SECONDS)
-    return { challengeId, options }
+    return { challengeId: options.challenge, options }
   },
 
-  /** The passkey that signed. @throws CredentialWrongError */
-  checkSignIn: async (origin: string, challengeId: string, response: AuthenticationResponseJSON): Promise<Passkey> => {
-    const asked = await table.takeChallenge(challengeId)
-    const passkey = asked === null ? null : await table.find(response.id)
-    if (asked === null || passkey === null) throw new CredentialWrongError('passkey')
+  /** The passkey that signed; of `userId`, unless that is null. @throws CredentialWrongError */
+  checkAssertion: async (
+    origin: string,
+    challengeId: string,
+    response: AuthenticationResponseJSON,
+    userId: string | null,
+  ): Promise<Passkey> => {
+    const asked = challenges.check(challengeId, assertionOf(userId))
+    if (asked === null) throw new CredentialWrongError('passkey')
+    const passkey = await table.find(response.id)
+    if (passkey === null || (userId !== null && passkey.userId !== userId)) throw new CredentialWrongError('passkey')
     const { verifyAuthenticationResponse } = await library()
     const result = await verified(() =>
       verifyAuthenticationResponse({
         response,
-        expectedChallenge: asked.challenge,
+        expectedChallenge: challengeId,
         expectedOrigin: origin,
         expectedRPID: requireRelyingParty(origin),
         requireUserVerification: true,
@@ -130,7 +150,9 @@ export const createPasskeys = (table: PasskeyTable) => ({
         },
       }),
     )
-    if (!result.verified) throw new CredentialWrongError('passkey')
+    if (!result.verified || !(await table.spendChallenge(challengeId, asked.rememberUntilSeconds))) {
+      throw new CredentialWrongError('passkey')
+    }
     await table.noteUse(passkey.id, result.authenticationInfo.newCounter)
     return passkey
   },

@@ -1,6 +1,8 @@
 // Passwords: argon2id in PHC form. Each check costs memory and a tenth of a second by design, so only a few run at once
-// and only a few more wait: guessing can slow signing in, never signing. Source: RFC 9106; OWASP Password Storage.
+// and only a few more wait: guessing can slow signing in, never signing. Strangers wait in a line of their own, so that
+// their guesses don't fill the one of people who are known. Source: RFC 9106; OWASP Password Storage.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
+import { refuseCommonPassword } from './password-rules.ts'
 
 export const PASSWORD_LENGTH_MIN = 12
 export const PASSWORD_LENGTH_MAX = 256
@@ -15,11 +17,17 @@ const COST: PasswordCost = { memoryCost: 65_536, timeCost: 3 }
 const CONCURRENT_MAX = 2
 const WAITING_MAX = 32
 
+/** `known`: signed in, holding a one-time link, or on a device that the account was signed in from before. */
+export type PasswordLane = 'known' | 'stranger'
+
 export interface Passwords {
-  /** @throws FieldInvalidError for one that is too short or too long; QueueFullError */
-  hash(password: string): Promise<string>
+  /**
+   * @param about what an attacker would know of its owner: email address, name, organizations
+   * @throws FieldInvalidError for one that is too short, too long or too easy to guess; QueueFullError
+   */
+  hash(password: string, about: readonly string[]): Promise<string>
   /** A null hash costs as much as a wrong password: nobody learns which accounts exist. @throws QueueFullError */
-  verify(password: string, hash: string | null): Promise<boolean>
+  verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 
 /** The same text however it was typed (RFC 8265: OpaqueString uses NFC; compatibility forms are kept apart). */
@@ -47,25 +55,44 @@ const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   }
 }
 
-export const createPasswords = (cost: PasswordCost = COST): Passwords => {
-  const inTurn = createTurnstile(CONCURRENT_MAX, WAITING_MAX)
+/** Whether a hash in PHC form is argon2id at exactly this cost. */
+const isAtCost = (hash: string, { memoryCost, timeCost }: PasswordCost): boolean => {
+  const [, memory, time] = /^\$argon2id\$v=19\$m=([0-9]+),t=([0-9]+),p=1\$/.exec(hash) ?? []
+  return memory === String(memoryCost) && time === String(timeCost)
+}
+
+/** @param exchange keeps the new hash of a password that was right and hashed at another cost, in place of the old hash */
+export const createPasswords = (
+  cost: PasswordCost = COST,
+  exchange?: (oldHash: string, newHash: string) => Promise<void>,
+): Passwords => {
+  const lanes: Readonly<Record<PasswordLane, ReturnType<typeof createTurnstile>>> = {
+    known: createTurnstile(CONCURRENT_MAX, WAITING_MAX),
+    stranger: createTurnstile(CONCURRENT_MAX, WAITING_MAX),
+  }
   const hashNow = (password: string) => Bun.password.hash(prepare(password), { algorithm: 'argon2id', ...cost })
   let nobody: Promise<string> | null = null
 
   return {
-    hash: async (password) => {
+    hash: async (password, about) => {
       const { length } = prepare(password)
       if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
         throw new FieldInvalidError('password', `must be ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`)
       }
-      return inTurn(() => hashNow(password))
+      refuseCommonPassword(password, about)
+      return lanes.known(() => hashNow(password))
     },
-    verify: async (password, hash) => {
+    verify: async (password, hash, lane) => {
       if (password.length > PASSWORD_LENGTH_MAX) return false
       nobody ??= hashNow('nobody has this password')
       const against = hash ?? (await nobody)
-      const matches = await inTurn(() => Bun.password.verify(prepare(password), against))
-      return matches && hash !== null
+      const matches = await lanes[lane](() => Bun.password.verify(prepare(password), against))
+      if (!matches || hash === null) return false
+      // Now alone the password is known, so that another cost reaches accounts one by one.
+      if (exchange !== undefined && !isAtCost(hash, cost)) {
+        await exchange(hash, await lanes[lane](() => hashNow(password)))
+      }
+      return true
     },
   }
 }

@@ -40,3 +40,22 @@ export const createSecretBox = (key: Uint8Array): SecretBox => ({
     }
   },
 })
+
+/**
+ * A box whose key changes while it is in use.
+ * @param readKeys asked for each secret: the first seals, and each of them may open
+ */
+export const createRotatingBox = (readKeys: () => readonly [Uint8Array, ...Uint8Array[]]): SecretBox => ({
+  seal: (secret, context) => createSecretBox(readKeys()[0]).seal(secret, context),
+  open: (sealed, context) => {
+    const [first, ...others] = readKeys()
+    for (const key of others) {
+      try {
+        return createSecretBox(key).open(sealed, context)
+      } catch (error) {
+        if (!(error instanceof SealBrokenError)) throw error
+      }
+    }
+    return createSecretBox(first).open(sealed, context)
+  },
+})

@@ -5,7 +5,8 @@ import type { Store } from '../../store/store.ts'
 import type { UserSession, UserSessionState } from '../../store/user-sessions.ts'
 import type { User } from '../../store/users.ts'
 import type { PersonActor } from '../actor.ts'
-import type { SessionCookie } from './cookie.ts'
+import { SignInRequiredError } from '../errors.ts'
+import type { Cookies } from './cookie.ts'
 import { hashToken, newToken } from './token.ts'
 
 /** Without a request for this long, it is over. */
@@ -16,12 +17,20 @@ export const SESSION_SECONDS = 43_200
 const SECOND_FACTOR_SECONDS = 300
 /** A use is written at most this often. */
 const TOUCH_SECONDS = 60
+/** A password or passkey that was checked no longer ago stands for the person. */
+const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 
-/** Where a request comes from, for people to recognise their own sessions by. */
+/** Who sends a request, before anything of it is believed. */
 export interface Caller {
+  /** For people to recognise their own sessions by. */
   readonly userAgent: string
+  /** Empty where a trusted proxy does not say. */
   readonly address: string
+  /** What the session's cookie holds; null for none. */
+  readonly sessionToken: string | null
+  /** What the device's cookie holds; null for none. */
+  readonly deviceToken: string | null
 }
 
 export interface BegunSession {
@@ -38,13 +47,13 @@ export interface FoundSession {
 export interface SessionsDependencies {
   readonly store: Pick<Store, 'users' | 'userSessions' | 'memberships'>
   readonly clock: Clock
-  readonly cookie: SessionCookie
+  readonly cookies: Cookies
 }
 
-export const createSessions = ({ store, clock, cookie }: SessionsDependencies) => {
+export const createSessions = ({ store, clock, cookies }: SessionsDependencies) => {
   /** Either state; null for no cookie, or one that opens nothing. */
   const find = async (headers: Headers): Promise<FoundSession | null> => {
-    const token = cookie.read(headers)
+    const token = cookies.session.read(headers)
     if (token === null) return null
     const session = await store.userSessions.findByToken(hashToken(token))
     const user = session === null ? null : await store.users.find(session.userId)
@@ -63,21 +72,45 @@ export const createSessions = ({ store, clock, cookie }: SessionsDependencies) =
 
   return {
     find,
-    cookie,
+    cookies,
 
-    /** A new token each time: what a browser carried before signing in opens nothing afterwards. */
+    callerOf: (headers: Headers, address: string): Caller => ({
+      userAgent: headers.get('user-agent') ?? '',
+      address,
+      sessionToken: cookies.session.read(headers),
+      deviceToken: cookies.device.read(headers),
+    }),
+
+    /** A new token each time, and the browser's session before it ends: what it carried opens nothing afterwards. */
     begin: async (userId: string, state: UserSessionState, caller: Caller): Promise<BegunSession> => {
       const { text, hash } = newToken()
       const lifeSeconds = state === 'active' ? IDLE_SECONDS : SECOND_FACTOR_SECONDS
       const session = await store.userSessions.create({
         userId,
         tokenHash: hash,
+        replacedTokenHash: caller.sessionToken === null ? null : hashToken(caller.sessionToken),
         state,
         userAgent: caller.userAgent.slice(0, USER_AGENT_LENGTH_MAX),
         address: caller.address,
         expiresAtSeconds: clock.unixSeconds() + lifeSeconds,
       })
-      return { session, cookie: cookie.set(text, state === 'active' ? SESSION_SECONDS : SECOND_FACTOR_SECONDS) }
+      const cookieSeconds = state === 'active' ? SESSION_SECONDS : SECOND_FACTOR_SECONDS
+      return { session, cookie: cookies.session.set(text, cookieSeconds) }
+    },
+
+    /**
+     * Notes a fresh proof of who the person is, and gives the session another token.
+     * @param userSessions of the transaction that it belongs to; by itself unless given
+     * @returns the value of `Set-Cookie`
+     * @throws SignInRequiredError when the session has ended meanwhile
+     */
+    confirm: async (
+      session: UserSession,
+      userSessions: Pick<Store['userSessions'], 'confirm'> = store.userSessions,
+    ): Promise<string> => {
+      const { text, hash } = newToken()
+      if (!(await userSessions.confirm(session.id, hash))) throw new SignInRequiredError()
+      return cookies.session.set(text, session.createdAtSeconds + SESSION_SECONDS - clock.unixSeconds())
     },
 
     /** The person of an active session, with what they may do now. */
@@ -86,7 +119,9 @@ export const createSessions = ({ store, clock, cookie }: SessionsDependencies) =
       return { kind: 'person', user, session, roles: await store.memberships.rolesOf(user.id) }
     },
 
-    end: (session: UserSession): Promise<boolean> => store.userSessions.end(session.userId, session.id),
+    /** Whether its person has proved lately who they are. */
+    isConfirmed: ({ confirmedAtSeconds }: UserSession): boolean =>
+      clock.unixSeconds() - confirmedAtSeconds <= CONFIRMED_SECONDS,
   }
 }
 

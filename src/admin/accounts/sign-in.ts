@@ -1,21 +1,26 @@
 // Signing in: a password and then the second factor, if the account has one, or a passkey, which is both. Guessing is
-// slowed by account, by address, and by both together. Whatever is wrong, the caller reads one and the same text.
+// slowed (throttle.ts); a passkey can't be guessed. Whatever is wrong, the caller reads one and the same text.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Clock } from '../../domain/time.ts'
 import type { Store } from '../../store/store.ts'
+import type { UserSession } from '../../store/user-sessions.ts'
 import type { User } from '../../store/users.ts'
 import { CredentialWrongError } from '../errors.ts'
+import { DEVICE_SECONDS, type KnownDevices } from './known-device.ts'
 import type { Passkeys } from './passkeys.ts'
 import type { Passwords } from './password.ts'
 import type { SecretBox } from './secret-box.ts'
-import type { BegunSession, Caller, FoundSession, Sessions } from './sessions.ts'
-import { createThrottle } from './throttle.ts'
+import type { Caller, FoundSession, Sessions } from './sessions.ts'
+import type { Attempt, Throttle } from './throttle.ts'
 import { hashToken, isRecoveryCode } from './token.ts'
 import { matchTotp } from './totp.ts'
 
 export type SecondFactor = 'totp' | 'recovery-code' | 'passkey'
 
-export interface SignedIn extends BegunSession {
+export interface SignedIn {
+  readonly session: UserSession
+  /** Values of `Set-Cookie`. */
+  readonly cookies: readonly string[]
   readonly user: User
   /** Empty: signed in. Else what may complete it. */
   readonly owed: readonly SecondFactor[]
@@ -28,36 +33,21 @@ export interface SignInDependencies {
   readonly passkeys: Passkeys
   readonly sessions: Sessions
   readonly box: SecretBox
+  readonly throttle: Throttle
+  readonly devices: KnownDevices
 }
-
-/** Of one's own mistakes from one place; of an account from anywhere; from one place at any account. */
-const FREE_FAILURES = { pair: 5, account: 50, address: 100 } as const
 
 /** For whom a time code's secret is sealed. */
 export const totpContext = (userId: string): string => `totp ${userId}`
 
 export const createSignIn = (dependencies: SignInDependencies) => {
-  const { store, clock, passwords, passkeys, sessions, box } = dependencies
-  const throttles = {
-    pair: createThrottle({ clock, free: FREE_FAILURES.pair }),
-    account: createThrottle({ clock, free: FREE_FAILURES.account }),
-    address: createThrottle({ clock, free: FREE_FAILURES.address }),
-  }
+  const { store, clock, passwords, passkeys, sessions, box, throttle, devices } = dependencies
 
-  /** Runs `attempt` unless too many failed before it. @throws TooManyAttemptsError, CredentialWrongError */
-  const slowed = async <Result>(account: string, caller: Caller, attempt: () => Promise<Result>): Promise<Result> => {
-    const keys = { pair: `${account} ${caller.address}`, account, address: caller.address }
-    for (const name of ['pair', 'account', 'address'] as const) throttles[name].check(keys[name])
-    try {
-      const result = await attempt()
-      throttles.pair.succeed(keys.pair)
-      return result
-    } catch (error) {
-      if (error instanceof CredentialWrongError) {
-        for (const name of ['pair', 'account', 'address'] as const) throttles[name].fail(keys[name])
-      }
-      throw error
-    }
+  const begin = async (user: User, owed: readonly SecondFactor[], caller: Caller): Promise<SignedIn> => {
+    const { session, cookie } = await sessions.begin(user.id, owed.length === 0 ? 'active' : 'second-factor', caller)
+    if (owed.length > 0) return { session, user, owed, cookies: [cookie] }
+    const token = devices.issue(caller.deviceToken, user.email)
+    return { session, user, owed, cookies: [cookie, sessions.cookies.device.set(token, DEVICE_SECONDS)] }
   }
 
   const secondFactorsOf = async (user: User): Promise<SecondFactor[]> => {
@@ -85,43 +75,49 @@ export const createSignIn = (dependencies: SignInDependencies) => {
   }
 
   return {
-    withPassword: (email: string, password: string, caller: Caller): Promise<SignedIn> =>
-      slowed(`password ${email.toLowerCase()}`, caller, async () => {
+    withPassword: async (email: string, password: string, caller: Caller): Promise<SignedIn> => {
+      const { address, deviceToken } = caller
+      const device = devices.find(deviceToken, email)
+      const attempt: Attempt = { guessed: 'password', account: email.toLowerCase(), address, device }
+      const user = await throttle.attempt(attempt, async () => {
         const credential = await store.users.findCredential({ email })
         const usable = credential !== null && credential.user.disabledAtSeconds === null
-        const right = await passwords.verify(password, usable ? credential.passwordHash : null)
+        const lane = device === null ? 'stranger' : 'known'
+        const right = await passwords.verify(password, usable ? credential.passwordHash : null, lane)
         if (!right || !usable) throw new CredentialWrongError('password')
-        const owed = await secondFactorsOf(credential.user)
-        const state = owed.length === 0 ? 'active' : 'second-factor'
-        return { ...(await sessions.begin(credential.user.id, state, caller)), user: credential.user, owed }
-      }),
+        return credential.user
+      })
+      return begin(user, await secondFactorsOf(user), caller)
+    },
 
     /** Completes a session whose second factor is owed, under a new token. */
-    withCode: ({ session, user }: FoundSession, code: string, caller: Caller): Promise<SignedIn> =>
-      slowed(`code ${user.id}`, caller, async () => {
-        await spendCode(user.id, code)
-        await sessions.end(session)
-        return { ...(await sessions.begin(user.id, 'active', caller)), user, owed: [] }
-      }),
+    withCode: async ({ user }: FoundSession, code: string, caller: Caller): Promise<SignedIn> => {
+      const { address, deviceToken } = caller
+      const device = devices.find(deviceToken, user.email)
+      await throttle.attempt({ guessed: 'code', account: user.id, address, device }, () => spendCode(user.id, code))
+      return begin(user, [], caller)
+    },
 
-    withPasskey: (
+    withPasskey: async (
       origin: string,
       challengeId: string,
       response: AuthenticationResponseJSON,
       caller: Caller,
-    ): Promise<SignedIn> =>
-      slowed(`passkey ${caller.address}`, caller, async () => {
-        const passkey = await passkeys.checkSignIn(origin, challengeId, response)
-        const user = await store.users.find(passkey.userId)
-        if (user === null || user.disabledAtSeconds !== null) throw new CredentialWrongError('passkey')
-        return { ...(await sessions.begin(user.id, 'active', caller)), user, owed: [] }
-      }),
+    ): Promise<SignedIn> => {
+      const passkey = await passkeys.checkAssertion(origin, challengeId, response, null)
+      const user = await store.users.find(passkey.userId)
+      if (user === null || user.disabledAtSeconds !== null) throw new CredentialWrongError('passkey')
+      return begin(user, [], caller)
+    },
+
+    /** For who has just set the account's password by a one-time link. */
+    withLink: async (user: User, caller: Caller): Promise<SignedIn> => begin(user, await secondFactorsOf(user), caller),
 
     /** For changes that a session left open at a desk must not make. @throws CredentialWrongError */
-    confirmPassword: (user: User, password: string, caller: Caller): Promise<void> =>
-      slowed(`password ${user.email}`, caller, async () => {
+    confirmPassword: (user: User, password: string): Promise<void> =>
+      throttle.confirmation(user.id, async () => {
         const credential = await store.users.findCredential({ userId: user.id })
-        if (!(await passwords.verify(password, credential?.passwordHash ?? null))) {
+        if (!(await passwords.verify(password, credential?.passwordHash ?? null, 'known'))) {
           throw new CredentialWrongError('password')
         }
       }),

@@ -16,14 +16,19 @@ export const newToken = (): Token => {
 }
 
 const RECOVERY_CODES = 10
+const RECOVERY_CODE_GROUPS = 4
 const RECOVERY_CODE_GROUP = 5
 
-/** For when the authenticator is lost: ten codes of some 59 random bits each, to be written down. */
+/**
+ * For when the authenticator is lost: ten codes of 119 random bits each, to be written down. Nobody can try so many, so a
+ * plain SHA-256 of them gives a stolen table's owner nothing; of a password it would.
+ */
 export const newRecoveryCodes = (): readonly Token[] =>
   Array.from({ length: RECOVERY_CODES }, () => {
-    const text = `${randomBase62(RECOVERY_CODE_GROUP)}-${randomBase62(RECOVERY_CODE_GROUP)}`
+    const text = Array.from({ length: RECOVERY_CODE_GROUPS }, () => randomBase62(RECOVERY_CODE_GROUP)).join('-')
     return { text, hash: hashToken(text) }
   })
 
-/** A recovery code as it was given out: letters keep their case. */
-export const isRecoveryCode = (text: string): boolean => /^[0-9A-Za-z]{5}-[0-9A-Za-z]{5}$/.test(text)
+/** A recovery code as it was given out: letters keep their case. Codes of two groups were made before; they work until used. */
+export const isRecoveryCode = (text: string): boolean =>
+  /^[0-9A-Za-z]{5}-[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}-[0-9A-Za-z]{5})?$/.test(text)

@@ -1,10 +1,11 @@
 // One-time codes from an authenticator app: RFC 6238 with the parameters that every app assumes, SHA-1, six digits, thirty
-// seconds. A code is accepted once (section 5.2) and one step early or late, for clocks differ.
+// seconds. A code is accepted once (section 5.2), in its step and the one after, since typing takes time; not before it.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export const TOTP_STEP_SECONDS = 30
 export const TOTP_DIGITS = 6
-const WINDOW_STEPS = 1
+/** Steps that a code is accepted late. */
+const LATE_STEPS = 1
 /** RFC 4226, section 4: 160 bits. */
 export const TOTP_SECRET_BYTES = 20
 
@@ -53,7 +54,7 @@ export const matchTotp = (
   const now = totpStep(unixSeconds)
   let matched: number | null = null
   // All are compared, so that the time tells nothing.
-  for (let step = now - WINDOW_STEPS; step <= now + WINDOW_STEPS; step++) {
+  for (let step = now - LATE_STEPS; step <= now; step++) {
     const same = timingSafeEqual(Buffer.from(hotp(secret, step)), Buffer.from(code))
     if (same && step > lastUsedStep) matched = step
   }

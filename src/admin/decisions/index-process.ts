@@ -6,7 +6,7 @@ import type {
   IndexReply,
   IndexRequest,
   IndexResults,
-} from '../../../workers/decision-index-protocol.ts'
+} from '../../../workers/index/decision-index-protocol.ts'
 import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
 
 /** A running one. */

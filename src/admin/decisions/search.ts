@@ -1,6 +1,6 @@
 // Asks the decision index, which two processes of their own keep: one builds it, one finds by it. A search never takes the
 // main thread from signing, and waits for nothing that the builder does.
-import type { IndexOperation, IndexRequest, IndexResults } from '../../../workers/decision-index-protocol.ts'
+import type { IndexOperation, IndexRequest, IndexResults } from '../../../workers/index/decision-index-protocol.ts'
 import {
   type AskedProcessDependencies,
   createAskedProcess,

@@ -9,7 +9,10 @@ export const DECISION = named(
     at: time(),
     kind: oneOf(['attestation', 'task']),
     verdict: oneOf(['compliant', 'denied']),
-    withheld: Type.Boolean({ description: 'The answer came after the deadline and was never sent' }),
+    withheld: Type.Boolean({
+      description:
+        'The answer came after the deadline and was not sent then; a repetition with the same Idempotency-Key may still get it',
+    }),
     project_id: Type.String(),
     policy_id: Type.String(),
     policy_name: Type.String(),
@@ -17,6 +20,7 @@ export const DECISION = named(
     verification_hash: Type.String(),
     chain: Type.String(),
     from: Type.String(),
+    on_behalf: Type.Union([Type.String(), Type.Null()], { description: 'The user whom `from` represents' }),
     to: Type.String(),
     value: Type.String(),
     data_sha256: Type.String(),
@@ -87,6 +91,7 @@ export const showDecision = (record: DecisionRecord, withheld: boolean): Static<
   verification_hash: record.verification_hash,
   chain: record.chain,
   from: record.from,
+  on_behalf: record.on_behalf ?? null,
   to: record.to,
   value: record.value,
   data_sha256: record.data_sha256,

@@ -30,6 +30,14 @@ const needs = (access: Access): string => {
   }
 }
 
+/** Which programs need not read: keys have nothing else to prove themselves with. */
+const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
+  never: '',
+  sometimes:
+    'Where it gives the rights of an admin, a person’s password or passkey has to be fresh: see `POST /me/confirm`.',
+  always: 'A person’s password or passkey has to be fresh: see `POST /me/confirm`.',
+}
+
 const securityOf = (access: Access): string[] => {
   if (access.kind === 'public') return []
   const personOnly =
@@ -65,7 +73,9 @@ const describe = (route: Route): DescribedOperation => ({
   path: route.path,
   tag: route.tag,
   summary: route.summary,
-  description: [route.description, needs(route.access)].filter((part) => part !== '').join('\n\n'),
+  description: [route.description, needs(route.access), FRESHNESS[route.freshness]]
+    .filter((part) => part !== '')
+    .join('\n\n'),
   parameters: PARAMETERS,
   query: route.query,
   headers: takesIdempotencyKey(route)

@@ -1,8 +1,15 @@
 // Interface A in the words of OpenAPI: the shapes of its specification.
+import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
 import type { DescribedOperation } from './operation.ts'
 import { PROBLEM } from './problem.ts'
+
+const ON_BEHALF = Type.String({
+  description:
+    'The user whom `from`, a relayer, represents: held against the organization’s lists as `from` is, recorded, and at ' +
+    'hand for policies as `onBehalf.address`. Not signed.',
+})
 
 const REQUEST = named(
   'AttestationRequest',
@@ -13,6 +20,7 @@ const REQUEST = named(
     to: Type.Optional(Type.String({ description: 'Contract or program; send this or `verification_hash`, not both' })),
     data: Type.Optional(Type.String({ description: 'Encoded function call, 0x-hex; where the policy reads it' })),
     msg_value: Type.Optional(Type.String({ description: 'Wei or lamports, decimal; where the policy reads it' })),
+    on_behalf: Type.Optional(ON_BEHALF),
     user_ip: Type.Optional(Type.String({ description: 'End user’s IP address; where the policy reads it' })),
   }),
 )
@@ -44,6 +52,7 @@ const TASK_REQUEST = named(
     data: Type.String({ description: 'Call data, 0x-hex; `0x` for none' }),
     msg_value: Type.String({ description: 'Wei, decimal' }),
     chain_id: Type.Optional(Type.Integer({ description: 'EIP-155 id; 1 unless given' })),
+    on_behalf: Type.Optional(ON_BEHALF),
   }),
 )
 
@@ -111,8 +120,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
   {
     ...shared,
     operationId: 'attest',
-    method: 'POST',
-    path: '/v2/attestation',
+    ...ATTESTATION_PATHS.attestation,
     tag: 'Attestation',
     summary: 'Evaluate a wallet or a transaction, and attest',
     description:
@@ -146,8 +154,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
   {
     ...shared,
     operationId: 'attestMany',
-    method: 'POST',
-    path: '/v2/attestations',
+    ...ATTESTATION_PATHS.batch,
     tag: 'Attestation',
     summary: 'Up to 1,000 attestations in one call',
     description:
@@ -167,8 +174,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
   {
     ...shared,
     operationId: 'evaluateTask',
-    method: 'POST',
-    path: '/v1/task',
+    ...ATTESTATION_PATHS.task,
     tag: 'Attestation',
     summary: 'Evaluate a transaction (v1)',
     description: 'Signed by as many attesters as the policy’s quorum.',

@@ -1,4 +1,5 @@
 // Interface B in the words of OpenAPI: the shapes of its specification.
+import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
 import type { DescribedOperation } from './operation.ts'
@@ -52,8 +53,7 @@ const shared = { parameters: PARAMETERS, query: null, headers: [], bodies: {}, s
 const register = (type: 'individual' | 'business'): DescribedOperation => ({
   ...shared,
   operationId: type === 'individual' ? 'registerIndividual' : 'registerBusiness',
-  method: 'POST',
-  path: `/api/v1/register/${type}`,
+  ...(type === 'individual' ? IDENTITY_PATHS.registerIndividual : IDENTITY_PATHS.registerBusiness),
   tag: 'Sessions',
   summary: `Create a session for ${type === 'individual' ? 'a person' : 'a business'}`,
   description:
@@ -95,8 +95,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
   {
     ...shared,
     operationId: 'readStatus',
-    method: 'GET',
-    path: '/api/v1/status/{type}/{sessionId}',
+    ...IDENTITY_PATHS.status,
     tag: 'Sessions',
     summary: 'A session’s status, once',
     description: '',
@@ -106,8 +105,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
   {
     ...shared,
     operationId: 'followStatus',
-    method: 'GET',
-    path: '/api/v1/status/realtime/{type}/{sessionId}',
+    ...IDENTITY_PATHS.stream,
     tag: 'Sessions',
     summary: 'A session’s status, as it changes',
     description:
@@ -119,8 +117,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
   {
     ...shared,
     operationId: 'verifyWallet',
-    method: 'POST',
-    path: '/api/v1/verify',
+    ...IDENTITY_PATHS.verify,
     tag: 'Wallets',
     summary: 'Whether a wallet belongs to a verified identity',
     description: 'At the calling organization’s current level.',

@@ -1,4 +1,5 @@
 // The body of every answer other than 2xx, as documents show it (RFC 9457; src/http/problem.ts).
+import { POLICY_ISSUE } from '../policies/issue.ts'
 import { named, Type } from '../schema.ts'
 
 const MEMBERS = {
@@ -12,7 +13,15 @@ const MEMBERS = {
   error: Type.String({ description: 'As `detail`, for existing clients' }),
 }
 
-export const PROBLEM = named('Problem', Type.Object(MEMBERS))
+export const PROBLEM = named(
+  'Problem',
+  Type.Object({
+    ...MEMBERS,
+    did_you_mean: Type.Optional(
+      Type.Array(Type.String(), { description: 'Of an unsupported chain: supported names that are like it' }),
+    ),
+  }),
+)
 
 /** The admin API's own: it names the field (src/admin/field-members.ts). */
 export const ADMIN_PROBLEM = named(
@@ -25,5 +34,10 @@ export const ADMIN_PROBLEM = named(
       }),
     ),
     rule: Type.Optional(Type.String({ description: 'What is expected of that field: `must not be empty`' })),
+    issues: Type.Optional(
+      Type.Array(POLICY_ISSUE, {
+        description: 'Of a policy’s document that can’t be saved: every mistake with its place',
+      }),
+    ),
   }),
 )

@@ -26,7 +26,11 @@ export const requireRevision = async (
 }
 
 /** What a document of this organization may name. */
-export const knownSources = async (store: Store, organizationId: string, { screeners }: Services['policyFacts']) => {
+export const knownSources = async (
+  store: Store,
+  organizationId: string,
+  { screeners, chains }: Services['policyFacts'],
+) => {
   const lists = [...(await store.lists.list(organizationId)), ...(await store.lists.list(null))]
-  return { lists: new Set(['allow', 'deny', ...lists.map(({ name }) => name)]), screeners }
+  return { lists: new Set(['allow', 'deny', ...lists.map(({ name }) => name)]), screeners, chains }
 }

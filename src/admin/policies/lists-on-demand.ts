@@ -4,7 +4,7 @@
 import type { RecordedList } from '../../decisions/types.ts'
 import { addressKey } from '../../domain/address-key.ts'
 import type { Clock } from '../../domain/time.ts'
-import type { ListReader } from '../../policy/types/lists.ts'
+import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -2,7 +2,6 @@
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/policies.ts'
 import type { Tables } from '../../store/store.ts'
-import type { Perform } from '../approvals.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import type { Note } from '../route.ts'
 import { requirePolicy, requireRevision } from './find.ts'
@@ -35,11 +34,6 @@ export const activate = async (
   return after
 }
 
-export const performActivate: Perform = async (tables, note, _services, { organizationId, subject, detail }) => {
-  if (organizationId === null) throw new Error('a policy belongs to an organization')
-  await activate(tables, note, organizationId, subject, String(detail['revision_id']))
-}
-
 export const shadow = async (
   tables: Tables,
   note: Note,
@@ -48,7 +42,12 @@ export const shadow = async (
   revisionId: string | null,
 ): Promise<Policy> => {
   const before = await requirePolicy(tables, organizationId, policyId)
-  if (revisionId !== null) await requireRevision(tables, organizationId, policyId, revisionId)
+  if (revisionId !== null) {
+    const revision = await requireRevision(tables, organizationId, policyId, revisionId)
+    if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is the active one')
+    // One that this version can't use would fail beside every decision.
+    compileRevision(revision)
+  }
   const after =
     revisionId === null
       ? await tables.policies.endShadow(organizationId, policyId)

@@ -9,6 +9,7 @@ import { timeOf } from '../time.ts'
 export const SIMULATED_REQUEST = closed({
   chain: Type.Optional(Type.String({ maxLength: 100 })),
   from: Type.Optional(Type.String({ maxLength: 100, description: 'The end user’s wallet' })),
+  on_behalf: Type.Optional(Type.String({ maxLength: 100, description: 'The user whom `from` represents' })),
   to: Type.Optional(
     Type.String({ maxLength: 100, description: 'The contract or program; left out: a project is asked for' }),
   ),
@@ -33,7 +34,7 @@ export const decodeSimulatedRequest = (
   if (chain === undefined) {
     throw new FieldInvalidError('request.chain', `must be one of ${chains.chains.map(({ name }) => name).join(', ')}`)
   }
-  const address = (name: 'from' | 'to', text: string): string => {
+  const address = (name: 'from' | 'on_behalf' | 'to', text: string): string => {
     const parsed = parseAddress(chain.family, text)
     if (parsed === null) throw new FieldInvalidError(`request.${name}`, `must be an address of ${chain.name}`)
     return parsed
@@ -48,6 +49,7 @@ export const decodeSimulatedRequest = (
     chainFamily: chain.family,
     chainId: chain.family === 'evm' ? chain.chainId : 0,
     from: address('from', request.from),
+    onBehalf: request.on_behalf === undefined ? '' : address('on_behalf', request.on_behalf),
     to:
       request.to === undefined
         ? chain.family === 'evm'

@@ -7,7 +7,7 @@ import { PolicyEvaluationError } from '../../policy/errors.ts'
 import { FactUnavailableError } from '../../policy/fact-unavailable.ts'
 import type { PolicyRule, RuleKind } from '../../policy/types/document.ts'
 import type { EvaluationFacts } from '../../policy/types/facts.ts'
-import type { ListReader } from '../../policy/types/lists.ts'
+import type { ListReader } from '../../policy/types/list-reader.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
 
 export interface RuleOutcome {
@@ -57,7 +57,7 @@ export const simulatePolicy = (
   policy: CompiledPolicy,
   facts: EvaluationFacts & { readonly lists: ListReader },
 ): Simulation => {
-  const duty = dutyVerdict(facts.lists, facts.from)
+  const duty = dutyVerdict(facts.lists, facts.from, facts.onBehalf)
   let ended = duty !== null
   const rules = policy.document.rules.map((rule): RuleOutcome => {
     const { decisive, value, failure } = outcomeOf(policy, rule, facts)

@@ -1,13 +1,22 @@
 // One's own account: its name, its password, and where it is signed in.
 import type { UserSession } from '../../store/user-sessions.ts'
-import { PASSWORD } from '../accounts/credentials.ts'
+import {
+  CHALLENGE_ID,
+  CREDENTIAL,
+  OPTIONS,
+  PASSWORD,
+  requireAssertion,
+  requireOrigin,
+  wordsAbout,
+} from '../accounts/credentials.ts'
 import { relyingPartyOf } from '../accounts/passkeys.ts'
+import { closedUntilFactor } from '../accounts/required-factor.ts'
 import { actorId, actorName, mayDeployment } from '../actor.ts'
-import { SubjectUnknownError } from '../errors.ts'
-import { CALLER, declareRoutes, PERSON } from '../route.ts'
+import { RoleInsufficientError, SubjectUnknownError } from '../errors.ts'
+import { ROLE } from '../member-shapes.ts'
+import { CALLER, declareRoutes, PERSON, Reply } from '../route.ts'
 import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
 import type { Services } from '../services.ts'
-import { ROLE } from './members.ts'
 
 const route = declareRoutes('Account')
 
@@ -35,8 +44,15 @@ const ACCOUNT = named(
     memberships: Type.Array(closed({ organization_id: Type.String(), role: ROLE })),
     has_totp: Type.Boolean(),
     recovery_codes_left: Type.Integer(),
+    has_passkeys: Type.Boolean(),
     passkeys_possible: Type.Boolean({
       description: 'False where the page’s address is a number: passkeys need a name',
+    }),
+    second_factor_missing: closed({
+      deployment: Type.Boolean({
+        description: 'What belongs to the deployment or an organization is refused until this account has one',
+      }),
+      organization_ids: Type.Array(Type.String(), { description: 'These organizations are' }),
     }),
   }),
 )
@@ -61,7 +77,10 @@ export const ACCOUNT_ROUTES = [
     summary: 'Who this is',
     answer: ACCOUNT,
     handle: async ({ services, actor, request }) => {
+      // A command has no account to show.
+      if (actor.kind === 'command-line') throw new RoleInsufficientError('person')
       const person = actor.kind === 'person' ? actor : null
+      const closedNow = person === null ? null : await closedUntilFactor(services.store, person)
       return {
         kind: actor.kind,
         id: actorId(actor),
@@ -74,7 +93,12 @@ export const ACCOUNT_ROUTES = [
             : [...actor.roles].map(([organization_id, role]) => ({ organization_id, role })),
         has_totp: person?.user.hasTotp ?? false,
         recovery_codes_left: person === null ? 0 : await services.store.users.countRecoveryCodes(person.user.id),
+        has_passkeys: person !== null && (await services.store.passkeys.listOf(person.user.id)).length > 0,
         passkeys_possible: relyingPartyOf(originOf(request, services)) !== null,
+        second_factor_missing: {
+          deployment: closedNow?.deployment ?? false,
+          organization_ids: [...(closedNow?.organizationIds ?? [])],
+        },
       }
     },
   }),
@@ -101,11 +125,12 @@ export const ACCOUNT_ROUTES = [
     description: 'Ends the account’s other sessions.',
     body: closed({ current_password: PASSWORD, new_password: PASSWORD }),
     errors: [401, 429],
-    handle: async ({ services, actor, body, caller, write }) => {
-      await services.signIn.confirmPassword(actor.user, body.current_password, caller)
-      const passwordHash = await services.passwords.hash(body.new_password)
-      await write(async (tables, note) => {
+    handle: async ({ services, actor, body, write }) => {
+      await services.signIn.confirmPassword(actor.user, body.current_password)
+      const passwordHash = await services.passwords.hash(body.new_password, await wordsAbout(services, actor.user))
+      const cookie = await write(async (tables, note) => {
         await tables.users.setPassword(actor.user.id, passwordHash)
+        const renewed = await services.sessions.confirm(actor.session, tables.userSessions)
         const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
         note({
           action: 'account.password',
@@ -113,8 +138,44 @@ export const ACCOUNT_ROUTES = [
           detail: { sessions_ended: ended },
           organizationId: null,
         })
+        return renewed
       })
-      return undefined
+      return new Reply(204, undefined, { 'set-cookie': [cookie] })
+    },
+  }),
+
+  route('confirm', 'POST', '/me/confirm', {
+    access: PERSON,
+    summary: 'Prove again who this is, with the password',
+    description:
+      'What needs a fresh proof is allowed to this session for five minutes. The session gets a new cookie; the one before opens nothing more.',
+    body: closed({ password: PASSWORD }),
+    errors: [401, 429],
+    handle: async ({ services, actor, body }) => {
+      await services.signIn.confirmPassword(actor.user, body.password)
+      return new Reply(204, undefined, { 'set-cookie': [await services.sessions.confirm(actor.session)] })
+    },
+  }),
+  route('confirmPasskeyOptions', 'POST', '/me/confirm/passkey/options', {
+    access: PERSON,
+    summary: 'Begin to prove again who this is, with a passkey',
+    body: closed({}),
+    answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
+    handle: async ({ services, actor, origin }) => {
+      const { challengeId, options } = await services.passkeys.proposeAssertion(requireOrigin(origin), actor.user.id)
+      return { challenge_id: challengeId, options: { ...options } }
+    },
+  }),
+  route('confirmPasskey', 'POST', '/me/confirm/passkey', {
+    access: PERSON,
+    summary: 'Prove again who this is, with a passkey of the account',
+    description: 'As with the password.',
+    body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
+    errors: [401],
+    handle: async ({ services, actor, body, origin }) => {
+      const credential = requireAssertion(body.credential)
+      await services.passkeys.checkAssertion(requireOrigin(origin), body.challenge_id, credential, actor.user.id)
+      return new Reply(204, undefined, { 'set-cookie': [await services.sessions.confirm(actor.session)] })
     },
   }),
 
@@ -131,6 +192,7 @@ export const ACCOUNT_ROUTES = [
   route('endOwnSession', 'DELETE', '/me/sessions/{session}', {
     access: PERSON,
     summary: 'End one of one’s own sessions',
+    fresh: true,
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {
         if (!(await tables.userSessions.end(actor.user.id, params.session))) throw new SubjectUnknownError('session')
@@ -142,6 +204,7 @@ export const ACCOUNT_ROUTES = [
   route('endOtherSessions', 'DELETE', '/me/sessions', {
     access: PERSON,
     summary: 'End all of one’s own sessions but this one',
+    fresh: true,
     answer: closed({ ended: Type.Integer() }),
     handle: ({ actor, write }) =>
       write(async (tables, note) => {

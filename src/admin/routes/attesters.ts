@@ -1,12 +1,13 @@
 // The keys that sign, and whether the chains know them. A key is made on this machine and never leaves it; what is shown is
 // its address.
 import type { Attester } from '../../store/attesters.ts'
+import { StoreUnavailableError } from '../../store/errors.ts'
 import type { Tables } from '../../store/store.ts'
-import { AWAITS_APPROVAL, type Perform, requestApproval, showApproval } from '../approvals.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
-import { CALLER, DEPLOYMENT, declareRoutes, Reply } from '../route.ts'
+import { CALLER, DEPLOYMENT, declareRoutes, type Note } from '../route.ts'
 import { closed, named, oneOf, Type, time, timeText } from '../schema.ts'
-import type { NewAttesterKey } from '../services.ts'
+import { AwaitsApproval } from '../second-person/guard.ts'
+import type { NewAttesterKey, Services } from '../services.ts'
 
 const route = declareRoutes('Attesters')
 
@@ -47,7 +48,7 @@ const requireAttester = async (tables: Tables, attesterId: string): Promise<Atte
 
 const addAttester = async (
   tables: Tables,
-  note: Parameters<Perform>[1],
+  note: Note,
   { kind, address, keystoreFile }: NewAttesterKey,
 ): Promise<Attester> => {
   const attester = await tables.attesters.add({ kind, address, keystoreFile })
@@ -55,14 +56,9 @@ const addAttester = async (
   return attester
 }
 
-/** The key was made when it was asked for, so that what is approved is what was seen. */
-export const performAddAttester: Perform = async (tables, note, _services, { detail }) => {
-  await addAttester(tables, note, detail as unknown as NewAttesterKey)
-}
-
 const retireAttester = async (
   tables: Tables,
-  note: Parameters<Perform>[1],
+  note: Note,
   attesterId: string,
   status: 'retiring' | 'retired',
 ): Promise<Attester> => {
@@ -83,9 +79,50 @@ const retireAttester = async (
   return after
 }
 
-export const performRetireAttester: Perform = async (tables, note, _services, { subject, detail }) => {
-  await retireAttester(tables, note, subject, detail['status'] === 'retired' ? 'retired' : 'retiring')
+const retiredStatus = ({ final }: { readonly final?: boolean }) => (final === true ? 'retired' : 'retiring')
+
+/**
+ * A keystore that nobody knows of would be an orphan; one whose attester or approval is there is a key. Whether they are is
+ * read back, and while the store can't say how the change ended, the file stays.
+ */
+const discardUnknownKeystore = async (
+  services: Services,
+  { address, keystoreFile }: NewAttesterKey,
+  error: unknown,
+): Promise<void> => {
+  if (error instanceof StoreUnavailableError) return
+  const { attesters, approvals } = services.store
+  const isKnown = async (): Promise<boolean> =>
+    (await attesters.list()).some((attester) => attester.keystoreFile === keystoreFile) ||
+    (await approvals.isRequested(null, 'attester.add', address))
+  // Where even that can't be read, it is not known either.
+  if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
+
+/** Of the command line alone, which has read the key from a file and made its keystore: key material is sent nowhere. */
+export const ATTESTER_COMMANDS = [
+  route('importAttester', 'POST', '/attesters/import', {
+    access: DEPLOYMENT,
+    summary: 'Sign with a key whose keystore was made here',
+    body: closed({
+      kind: KIND,
+      address: Type.String({ maxLength: 100 }),
+      keystore_file: Type.String({ maxLength: 200 }),
+    }),
+    status: 201,
+    answer: ATTESTER,
+    secondPerson: {
+      action: 'attester.add',
+      see: async (_tables, { body: { kind, address } }) => ({
+        subject: address,
+        name: `${address} (${kind})`,
+        changes: [{ what: 'status', before: null, after: 'active' }],
+      }),
+    },
+    handle: ({ body: { kind, address, keystore_file: keystoreFile }, write }) =>
+      write(async (tables, note) => showAttester(await addAttester(tables, note, { kind, address, keystoreFile }))),
+  }),
+]
 
 export const ATTESTER_ROUTES = [
   route('listAttesters', 'GET', '/attesters', {
@@ -104,26 +141,26 @@ export const ATTESTER_ROUTES = [
     body: closed({ kind: KIND }),
     status: 201,
     answer: ATTESTER,
-    others: [AWAITS_APPROVAL],
-    handle: async ({ services, actor, body, write }) => {
-      const key = await services.createAttesterKey(body.kind)
-      const { kind, address, keystoreFile } = key
+    secondPerson: {
+      action: 'attester.add',
+      see: async (_tables, { kept }) => {
+        const { kind, address } = kept as NewAttesterKey
+        return {
+          subject: address,
+          name: `${address} (${kind})`,
+          changes: [{ what: 'status', before: null, after: 'active' }],
+        }
+      },
+      kept: { discard: (services, key) => services.discardKeystore((key as NewAttesterKey).keystoreFile) },
+    },
+    handle: async ({ services, body, kept, write }) => {
+      // Made when it is asked for, so that what is approved is what was seen.
+      const key = (kept as NewAttesterKey | null) ?? (await services.createAttesterKey(body.kind))
       try {
-        return await write(async (tables, note) => {
-          if (!(await tables.organizationSettings.readDeploymentSecondPerson())) {
-            return showAttester(await addAttester(tables, note, key))
-          }
-          const approval = await requestApproval(tables, note, actor, {
-            organizationId: null,
-            action: 'attester.add',
-            subject: address,
-            detail: { kind, address, keystoreFile },
-          })
-          return new Reply(202, await showApproval(tables.users, approval))
-        })
+        return await write(async (tables, note) => showAttester(await addAttester(tables, note, key)), key)
       } catch (error) {
-        // A keystore that nobody knows of would be an orphan.
-        services.discardKeystore(keystoreFile)
+        // One that waits for a second person is needed when it is approved.
+        if (kept === null && !(error instanceof AwaitsApproval)) await discardUnknownKeystore(services, key, error)
         throw error
       }
     },
@@ -134,23 +171,21 @@ export const ATTESTER_ROUTES = [
     description: '`final` loads it no more, for good. The last active key of a kind can’t retire.',
     body: closed({ final: Type.Optional(Type.Boolean()) }),
     answer: ATTESTER,
-    others: [AWAITS_APPROVAL],
     errors: [409],
-    handle: ({ actor, params, body, write }) =>
-      write(async (tables, note) => {
-        const status = body.final === true ? 'retired' : 'retiring'
-        await requireAttester(tables, params.attester)
-        if (!(await tables.organizationSettings.readDeploymentSecondPerson())) {
-          return showAttester(await retireAttester(tables, note, params.attester, status))
+    secondPerson: {
+      action: 'attester.retire',
+      see: async (tables, { params, body }) => {
+        const { id, kind, address, status } = await requireAttester(tables, params.attester)
+        return {
+          ...{ subject: id, name: `${address} (${kind})` },
+          changes: [{ what: 'status', before: status, after: retiredStatus(body) }],
         }
-        const approval = await requestApproval(tables, note, actor, {
-          organizationId: null,
-          action: 'attester.retire',
-          subject: params.attester,
-          detail: { status },
-        })
-        return new Reply(202, await showApproval(tables.users, approval))
-      }),
+      },
+    },
+    handle: ({ params, body, write }) =>
+      write(async (tables, note) =>
+        showAttester(await retireAttester(tables, note, params.attester, retiredStatus(body))),
+      ),
   }),
   route('inspectChains', 'GET', '/chain-checks', {
     access: DEPLOYMENT,

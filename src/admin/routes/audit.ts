@@ -1,31 +1,10 @@
-// The audit log, and changes that wait for a second person.
-import type { ApprovalState } from '../../store/approvals.ts'
+// The audit log.
 import type { AuditEntry } from '../../store/audit.ts'
-import {
-  APPROVAL,
-  type ApprovalAction,
-  decideApproval,
-  type Perform,
-  showApproval,
-  showApprovals,
-} from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { performActivate } from '../policies/live.ts'
-import {
-  DEPLOYMENT,
-  DEPLOYMENT_PERSON,
-  declareRoutes,
-  ORGANIZATION_ADMIN,
-  ORGANIZATION_ADMIN_PERSON,
-  VIEWER,
-} from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
-import type { Services } from '../services.ts'
-import { performAddAttester, performRetireAttester } from './attesters.ts'
-import { endSecondPerson } from './organizations.ts'
+import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
+import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
 
 const route = declareRoutes('Audit')
-const approvals = declareRoutes('Approvals')
 
 const ENTRY = named(
   'AuditEntry',
@@ -41,6 +20,7 @@ const ENTRY = named(
       description: 'What was given; where a value changed, before and after',
     }),
     request_id: Type.String(),
+    address: Type.String({ description: 'Where the request came from; empty for what came over no network' }),
     previous_hash: Type.String(),
     hash: Type.String({ description: 'SHA-256 over the entry and the hash of the one before it' }),
   }),
@@ -62,6 +42,9 @@ const FILTERS = {
   ),
   actor: Type.Optional(Type.String({ maxLength: 100 })),
   subject: Type.Optional(Type.String({ maxLength: 200 })),
+  overridden: Type.Optional(
+    Type.Boolean({ description: 'True: only where the second person’s rule was overridden, at the command line' }),
+  ),
 }
 
 const showEntry = (entry: AuditEntry) => ({
@@ -74,47 +57,17 @@ const showEntry = (entry: AuditEntry) => ({
   subject: entry.subject,
   detail: { ...entry.detail },
   request_id: entry.requestId,
+  address: entry.address,
   previous_hash: entry.previousHash,
   hash: entry.hash,
 })
 
-const filterOf = (query: { action?: string; actor?: string; subject?: string }) => ({
+const filterOf = (query: { action?: string; actor?: string; subject?: string; overridden?: boolean }) => ({
   ...(query.action === undefined ? {} : { actionPrefix: query.action }),
   ...(query.actor === undefined ? {} : { actor: query.actor }),
   ...(query.subject === undefined ? {} : { subject: query.subject }),
+  ...(query.overridden === undefined ? {} : { overridden: query.overridden }),
 })
-
-const PERFORM: Readonly<Record<ApprovalAction, Perform>> = {
-  'policy.activate': performActivate,
-  'settings.second-person-off': endSecondPerson,
-  'attester.add': performAddAttester,
-  'attester.retire': performRetireAttester,
-}
-
-const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
-const DECISION = closed({ approve: Type.Boolean({ description: 'False rejects; who asked may only reject' }) })
-
-const WAITING = closed({ waiting: Type.Integer({ description: 'Changes that someone may decide now' }) })
-
-const approvalPage = async (
-  { store }: Services,
-  organizationId: string | null,
-  query: { readonly state?: ApprovalState; readonly limit?: number; readonly cursor?: string },
-) => {
-  const filter = { organizationId, ...(query.state === undefined ? {} : { state: query.state }) }
-  const { items, next } = await store.approvals.page(filter, pageRequest(query, ['number', 'string']))
-  return pageAnswer({ items: await showApprovals(store.users, items), next }, (approval) => approval)
-}
-
-/** A key that was made for a request that nobody wants any more goes with it. */
-const tidy = (
-  services: Services,
-  action: string,
-  approve: boolean,
-  detail: Readonly<Record<string, unknown>>,
-): void => {
-  if (action === 'attester.add' && !approve) services.discardKeystore(String(detail['keystoreFile']))
-}
 
 export const AUDIT_ROUTES = [
   route('listAudit', 'GET', '/organizations/{organization}/audit', {
@@ -146,74 +99,6 @@ export const AUDIT_ROUTES = [
     handle: async ({ services }) => {
       const { ok, entries, brokenAt, headHash } = await services.store.audit.verify()
       return { ok, entries, broken_at: brokenAt, head_hash: headHash }
-    },
-  }),
-
-  approvals('listApprovals', 'GET', '/organizations/{organization}/approvals', {
-    access: VIEWER,
-    summary: 'Changes that wait, or waited, for a second person, newest first',
-    query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
-    answer: pageOf(APPROVAL),
-    handle: ({ services, organization, query }) => approvalPage(services, organization.id, query),
-  }),
-  approvals('countApprovals', 'GET', '/organizations/{organization}/approvals/waiting', {
-    access: VIEWER,
-    summary: 'How many changes wait for a second person',
-    answer: WAITING,
-    handle: async ({ services, organization }) => ({
-      waiting: await services.store.approvals.countPending(organization.id),
-    }),
-  }),
-  approvals('decideApproval', 'POST', '/organizations/{organization}/approvals/{approval}/decide', {
-    access: ORGANIZATION_ADMIN_PERSON,
-    summary: 'Approve or reject a change',
-    description: 'Approving does it at once.',
-    body: DECISION,
-    answer: APPROVAL,
-    errors: [409],
-    handle: ({ services, organization, actor, params, body, write }) =>
-      write(async (tables, note) =>
-        showApproval(
-          tables.users,
-          await decideApproval(tables, note, services, PERFORM, {
-            organizationId: organization.id,
-            approvalId: params.approval,
-            approve: body.approve,
-            userId: actor.user.id,
-          }),
-        ),
-      ),
-  }),
-  approvals('listDeploymentApprovals', 'GET', '/approvals', {
-    access: DEPLOYMENT,
-    summary: 'The same for what belongs to the deployment',
-    query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
-    answer: pageOf(APPROVAL),
-    handle: ({ services, query }) => approvalPage(services, null, query),
-  }),
-  approvals('countDeploymentApprovals', 'GET', '/approvals/waiting', {
-    access: DEPLOYMENT,
-    summary: 'How many changes of what belongs to the deployment wait for a second person',
-    answer: WAITING,
-    handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
-  }),
-  approvals('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {
-    access: DEPLOYMENT_PERSON,
-    summary: 'Approve or reject a change of what belongs to the deployment',
-    body: DECISION,
-    answer: APPROVAL,
-    errors: [409],
-    handle: async ({ services, actor, params, body, write }) => {
-      const decided = await write((tables, note) =>
-        decideApproval(tables, note, services, PERFORM, {
-          organizationId: null,
-          approvalId: params.approval,
-          approve: body.approve,
-          userId: actor.user.id,
-        }),
-      )
-      tidy(services, decided.action, body.approve, decided.detail)
-      return showApproval(services.store.users, decided)
     },
   }),
 ]

@@ -2,7 +2,7 @@
 import { actorId } from '../actor.ts'
 import { DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, nullable, Type, time } from '../schema.ts'
-import { JOB, showJob } from './jobs.ts'
+import { showTask, TASK } from './tasks.ts'
 
 const route = declareRoutes('Decisions')
 
@@ -48,10 +48,10 @@ export const DECISION_LOG_ROUTES = [
     description: 'Every hash, every line, the ties between files, and that no uuid occurs twice.',
     body: closed({}),
     status: 202,
-    answer: JOB,
+    answer: TASK,
     handle: async ({ services, actor, write }) => {
-      const job = await write(async (tables, note) => {
-        const made = await tables.jobs.create({
+      const task = await write(async (tables, note) => {
+        const made = await tables.tasks.create({
           organizationId: null,
           kind: 'decisions.verify',
           input: {},
@@ -60,8 +60,8 @@ export const DECISION_LOG_ROUTES = [
         note({ action: 'job.create', subject: made.id, organizationId: null, detail: { kind: made.kind } })
         return made
       })
-      services.jobs.wake()
-      return showJob(job, services)
+      services.tasks.wake()
+      return showTask(task, services)
     },
   }),
 ]

@@ -101,7 +101,6 @@ export const DECISION_ROUTES = [
           'content-type': FORMATS[format],
           'content-disposition': `attachment; filename="decisions-${organization.slug}.${format}"`,
           'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
           'x-request-id': requestId,
         },
       })

@@ -1,13 +1,17 @@
 // What belongs to the deployment itself: what it is, and its settings.
-import { AWAITS_APPROVAL, requestApproval, showApproval } from '../approvals.ts'
-import { CALLER, DEPLOYMENT, declareRoutes, Reply } from '../route.ts'
+import { CALLER, DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
+import { requireTwoApprovers } from '../second-person/approvers.ts'
 
 const deployment = declareRoutes('Deployment')
 
 const DEPLOYMENT_SETTINGS = named(
   'DeploymentSettings',
-  closed({ second_person: Type.Boolean({ description: 'Attester keys change only when someone else approves' }) }),
+  closed({
+    second_person: Type.Boolean({
+      description: 'Attester keys, deployment admins and shared lists change only when someone else approves',
+    }),
+  }),
 )
 
 export const DEPLOYMENT_ROUTES = [
@@ -45,24 +49,25 @@ export const DEPLOYMENT_ROUTES = [
   }),
   deployment('changeDeploymentSettings', 'PATCH', '/deployment/settings', {
     access: DEPLOYMENT,
-    summary: 'Ask for a second person for attester keys, or no longer',
-    description: 'No longer asking for one needs a second person itself.',
+    summary: 'Ask for a second person for attester keys, deployment admins and shared lists, or no longer',
+    description:
+      'Refused where fewer than two people could approve. No longer asking for one needs a second person itself.',
     body: closed({ second_person: Type.Boolean() }),
     answer: DEPLOYMENT_SETTINGS,
-    others: [AWAITS_APPROVAL],
-    handle: ({ actor, body, write }) =>
+    errors: [409],
+    secondPerson: {
+      action: 'settings.second-person-off',
+      needs: (_tables, { body }) => (body.second_person ? 'nothing' : 'second-person'),
+      see: async () => ({
+        ...{ subject: 'deployment', name: 'the deployment' },
+        changes: [{ what: 'a second person is asked', before: 'yes', after: 'no' }],
+      }),
+    },
+    handle: ({ body, write }) =>
       write(async (tables, note) => {
         const before = await tables.organizationSettings.readDeploymentSecondPerson()
-        if (before && !body.second_person) {
-          const approval = await requestApproval(tables, note, actor, {
-            organizationId: null,
-            action: 'settings.second-person-off',
-            subject: 'deployment',
-            detail: {},
-          })
-          return new Reply(202, await showApproval(tables.users, approval))
-        }
         if (before !== body.second_person) {
+          if (body.second_person) await requireTwoApprovers(tables, null)
           await tables.organizationSettings.setDeploymentSecondPerson(body.second_person)
           note({
             action: 'settings.second-person',

@@ -1,6 +1,7 @@
 // What people handed in for a session: what there is, what it says, the documents themselves, and erasing it. Every look at
 // it is in the audit log.
 import type { Session } from '../../domain/session.ts'
+import { SECURITY_HEADERS } from '../../http/security-headers.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
@@ -110,10 +111,8 @@ export const EVIDENCE_ROUTES = [
         headers: {
           'content-type': mediaType,
           'content-disposition': `attachment; filename="${id}.${mediaType.split('/')[1]}"`,
-          'content-security-policy': "default-src 'none'; sandbox",
+          ...SECURITY_HEADERS,
           'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
-          'cross-origin-resource-policy': 'same-origin',
           'x-request-id': requestId,
         },
       })

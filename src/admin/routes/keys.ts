@@ -1,9 +1,15 @@
 // API keys of an organization: issued, listed, regenerated, revoked. A key is in the answer that makes it and nowhere else.
-import { type ApiKeyRecord, apiKeyStatus, DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
+import {
+  type ApiKeyRecord,
+  type ApiKeyScope,
+  apiKeyStatus,
+  DEFAULT_RATE_LIMIT,
+  SCOPES_BY_KIND,
+} from '../../domain/api-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { mayDeployment } from '../actor.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
-import { ConflictError, RoleInsufficientError, SubjectUnknownError } from '../errors.ts'
+import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { requireRights, rightsOfKey, scopeBeyond } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import {
   closed,
@@ -82,12 +88,18 @@ export const KEY_ROUTES = [
   route('listKeys', 'GET', '/organizations/{organization}/keys', {
     access: VIEWER,
     summary: 'An organization’s keys, oldest first',
-    description: 'Revoked and expired ones included; never the keys themselves.',
+    description:
+      'Revoked and expired ones included; never the keys themselves. Admin keys are left out for whoever is not an admin, ' +
+      'keys with the scope `deployment` for whoever may not do what belongs to the deployment.',
     query: Type.Object({ ...PAGE_QUERY, kind: Type.Optional(KIND) }),
     answer: pageOf(KEY),
-    handle: async ({ services, organization, query }) => {
+    handle: async ({ services, organization, actor, query }) => {
       const nowSeconds = services.clock.unixSeconds()
-      const filter = { organizationId: organization.id, ...(query.kind === undefined ? {} : { kind: query.kind }) }
+      const filter = {
+        organizationId: organization.id,
+        withoutScope: scopeBeyond(actor, organization.id),
+        ...(query.kind === undefined ? {} : { kind: query.kind }),
+      }
       const page = await services.store.apiKeys.page(filter, pageRequest(query, ['number', 'string']))
       return pageAnswer(page, (key) => showKey(key, nowSeconds))
     },
@@ -95,6 +107,7 @@ export const KEY_ROUTES = [
   route('issueKey', 'POST', '/organizations/{organization}/keys', {
     access: ORGANIZATION_ADMIN,
     summary: 'Issue a key',
+    fresh: ({ kind }) => kind === 'admin',
     description:
       'Works at once. `deployment` gives an admin key what belongs to the deployment; only who may do that gives it.',
     body: closed({
@@ -114,15 +127,16 @@ export const KEY_ROUTES = [
     handle: async ({ services, organization, actor, body, write }) => {
       const nowSeconds = services.clock.unixSeconds()
       const deployment = body.deployment === true
-      if (deployment && !mayDeployment(actor)) throw new RoleInsufficientError('deployment-admin')
       if (deployment && body.kind !== 'admin') throw new FieldInvalidError('deployment', 'is for admin keys')
+      const scopes: readonly ApiKeyScope[] = deployment ? ['admin', 'deployment'] : SCOPES_BY_KIND[body.kind]
       const rateLimit =
         body.rate_limit === undefined
           ? DEFAULT_RATE_LIMIT
           : body.rate_limit === null
             ? null
             : { requestsPerSecond: body.rate_limit.requests_per_second, burst: body.rate_limit.burst }
-      const issued = await write(async (tables, note) => {
+      return write(async (tables, note) => {
+        await requireRights(tables, actor, services.clock, rightsOfKey(organization.id, scopes))
         const made = await tables.apiKeys.issue({
           organizationId: organization.id,
           kind: body.kind,
@@ -130,7 +144,7 @@ export const KEY_ROUTES = [
           name: body.name,
           expiresAtSeconds: expiryOf(body.expires_at, nowSeconds),
           rateLimit,
-          ...(deployment ? { scopes: ['admin', 'deployment'] } : {}),
+          scopes,
         })
         const {
           id: _id,
@@ -140,10 +154,9 @@ export const KEY_ROUTES = [
           ...detail
         } = showKey(made.record, nowSeconds)
         note({ action: 'key.issue', subject: made.record.keyId, detail })
-        return made
+        const record = showKey(made.record, nowSeconds)
+        return new SecretReply(201, { key: made.text, record }, { key: null, record })
       })
-      const record = showKey(issued.record, nowSeconds)
-      return new SecretReply(201, { key: issued.text, record }, { key: null, record })
     },
   }),
   route('readKey', 'GET', '/organizations/{organization}/keys/{key}', {
@@ -159,6 +172,7 @@ export const KEY_ROUTES = [
   route('regenerateKey', 'POST', '/organizations/{organization}/keys/{key}/regenerate', {
     access: ORGANIZATION_ADMIN,
     summary: 'Make a key in place of another',
+    fresh: true,
     description: 'The old one works for the overlap, so that nothing is interrupted.',
     body: closed({
       overlap_seconds: Type.Optional(
@@ -171,23 +185,24 @@ export const KEY_ROUTES = [
     handle: async ({ services, organization, params, body, write }) => {
       const nowSeconds = services.clock.unixSeconds()
       const overlapSeconds = body.overlap_seconds ?? 86_400
-      const made = await write(async (tables, note) => {
+      return write(async (tables, note) => {
         const result = await tables.apiKeys.regenerate(organization.id, params.key, overlapSeconds)
+        if (result.status === 'already-regenerated') {
+          throw new ConflictError(`the key was regenerated before: regenerate ${result.replacedByKeyId}`)
+        }
         if (result.status !== 'regenerated') {
           if (result.status === 'unknown') throw new SubjectUnknownError('key')
-          if (result.status === 'revoked') throw new ConflictError('the key is revoked: issue another')
-          throw new ConflictError('the key was regenerated before: regenerate its successor')
+          throw new ConflictError('the key is revoked: issue another')
         }
         note({
           action: 'key.regenerate',
           subject: params.key,
           detail: { successor: result.record.keyId, overlap_seconds: overlapSeconds },
         })
-        return result
+        const record = showKey(result.record, nowSeconds)
+        const previous = showKey(result.previous, nowSeconds)
+        return new SecretReply(201, { key: result.text, record, previous }, { key: null, record, previous })
       })
-      const record = showKey(made.record, nowSeconds)
-      const previous = showKey(made.previous, nowSeconds)
-      return new SecretReply(201, { key: made.text, record, previous }, { key: null, record, previous })
     },
   }),
   route('revokeKey', 'POST', '/organizations/{organization}/keys/{key}/revoke', {

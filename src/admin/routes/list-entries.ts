@@ -10,6 +10,7 @@ import { parseAddressSearch } from '../list-search.ts'
 import { editList, requireList } from '../lists.ts'
 import { declareRoutes, type Route } from '../route.ts'
 import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { needsForEdit, seeEdit } from '../second-person/see-list.ts'
 import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
 
 const MEMO = Type.String({ maxLength: MEMO_LENGTH_MAX, printable: true, description: 'Why it is there' })
@@ -51,6 +52,11 @@ export const listEntryRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rou
       example: { add: [{ address: '0x1111111111111111111111111111111111111111', memo: 'known' }] },
       answer: closed({ list: LIST, changed: Type.Integer() }),
       errors: [409],
+      secondPerson: {
+        action: 'list.edit',
+        needs: (_tables, { organization, params, body }) => needsForEdit(params.list, ownerOf({ organization }), body),
+        see: (tables, { organization, params, body }) => seeEdit(tables, ownerOf({ organization }), params.list, body),
+      },
       handle: async ({ params, body, ...call }) => {
         const { list, changed } = await editList(editContext(call, params.list), [
           ...(body.add ?? []).map(({ address, memo = '' }) => ({ address, memo, present: true })),

@@ -1,8 +1,9 @@
 // A list as a file: taken in whole, and handed out.
 
-import { exportList, LIST_MEDIA_TYPES, requireList, uploadList } from '../lists.ts'
+import { exportList, finishUpload, LIST_MEDIA_TYPES, requireList, type StagedUpload, uploadList } from '../lists.ts'
 import { declareRoutes, type Route } from '../route.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
+import { needsForUpload, seeUpload } from '../second-person/see-list.ts'
 import { editContext, type ListOwner, ownerOf } from './list-shapes.ts'
 
 const UPLOADED = named(
@@ -36,8 +37,27 @@ export const listFileRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rout
       streams: true,
       answer: UPLOADED,
       errors: [409, 415],
-      handle: async ({ request, params, query, ...call }) => {
-        const result = await uploadList(editContext(call, params.list), request, {
+      secondPerson: {
+        action: 'list.upload',
+        needs: (_tables, { organization, params, query }) =>
+          needsForUpload(params.list, ownerOf({ organization }), query.merge === true),
+        see: (tables, { organization, params, kept }) =>
+          seeUpload(tables, ownerOf({ organization }), params.list, kept as StagedUpload),
+        kept: {
+          hold: (tables, kept, untilSeconds) =>
+            tables.listBases.keepStaged((kept as StagedUpload).activation.baseId, untilSeconds),
+          discard: ({ store }, kept) => store.listBases.discard((kept as StagedUpload).activation.baseId),
+        },
+      },
+      handle: async ({ request, params, query, kept, ...call }) => {
+        const context = editContext(call, params.list)
+        if (kept !== null) {
+          const staged = kept as StagedUpload
+          await finishUpload(context, staged)
+          const { entries, read } = staged
+          return { applied: true, entries, read, bad_line_count: 0, bad_lines: [], skipped: {} }
+        }
+        const result = await uploadList(context, request, {
           merge: query.merge === true,
           skipBad: query.skip_bad === true,
         })
@@ -67,7 +87,6 @@ export const listFileRoutes = ({ tag, prefix, suffix, access }: ListOwner): Rout
             'content-type': `${format === 'csv' ? 'text/csv' : 'text/plain'}; charset=utf-8`,
             'content-disposition': `attachment; filename="${list.name}.${format === 'csv' ? 'csv' : 'txt'}"`,
             'cache-control': 'no-store',
-            'x-content-type-options': 'nosniff',
             'x-request-id': requestId,
           },
         })

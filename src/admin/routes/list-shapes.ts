@@ -2,7 +2,7 @@
 import { AUTHOR_LENGTH_MAX } from '../../domain/list.ts'
 import type { AddressList } from '../../store/lists.ts'
 import type { Organization } from '../../store/organizations.ts'
-import { type Actor, actorId, actorName } from '../actor.ts'
+import { type Actor, authorName } from '../actor.ts'
 import type { Write } from '../lists.ts'
 import type { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
@@ -63,6 +63,6 @@ export const editContext = ({ services, organization, actor, write }: ListCall, 
   write,
   owner: ownerOf({ organization }),
   name,
-  author: (actor.kind === 'person' ? actorName(actor) : actorId(actor)).slice(0, AUTHOR_LENGTH_MAX),
+  author: authorName(actor).slice(0, AUTHOR_LENGTH_MAX),
   nowSeconds: services.clock.unixSeconds(),
 })

@@ -2,10 +2,12 @@
 // file of this machine is set from the command line, by who may read it.
 import type { ListSource } from '../../store/list-sources.ts'
 import type { AddressList } from '../../store/lists.ts'
+import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { requireList } from '../lists.ts'
-import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, type Route } from '../route.ts'
+import { DEPLOYMENT, declareRoutes, type Note, ORGANIZATION_ADMIN, type Route } from '../route.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import { seeSource } from '../second-person/see-list.ts'
 
 const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], 'sdn-advanced: the US Treasury’s sdn_advanced.xml')
 const REACH = oneOf(['public', 'private', 'loopback'], 'How near its address may be')
@@ -62,6 +64,70 @@ const requireSource = async (
   return source
 }
 
+const setSource = async (
+  tables: Tables,
+  note: Note,
+  owner: string | null,
+  name: string,
+  settings: Parameters<Tables['listSources']['set']>[1],
+) => {
+  const list = await requireList(tables, owner, name)
+  const source = await tables.listSources.set(list.id, settings)
+  const { location, format, intervalSeconds } = source
+  note({
+    action: 'list.source',
+    subject: list.name,
+    organizationId: owner,
+    // A URL’s query may hold a key, and where a file is is nobody’s business.
+    detail: { host: isUrl(location) ? new URL(location).host : 'file', format, every_seconds: intervalSeconds },
+  })
+  return showSource(source)
+}
+
+/**
+ * Of the command line alone: whoever runs commands on the machine may also name a file of it, and say how near an address
+ * may be.
+ */
+const sourceHereRoute = (
+  tag: string,
+  prefix: '' | '/organizations/{organization}',
+  suffix: string,
+  access: typeof ORGANIZATION_ADMIN | typeof DEPLOYMENT,
+): Route =>
+  declareRoutes(tag)(`set${suffix}ListSourceHere`, 'PUT', `${prefix}/lists/{list}/source-here`, {
+    access,
+    summary: 'Have a list kept by a URL or by a file of this machine',
+    body: closed({
+      location: Type.String({ minLength: 1, maxLength: 4_096, description: 'A URL, or the whole path of a file' }),
+      format: FORMAT,
+      reach: REACH,
+      every_seconds: Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: INTERVAL_MAX_SECONDS }),
+      skip_bad_lines: Type.Boolean(),
+    }),
+    answer: SOURCE,
+    secondPerson: {
+      action: 'list.source',
+      see: (tables, { organization, params, body }) =>
+        seeSource(tables, organization?.id ?? null, params.list, {
+          url: body.location,
+          format: body.format,
+          everySeconds: body.every_seconds,
+        }),
+    },
+    handle: ({ services, organization, params, body, write }) => {
+      const { location, format, reach } = body
+      return write((tables, note) =>
+        setSource(tables, note, organization?.id ?? null, params.list, {
+          location: location.startsWith('/') ? location : services.reachableUrl(location, reach),
+          format,
+          reach,
+          skipsBadLines: body.skip_bad_lines,
+          intervalSeconds: body.every_seconds,
+        }),
+      )
+    },
+  })
+
 const sourceRoutes = (
   tag: string,
   prefix: '' | '/organizations/{organization}',
@@ -99,26 +165,26 @@ const sourceRoutes = (
         ...(access === DEPLOYMENT ? { reach: Type.Optional(REACH) } : {}),
       }),
       answer: SOURCE,
+      secondPerson: {
+        action: 'list.source',
+        see: (tables, { organization, params, body }) =>
+          seeSource(tables, organization?.id ?? null, params.list, {
+            url: body.url,
+            format: body.format,
+            everySeconds: body.every_seconds ?? DAY_SECONDS,
+          }),
+      },
       handle: ({ services, organization, params, body, write }) => {
         const reach = (body as { reach?: ListSource['reach'] }).reach ?? 'public'
-        return write(async (tables, note) => {
-          const owner = organization?.id ?? null
-          const list = await requireList(tables, owner, params.list)
-          const location = services.reachableUrl(body.url, reach)
-          const source = await tables.listSources.set(list.id, {
-            ...{ location, format: body.format, reach },
+        return write((tables, note) =>
+          setSource(tables, note, organization?.id ?? null, params.list, {
+            location: services.reachableUrl(body.url, reach),
+            format: body.format,
+            reach,
             skipsBadLines: body.skip_bad_lines === true,
             intervalSeconds: body.every_seconds ?? DAY_SECONDS,
-          })
-          note({
-            action: 'list.source',
-            subject: list.name,
-            organizationId: owner,
-            // A URL’s query may hold a key.
-            detail: { host: new URL(location).host, format: source.format, every_seconds: source.intervalSeconds },
-          })
-          return showSource(source)
-        })
+          }),
+        )
       },
     }),
     route(`refresh${suffix}ListSource`, 'POST', `${prefix}/lists/{list}/source/refresh`, {
@@ -141,6 +207,10 @@ const sourceRoutes = (
     route(`remove${suffix}ListSource`, 'DELETE', `${prefix}/lists/{list}/source`, {
       access,
       summary: 'Have a list kept by people again, with the content that it has',
+      secondPerson: {
+        action: 'list.source-end',
+        see: (tables, { organization, params }) => seeSource(tables, organization?.id ?? null, params.list, null),
+      },
       handle: async ({ organization, params, write }) => {
         await write(async (tables, note) => {
           const owner = organization?.id ?? null
@@ -154,6 +224,11 @@ const sourceRoutes = (
     }),
   ]
 }
+
+export const LIST_SOURCE_COMMANDS = [
+  sourceHereRoute('Lists', '/organizations/{organization}', '', ORGANIZATION_ADMIN),
+  sourceHereRoute('Shared lists', '', 'Shared', DEPLOYMENT),
+]
 
 export const LIST_SOURCE_ROUTES = [
   ...sourceRoutes('Lists', '/organizations/{organization}', '', ORGANIZATION_ADMIN),

@@ -1,8 +1,9 @@
 // Lists of addresses: each organization's own, and those of the deployment that all share.
-import { LIST_NAME_RULE } from '../../domain/list.ts'
+import { DUTY_LIST_NAMES, LIST_NAME_RULE } from '../../domain/list.ts'
 import { requireList } from '../lists.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, type Route, VIEWER } from '../route.ts'
 import { closed, Type } from '../schema.ts'
+import { seeCreation, seeRemoval } from '../second-person/see-list.ts'
 import { listEntryRoutes } from './list-entries.ts'
 import { listFileRoutes } from './list-files.ts'
 import { LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
@@ -33,6 +34,13 @@ const listRoutes = (owner: ListOwner): Route[] => {
       status: 201,
       answer: LIST,
       errors: [409],
+      secondPerson: {
+        action: 'list.create',
+        // A policy fails without its list, and decides with an empty one. The own two come before policies, there or not.
+        needs: (_tables, { organization, body }) =>
+          organization !== null && DUTY_LIST_NAMES.includes(body.name) ? 'nothing' : 'second-person',
+        see: (_tables, { organization, body }) => seeCreation(ownerOf({ organization }), body.name),
+      },
       handle: ({ organization, body, write }) =>
         write(async (tables, note) => {
           const owner = ownerOf({ organization })
@@ -52,6 +60,10 @@ const listRoutes = (owner: ListOwner): Route[] => {
       access: access.write,
       summary: 'Remove a list with all its entries',
       description: 'A policy that reads it fails from then on, and never decides without it.',
+      secondPerson: {
+        action: 'list.remove',
+        see: (tables, { organization, params }) => seeRemoval(tables, ownerOf({ organization }), params.list),
+      },
       handle: async ({ organization, params, write }) => {
         await write(async (tables, note) => {
           const owner = ownerOf({ organization })

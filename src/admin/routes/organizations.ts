@@ -4,11 +4,12 @@ import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/leve
 import type { Organization } from '../../store/organizations.ts'
 import type { Tables } from '../../store/store.ts'
 import { visibleOrganizations } from '../actor.ts'
-import { AWAITS_APPROVAL, type Perform, requestApproval, showApproval } from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
-import { CALLER, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, Reply, SecretReply, VIEWER } from '../route.ts'
+import { CALLER, DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, oneOf, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+import { requireTwoApprovers } from '../second-person/approvers.ts'
+import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Organizations')
 
@@ -38,7 +39,9 @@ const CREATED_ORGANIZATION = named(
 const SETTINGS = named(
   'OrganizationSettings',
   closed({
-    second_person: Type.Boolean({ description: 'A policy’s revision becomes live only when someone else approves' }),
+    second_person: Type.Boolean({
+      description: 'What changes who gets signed for is done only when someone else approves',
+    }),
   }),
 )
 
@@ -53,17 +56,6 @@ const reread = async (tables: Tables, id: string) => {
   const organization = await tables.organizations.find(id)
   if (organization === null) throw new SubjectUnknownError('organization')
   return showOrganization(organization)
-}
-
-export const endSecondPerson: Perform = async (tables, note, _services, { organizationId }) => {
-  if (organizationId === null) await tables.organizationSettings.setDeploymentSecondPerson(false)
-  else await tables.organizationSettings.setSecondPerson(organizationId, false)
-  note({
-    action: 'settings.second-person',
-    subject: organizationId ?? 'deployment',
-    organizationId,
-    detail: { second_person: [true, false] },
-  })
 }
 
 export const ORGANIZATION_ROUTES = [
@@ -81,6 +73,7 @@ export const ORGANIZATION_ROUTES = [
   route('createOrganization', 'POST', '/organizations', {
     access: DEPLOYMENT,
     summary: 'Make an organization',
+    fresh: ({ admin_key }) => admin_key === true,
     body: closed({
       slug: Type.String({
         pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
@@ -138,6 +131,17 @@ export const ORGANIZATION_ROUTES = [
     description: 'Raising the level ends the verification of wallets below it within a second.',
     body: partial({ name: label('As people read it'), level: LEVEL }),
     answer: ORGANIZATION,
+    secondPerson: {
+      action: 'organization.level',
+      needs: (_tables, { body }) => (body.level === undefined ? 'nothing' : 'second-person'),
+      see: async (_tables, { organization, body }) => ({
+        ...{ subject: organization.id, name: organization.name },
+        changes: [
+          ...change('name', organization.name, body.name),
+          ...change('level', levelName(organization.level), body.level),
+        ],
+      }),
+    },
     handle: ({ organization, body, write }) =>
       write(async (tables, note) => {
         const level = body.level === undefined ? null : parseLevel(body.level)
@@ -165,28 +169,32 @@ export const ORGANIZATION_ROUTES = [
   route('changeSettings', 'PATCH', '/organizations/{organization}/settings', {
     access: ORGANIZATION_ADMIN,
     summary: 'Ask for a second person, or no longer',
-    description: 'No longer asking for one needs a second person itself.',
+    description:
+      'Refused where fewer than two people could approve. Asking for one takes back the offers of membership that nobody ' +
+      'has accepted yet. No longer asking for one needs a second person itself.',
     body: closed({ second_person: Type.Boolean() }),
     answer: SETTINGS,
-    others: [AWAITS_APPROVAL],
-    handle: ({ organization, actor, body, write }) =>
+    errors: [409],
+    secondPerson: {
+      action: 'settings.second-person-off',
+      needs: (_tables, { body }) => (body.second_person ? 'nothing' : 'second-person'),
+      see: async (_tables, { organization }) => ({
+        ...{ subject: organization.id, name: organization.name },
+        changes: [{ what: 'a second person is asked', before: 'yes', after: 'no' }],
+      }),
+    },
+    handle: ({ organization, body, write }) =>
       write(async (tables, note) => {
         const before = (await tables.organizationSettings.read(organization.id)).secondPerson
-        if (before && !body.second_person) {
-          const approval = await requestApproval(tables, note, actor, {
-            organizationId: organization.id,
-            action: 'settings.second-person-off',
-            subject: organization.id,
-            detail: {},
-          })
-          return new Reply(202, await showApproval(tables.users, approval))
-        }
         if (before !== body.second_person) {
+          if (body.second_person) await requireTwoApprovers(tables, organization.id)
+          // Nobody approved them: what one person offered before is not taken up under the rule.
+          const withdrawn = body.second_person ? await tables.membershipOffers.withdrawAll(organization.id) : 0
           await tables.organizationSettings.setSecondPerson(organization.id, body.second_person)
           note({
             action: 'settings.second-person',
             subject: organization.id,
-            detail: { second_person: [before, body.second_person] },
+            detail: { second_person: [before, body.second_person], offers_withdrawn: withdrawn },
           })
         }
         return { second_person: body.second_person }

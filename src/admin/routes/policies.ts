@@ -4,13 +4,14 @@ import { diffPolicies } from '../../policy/diff.ts'
 import { compileRevision, draftRevision } from '../../policy/revision.ts'
 import type { Policy, StoredRevision } from '../../store/policies.ts'
 import type { Tables } from '../../store/store.ts'
-import { AWAITS_APPROVAL, requestApproval, showApproval } from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { knownSources, requirePolicy, requireRevision } from '../policies/find.ts'
+import { showIssues, WARNINGS } from '../policies/issue.ts'
 import { activate, requireVersion, shadow } from '../policies/live.ts'
+import { seeActivation, seeEffects } from '../policies/see-activation.ts'
 import { SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
-import { declareRoutes, type Note, ORGANIZATION_ADMIN, Reply, VIEWER } from '../route.ts'
+import { declareRoutes, type Note, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
 
 const route = declareRoutes('Policies')
@@ -41,6 +42,7 @@ const REVISION_FIELDS = {
   created_at: time(),
 }
 const REVISION = named('Revision', closed(REVISION_FIELDS))
+const SAVED_REVISION = named('SavedRevision', closed({ ...REVISION_FIELDS, warnings: WARNINGS }))
 const REVISION_WITH_SOURCE = named('RevisionWithSource', closed({ ...REVISION_FIELDS, source: Type.String() }))
 
 const showPolicy = (policy: Policy) => ({
@@ -103,10 +105,10 @@ export const POLICY_ROUTES = [
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
-    answer: closed({ policy: POLICY, revision: REVISION }),
+    answer: closed({ policy: POLICY, revision: REVISION, warnings: WARNINGS }),
     handle: async ({ services, organization, body, write }) => {
       const known = await knownSources(services.store, organization.id, services.policyFacts)
-      const { compiled } = draftRevision(body.source, known)
+      const { compiled, warnings } = draftRevision(body.source, known)
       const { name, quorum } = compiled.document
       return write(async (tables, note) => {
         const policy = await tables.policies.create({ organizationId: organization.id, name })
@@ -118,7 +120,11 @@ export const POLICY_ROUTES = [
         })
         note({ action: 'policy.create', subject: policy.id, detail: { name } })
         const after = await requirePolicy(tables, organization.id, policy.id)
-        return { policy: showPolicy(after), revision: showRevision(revision, after) }
+        return {
+          policy: showPolicy(after),
+          revision: showRevision(revision, after),
+          warnings: showIssues(warnings),
+        }
       })
     },
   }),
@@ -151,21 +157,20 @@ export const POLICY_ROUTES = [
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
-    answer: REVISION,
+    answer: SAVED_REVISION,
     handle: async ({ services, organization, params, body, write }) => {
       const known = await knownSources(services.store, organization.id, services.policyFacts)
-      const { quorum } = draftRevision(body.source, known).compiled.document
+      const { compiled, warnings } = draftRevision(body.source, known)
+      const { quorum } = compiled.document
       return write(async (tables, note) => {
         const policy = await requirePolicy(tables, organization.id, params.policy)
-        return showRevision(
-          await save(tables, note, {
-            organizationId: organization.id,
-            policyId: policy.id,
-            source: body.source,
-            quorum,
-          }),
-          policy,
-        )
+        const revision = await save(tables, note, {
+          organizationId: organization.id,
+          policyId: policy.id,
+          source: body.source,
+          quorum,
+        })
+        return { ...showRevision(revision, policy), warnings: showIssues(warnings) }
       })
     },
   }),
@@ -206,23 +211,20 @@ export const POLICY_ROUTES = [
       version: Type.Optional(Type.Integer({ minimum: 1 })),
     }),
     answer: POLICY,
-    others: [AWAITS_APPROVAL],
     errors: [409],
-    handle: ({ organization, actor, params, body, write }) =>
+    secondPerson: {
+      action: 'policy.activate',
+      see: (tables, { organization, params, body }) =>
+        seeActivation(tables, organization.id, params.policy, body.revision_id),
+      effects: ({ services, organization, params, body }) =>
+        seeEffects(services, organization.id, params.policy, body.revision_id),
+    },
+    handle: ({ organization, params, body, write }) =>
       write(async (tables, note) => {
         const policy = await requirePolicy(tables, organization.id, params.policy)
         requireVersion(policy, body.version)
         const revision = await requireRevision(tables, organization.id, policy.id, body.revision_id)
-        if (!(await tables.organizationSettings.read(organization.id)).secondPerson) {
-          return showPolicy(await activate(tables, note, organization.id, policy.id, revision.id))
-        }
-        const approval = await requestApproval(tables, note, actor, {
-          organizationId: organization.id,
-          action: 'policy.activate',
-          subject: policy.id,
-          detail: { revision_id: revision.id, number: revision.number, content_hash: revision.contentHash },
-        })
-        return new Reply(202, await showApproval(tables.users, approval))
+        return showPolicy(await activate(tables, note, organization.id, policy.id, revision.id))
       }),
   }),
   route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {

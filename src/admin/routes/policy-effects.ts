@@ -8,12 +8,12 @@ import { SOURCE, SOURCE_BYTES_MAX, sourceOf } from '../policies/source.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, Type } from '../schema.ts'
 import { timeOf } from '../time.ts'
-import { JOB, showJob } from './jobs.ts'
+import { showTask, TASK } from './tasks.ts'
 
 const route = declareRoutes('Policy trials')
 
-/** Jobs of one organization that may wait or run at a time: they take turns with those of the others. */
-const OPEN_JOBS_MAX = 3
+/** Tasks of one organization that may wait or run at a time: they take turns with those of the others. */
+const OPEN_TASKS_MAX = 3
 const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
 
@@ -43,7 +43,7 @@ export const POLICY_EFFECT_ROUTES = [
     }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 202,
-    answer: JOB,
+    answer: TASK,
     errors: [409],
     handle: async ({ services, organization, actor, params, body, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
@@ -58,12 +58,12 @@ export const POLICY_EFFECT_ROUTES = [
         sinceMs: body.since === undefined ? nowMs - REPLAYED_DAYS * DAY_MS : timeOf('since', body.since),
         untilMs: body.until === undefined ? nowMs : timeOf('until', body.until),
       }
-      const job = await write(async (tables, note) => {
+      const task = await write(async (tables, note) => {
         await requirePolicy(tables, organization.id, params.policy)
-        if ((await tables.jobs.countOpen(organization.id)) >= OPEN_JOBS_MAX) {
+        if ((await tables.tasks.countOpen(organization.id)) >= OPEN_TASKS_MAX) {
           throw new ConflictError('the organization has jobs that wait already; let them end, or stop them')
         }
-        const made = await tables.jobs.create({
+        const made = await tables.tasks.create({
           organizationId: organization.id,
           kind: 'policy.replay',
           input,
@@ -73,8 +73,8 @@ export const POLICY_EFFECT_ROUTES = [
         note({ action: 'job.create', subject: made.id, detail })
         return made
       })
-      services.jobs.wake()
-      return showJob(job, services)
+      services.tasks.wake()
+      return showTask(task, services)
     },
   }),
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {

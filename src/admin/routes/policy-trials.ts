@@ -6,10 +6,12 @@ import { PolicyInvalidError } from '../../policy/errors.ts'
 import { runPolicyTests } from '../../policy/policy-tests.ts'
 import { draftRevision } from '../../policy/revision.ts'
 import type { ExternalFacts } from '../../policy/types/facts.ts'
-import type { FactNeed } from '../../policy/types/needs.ts'
+import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
+import { mayIn } from '../actor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { knownSources } from '../policies/find.ts'
+import { POLICY_ISSUE as ISSUE, showIssues, WARNINGS } from '../policies/issue.ts'
 import { withLists } from '../policies/lists-on-demand.ts'
 import { decodeSimulatedRequest, SIMULATED_REQUEST } from '../policies/request-facts.ts'
 import { simulatePolicy } from '../policies/simulate.ts'
@@ -19,16 +21,6 @@ import { closed, named, nullable, oneOf, type Static, Type } from '../schema.ts'
 import type { Services } from '../services.ts'
 
 const route = declareRoutes('Policy trials')
-
-const ISSUE = named(
-  'PolicyIssue',
-  closed({
-    line: Type.Integer(),
-    column: Type.Integer(),
-    message: Type.String(),
-    pointer: Type.String({ description: 'JSON pointer to the place in the document' }),
-  }),
-)
 
 const RULE = closed({
   id: Type.String(),
@@ -68,7 +60,8 @@ const showChecked = ({ document, requires, needs }: CompiledPolicy) => ({
 /** A document that can't be saved: every mistake with its place. */
 const invalidReply = (error: PolicyInvalidError) => ({
   valid: false,
-  issues: error.issues.map(({ line, column, message, pointer }) => ({ line, column, message, pointer })),
+  issues: showIssues(error.issues),
+  warnings: showIssues(error.warnings),
   policy: null,
 })
 
@@ -99,6 +92,9 @@ const SIMULATION = named(
       }),
     ),
     facts: Type.Record(Type.String(), Type.Unknown(), { description: 'What was known beyond the request' }),
+    unasked: Type.Array(Type.String(), {
+      description: 'Screeners and reads that only an organization admin’s trial asks: give their answers in `facts`',
+    }),
   }),
 )
 
@@ -128,25 +124,36 @@ const trialOf = async (
   const uuid = decision.toLowerCase()
   const found = await decisions.ask({ operation: 'find', organizationId, uuid })
   if (found === null || found.record.kind === 'withheld') throw new SubjectUnknownError('decision')
-  const { chain, from, to, value, at, requested, data, facts = {} } = found.record
+  const { chain, from, on_behalf, to, value, at, requested, data, facts = {} } = found.record
   const then = new Date(requested === undefined ? at : requested * 1000).toISOString()
   return {
-    request: { chain, from, to, msg_value: value, time: then, ...(data === undefined ? {} : { data }), ...request },
+    request: {
+      chain,
+      from,
+      to,
+      msg_value: value,
+      time: then,
+      ...(on_behalf === undefined ? {} : { on_behalf }),
+      ...(data === undefined ? {} : { data }),
+      ...request,
+    },
     facts,
   }
 }
 
 /** Whether it has to be asked for: it was neither given nor recorded. */
 const isUnknown =
-  ({ geography, identity, screeners, reads }: ExternalFacts) =>
+  ({ geography, identity, onBehalfIdentity, screeners, reads }: ExternalFacts) =>
   (need: FactNeed): boolean => {
     switch (need.kind) {
       case 'geography':
         return geography === undefined
       case 'identity':
         return identity === undefined
+      case 'on-behalf-identity':
+        return onBehalfIdentity === undefined
       case 'screener':
-        return screeners?.[need.screener] === undefined
+        return screeners?.[screenerKey(need)] === undefined
       case 'read':
         return reads?.[need.read] === undefined
       default:
@@ -154,19 +161,27 @@ const isUnknown =
     }
   }
 
+/** Somebody else answers it, for money or within a quota. */
+const isOutside = ({ kind }: FactNeed): boolean => kind === 'screener' || kind === 'read'
+
+const nameOf = (need: FactNeed): string =>
+  need.kind === 'screener' ? need.screener : need.kind === 'read' ? need.read : need.kind
+
 export const POLICY_TRIAL_ROUTES = [
   route('checkPolicy', 'POST', '/organizations/{organization}/policies/check', {
     access: VIEWER,
     summary: 'Check a document as saving would',
     description:
-      'Saves nothing. Every mistake comes with its line and column; the document’s own tests are run as well.',
+      'Saves nothing. Every mistake comes with its line and column; the document’s own tests are run as well. A document ' +
+      'without mistakes is answered with warnings of what is likely not meant.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
-    answer: closed({ valid: Type.Boolean(), issues: Type.Array(ISSUE), policy: nullable(CHECKED) }),
+    answer: closed({ valid: Type.Boolean(), issues: Type.Array(ISSUE), warnings: WARNINGS, policy: nullable(CHECKED) }),
     handle: async ({ services, organization, body }) => {
       try {
         const known = await knownSources(services.store, organization.id, services.policyFacts)
-        return { valid: true, issues: [], policy: showChecked(draftRevision(body.source, known).compiled) }
+        const { compiled, warnings } = draftRevision(body.source, known)
+        return { valid: true, issues: [], warnings: showIssues(warnings), policy: showChecked(compiled) }
       } catch (error) {
         if (error instanceof PolicyInvalidError) return invalidReply(error)
         throw error
@@ -178,7 +193,8 @@ export const POLICY_TRIAL_ROUTES = [
     summary: 'Try a document or a revision on a request',
     description:
       'Decides and signs nothing. Lists are read as they are; other sources are asked unless `facts` says what they would ' +
-      'answer. With `decision`, the request and the facts are those of a recorded decision, as far as the log has them: ' +
+      'answer. Screeners and chains are asked for an organization admin alone, because each question may cost money: for ' +
+      'others they are unknown, and `unasked` names them. With `decision`, the request and the facts are those of a recorded decision, as far as the log has them: ' +
       'not the client’s address, not the identity, and no call data over a kilobyte.',
     body: closed({
       source: Type.Optional(SOURCE),
@@ -187,7 +203,8 @@ export const POLICY_TRIAL_ROUTES = [
       decision: Type.Optional(Type.String({ maxLength: 36, description: 'uuid of a recorded decision' })),
       facts: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'geography, identity, screeners, reads, velocity: as the documents’ own tests have them',
+          description:
+            'geography, identity, onBehalfIdentity, screeners, reads, velocity: as the documents’ own tests have them',
         }),
       ),
       lists: Type.Optional(
@@ -203,13 +220,16 @@ export const POLICY_TRIAL_ROUTES = [
     },
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: SIMULATION,
-    handle: async ({ services, organization, body, deadline }) => {
+    handle: async ({ services, organization, actor, body, deadline }) => {
       const policy = await compiledOf(services, organization.id, body)
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
       const facts = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
       const { geography, screeners, reads, velocity } = recorded
       const known = { geography, screeners, reads, velocity, ...body.facts } as ExternalFacts
-      const collected = await services.policyFacts.collect(policy.needs.filter(isUnknown(known)), {
+      const unknown = policy.needs.filter(isUnknown(known))
+      const unasked = mayIn(actor, organization.id, 'organization-admin') ? [] : unknown.filter(isOutside)
+      const asked = unknown.filter((need) => !unasked.includes(need))
+      const collected = await services.policyFacts.collect(asked, {
         ...facts,
         organizationId: organization.id,
         projectId: '',
@@ -244,6 +264,7 @@ export const POLICY_TRIAL_ROUTES = [
         missing: missingFields(policy, request),
         rules: rules.map((rule) => ({ ...rule })),
         facts: { ...external },
+        unasked: unasked.map(nameOf),
       }
     },
   }),

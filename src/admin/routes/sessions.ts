@@ -6,11 +6,17 @@ import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
 import { closed, nullable, oneOf, PAGE_QUERY, pageOf, Type } from '../schema.ts'
 import { detailOf, ENVIRONMENT, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
-import { BASE, operator, requireSession } from '../sessions.ts'
+import { BASE, correctionsOf, operator, requireSession } from '../sessions.ts'
 import { timeOf } from '../time.ts'
 
 const route = declareRoutes('Sessions')
 
+const CORRECTIONS = Type.Optional(
+  Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: 20,
+    description: 'With `retry`: evidence fields and document kinds to be done again, or `wallets`',
+  }),
+)
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
 
 export const SESSION_ROUTES = [
@@ -94,12 +100,7 @@ export const SESSION_ROUTES = [
       sequence: Type.Integer({ minimum: 1 }),
       public_comment: COMMENT,
       private_comment: COMMENT,
-      corrections: Type.Optional(
-        Type.Array(Type.String({ maxLength: 64 }), {
-          maxItems: 20,
-          description: 'With `retry`: evidence fields and document kinds to be done again, or `wallets`',
-        }),
-      ),
+      corrections: CORRECTIONS,
     }),
     answer: SESSION_DETAIL,
     errors: [409],
@@ -117,7 +118,7 @@ export const SESSION_ROUTES = [
           actor: operator(actor),
           publicComment: body.public_comment ?? null,
           privateComment: body.private_comment ?? null,
-          ...(body.corrections === undefined ? {} : { corrections: body.corrections }),
+          ...correctionsOf(session, body.status, body.corrections),
           expectedSequence: body.sequence,
         })
         if (state === null) throw new SubjectUnknownError('session')
@@ -129,12 +130,13 @@ export const SESSION_ROUTES = [
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
     access: ORGANIZATION_ADMIN,
     summary: 'Take a completed session back',
-    description: 'Its wallets stop being verified within a second.',
+    description: 'Its wallets are not verified any more once this is answered; in other processes within a second.',
     body: closed({
       status: oneOf(['rejected', 'retry']),
       sequence: Type.Integer({ minimum: 1 }),
       public_comment: COMMENT,
       private_comment: COMMENT,
+      corrections: CORRECTIONS,
     }),
     answer: SESSION_DETAIL,
     errors: [409],
@@ -150,6 +152,7 @@ export const SESSION_ROUTES = [
           publicComment: body.public_comment ?? null,
           privateComment: body.private_comment ?? null,
           expectedSequence: body.sequence,
+          ...correctionsOf(session, body.status, body.corrections),
           revoke: true,
         })
         if (state === null) throw new SubjectUnknownError('session')

@@ -1,12 +1,21 @@
 // Signing in and out: by password, with a second factor where there is one, by passkey, or by a one-time link.
-import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import { CHALLENGE_ID, CODE, CREDENTIAL, OPTIONS, PASSWORD, requireOrigin } from '../accounts/credentials.ts'
+import {
+  CHALLENGE_ID,
+  CODE,
+  CREDENTIAL,
+  OPTIONS,
+  PASSWORD,
+  requireAssertion,
+  requireOrigin,
+  wordsAbout,
+} from '../accounts/credentials.ts'
+import { hasSecondFactor } from '../accounts/required-factor.ts'
 import type { SignedIn } from '../accounts/sign-in.ts'
 import { hashToken } from '../accounts/token.ts'
 import { ConflictError, CredentialWrongError } from '../errors.ts'
+import { EMAIL } from '../member-shapes.ts'
 import { declareRoutes, PERSON, PUBLIC, Reply, SECOND_FACTOR } from '../route.ts'
 import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
-import { EMAIL } from './members.ts'
 
 const route = declareRoutes('Account')
 
@@ -18,8 +27,8 @@ const SIGNED_IN = named(
   }),
 )
 
-const cookieReply = ({ cookie, owed }: SignedIn): Reply =>
-  new Reply(200, { signed_in: owed.length === 0, second_factors: owed }, { 'set-cookie': cookie })
+const cookieReply = ({ cookies, owed }: SignedIn): Reply =>
+  new Reply(200, { signed_in: owed.length === 0, second_factors: owed }, { 'set-cookie': cookies })
 
 const auditSignIn = ({ user, session }: SignedIn, how: string) => ({
   action: 'account.sign-in',
@@ -62,7 +71,7 @@ export const SIGN_IN_ROUTES = [
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
     errors: [403],
     handle: async ({ services, origin }) => {
-      const { challengeId, options } = await services.passkeys.proposeSignIn(requireOrigin(origin))
+      const { challengeId, options } = await services.passkeys.proposeAssertion(requireOrigin(origin), null)
       return { challenge_id: challengeId, options: { ...options } }
     },
   }),
@@ -74,8 +83,7 @@ export const SIGN_IN_ROUTES = [
     answer: SIGNED_IN,
     errors: [401, 403, 429],
     handle: async ({ services, body, caller, origin, write }) => {
-      const credential = body.credential as unknown as AuthenticationResponseJSON
-      if (typeof credential.id !== 'string') throw new CredentialWrongError('passkey')
+      const credential = requireAssertion(body.credential)
       const signedIn = await services.signIn.withPasskey(requireOrigin(origin), body.challenge_id, credential, caller)
       await write(async (_tables, note) => note(auditSignIn(signedIn, 'passkey')))
       return cookieReply(signedIn)
@@ -90,7 +98,7 @@ export const SIGN_IN_ROUTES = [
         await tables.userSessions.end(actor.user.id, actor.session.id)
         note({ action: 'account.sign-out', subject: actor.user.id, organizationId: null })
       })
-      return new Reply(204, undefined, { 'set-cookie': services.sessions.cookie.clear() })
+      return new Reply(204, undefined, { 'set-cookie': [services.sessions.cookies.session.clear()] })
     },
   }),
 
@@ -131,7 +139,9 @@ export const SIGN_IN_ROUTES = [
       const link = await services.store.userLinks.find(hash)
       if (link === null) throw new CredentialWrongError('link')
       // Outside of the transaction: it takes its time by design.
-      const passwordHash = await services.passwords.hash(body.password)
+      const owner = link.userId === null ? null : await services.store.users.find(link.userId)
+      const about = owner === null ? [body.email ?? '', body.name ?? ''] : await wordsAbout(services, owner)
+      const passwordHash = await services.passwords.hash(body.password, about)
       const user = await write(async (tables, note) => {
         const spent = await tables.userLinks.spend(hash)
         if (spent === null) throw new CredentialWrongError('link')
@@ -152,10 +162,13 @@ export const SIGN_IN_ROUTES = [
         const changed = await tables.users.setPassword(spent.userId, passwordHash)
         if (changed === null || changed.disabledAtSeconds !== null) throw new CredentialWrongError('link')
         await tables.userSessions.endAll(changed.id)
+        // Whoever had the account before has nothing left that opens it: it is the deployment's, who made the link.
+        if (spent.purpose === 'recovery' && !(await hasSecondFactor(tables, changed)))
+          await tables.users.adopt(changed.id)
         note({ action: 'account.password', subject: changed.id, detail: { by: spent.purpose } })
         return changed
       })
-      return cookieReply(await services.signIn.withPassword(user.email, body.password, caller))
+      return cookieReply(await services.signIn.withLink(user, caller))
     },
   }),
 ]

@@ -4,12 +4,14 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { call, onSignedOut } from './api/client.ts'
 import { ApiError } from './api/errors.ts'
 import type { Account, Organization } from './api/types.ts'
+import { ApprovalComment } from './approvals/second-person.tsx'
 import { readAll } from './data/use-pages.ts'
 import { READ_AGAIN } from './data/use-query.ts'
 import { EntryFrame } from './entry/entry-frame.tsx'
 import { SignInForm } from './entry/sign-in.tsx'
 import { Welcome } from './entry/welcome.tsx'
 import { navigate, PlaceContext, usePlace } from './router.ts'
+import { Confirmation } from './shell/confirmation.tsx'
 import { keepOrganization, lastOrganization } from './shell/preferences.ts'
 import { type Session, SessionContext } from './shell/session.ts'
 import { Shell } from './shell/shell.tsx'
@@ -24,6 +26,8 @@ interface Known {
 type State =
   | { readonly kind: 'starting' | 'signed-out' }
   | { readonly kind: 'failed'; readonly error: unknown }
+  /** Nothing of the account is on the page any more; the server may not know yet. */
+  | { readonly kind: 'leaving'; readonly error: unknown }
   | ({ readonly kind: 'signed-in' } & Known)
 
 const readKnown = async (): Promise<Known> => {
@@ -43,7 +47,7 @@ const currentOrganization = (path: string, organizations: readonly Organization[
   return organizations.find(({ slug }) => slug === lastOrganization()) ?? organizations[0] ?? null
 }
 
-/** Tabs of one browser tell each other that someone signed out. */
+/** Tabs of one browser tell each other that someone signs out, and that it is done. */
 const CHANNEL = 'dashboard-session'
 
 export const App = () => {
@@ -53,7 +57,9 @@ export const App = () => {
 
   const refresh = useCallback(async (): Promise<void> => {
     try {
-      setState({ kind: 'signed-in', ...(await readKnown()) })
+      const known = await readKnown()
+      // Whoever left meanwhile is not brought back.
+      setState((before) => (before.kind === 'leaving' ? before : { kind: 'signed-in', ...known }))
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) setState({ kind: 'signed-out' })
       else setState((before) => (before.kind === 'signed-in' ? before : { kind: 'failed', error }))
@@ -67,7 +73,10 @@ export const App = () => {
 
   useEffect(() => {
     const channel = new BroadcastChannel(CHANNEL)
-    channel.onmessage = () => location.assign('/')
+    channel.onmessage = ({ data }) => {
+      if (data === 'leaving') setState({ kind: 'leaving', error: null })
+      else location.assign('/')
+    }
     const stop = onSignedOut(() => setEnded(true))
     return () => {
       channel.close()
@@ -76,13 +85,20 @@ export const App = () => {
   }, [])
 
   const signOut = useCallback(async (): Promise<void> => {
+    // First: whoever signs out where the network is gone must not leave the page standing.
+    setState({ kind: 'leaving', error: null })
+    const channel = new BroadcastChannel(CHANNEL)
+    channel.postMessage('leaving')
     try {
       await call('POST /sign-out')
     } catch (error) {
       // Over already: that is what was wanted.
-      if (!(error instanceof ApiError && error.status === 401)) throw error
+      if (!(error instanceof ApiError && error.status === 401)) {
+        setState({ kind: 'leaving', error })
+        return
+      }
     }
-    new BroadcastChannel(CHANNEL).postMessage('signed-out')
+    channel.postMessage('signed-out')
     // Nothing of the account stays in the page's memory.
     location.assign('/')
   }, [])
@@ -125,6 +141,18 @@ export const App = () => {
       </EntryFrame>
     )
   }
+  if (state.kind === 'leaving') {
+    return (
+      <EntryFrame title="Signing out">
+        {state.error !== null && (
+          <>
+            <p>The server could not be told, so this browser may still be signed in. Try again before you leave it.</p>
+            <Problem error={state.error} retry={() => void signOut()} />
+          </>
+        )}
+      </EntryFrame>
+    )
+  }
   if (state.kind === 'signed-out') {
     return (
       <EntryFrame title="Sign in">
@@ -161,6 +189,8 @@ export const App = () => {
     <PlaceContext.Provider value={place}>
       <SessionContext.Provider value={session}>
         <Shell />
+        <ApprovalComment />
+        <Confirmation />
         {ended && (
           <Dialog title="Your session has ended">
             <p class="confirm-text">

@@ -5,7 +5,13 @@ import type { ListFormat, Reach } from '../../domain/list.ts'
 import type { Clock } from '../../domain/time.ts'
 import { FetchFailedError, guardedFetch } from '../guarded-fetch.ts'
 import { type ListReading, readList } from './read-list.ts'
-import { type ListConfirmation, type ListContents, replaceList } from './write-list.ts'
+import {
+  KEEPER_CHANGED,
+  ListChangedError,
+  type ListConfirmation,
+  type ListContents,
+  replaceList,
+} from './write-list.ts'
 
 /** As the store keeps it (src/store/list-sources.ts). */
 export interface RefreshedSource {
@@ -16,14 +22,17 @@ export interface RefreshedSource {
   readonly skipsBadLines: boolean
   readonly intervalSeconds: number
   readonly fileSha256: string | null
+  /** What comes of the reading counts only while the source has this one. */
+  readonly token: string
 }
 
 export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
-    confirm(listId: string, nextDueAtSeconds: number): Promise<void>
-    fail(listId: string, failure: string, nextDueAtSeconds: number): Promise<void>
+    /** False when the source was changed or taken again meanwhile. */
+    confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
+    fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>
   }
   readonly clock: Clock
   /** The bytes of a source; replaced in tests. */
@@ -46,7 +55,7 @@ const SOURCE_TIMEOUT_MS = 300_000
 /** sdn_advanced.xml has a good hundred million; a list of a million entries, with memos, as many. */
 const SOURCE_BYTES_MAX = 1_073_741_824
 /** Longer than any reading can take. */
-const LEASE_SECONDS = 600
+export const LEASE_SECONDS = 600
 /** After a failure it is tried again this soon, or at its interval if that is shorter. */
 const RETRY_SECONDS = 300
 const FAILURE_LENGTH_MAX = 300
@@ -95,7 +104,10 @@ const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLin
   return entries.added === 0 ? 'it holds no EVM or Solana address' : null
 }
 
-/** Reads one source, whose lease the caller holds. Rejects only when the store fails. */
+/**
+ * Reads one source that the caller has taken. When the source was changed or taken again meanwhile, nothing is written
+ * and the result is a failure. Rejects only when the store fails.
+ */
 export const refreshList = async (
   dependencies: RefreshDependencies,
   source: RefreshedSource,
@@ -104,7 +116,7 @@ export const refreshList = async (
   const { listId, intervalSeconds, skipsBadLines } = source
   const failWith = async (failure: string, error: unknown): Promise<RefreshResult> => {
     const retrySeconds = signal?.aborted ? 0 : Math.min(intervalSeconds, RETRY_SECONDS)
-    await sources.fail(listId, failure, clock.unixSeconds() + retrySeconds)
+    await sources.fail(source, failure, clock.unixSeconds() + retrySeconds)
     return { status: 'failed', listId, failure, error }
   }
   try {
@@ -115,7 +127,7 @@ export const refreshList = async (
     const nextDueAtSeconds = clock.unixSeconds() + intervalSeconds
     const result = { listId, entries: entries.added, skipped, badLineCount }
     if (sha256 === source.fileSha256) {
-      await sources.confirm(listId, nextDueAtSeconds)
+      if (!(await sources.confirm(source, nextDueAtSeconds))) throw new ListChangedError(KEEPER_CHANGED)
       return { status: 'confirmed', ...result }
     }
     const confirmation: ListConfirmation = {
@@ -123,6 +135,7 @@ export const refreshList = async (
       fileBytes: reading.bytes,
       skippedCount: [...skipped.values()].reduce((sum, count) => sum + count, badLineCount),
       nextDueAtSeconds,
+      token: source.token,
     }
     const stamp = { author: 'source', addedAtSeconds: clock.unixSeconds() }
     await replaceList(contents, listId, entries.chunks(stamp), confirmation)

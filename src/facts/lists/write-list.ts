@@ -40,6 +40,7 @@ export interface ListConfirmation {
   readonly fileBytes: number
   readonly skippedCount: number
   readonly nextDueAtSeconds: number
+  readonly token: string
 }
 
 /** The list was taken away, or changed, while it was written. Nothing of the new content was applied. */
@@ -51,6 +52,9 @@ export class ListChangedError extends Error {
     this.detail = detail
   }
 }
+
+/** Of a list that a source keeps, and of one that people keep. */
+export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again meanwhile'
 
 /** Chunks stored in one transaction: some hundred kilobytes, a few milliseconds. */
 const CHUNKS_A_TRANSACTION = 4
@@ -91,9 +95,7 @@ export const replaceList = async (
   const result = await contents.bases.activate({ listId, baseId, ifVersion: null, confirmation })
   if (result === 'activated') return
   await contents.bases.discard(baseId)
-  throw new ListChangedError(
-    result === 'unknown' ? 'the list was removed meanwhile' : 'who keeps the list changed meanwhile',
-  )
+  throw new ListChangedError(result === 'unknown' ? 'the list was removed meanwhile' : KEEPER_CHANGED)
 }
 
 async function* entriesOf(chunks: AsyncIterable<ListChunk>): AsyncGenerator<ListEntry> {

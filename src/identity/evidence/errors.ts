@@ -26,6 +26,28 @@ export class DocumentInvalidError extends CountersignError {
   }
 }
 
+/** The scanner found something in it (400). Its name is in the audit log and is not told. */
+export class DocumentInfectedError extends CountersignError {
+  override readonly name = 'DocumentInfectedError'
+  constructor() {
+    super(
+      'INVALID_REQUEST',
+      'the scanner found something harmful in the document: send a photograph of the paper instead',
+    )
+  }
+}
+
+/** The scanner can't be asked, or does not answer in time (503). */
+export class ScannerUnavailableError extends CountersignError {
+  override readonly name = 'ScannerUnavailableError'
+  constructor(cause?: unknown) {
+    super('DEPENDENCY_UNAVAILABLE', 'documents can not be scanned at the moment; try again in a minute', {
+      cause,
+      retryAfterSeconds: 60,
+    })
+  }
+}
+
 /** The session has as many documents of the kind as it may (409). */
 export class DocumentLimitError extends CountersignError {
   override readonly name = 'DocumentLimitError'

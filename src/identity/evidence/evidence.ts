@@ -1,6 +1,8 @@
 // A session's evidence: taken in, read by whoever decides, erased. The store's transaction is what counts: a file exists
 // before its row does and is deleted after its row's key is gone, so a crash leaves files that nobody can read and never
 // rows without a file. Source: decisions §5, "Levels"; threats rows 17 and 18.
+
+import { CountersignError } from '../../domain/errors.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -19,6 +21,7 @@ import {
 import { DocumentLimitError, EvidenceBusyError, EvidenceUnreadableError } from './errors.ts'
 import { cleanFileName, decodeFields } from './fields.ts'
 import type { Reencoder } from './reencode.ts'
+import type { DocumentScan } from './scan.ts'
 import { collect } from './sealed-stream.ts'
 import type { EvidenceChange, EvidenceRecord, EvidenceStore, EvidenceTarget } from './store-types.ts'
 import { cleanDocument, readUpload } from './upload.ts'
@@ -30,6 +33,8 @@ export interface EvidenceDependencies {
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
   readonly vault: Vault
   readonly reencoder: Reencoder
+  /** Asked of each document as it was sent; left out where there is no scanner. */
+  readonly scan?: DocumentScan | undefined
   readonly clock: Clock
   /** Told after each change that was committed. */
   readonly changed: (state: SessionState) => void
@@ -73,7 +78,7 @@ const toStream = (source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
 
 export const createEvidence = (dependencies: EvidenceDependencies): EvidenceService => {
   const { store, vault, reencoder, clock, changed, onError, counted = () => undefined } = dependencies
-  const { uploadsMax = 16, uploadTimeLimitMs = 60_000 } = dependencies
+  const { scan, uploadsMax = 16, uploadTimeLimitMs = 60_000 } = dependencies
   const uploading = new Map<string, number>()
   let uploads = 0
 
@@ -98,19 +103,25 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     return change
   }
 
-  /** Stores the record; where that is refused, its file goes too. */
+  /**
+   * Stores the record; where that is refused, its file goes too. Where the store can't say whether it was stored, the file
+   * stays: the sweep takes it once it is old and no record names it.
+   */
   const commit = async <Result extends EvidenceChange | false | null>(
     record: EvidenceRecord,
     write: () => Promise<Result>,
   ): Promise<Result> => {
-    let written: Result | undefined
+    let written: Result
     try {
       written = await write()
-      if (written !== null && written !== false) counted('stored', 1, record.byteLength)
-      return written
-    } finally {
-      if (written === undefined || written === null || written === false) await discard([record.storageName])
+    } catch (error) {
+      const isUnknown = error instanceof CountersignError && error.code === 'DEPENDENCY_UNAVAILABLE'
+      if (!isUnknown) await discard([record.storageName])
+      throw error
     }
+    if (written === null || written === false) await discard([record.storageName])
+    else counted('stored', 1, record.byteLength)
+    return written
   }
 
   const toReceipt = async (target: EvidenceTarget, record: EvidenceRecord): Promise<DocumentReceipt[]> => {
@@ -124,10 +135,22 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
   const readValues = async (target: EvidenceTarget, record: EvidenceRecord): Promise<EvidenceFields> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
+  /** Null when the record was replaced, and its file deleted, after it was listed: there is a newer one to read. */
+  const readUnlessReplaced = async (target: EvidenceTarget, record: EvidenceRecord): Promise<EvidenceFields | null> => {
+    try {
+      return await readValues(target, record)
+    } catch (error) {
+      if ((await store.list(target)).some(({ id }) => id === record.id)) throw error
+      return null
+    }
+  }
+
   const tryPutFields = async (session: EvidenceSession, added: EvidenceFields): Promise<boolean> => {
     const target = targetOf(session)
     const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
-    const fields = { ...(current === undefined ? {} : await readValues(target, current)), ...added }
+    const before = current === undefined ? {} : await readUnlessReplaced(target, current)
+    if (before === null) return false
+    const fields = { ...before, ...added }
     const record = await vault.put(target, {
       ...{ kind: FIELDS_KIND, mediaType: FIELDS_TYPE, fileName: null, createdAtSeconds: clock.unixSeconds() },
       ...{ bytes: Buffer.from(JSON.stringify(fields)), fieldNames: Object.keys(fields).sort() },
@@ -169,7 +192,8 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
         if (current === undefined) return {}
         const record = await store.recordRead(target, current.id, actor)
         // Replaced between the two: the newer ones are read.
-        if (record !== null) return readValues(target, record)
+        const values = record === null ? null : await readUnlessReplaced(target, record)
+        if (values !== null) return values
       }
       throw new EvidenceUnreadableError()
     },
@@ -183,11 +207,9 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
         // Refused before it is read; what counts is asked again with the row.
         const there = (await store.list(target)).filter((record) => record.kind === kind).length
         if (there >= maximum) throw new DocumentLimitError(maximum)
-        const { mediaType, bytes } = await cleanDocument(
-          await readUpload(stream, uploadTimeLimitMs),
-          { kind, declaredType },
-          reencoder,
-        )
+        const uploaded = await readUpload(stream, uploadTimeLimitMs)
+        await scan?.(session, uploaded)
+        const { mediaType, bytes } = await cleanDocument(uploaded, { kind, declaredType }, reencoder)
         const record = await vault.put(target, {
           ...{ kind, mediaType, bytes, fileName: cleanFileName(fileName), fieldNames: [] },
           createdAtSeconds: clock.unixSeconds(),

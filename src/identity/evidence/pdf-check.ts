@@ -1,7 +1,9 @@
 // PDFs are kept as they are: there is no way to write one anew that keeps what it shows. So they are only ever handed out
 // as attachments, and refused here where they are visibly more than paper: another file glued to them, or one that acts.
-// No guarantee: what is inside compressed objects is not seen. Source: ISO 32000-2 §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
+// or one that unpacks to far more than it is, or is encrypted, so that nobody can look. No guarantee: a viewer may see what this check does not (pdf-streams.ts).
+// Source: ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
+import { INFLATE_LIMITS, type InflateLimits, inflateStreams } from './pdf-streams.ts'
 
 const END = Buffer.from('%%EOF')
 const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
@@ -10,6 +12,46 @@ const ZIP_COMMENT_MAX = 65_535
 
 /** Names that a paper needs none of: scripts, programs to start, files inside, and films. */
 const ACTIVE = ['/JavaScript', '/Launch', '/EmbeddedFile', '/RichMedia']
+const HASH = 0x23
+
+/** Two hex digits, or what is none. */
+const hexAt = (bytes: Buffer, at: number): string => {
+  const text = bytes.toString('latin1', at, at + 2)
+  return /^[0-9a-fA-F]{2}$/.test(text) ? text : ''
+}
+
+/** Any character of a name may be written as `#` and two hex digits. */
+const decodeNames = (bytes: Buffer): Buffer => {
+  if (!bytes.includes(HASH)) return bytes
+  const decoded = Buffer.allocUnsafe(bytes.length)
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const code = bytes[at] === HASH ? Number.parseInt(hexAt(bytes, at + 1), 16) : Number.NaN
+    decoded[length] = Number.isNaN(code) ? bytes[at]! : code
+    length += 1
+    if (!Number.isNaN(code)) at += 2
+  }
+  return decoded.subarray(0, length)
+}
+
+const requirePassive = (content: Buffer): void => {
+  const decoded = decodeNames(content)
+  if (ACTIVE.some((name) => decoded.includes(name))) {
+    throw new DocumentInvalidError('the PDF holds scripts or other files: print it to a new PDF, or send a picture')
+  }
+}
+
+const ENCRYPT = '/Encrypt'
+
+/** An encrypted document says so in its trailer, or in the dictionary of a cross-reference stream: neither is ever encrypted. */
+const requireOpen = (content: Buffer): void => {
+  const decoded = decodeNames(content)
+  for (let at = decoded.indexOf(ENCRYPT); at !== -1; at = decoded.indexOf(ENCRYPT, at + ENCRYPT.length)) {
+    // `/EncryptMetadata` and the like are other names.
+    if (/[A-Za-z0-9]/.test(String.fromCharCode(decoded[at + ENCRYPT.length] ?? 0))) continue
+    throw new DocumentInvalidError('the PDF is encrypted: print it to a new PDF without a password, or send a picture')
+  }
+}
 
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09 || byte === 0x00
@@ -24,8 +66,8 @@ const endsAsZip = (bytes: Buffer): boolean => {
   return false
 }
 
-/** @throws DocumentInvalidError */
-export const checkPdf = (document: Uint8Array): void => {
+/** @throws DocumentInvalidError, also where it unpacks to more than the limits */
+export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INFLATE_LIMITS): Promise<void> => {
   const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength)
   const last = bytes.lastIndexOf(END)
   if (last === -1 || !bytes.includes('startxref')) throw new DocumentInvalidError('the PDF is damaged')
@@ -33,7 +75,7 @@ export const checkPdf = (document: Uint8Array): void => {
     if (!isBlank(bytes[at])) throw new DocumentInvalidError('the document carries something besides itself')
   }
   if (endsAsZip(bytes)) throw new DocumentInvalidError('the document carries something besides itself')
-  if (ACTIVE.some((name) => bytes.includes(name))) {
-    throw new DocumentInvalidError('the PDF holds scripts or other files: print it to a new PDF, or send a picture')
-  }
+  requirePassive(bytes)
+  requireOpen(bytes)
+  await inflateStreams(bytes, requirePassive, limits)
 }

@@ -77,7 +77,7 @@ export const cleanDocument = async (
   }
   requireDeclared(declaredType, mediaType)
   if (mediaType === 'application/pdf') {
-    checkPdf(bytes)
+    await checkPdf(bytes)
     return { mediaType, bytes }
   }
   const { width, height } = header

@@ -7,7 +7,7 @@ export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore
   readonly deliver: Deliver
   readonly onError: (error: unknown) => void
-  /** Of each attempt, once it is settled. */
+  /** Of each attempt whose outcome was written. */
   readonly onSettled?: (state: WebhookOutcome['state']) => void
   /** Of a message that is given up. */
   readonly onDead: (message: ClaimedMessage, failure: string) => void
@@ -45,7 +45,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     count(message.endpointId, 1)
     try {
       const outcome = await deliver(message)
-      await messages.settle(message, outcome)
+      if (!(await messages.settle(message, outcome))) return
       onSettled?.(outcome.state)
       if (outcome.state === 'dead') onDead(message, outcome.failure)
     } catch (error) {

@@ -2,12 +2,15 @@
 // receiver of many messages needs: their order. Nothing of the evidence is ever in a message.
 import { levelName } from '../../domain/level.ts'
 import { SESSION_TYPES } from '../../domain/session.ts'
+import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus, isoTime } from '../status.ts'
 import type { ClaimedMessage } from './types.ts'
 
 /** Under which a decider answers, on the API's own address. */
-export const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string =>
-  `/api/v1/provider/${endpointId}/sessions/${sessionId}/${what}`
+export const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
+  const { path } = what === 'result' ? IDENTITY_PATHS.providerResult : IDENTITY_PATHS.providerEvidence
+  return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
+}
 
 const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
   const { state, event } = snapshot

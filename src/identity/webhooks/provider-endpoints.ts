@@ -7,8 +7,10 @@ import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Endpoint } from '../../http/gate.ts'
 import { requestPath } from '../../http/request-path.ts'
 import { jsonResponse } from '../../http/response.ts'
+import { SECURITY_HEADERS } from '../../http/security-headers.ts'
 import type { SignedCall, SignedGate } from '../../http/signed-gate.ts'
 import type { EvidenceService } from '../evidence-types.ts'
+import { IDENTITY_PATHS } from '../paths.ts'
 import { parseSessionId } from '../schema.ts'
 import { buildStatus } from '../status.ts'
 import { WEBHOOK_PROVIDER } from './provider.ts'
@@ -85,10 +87,8 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
     endpointId: sender.id,
   })
 
-  const route = (what: string): string => `/api/v1/provider/{endpointId}/sessions/{sessionId}/${what}`
-
   return {
-    providerResult: gate({ route: route('result'), findSender }, async (call) => {
+    providerResult: gate({ route: IDENTITY_PATHS.providerResult.path, findSender }, async (call) => {
       const { session } = await requireSession(call)
       const { status, publicComment, privateComment, sequence } = decodeResult(call.message, session.id)
       const decided = await decide(messageOf(call, session.id), {
@@ -102,7 +102,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
       return jsonResponse(JSON.stringify(answer), call.requestId)
     }),
 
-    providerEvidence: gate({ route: route('evidence'), findSender }, async (call) => {
+    providerEvidence: gate({ route: IDENTITY_PATHS.providerEvidence.path, findSender }, async (call) => {
       const { session } = await requireSession(call)
       const { documentId } = decodeEvidenceRequest(call.message, session.id)
       if (!(await spend(messageOf(call, session.id)))) throw new ProviderMessageRepeatedError()
@@ -123,8 +123,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
 const documentHeaders = (mediaType: string, requestId: string): Record<string, string> => ({
   'content-type': mediaType,
   'content-disposition': 'attachment',
-  'content-security-policy': "sandbox; default-src 'none'",
-  'x-content-type-options': 'nosniff',
+  ...SECURITY_HEADERS,
   'cache-control': 'no-store',
   'x-request-id': requestId,
 })

@@ -46,7 +46,7 @@ export interface WebhookMessageStore {
     claimSeconds: number,
     underWay: (endpointId: string) => number,
   ): Promise<readonly ClaimedMessage[]>
-  settle(message: Pick<ClaimedMessage, 'organizationId' | 'id'>, outcome: WebhookOutcome): Promise<void>
+  settle(message: Pick<ClaimedMessage, 'organizationId' | 'id' | 'attempts'>, outcome: WebhookOutcome): Promise<boolean>
 }
 
 export interface WebhookEndpointStore {

@@ -1,5 +1,5 @@
 // What a verdict rests on: the request, and what was collected for it. Source: decisions §4.
-import type { ListReader } from './lists.ts'
+import type { ListReader } from './list-reader.ts'
 import type { ReadValue } from './reads.ts'
 
 /** Everything a rule may read about one request. Values are canonical (see domain/address.ts). */
@@ -9,6 +9,8 @@ export interface RequestFacts {
   /** EIP-155 id; 0 on Solana. */
   readonly chainId: number
   readonly from: string
+  /** The user whom `from` represents; empty when not sent. */
+  readonly onBehalf: string
   /** The zero address when the request names a project instead of a contract. */
   readonly to: string
   /** Wei or lamports, canonical decimal. */
@@ -70,7 +72,9 @@ export interface VelocityFacts {
 export interface ExternalFacts {
   readonly geography?: GeographyFacts | null
   readonly identity?: IdentityFacts | null
-  /** By screener. */
+  /** Of the represented user, or of the wallet when it represents nobody. */
+  readonly onBehalfIdentity?: IdentityFacts | null
+  /** By screenerKey (needs.ts). */
   readonly screeners?: Readonly<Record<string, ScreenerFacts | null>>
   /** By the document's name of the read. */
   readonly reads?: Readonly<Record<string, ReadValue | null>>
@@ -82,6 +86,7 @@ export interface ExternalFacts {
 export interface FactDigests {
   readonly client_ip?: string
   readonly identity?: string
+  readonly on_behalf_identity?: string
 }
 
 /** What travels with a job. */

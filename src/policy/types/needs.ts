@@ -6,7 +6,14 @@ import type { ReadDefinition } from './reads.ts'
  * What a compiled policy asks for beyond the request itself. Plain JSON, without repeats, in a fixed order; a policy that
  * asks for nothing has none, and costs nothing.
  */
-export type FactNeed = ListNeed | GeographyNeed | IdentityNeed | ScreenerNeed | ReadNeed | VelocityNeed
+export type FactNeed =
+  | ListNeed
+  | GeographyNeed
+  | IdentityNeed
+  | OnBehalfIdentityNeed
+  | ScreenerNeed
+  | ReadNeed
+  | VelocityNeed
 
 /** Looked up in the worker by a ListReader: nothing has to be collected. */
 export interface ListNeed {
@@ -27,11 +34,22 @@ export interface IdentityNeed {
   readonly kind: 'identity'
 }
 
-/** What a configured screener says of the wallet. */
+/** Who the represented user is, or the wallet when it represents nobody. */
+export interface OnBehalfIdentityNeed {
+  readonly kind: 'on-behalf-identity'
+}
+
+/** What a configured screener says of the wallet, or of the represented user. */
 export interface ScreenerNeed {
   readonly kind: 'screener'
   readonly screener: string
+  /** Asked about the represented user, or about the wallet when it represents nobody. */
+  readonly onBehalf?: true
 }
+
+/** Under which a screener's answer stands among the facts. No screener's name has a dot. */
+export const screenerKey = ({ screener, onBehalf }: Pick<ScreenerNeed, 'screener' | 'onBehalf'>): string =>
+  onBehalf === true ? `onBehalf.${screener}` : screener
 
 /** State on chain that the document names. */
 export interface ReadNeed {

@@ -23,8 +23,8 @@ export interface CompiledPolicy extends PolicyProgram {
   readonly document: PolicyDocument
 }
 
-/** A revision as workers are given it: read on the main thread, where its text was held against its hash. */
-export interface ReadRevision {
+/** A revision as workers are sent it: read on the main thread, where its text was held against its hash. */
+export interface SentRevision {
   readonly id: string
   /**
    * A PolicyDocument as JSON, without what only reading it is for: one text, which costs a thread that holds ten thousand

@@ -2,7 +2,7 @@
 
 /** A value of a read that comes from the request, or stands in the document. */
 export type ReadOperand =
-  | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'target.address' | 'tx.value' }
+  | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'onBehalf.address' | 'target.address' | 'tx.value' }
   /** A canonical address, a decimal number, a text, 0x-hex, or a boolean, as the parameter's type wants it. */
   | { readonly kind: 'literal'; readonly value: string | boolean }
 

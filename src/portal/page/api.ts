@@ -99,6 +99,7 @@ export const sessionCalls = (sessionId: string) => {
     removeWallet: (walletId: string): Promise<SessionView> => call('DELETE', `${path}/wallets/${walletId}`),
     removeDocument: (documentId: string): Promise<SessionView> => call('DELETE', `${path}/documents/${documentId}`),
     submit: (): Promise<SessionView> => call('POST', `${path}/submit`, {}),
+    leave: (): Promise<unknown> => call('POST', `${path}/leave`, {}),
     handover: (): Promise<HandoverAnswer> => call('POST', `${path}/handover`, {}),
   }
 }

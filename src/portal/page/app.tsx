@@ -4,11 +4,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { EntryAnswer } from '../contract.ts'
 import { basePath, enter, portalUrl, RefusedError, sessionCalls } from './api.ts'
 import { rememberBegun } from './begun.ts'
+import { keepDraft } from './details/draft.ts'
 import { useMessages } from './language.ts'
 import { Elsewhere } from './screens/elsewhere.tsx'
+import { Leave, Left } from './screens/leave.tsx'
 import { Problem } from './screens/problem.tsx'
 import { useOnline, useSession } from './session.ts'
 import { Stepped } from './stepped.tsx'
+import { isDone } from './steps.ts'
 import { applyBrand } from './theme.ts'
 import { Frame } from './ui/frame.tsx'
 
@@ -29,14 +32,36 @@ const Loading = () => {
 
 const Session = ({ sessionId }: { readonly sessionId: string }) => {
   const calls = useMemo(() => sessionCalls(sessionId), [sessionId])
-  const { view, failure, apply, refresh } = useSession(calls)
+  const { view, failure, apply, refresh, tellTabs } = useSession(calls)
+  const [leaving, setLeaving] = useState<'no' | 'asking' | 'left'>('no')
   const online = useOnline()
   const color = view?.organization.color ?? null
   useEffect(() => applyBrand(color), [color])
-  if (failure === null && view !== null) return <Stepped {...{ view, calls, apply, refresh, online }} />
+  const gone = failure !== null || leaving === 'left'
+  useEffect(() => {
+    if (gone || (view !== null && isDone(view, 'details'))) keepDraft(sessionId, null)
+  }, [gone, view, sessionId])
+  if (failure === null && view !== null && leaving === 'no') {
+    return <Stepped {...{ view, calls, apply, refresh, online }} onLeave={() => setLeaving('asking')} />
+  }
+  if (view !== null && leaving === 'asking') {
+    return (
+      <Frame organization={view.organization} progress={null} test={false} online={online} announcement="">
+        <Leave
+          {...{ calls, sessionId }}
+          organizationName={view.organization.name}
+          onStay={() => setLeaving('no')}
+          onLeft={() => {
+            setLeaving('left')
+            tellTabs()
+          }}
+        />
+      </Frame>
+    )
+  }
   return (
     <Frame organization={null} progress={null} test={false} online={online} announcement="">
-      {failure === null ? <Loading /> : <NotFound />}
+      {leaving === 'left' ? <Left /> : failure === null ? <Loading /> : <NotFound />}
     </Frame>
   )
 }

@@ -12,6 +12,14 @@ export const hasBegun = (sessionId: string): boolean => {
   }
 }
 
+export const forgetBegun = (sessionId: string): void => {
+  try {
+    localStorage.removeItem(keyOf(sessionId))
+  } catch {
+    // Storage is forbidden: there is nothing in it.
+  }
+}
+
 export const rememberBegun = (sessionId: string): void => {
   try {
     localStorage.setItem(keyOf(sessionId), '1')

@@ -24,6 +24,8 @@ const byReason = (messages: Messages): Readonly<Record<string, string>> => {
     'evidence-busy': messages.documents.busy,
     'document-type': messages.documents.wrongType(messages.documents.imageOrPdf),
     'document-invalid': messages.documents.unreadable,
+    'document-infected': messages.documents.infected,
+    'scanner-unavailable': messages.documents.busy,
     'document-too-large': messages.documents.tooLarge(DOCUMENT_MEGABYTES_MAX),
     'document-body-missing': messages.documents.empty,
   }

@@ -1,6 +1,7 @@
 // The session as the page knows it: read at the start, after every change, when its stream tells of one, and when the page
 // comes back from being away. An answer that was overtaken by a newer one is dropped.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { isSessionFinal } from '../../domain/session.ts'
 import type { SessionView } from '../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from './api.ts'
 
@@ -16,6 +17,8 @@ export interface SessionModel {
   /** Takes the answer to a change. */
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
+  /** This browser was left: other tabs of it look again. */
+  readonly tellTabs: () => void
 }
 
 export const useSession = (calls: SessionCalls): SessionModel => {
@@ -80,7 +83,9 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     }
   }, [refresh])
 
+  const final = view !== null && isSessionFinal(view.status)
   useEffect(() => {
+    if (final) return
     let source: EventSource | undefined
     let again: ReturnType<typeof setTimeout> | undefined
     const follow = (): void => {
@@ -102,9 +107,11 @@ export const useSession = (calls: SessionCalls): SessionModel => {
       clearTimeout(again)
       source?.close()
     }
-  }, [calls, refresh])
+  }, [calls, refresh, final])
 
-  return { view, failure, apply, refresh }
+  const tellTabs = useCallback((): void => channel.current?.postMessage('changed'), [])
+
+  return { view, failure, apply, refresh, tellTabs }
 }
 
 /** Whether the browser has a connection, as far as it knows. */

@@ -54,9 +54,10 @@ interface SteppedProps {
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
   readonly online: boolean
+  readonly onLeave: () => void
 }
 
-export const Stepped = ({ view, calls, apply, refresh, online }: SteppedProps) => {
+export const Stepped = ({ view, calls, apply, refresh, online, onLeave }: SteppedProps) => {
   const { step: wanted, go, clear } = useStepInAddress()
   const [announcement, setAnnouncement] = useState('')
   const { welcome } = useMessages()
@@ -88,6 +89,7 @@ export const Stepped = ({ view, calls, apply, refresh, online }: SteppedProps) =
       test={view.test}
       online={online}
       announcement={announcement}
+      onLeave={onLeave}
     >
       {Current === null || step === null ? (
         <Outcome key={`${status}-${view.sequence}`} view={view} onRetry={() => go(currentStep(view))} />

@@ -31,7 +31,7 @@ export interface DecisionPosition {
 export interface DecisionPlace extends LinePlace {
   readonly atMs: number
   readonly number: number
-  /** Its answer came after the deadline and was never sent. */
+  /** Its answer came after the deadline and was not sent then; a repeated request may still have got it. */
   readonly withheld: boolean
 }
 

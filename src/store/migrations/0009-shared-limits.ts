@@ -1,5 +1,5 @@
 // What the processes of a deployment, on one machine or several, have to know of each other: who lives, who leads, what
-// is left of each key's rate limit, and what each has counted of wallets (README, "Several processes").
+// is left of each key's rate limit, and what each has counted of wallets (docs/many-machines.md, "Shared limits").
 import type { Migration } from '../migrations.ts'
 
 export const sharedLimits: Migration = {

@@ -1,50 +1,63 @@
 // The admin API over a store in a temporary folder, without a listener: requests go in as they are, answers come out. What
-// it has work done by (workers, index, jobs) stands in the same thread.
-import { join } from 'node:path'
-import { createSessionCookie } from '../../../src/admin/accounts/cookie.ts'
+// it has work done by (workers, index, tasks) stands in the same thread.
+import { dirname, join } from 'node:path'
+import { createChallenges } from '../../../src/admin/accounts/challenges.ts'
+import { createCookies } from '../../../src/admin/accounts/cookie.ts'
+import { createKnownDevices } from '../../../src/admin/accounts/known-device.ts'
 import { createDashboardOrigins } from '../../../src/admin/accounts/origin.ts'
 import { createPasskeys } from '../../../src/admin/accounts/passkeys.ts'
 import { createPasswords } from '../../../src/admin/accounts/password.ts'
 import { createSecretBox } from '../../../src/admin/accounts/secret-box.ts'
 import { createSessions } from '../../../src/admin/accounts/sessions.ts'
 import { createSignIn } from '../../../src/admin/accounts/sign-in.ts'
+import { createThrottle } from '../../../src/admin/accounts/throttle.ts'
 import { type AdminApi, createAdminApi } from '../../../src/admin/admin-api.ts'
 import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
 import { createAdminGate } from '../../../src/admin/gate.ts'
-import { createJobRunner, type JobListener } from '../../../src/admin/jobs.ts'
+import { createAdminIdempotency } from '../../../src/admin/idempotency.ts'
 import { createLiveStreams } from '../../../src/admin/live/streams.ts'
 import { createLiveWatch } from '../../../src/admin/live/watch.ts'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
 import type { Route } from '../../../src/admin/route.ts'
 import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import type { Services } from '../../../src/admin/services.ts'
+import { createTaskRunner, type TaskListener } from '../../../src/admin/task-runner.ts'
 import { createChainTable } from '../../../src/domain/chain.ts'
 import { FieldInvalidError } from '../../../src/domain/errors.ts'
 import type { OrganizationRole } from '../../../src/domain/role.ts'
 import { createAuthenticator } from '../../../src/http/authenticate.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
-import { createIdempotencyGuard } from '../../../src/http/idempotency.ts'
+import { toProblem } from '../../../src/http/problem.ts'
 import { createRateLimiter } from '../../../src/http/rate-limit.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
-import type { Job } from '../../../src/store/jobs.ts'
+import type { FactNeed } from '../../../src/policy/types/needs.ts'
+import type { Task } from '../../../src/store/tasks.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { createDecisionIndex, type DecisionIndex } from '../../../workers/decision-index.ts'
-import { openTemporaryStore, type TemporaryStore } from '../../store/temporary-store.ts'
+import { createDecisionIndex, type DecisionIndex } from '../../../workers/index/decision-index.ts'
+import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../../store/temporary-store.ts'
 import { checkConformance } from './conformance.ts'
 import { type CallOptions, CONNECTION, DASHBOARD, toRequest } from './request.ts'
 import { answerIndex, createFakePool, createFakeProcesses } from './stand-ins.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 
+const CALLER = { userAgent: 'test', address: '127.0.0.1', sessionToken: null, deviceToken: null }
+
 export interface Harness {
   readonly store: TemporaryStore['store']
   readonly clock: TemporaryStore['clock']
   readonly folder: string
+  /** What challenges, device cookies and counters are made with: the newest first, to be changed by tests. */
+  readonly accountKeys: [Uint8Array, ...Uint8Array[]]
   readonly services: Services
   readonly pool: ReturnType<typeof createFakePool>
   readonly index: DecisionIndex
-  /** The listeners of jobs that were started, by job. */
-  readonly startedJobs: Map<string, JobListener>
+  /** The listeners of tasks that were started, by task. */
+  /** Files of attester keys that were made and given up. */
+  readonly discardedKeystores: readonly string[]
+  readonly startedTasks: Map<string, TaskListener>
+  /** What simulations asked for beyond the request and lists. */
+  readonly askedNeeds: FactNeed[]
   readonly api: AdminApi
   readonly reported: unknown[]
   /** A request as a dashboard page or a program sends it; what is answered has to be as documented. */
@@ -67,10 +80,12 @@ export interface Harness {
   close(): Promise<void>
 }
 
-export const startHarness = async (): Promise<Harness> => {
-  const temporary = await openTemporaryStore()
+export const startHarness = async (open = openTemporaryStore): Promise<Harness> => {
+  const temporary = await open()
   const { store, clock } = temporary
-  const folder = join(temporary.path, '..')
+  // Beside the SQLite file; over PostgreSQL there is none.
+  const files = temporary.path === '' ? temporaryFolder() : null
+  const folder = files?.path ?? dirname(temporary.path)
   const reported: unknown[] = []
   const pool = createFakePool()
   const metrics = createMetrics({
@@ -79,10 +94,14 @@ export const startHarness = async (): Promise<Harness> => {
   })
   const deadlines = createDeadlines({ clock, durationMs: 25_000 })
   const origins = createDashboardOrigins(DASHBOARD)
-  const box = createSecretBox(new Uint8Array(32).fill(7))
+  const accountKeys: [Uint8Array, ...Uint8Array[]] = [new Uint8Array(32).fill(7)]
+  const readKeys = () => accountKeys
+  const box = createSecretBox(accountKeys[0])
   const passwords = createPasswords({ memoryCost: 64, timeCost: 1 })
-  const passkeys = createPasskeys(store.passkeys)
-  const sessions = createSessions({ store, clock, cookie: createSessionCookie(false) })
+  const passkeys = createPasskeys(store.passkeys, createChallenges(readKeys, clock))
+  const sessions = createSessions({ store, clock, cookies: createCookies(false) })
+  const throttle = createThrottle({ counters: store.signInCounters, clock, accountKeys: readKeys })
+  const devices = createKnownDevices(readKeys, clock)
   const decisionsFolder = join(folder, 'decisions')
   await Bun.$`mkdir -p ${decisionsFolder}`.quiet()
   const index = createDecisionIndex({
@@ -98,11 +117,13 @@ export const startHarness = async (): Promise<Harness> => {
       kill: () => undefined,
     }),
   })
-  const startedJobs = new Map<string, JobListener>()
-  const jobs = createJobRunner({
-    jobs: store.jobs,
-    spawn: (job: Job, listener) => {
-      startedJobs.set(job.id, listener)
+  const discardedKeystores: string[] = []
+  const startedTasks = new Map<string, TaskListener>()
+  const askedNeeds: FactNeed[] = []
+  const tasks = createTaskRunner({
+    tasks: store.tasks,
+    spawn: (task: Task, listener) => {
+      startedTasks.set(task.id, listener)
       return { kill: () => listener.onExit() }
     },
     monotonicMs: clock.monotonicMs,
@@ -123,19 +144,27 @@ export const startHarness = async (): Promise<Harness> => {
     onError: (error) => reported.push(error),
   })
   const services: Services = {
-    ...{ store, clock, origins, passwords, passkeys, sessions, box, jobs, live, processes },
+    ...{ store, clock, origins, passwords, passkeys, sessions, box, tasks, live, processes },
+    changesTold: async () => undefined,
     version: '0.0.0',
     signer: 'noble',
     apiUrl: 'http://localhost:8080',
     chains: createChainTable(),
-    signIn: createSignIn({ store, clock, passwords, passkeys, sessions, box }),
+    signIn: createSignIn({ store, clock, passwords, passkeys, sessions, box, throttle, devices }),
     createAttesterKey: async (kind) => ({
       kind,
       address: kind === 'secp256k1' ? `0x${crypto.randomUUID().replaceAll('-', '')}00000000` : crypto.randomUUID(),
       keystoreFile: `${crypto.randomUUID()}.json`,
     }),
-    discardKeystore: () => undefined,
-    policyFacts: { collect: () => ({}), screeners: new Set() },
+    discardKeystore: (file) => discardedKeystores.push(file),
+    policyFacts: {
+      collect: (needs) => {
+        askedNeeds.push(...needs)
+        return {}
+      },
+      screeners: new Set(['paid']),
+      chains: new Set(['base', 'ethereum']),
+    },
     identity: {
       evidence: {
         listEvidence: async () => ({ fields: ['fullName'], documents: [] }),
@@ -166,15 +195,16 @@ export const startHarness = async (): Promise<Harness> => {
   const apiOver = (routes: readonly Route[]): AdminApi =>
     createAdminApi({
       ...{ routes, gate, services, deadlines, requestIds, metrics },
-      idempotent: createIdempotencyGuard({
+      idempotent: createAdminIdempotency({
         store: store.adminIdempotency,
         clock,
         claimSeconds: 30,
-        recall: async () => ({ outcome: 'nothing' }),
         report: (error) => reported.push(error),
       }),
       monotonicMs: clock.monotonicMs,
-      report: (error) => reported.push(error),
+      report: (error) => {
+        if (toProblem(error).status >= 500) reported.push(error)
+      },
     })
   const api = apiOver(ADMIN_ROUTES)
 
@@ -187,9 +217,25 @@ export const startHarness = async (): Promise<Harness> => {
     ).text
 
   return {
-    ...{ store, clock, folder, services, pool, index, startedJobs, api, reported, apiOver, issueKey },
+    ...{
+      store,
+      clock,
+      folder,
+      accountKeys,
+      services,
+      pool,
+      index,
+      startedTasks,
+      askedNeeds,
+      discardedKeystores,
+      api,
+      reported,
+      apiOver,
+      issueKey,
+    },
     request: async (method, path, options) => {
-      const response = await api(toRequest(method, path, options), CONNECTION)
+      const { address = CONNECTION.address } = options ?? {}
+      const response = await api(toRequest(method, path, options), { ...CONNECTION, address })
       await checkConformance(method, path, response)
       return response
     },
@@ -202,22 +248,23 @@ export const startHarness = async (): Promise<Harness> => {
         email,
         name: email,
         deploymentAdmin,
-        passwordHash: await passwords.hash(PASSWORD),
+        passwordHash: await passwords.hash(PASSWORD, []),
       })
       for (const [organizationId, role] of Object.entries(roles)) {
         await store.memberships.add(organizationId, user.id, role)
       }
-      const { cookie } = await sessions.begin(user.id, 'active', { userAgent: 'test', address: '127.0.0.1' })
+      const { cookie } = await sessions.begin(user.id, 'active', CALLER)
       return { id: user.id, cookie: cookie.split(';')[0] ?? '' }
     },
     close: async () => {
       services.liveStreams.close()
       search.close()
-      await jobs.close()
+      await tasks.close()
       index.close()
       deadlines.stop()
       metrics.stop()
       await temporary.remove()
+      files?.remove()
     },
   }
 }

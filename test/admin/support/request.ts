@@ -7,6 +7,8 @@ export const CONNECTION = { address: '127.0.0.1', keepOpen: () => undefined }
 
 export interface CallOptions {
   readonly cookie?: string
+  /** Where it comes from; 127.0.0.1 unless stated. */
+  readonly address?: string
   readonly key?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>

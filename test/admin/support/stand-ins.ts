@@ -3,9 +3,9 @@
 import type { LiveReading } from '../../../src/admin/live/point.ts'
 import type { ProcessControl, ProcessTarget } from '../../../src/admin/live/processes.ts'
 import type { PoolStats } from '../../../src/pool/statistics.ts'
-import { exportHeader, exportRows } from '../../../workers/decision-export.ts'
-import type { DecisionIndex } from '../../../workers/decision-index.ts'
-import type { IndexReply, IndexRequest } from '../../../workers/decision-index-protocol.ts'
+import { exportHeader, exportRows } from '../../../workers/index/decision-export.ts'
+import type { DecisionIndex } from '../../../workers/index/decision-index.ts'
+import type { IndexReply, IndexRequest } from '../../../workers/index/decision-index-protocol.ts'
 
 const HISTOGRAM = { boundsMs: [1, 10], counts: [0, 0, 0], count: 0, sumMs: 0 }
 

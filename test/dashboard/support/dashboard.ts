@@ -30,8 +30,9 @@ const PREPARED_WITHIN_MS = 60_000
 const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
-/** How the page finds that nobody is signed in, or that a password was wrong. */
-const SIGNED_OUT = /Failed to load resource: the server responded with a status of 401/
+/** How the page finds that nobody is signed in, that a password was wrong, that it is asked for once more, or that a test took the network away. */
+const SIGNED_OUT =
+  /Failed to load resource: (?:the server responded with a status of 40[13]|net::ERR_INTERNET_DISCONNECTED)/
 
 interface Cookie {
   readonly name: string

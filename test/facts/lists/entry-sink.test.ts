@@ -30,6 +30,12 @@ const address = fc
   })
 
 describe('collected entries', () => {
+  test('that come three times are one', async () => {
+    const sink = createEntrySink()
+    for (const memo of ['first', 'second', '']) sink.add(`0x${'ab'.repeat(20)}`, memo)
+    expect((await drain(sink.chunks(STAMP))).entries).toEqual([{ address: `0x${'ab'.repeat(20)}`, memo: 'second' }])
+  })
+
   test('come out sorted, each once, with the last memo that is not empty', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -9,6 +9,7 @@ import {
   type RefreshResult,
   refreshList,
 } from '../../../src/facts/lists/refresh-list.ts'
+import { KEEPER_CHANGED } from '../../../src/facts/lists/write-list.ts'
 import { temporaryFolder } from '../../store/temporary-store.ts'
 import { evm, openStoredLists, SOLANA, type StoredLists } from './stored-lists.ts'
 
@@ -132,9 +133,50 @@ describe('a list’s source', () => {
       }),
       source,
     )
-    expect(result).toMatchObject({ status: 'failed', failure: 'who keeps the list changed meanwhile' })
+    expect(result).toMatchObject({ status: 'failed', failure: KEEPER_CHANGED })
     expect(await addressesOf(list)).toEqual([])
   })
+
+  // A reading of the old source, held until the source has been changed or taken again.
+  const interleavings = [
+    ['changed', 'to another file', (id: string) => stored.store.listSources.set(id, { ...SETTINGS, location: '/new' })],
+    ['taken again', 'by hand', (id: string) => stored.store.listSources.take(id, 600)],
+  ] as const
+  for (const [what, how, change] of interleavings) {
+    for (const [outcome, text] of [
+      ['content', `${evm(1)}\n`],
+      ['unchanged content', `${evm(9)}\n`],
+      ['failure', 'nonsense\n'],
+    ] as const) {
+      test(`that is ${what} (${how}) while it is read is not given the old reading’s ${outcome}`, async () => {
+        const { store, clock, newList } = stored
+        const list = await newList()
+        await refreshList(dependencies(opening(`${evm(9)}\n`)), await store.listSources.set(list.id, SETTINGS))
+        clock.advance(100_000)
+        const old = await store.listSources.take(list.id, 600)
+        if (old === null) throw new Error('no source')
+        const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+        const reading = refreshList(
+          dependencies({
+            open: async function* () {
+              begun.resolve()
+              await gate.promise
+              yield Buffer.from(text)
+            },
+          }),
+          old,
+        )
+        await begun.promise
+        await change(list.id)
+        const before = await store.listSources.find(list.id)
+        gate.resolve()
+        expect((await reading).status).toBe('failed')
+        // Neither the entries nor a word of the old reading: not fresh, not failed, as due as it was.
+        expect(await addressesOf(list)).toEqual([evm(9)])
+        expect(await store.listSources.find(list.id)).toEqual(before)
+      })
+    }
+  }
 })
 
 describe('the schedule', () => {

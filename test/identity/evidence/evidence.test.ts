@@ -1,5 +1,5 @@
 // A session's evidence from the person's hands to the decider's eyes and to its end, over a real store and real files.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -19,6 +19,8 @@ import {
 import { createReencoder } from '../../../src/identity/evidence/reencode.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
+import { StoreUnavailableError } from '../../../src/store/errors.ts'
+import { evmWallet } from '../support.ts'
 import { describeImage, emptyZip, jpeg, jpegWithMetadata, pdf, png, streamOf } from './images.ts'
 import { openEvidence, readAll } from './support.ts'
 
@@ -53,6 +55,44 @@ describe('fields', () => {
     ])
     // One file, whatever was replaced.
     expect(parts.fileNames().length).toBe(1)
+  })
+
+  test('that are replaced after they were listed and before their file is read are read anew', async () => {
+    const { evidence, session, store } = parts
+    const target = await session(demo)
+    await evidence.putFields(target, { fullName: 'Jane' })
+    const { recordRead, list } = store.evidence
+    const reading = spyOn(store.evidence, 'recordRead').mockImplementationOnce(async (...of) => {
+      const record = await recordRead(...of)
+      await evidence.putFields(target, { country: 'DE' })
+      return record
+    })
+    expect(await evidence.readFields(target, 'operator:ada')).toEqual({ fullName: 'Jane', country: 'DE' })
+    expect(reading).toHaveBeenCalledTimes(2)
+    spyOn(store.evidence, 'list').mockImplementationOnce(async (of) => {
+      const records = await list(of)
+      await evidence.putFields(target, { birthDate: '1990-01-01' })
+      return records
+    })
+    await evidence.putFields(target, { fullName: 'Jane Doe' })
+    expect(await evidence.readFields(target, 'operator:ada')).toEqual({
+      ...{ fullName: 'Jane Doe', country: 'DE', birthDate: '1990-01-01' },
+    })
+    // A file that is gone though nobody replaced it is a failure still.
+    for (const name of parts.fileNames()) unlinkSync(join(parts.folder, name))
+    await expect(evidence.readFields(target, 'operator:ada')).rejects.toBeInstanceOf(EvidenceUnreadableError)
+  })
+
+  test('stay readable when the outcome of their commit was lost', async () => {
+    const { evidence, session, store } = parts
+    const target = await session(demo)
+    const { replaceFields } = store.evidence
+    spyOn(store.evidence, 'replaceFields').mockImplementationOnce(async (...of) => {
+      await replaceFields(...of)
+      throw new StoreUnavailableError(new Error('the connection is lost'))
+    })
+    await expect(evidence.putFields(target, { fullName: 'Jane' })).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(await evidence.readFields(target, 'operator:ada')).toEqual({ fullName: 'Jane' })
   })
 
   test('are none before anything was handed in', async () => {
@@ -379,6 +419,29 @@ describe('erasing', () => {
 })
 
 describe('the retention of evidence', () => {
+  test('counts from the person’s last step: registering the wallet again keeps nothing', async () => {
+    const { store, clock, evidence, register } = parts
+    const day = 86_400
+    const wallet = evmWallet(1)
+    const { session } = await register(demo, { wallet })
+    await evidence.putFields(session, { fullName: 'Jane' })
+    const listed = async () => (await store.evidenceRetention.listExpired(10)).map(({ sessionId }) => sessionId)
+    for (let registrations = 0; registrations < 3; registrations++) {
+      clock.advance(9 * day)
+      const again = await register(demo, { wallet, originUrl: `https://${registrations}.example/` })
+      expect(again).toMatchObject({ created: false, session: { id: session.id } })
+      await store.sessions.addLink(demo, session.id, new Uint8Array(32).fill(registrations + 1))
+    }
+    expect(await listed()).toEqual([])
+    // A step of the person's own, and the days count anew.
+    await evidence.putFields(session, { country: 'DE' })
+    clock.advance(29 * day)
+    await register(demo, { wallet })
+    expect(await listed()).toEqual([])
+    clock.advance(day + 1)
+    expect(await listed()).toEqual([session.id])
+  })
+
   const DAY_SECONDS = 86_400
 
   const handIn = async (to: 'completed' | 'rejected' | 'submitted' | 'pending', organizationId = demo) => {

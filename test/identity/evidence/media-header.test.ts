@@ -1,9 +1,11 @@
 // What a file is, by its bytes alone; and what is refused because it is more than one thing, or not all there.
 import { describe, expect, test } from 'bun:test'
+import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { DocumentInvalidError, DocumentTypeError } from '../../../src/identity/evidence/errors.ts'
 import { readMediaHeader } from '../../../src/identity/evidence/media-header.ts'
 import { checkPdf } from '../../../src/identity/evidence/pdf-check.ts'
+import type { InflateLimits } from '../../../src/identity/evidence/pdf-streams.ts'
 import { emptyZip, jpeg, jpegWithMetadata, pdf, png, webp } from './images.ts'
 
 const EXECUTABLE = Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0])
@@ -64,40 +66,113 @@ describe('the header of a picture', () => {
   })
 })
 
+/** As PDF writes it (ISO 32000-2 §7.4.3). */
+const ascii85 = (bytes: Buffer): string => {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 4) {
+    const group = bytes.subarray(at, at + 4)
+    let value = Buffer.concat([group, Buffer.alloc(4 - group.length)]).readUInt32BE()
+    let characters = ''
+    for (let index = 0; index < 5; index++) {
+      characters = String.fromCharCode(0x21 + (value % 85)) + characters
+      value = Math.floor(value / 85)
+    }
+    text += group.length === 4 && characters === '!!!!!' ? 'z' : characters.slice(0, group.length + 1)
+  }
+  return `${text}~>`
+}
+
 describe('a PDF', () => {
-  test('is taken as it is', () => {
-    expect(() => checkPdf(pdf())).not.toThrow()
-    expect(() => checkPdf(Buffer.concat([pdf(), Buffer.from('\r\n \n\0')]))).not.toThrow()
+  const refusalOf = (bytes: Uint8Array, limits?: InflateLimits) =>
+    checkPdf(bytes, limits).then(
+      () => null,
+      (error: unknown) => error,
+    )
+  const streamOf = (content: Uint8Array, dictionary = '/Filter /FlateDecode'): string =>
+    `/A 1>>\nendobj\n4 0 obj\n<<${dictionary}/Length ${content.length}>>stream\n${Buffer.from(content).toString('latin1')}\nendstream\nendobj\n5 0 obj\n<<`
+
+  test('is taken as it is', async () => {
+    await checkPdf(pdf())
+    await checkPdf(Buffer.concat([pdf(), Buffer.from('\r\n \n\0')]))
   })
 
-  test('is refused when it is cut off or something follows it', () => {
+  test('is refused when it is cut off or something follows it', async () => {
     for (const bytes of [
       pdf().subarray(0, 100),
       Buffer.from('%PDF-1.4'),
       Buffer.concat([pdf(), Buffer.from('<html>')]),
     ]) {
-      expect(() => checkPdf(bytes)).toThrow(DocumentInvalidError)
+      expect(await refusalOf(bytes)).toBeInstanceOf(DocumentInvalidError)
     }
   })
 
-  test('is refused when it is an archive as well, at its end or around it', () => {
-    expect(() => checkPdf(Buffer.concat([pdf(), emptyZip()]))).toThrow(DocumentInvalidError)
+  test('is refused when it is an archive as well, at its end or around it', async () => {
+    expect(await refusalOf(Buffer.concat([pdf(), emptyZip()]))).toBeInstanceOf(DocumentInvalidError)
     const inside = pdf('/A 1')
     // An archive whose comment is the end of the PDF: unpackers take it for an archive.
     const tail = inside.subarray(60)
-    expect(() => checkPdf(Buffer.concat([inside.subarray(0, 60), emptyZip(tail.length), tail]))).toThrow(
-      DocumentInvalidError,
-    )
+    const both = Buffer.concat([inside.subarray(0, 60), emptyZip(tail.length), tail])
+    expect(await refusalOf(both)).toBeInstanceOf(DocumentInvalidError)
   })
 
-  test('is refused when it visibly acts', () => {
+  test('is refused when it visibly acts', async () => {
     for (const inside of [
       '/OpenAction<</S/JavaScript/JS(app.alert(1))>>',
       '/AA<</O<</S/Launch>>>>',
       '/Names<</EmbeddedFiles 9 0 R>>',
       '/RichMediaContent 1 0 R',
     ]) {
-      expect(() => checkPdf(pdf(inside))).toThrow(DocumentInvalidError)
+      expect(await refusalOf(pdf(inside))).toBeInstanceOf(DocumentInvalidError)
     }
+  })
+
+  test('is refused when it hides what it does: in escaped names, in a compressed object, in two', async () => {
+    const acts = Buffer.from('1 0 <</OpenAction<</S/Java#53cript/JS(app.alert(1))>>>>')
+    for (const inside of [
+      '/OpenAction<</S/J#61v#61Script/JS(app.alert(1))>>',
+      '/OpenAction<</S/#4c#61#75#6E#63#68>>',
+      streamOf(deflateSync(acts)),
+      streamOf(deflateSync(deflateSync(acts)), '/Filter[/FlateDecode/FlateDecode]'),
+      // Written as text, before it is inflated or after.
+      streamOf(
+        Buffer.from(
+          `${deflateSync(acts)
+            .toString('hex')
+            .replaceAll(/(.{60})/g, '$1\n')}>`,
+        ),
+      ),
+      streamOf(Buffer.from(ascii85(deflateSync(acts)))),
+      streamOf(Buffer.from(`\n ${ascii85(deflateSync(acts)).replaceAll(/(.{60})/g, '$1\r\n')}`)),
+      streamOf(deflateSync(Buffer.from(ascii85(deflateSync(acts))))),
+      streamOf(deflateSync(Buffer.from(`${deflateSync(acts).toString('hex').toUpperCase()}>`))),
+      // Whatever the dictionary says.
+      streamOf(deflateSync(acts), '/Filter /Fl#61teDecode'),
+    ]) {
+      expect([inside, await refusalOf(pdf(inside))]).toEqual([inside, expect.any(DocumentInvalidError)])
+    }
+    await checkPdf(pdf('/Title(Flat #1, price #99)'))
+    await checkPdf(pdf(streamOf(deflateSync(Buffer.from('BT (Passport) Tj ET')))))
+  })
+
+  test('is refused with advice when it is encrypted, for nobody can look into it', async () => {
+    for (const inside of ['/Encrypt 9 0 R', '/Encr#79pt<</Filter/Standard>>']) {
+      expect(await refusalOf(pdf(inside))).toMatchObject({ detail: expect.stringContaining('without a password') })
+    }
+    await checkPdf(pdf('/EncryptMetadata false'))
+  })
+
+  test('is refused when it unpacks to more than a viewer should be given, and soon', async () => {
+    const bomb = deflateSync(Buffer.alloc(200 * 1_048_576))
+    expect(await refusalOf(pdf(streamOf(bomb)))).toMatchObject({ detail: expect.stringContaining('unpacks to more') })
+    expect(await refusalOf(pdf(streamOf(deflateSync(bomb))))).toMatchObject({
+      detail: expect.stringContaining('unpacks to more'),
+    })
+    const text = pdf(streamOf(Buffer.from(ascii85(bomb))))
+    expect(await refusalOf(text)).toMatchObject({ detail: expect.stringContaining('unpacks to more') })
+    // Each small, all together too much.
+    const part = streamOf(deflateSync(Buffer.alloc(60_000)))
+    expect(await refusalOf(pdf(part.repeat(4)), { inflatedBytesMax: 200_000, timeLimitMs: 10_000 })).not.toBeNull()
+    expect(await refusalOf(pdf(part.repeat(3)), { inflatedBytesMax: 200_000, timeLimitMs: 10_000 })).toBeNull()
+    expect(await refusalOf(pdf(part), { inflatedBytesMax: 200_000, timeLimitMs: -1 })).not.toBeNull()
   })
 })

@@ -300,6 +300,27 @@ describe('sending', () => {
     expect((await listed())[0]).toMatchObject({ state: 'delivered', attempts: 2 })
   })
 
+  test('counts the failure of the newest attempt alone, and a delivery by any', async () => {
+    const { addEndpoint, register, run, store, clock } = parts
+    await addEndpoint(demo, receiver.url)
+    await register(demo)
+    const [late] = await store.webhookMessages.claim(10, 60)
+    clock.advance(60)
+    const [newest] = await store.webhookMessages.claim(10, 60)
+    if (late === undefined || newest === undefined) throw new Error('nothing to send')
+    // The first attempt ends after its claim did: the message is still the second one's to send.
+    const failures = [
+      { state: 'dead', status: 410, failure: 'it is gone' },
+      { state: 'waiting', status: 500, failure: 'late', nextAttemptAtSeconds: clock.unixSeconds() },
+    ] as const
+    for (const failure of failures) expect(await store.webhookMessages.settle(late, failure)).toBe(false)
+    expect((await listed())[0]).toMatchObject({ state: 'waiting', attempts: 2, lastFailure: null })
+    expect(await run()).toBe(0)
+    expect(await store.webhookMessages.settle(late, { state: 'delivered', status: 200 })).toBe(true)
+    expect(await store.webhookMessages.settle(newest, failures[0])).toBe(false)
+    expect((await listed())[0]).toMatchObject({ state: 'delivered', lastStatus: 200 })
+  })
+
   test('works a queue off as fast as it is taken, once it was started', async () => {
     const { addEndpoint, register, loop } = parts
     await addEndpoint(demo, receiver.url)

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newUuid } from '../../../src/domain/identifier.ts'
 import type { Session, SessionState } from '../../../src/domain/session.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
+import { toProblem } from '../../../src/http/problem.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
+import { SECURITY_HEADERS } from '../../../src/http/security-headers.ts'
 import { createSignedGate } from '../../../src/http/signed-gate.ts'
 import { signWebhook } from '../../../src/http/webhook-signature.ts'
 import { createSessionChanges } from '../../../src/identity/changes.ts'
@@ -35,7 +37,9 @@ beforeEach(async () => {
     gate: createSignedGate({
       ...{ deadlines, clock, requestIds: createRequestIds('test') },
       metrics: { route: () => () => undefined, recordError: () => undefined },
-      report: (error) => void reported.push(error),
+      report: (error) => {
+        if (toProblem(error).status >= 500) reported.push(error)
+      },
     }),
     changesOver: (changeStatus) =>
       createSessionChanges({
@@ -321,7 +325,7 @@ describe('the evidence', () => {
     expect(document.bytes.equals(image)).toBe(true)
     expect(Object.fromEntries(document.headers)).toMatchObject({
       ...{ 'content-type': 'image/jpeg', 'content-disposition': 'attachment', 'x-content-type-options': 'nosniff' },
-      ...{ 'content-security-policy': "sandbox; default-src 'none'", 'cache-control': 'no-store' },
+      ...{ 'content-security-policy': SECURITY_HEADERS['content-security-policy'], 'cache-control': 'no-store' },
     })
     const reads = await parts.store.evidence.listReads({ organizationId: demo, sessionId: session.id })
     expect(reads.map(({ kind, actor }) => [kind, actor]).sort()).toEqual([

@@ -1,6 +1,6 @@
 // Jobs and targets for the pool's tests.
 import type { Target } from '../../../src/domain/target.ts'
-import type { ReadRevision } from '../../../src/policy/types/program.ts'
+import type { SentRevision } from '../../../src/policy/types/program.ts'
 import type { Job } from '../../../src/pool/protocol.ts'
 
 /** A uuid that says which job it is. */
@@ -21,7 +21,7 @@ export const targetOf = (overrides: Partial<Target> = {}): Target => ({
   ...overrides,
 })
 
-export const revisionOf = (id: string): ReadRevision => ({ id, document: null, size: 0 })
+export const revisionOf = (id: string): SentRevision => ({ id, document: null, size: 0 })
 
 export const jobOf = (number: number, overrides: Partial<Job> = {}): Job => ({
   kind: 'attestation',
@@ -30,8 +30,10 @@ export const jobOf = (number: number, overrides: Partial<Job> = {}): Job => ({
   keyId: 'key1',
   requestId: `request-${number}`,
   chainName: 'ethereum',
+  chainFamily: 'evm',
   chainId: 1,
   from: `0x${'11'.repeat(20)}`,
+  onBehalf: '',
   to: `0x${'22'.repeat(20)}`,
   value: '0',
   data: '0x',

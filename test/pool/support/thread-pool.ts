@@ -44,7 +44,7 @@ export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'spawn' | '
 }
 
 export const FAULTY_WORKER = new URL('./faulty.worker.ts', import.meta.url)
-export const REAL_WORKER = new URL('../../../workers/attest.worker.ts', import.meta.url)
+export const REAL_WORKER = new URL('../../../workers/signing/attest.worker.ts', import.meta.url)
 
 export const deadlineIn = (milliseconds: number): number => systemClock.monotonicMs() + milliseconds
 

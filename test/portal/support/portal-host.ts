@@ -7,7 +7,7 @@ import { createChainTable } from '../../../src/domain/chain.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { Level } from '../../../src/domain/level.ts'
 import { CHECK_TYPES, type SessionState, type SessionType } from '../../../src/domain/session.ts'
-import { systemClock } from '../../../src/domain/time.ts'
+import { type Clock, systemClock } from '../../../src/domain/time.ts'
 import { parseWalletAddress } from '../../../src/domain/wallet.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
@@ -15,7 +15,11 @@ import { createOrganizationKeys } from '../../../src/identity/evidence/organizat
 import { createPortalLink } from '../../../src/identity/portal-link.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { createIdentity, type IdentityDependencies } from '../../../src/wiring/identity-service.ts'
+import {
+  createIdentity,
+  createStoredStandings,
+  type IdentityDependencies,
+} from '../../../src/wiring/identity-service.ts'
 import { startPortalService } from '../../../src/wiring/portal-service.ts'
 import { freePort } from '../../service/start-service.ts'
 
@@ -47,7 +51,9 @@ const unused = (() => {
 
 export const startPortalHost = async (options: HostOptions = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-portal-'))
-  const store = await openStore({ path: join(folder, 'countersign.db'), clock: systemClock })
+  let aheadSeconds = 0
+  const clock: Clock = { ...systemClock, unixSeconds: () => systemClock.unixSeconds() + aheadSeconds }
+  const store = await openStore({ path: join(folder, 'countersign.db'), clock })
   const port = freePort()
   const ownUrl = `http://127.0.0.1:${port}`
   const portalUrl = options.portalUrl ?? ownUrl
@@ -59,7 +65,9 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   const failures: unknown[] = []
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const identity = createIdentity({
-    ...{ store, portalUrl },
+    store,
+    portalUrl,
+    standings: createStoredStandings(store),
     gate: () => unused,
     signedGate: () => unused,
     idempotent: unused,
@@ -72,18 +80,20 @@ export const startPortalHost = async (options: HostOptions = {}) => {
       deploymentKey: createHash('sha256').update('countersign test deployment key').digest(),
     }),
     evidenceFolder: join(folder, 'evidence'),
+    ...{ scanner: null, scannerAway: 'refuse' },
     webhookReach: 'public' as IdentityDependencies['webhookReach'],
   })
-  const deadlines = createDeadlines({ clock: systemClock, durationMs: 25_000 })
+  const deadlines = createDeadlines({ clock, durationMs: 25_000 })
   const listener = await startPortalService({
     ...{ store, identity, portalUrl, deadlines, metrics },
+    tls: null,
     config: {
       portalListen: { hostname: '127.0.0.1', port },
       chains,
       chainSettings: new Map(Object.entries(options.rpc ?? {}).map(([name, url]) => [name, { rpcUrls: [url] }])),
     },
     requestIds: createRequestIds(),
-    clock: systemClock,
+    clock,
     report: (error) => void failures.push(error),
   })
 
@@ -110,6 +120,10 @@ export const startPortalHost = async (options: HostOptions = {}) => {
 
   return {
     ...{ store, identity, organization, failures, createOrganization, registerFor, url: ownUrl },
+    /** The clock of the store and of the page goes so far ahead. */
+    passTime: (seconds: number): void => {
+      aheadSeconds += seconds
+    },
     register: (settings?: RegisterOptions) => registerFor(organization.id, settings),
     find: async (sessionId: string): Promise<SessionState> => {
       const state = await store.sessions.find(organization.id, sessionId)

@@ -14,7 +14,8 @@ export const createVisitor = (origin: string) => {
     for (const line of response.headers.getSetCookie()) {
       const [pair = ''] = line.split(';')
       const at = pair.indexOf('=')
-      cookies.set(pair.slice(0, at), pair.slice(at + 1))
+      if (/; Max-Age=0(?:;|$)/.test(line)) cookies.delete(pair.slice(0, at))
+      else cookies.set(pair.slice(0, at), pair.slice(at + 1))
     }
   }
   const cookieHeader = (): string => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')

@@ -38,7 +38,7 @@ export const storeAttester = async (
 }
 
 export const openTestKeyring = (attesters: readonly AttesterReference[]): Promise<Keyring> =>
-  openKeyring(attesters, PASSPHRASE, chooseSecp256k1Backend('noble').backend)
+  openKeyring(attesters, async () => [PASSPHRASE], chooseSecp256k1Backend('noble').backend)
 
 /** What a pool hands to a worker, but for what belongs to the thread. */
 export const settingsFor = (

@@ -1,7 +1,7 @@
 // Policies for the workers' tests: real texts, compiled by the worker itself.
 import type { Target } from '../../../src/domain/target.ts'
 import { readPolicyDocument } from '../../../src/policy/document.ts'
-import type { ReadRevision } from '../../../src/policy/types/program.ts'
+import type { SentRevision } from '../../../src/policy/types/program.ts'
 
 /** Denies one wallet with words and one without, fails on a value over 10^18, allows the rest. */
 export const TEST_POLICY = `name: Test policy
@@ -23,7 +23,7 @@ export const WORDLESS_WALLET = '0x000000000000000000000000000000000000beef'
 export const FAILING_VALUE = '1000000000000000001'
 
 /** As the main thread hands it out; null as its document where the text is no policy. */
-export const revisionWith = (id: string, source: string): ReadRevision => {
+export const revisionWith = (id: string, source: string): SentRevision => {
   const { document, issues } = readPolicyDocument(source)
   return { id, document: issues.length === 0 ? JSON.stringify(document) : null, size: source.length }
 }

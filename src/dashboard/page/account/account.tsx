@@ -6,8 +6,9 @@ import { useSession } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Badge, Card, Page } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
 import { say } from '../ui/toast.tsx'
+import { Offers } from './offers.tsx'
 import { OneTimeCodes } from './one-time-codes.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { Sessions } from './sessions.tsx'
@@ -85,6 +86,23 @@ const Password = () => {
   )
 }
 
+/** Where else the dashboard stays closed, and what opens it. */
+const FactorNeeded = () => {
+  const { account, organizations } = useSession()
+  const { deployment, organization_ids: ids } = account.second_factor_missing
+  if (!deployment && ids.length === 0) return null
+  const names = organizations.filter(({ id }) => ids.includes(id)).map(({ name }) => name)
+  return (
+    <Notice tone="warn" title="Add a second factor">
+      <p>
+        {deployment
+          ? 'A second factor is required here, and your account has none. Until you add one-time codes or a passkey below, everything but this page is closed.'
+          : `${names.join(', ')}: a second factor is required there, and your account has none. Add one-time codes or a passkey below.`}
+      </p>
+    </Notice>
+  )
+}
+
 export const AccountPage = () => {
   const { account } = useSession()
   return (
@@ -92,6 +110,8 @@ export const AccountPage = () => {
       title="Account and security"
       badge={account.deployment_admin ? <Badge tone="info">Deployment admin</Badge> : undefined}
     >
+      <FactorNeeded />
+      <Offers />
       <div class="columns">
         <Name />
         <Password />

@@ -6,6 +6,7 @@ import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { makePasskey, passkeysPossible } from '../entry/passkey.ts'
+import { useSession } from '../shell/session.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -26,7 +27,7 @@ const AddPasskey = ({ onClose, onDone }: DialogProps) => {
     check: ({ name }) => (name.trim() === '' ? { name: 'Say where it will be kept.' } : {}),
     submit: async ({ name }): Promise<void> => {
       await makePasskey(name.trim())
-      say('Passkey kept')
+      say('Passkey kept; your other sessions have ended')
       onDone()
       onClose()
     },
@@ -46,7 +47,7 @@ const AddPasskey = ({ onClose, onDone }: DialogProps) => {
 const RemovePasskey = ({ passkey, onClose, onDone }: DialogProps & { readonly passkey: Passkey }) => {
   const action = useAction(async () => {
     await call('DELETE /me/passkeys/{passkey}', { params: { passkey: passkey.id } })
-    say('Passkey removed')
+    say('Passkey removed; your other sessions have ended')
     onDone()
     onClose()
   })
@@ -57,7 +58,10 @@ const RemovePasskey = ({ passkey, onClose, onDone }: DialogProps & { readonly pa
       action={action}
       onClose={onClose}
     >
-      <p>It opens this account no longer. Remove it on the device as well, where it would be offered in vain.</p>
+      <p>
+        It opens this account no longer. Remove it on the device as well, where it would be offered in vain. Your other
+        sessions end.
+      </p>
     </ConfirmDialog>
   )
 }
@@ -66,7 +70,11 @@ export const Passkeys = () => {
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Passkey | null>(null)
   const query = useQuery((signal) => call('GET /me/passkeys', { signal }), [])
-  const { reload } = query
+  const { refresh } = useSession()
+  const onDone = (): void => {
+    query.reload()
+    void refresh()
+  }
   const possible = passkeysPossible()
   return (
     <Card
@@ -110,8 +118,8 @@ export const Passkeys = () => {
           )
         }
       </Loaded>
-      {adding && <AddPasskey onClose={() => setAdding(false)} onDone={reload} />}
-      {removing !== null && <RemovePasskey passkey={removing} onClose={() => setRemoving(null)} onDone={reload} />}
+      {adding && <AddPasskey onClose={() => setAdding(false)} onDone={onDone} />}
+      {removing !== null && <RemovePasskey passkey={removing} onClose={() => setRemoving(null)} onDone={onDone} />}
     </Card>
   )
 }

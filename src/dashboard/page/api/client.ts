@@ -1,13 +1,16 @@
 // The one way from the pages to the admin API. Calls are typed by method and path; the types are made from the API's own
 // document. A call that finds nobody signed in tells the shell, which asks for it and lets the page stay.
-import { ApiError, NetworkError } from './errors.ts'
-import type { Operations } from './types.ts'
+import { APPROVAL_REQUIRED, ApiError, NetworkError, WaitsForApproval } from './errors.ts'
+import type { Approval, Operations } from './types.ts'
 
 const PREFIX = '/admin/v1'
 const TIMEOUT_MS = 40_000
 
 export type OperationKey = keyof Operations
-export type AnswerOf<Key extends OperationKey> = Operations[Key]['answer']
+type AnyAnswerOf<Key extends OperationKey> = Operations[Key]['answer']
+/** A change that has to wait for a second person is thrown instead. */
+export type AnswerOf<Key extends OperationKey> =
+  AnyAnswerOf<Key> extends Approval ? AnyAnswerOf<Key> : Exclude<AnyAnswerOf<Key>, Approval>
 export type BodyOf<Key extends OperationKey> = Operations[Key]['body']
 export type QueryOf<Key extends OperationKey> = Operations[Key]['query']
 
@@ -74,18 +77,54 @@ export const onSignedOut = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
+/** Asks the person for password or passkey; resolves false when they would rather not. */
+export type AskConfirmation = () => Promise<boolean>
+/** Asks the person what to tell whoever approves; resolves null when it is not to be asked for. */
+export type AskComment = () => Promise<string | null>
+
+/** Asked by calls that the server lets through only after an answer of the person; they are then made again. */
+interface Asked {
+  confirmation: AskConfirmation | null
+  comment: AskComment | null
+}
+
+const asked: Asked = { confirmation: null, comment: null }
+const onNeeded =
+  <Kind extends keyof Asked>(kind: Kind) =>
+  (ask: NonNullable<Asked[Kind]>): (() => void) => {
+    asked[kind] = ask
+    return () => {
+      asked[kind] = null as Asked[Kind]
+    }
+  }
+/** A fresh proof of who it is. */
+export const onConfirmationNeeded = onNeeded('confirmation')
+/** A second person has to approve it. */
+export const onCommentNeeded = onNeeded('comment')
+
+/** Told where the approvals are that a change now waits under: a path of the dashboard. */
+const waitListeners = new Set<(approvals: string) => void>()
+export const onChangeWaits = (listener: (approvals: string) => void): (() => void) => {
+  waitListeners.add(listener)
+  return () => waitListeners.delete(listener)
+}
+
 /** Where being signed out is an answer and not the end of a session. */
 const isEntry = (key: string): boolean => /^POST \/(sign-in|welcome)/.test(key)
 
 /** A password or code that was asked for once more, and was wrong, is a 401 as well: whoever it is stays signed in. */
 const WRONG_CREDENTIAL = 'CREDENTIAL_WRONG'
+const CONFIRMATION_REQUIRED = 'CONFIRMATION_REQUIRED'
 
-const request = async (key: string, options: Loose): Promise<Response> => {
+const send = async (key: string, options: Loose, mayWait: boolean): Promise<Response> => {
   const { body, signal, timeoutMs = TIMEOUT_MS } = options
   const method = key.slice(0, key.indexOf(' '))
   const timeout = AbortSignal.timeout(timeoutMs)
   const raw = body instanceof Blob
-  const type = raw ? body.type : 'application/json'
+  const headers = {
+    'content-type': raw ? body.type : 'application/json',
+    ...(mayWait ? {} : { 'x-approval': 'refuse' }),
+  }
   let response: Response
   try {
     response = await fetch(addressOf(key, options), {
@@ -94,7 +133,7 @@ const request = async (key: string, options: Loose): Promise<Response> => {
       cache: 'no-store',
       redirect: 'error',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      ...(method === 'GET' ? {} : { headers: { 'content-type': type }, body: raw ? body : JSON.stringify(body ?? {}) }),
+      ...(method === 'GET' ? {} : { headers, body: raw ? body : JSON.stringify(body ?? {}) }),
     })
   } catch (error) {
     // Nobody waits for it any more.
@@ -109,16 +148,52 @@ const request = async (key: string, options: Loose): Promise<Response> => {
   throw failure
 }
 
+/** Each is asked once, and the proof once more after a comment, which may take a while: a second refusal is an answer. */
+const request = async (key: string, options: Loose): Promise<Response> => {
+  let { confirmation, comment } = asked
+  let sent = options
+  for (;;) {
+    try {
+      return await send(key, sent, comment === null)
+    } catch (error) {
+      const code = error instanceof ApiError ? error.code : ''
+      if (code === CONFIRMATION_REQUIRED && confirmation !== null) {
+        if (!(await confirmation())) throw error
+        confirmation = null
+      } else if (code === APPROVAL_REQUIRED && comment !== null) {
+        const text = await comment()
+        if (text === null) throw error
+        sent = { ...sent, query: { ...sent.query, comment: text } }
+        comment = null
+        confirmation = asked.confirmation
+      } else {
+        throw error
+      }
+    }
+  }
+}
+
 /**
- * @throws ApiError when the server refuses, NetworkError when it is not reached
+ * @throws ApiError when the server refuses, NetworkError when it is not reached, WaitsForApproval when nothing has changed
+ * yet
  */
 export const call = async <Key extends OperationKey>(key: Key, ...[options]: Rest<Key>): Promise<AnswerOf<Key>> => {
   const response = await request(key, (options ?? {}) as Loose)
   if (response.status === 204) return undefined as AnswerOf<Key>
   if (!(response.headers.get('content-type') ?? '').startsWith('application/json')) return response as AnswerOf<Key>
+  let answer: unknown
   try {
-    return (await response.json()) as AnswerOf<Key>
+    answer = await response.json()
   } catch {
     throw new NetworkError('cut off')
   }
+  // Other answers with this status are jobs.
+  if (response.status === 202 && typeof answer === 'object' && answer !== null && 'requested_by' in answer) {
+    const { organization } = (options as Loose | undefined)?.params ?? {}
+    for (const listener of waitListeners) {
+      listener(organization === undefined ? '/approvals' : `/o/${encodeURIComponent(organization)}/approvals`)
+    }
+    throw new WaitsForApproval('a second person has to approve it')
+  }
+  return answer as AnswerOf<Key>
 }

@@ -45,6 +45,14 @@ export class NetworkError extends Error {
   override readonly name = 'NetworkError'
 }
 
+/** A second person has to approve it: nothing has changed yet. */
+export class WaitsForApproval extends Error {
+  override readonly name = 'WaitsForApproval'
+}
+
+/** It would wait for a second person, and nobody asked for that after all. */
+export const APPROVAL_REQUIRED = 'APPROVAL_REQUIRED'
+
 /** The person was asked for a passkey and gave none, or the browser has none: it does not say which. */
 export class PasskeyRefusedError extends Error {
   override readonly name = 'PasskeyRefusedError'
@@ -94,7 +102,22 @@ export const problemText = (error: unknown): ProblemText => {
   if (!(error instanceof ApiError)) {
     return { title: 'This page failed', text: 'That is a fault of the page. Reload it and try again.', requestId: null }
   }
-  const { status, detail, requestId, retryAfterSeconds } = error
+  const { status, code, detail, requestId, retryAfterSeconds } = error
+  if (code === 'CONFIRMATION_REQUIRED') {
+    return {
+      title: 'Nothing was changed',
+      text: 'This needs your password or a passkey once more. Try again and confirm that it is you.',
+      requestId,
+    }
+  }
+  if (code === APPROVAL_REQUIRED) {
+    return {
+      title: 'Nothing was asked for',
+      text: 'A second person has to approve this. Try again to ask for it.',
+      requestId,
+    }
+  }
+  if (code === 'SECOND_FACTOR_MISSING') return { title: 'A second factor is needed', text: sentence(detail), requestId }
   if (status === 403) return { title: 'Not allowed', text: sentence(detail), requestId }
   if (status === 404) return { title: 'Not found', text: sentence(detail), requestId }
   if (status === 409) return { title: 'That does not go together', text: sentence(detail), requestId }

@@ -19,8 +19,15 @@ export interface Account {
   }[]
   readonly has_totp: boolean
   readonly recovery_codes_left: number
+  readonly has_passkeys: boolean
   /** False where the page’s address is a number: passkeys need a name */
   readonly passkeys_possible: boolean
+  readonly second_factor_missing: {
+    /** What belongs to the deployment or an organization is refused until this account has one */
+    readonly deployment: boolean
+    /** These organizations are */
+    readonly organization_ids: readonly string[]
+  }
 }
 
 export interface AddressList {
@@ -61,11 +68,45 @@ export interface ApiKey {
 
 export interface Approval {
   readonly id: string
-  readonly action: 'policy.activate' | 'settings.second-person-off' | 'attester.add' | 'attester.retire'
+  readonly action:
+    | 'policy.activate'
+    | 'project.create'
+    | 'project.change'
+    | 'binding.create'
+    | 'binding.remove'
+    | 'list.create'
+    | 'list.edit'
+    | 'list.upload'
+    | 'list.source'
+    | 'list.source-end'
+    | 'list.remove'
+    | 'member.add'
+    | 'member.role'
+    | 'member.remove'
+    | 'member.invite'
+    | 'organization.level'
+    | 'organization.verification-trust'
+    | 'account.create'
+    | 'account.change'
+    | 'attester.add'
+    | 'attester.retire'
+    | 'settings.second-person-off'
   /** Id of what is to be changed */
   readonly subject: string
-  /** What is to be done */
-  readonly detail: Readonly<Record<string, unknown>>
+  /** As it was called then */
+  readonly name: string
+  /** What the one who asked saw; null: nothing */
+  readonly changes: readonly {
+    readonly what: string
+    readonly before: string | null
+    readonly after: string | null
+  }[]
+  /** Between the revision that decided then and the one asked for, as `diffRevisions` says it */
+  readonly differences: readonly Readonly<Record<string, unknown>>[] | null
+  /** What shadow and replay said then */
+  readonly effects: readonly string[]
+  /** By the one who asked */
+  readonly comment: string
   readonly state: 'pending' | 'approved' | 'rejected' | 'expired'
   /** Account */
   readonly requested_by: string
@@ -102,6 +143,8 @@ export interface AuditEntry {
   /** What was given; where a value changed, before and after */
   readonly detail: Readonly<Record<string, unknown>>
   readonly request_id: string
+  /** Where the request came from; empty for what came over no network */
+  readonly address: string
   readonly previous_hash: string
   /** SHA-256 over the entry and the hash of the one before it */
   readonly hash: string
@@ -179,7 +222,7 @@ export interface Decision {
   readonly at: string
   readonly kind: 'attestation' | 'task'
   readonly verdict: 'compliant' | 'denied'
-  /** The answer came after the deadline and was never sent */
+  /** The answer came after the deadline and was not sent then; a repetition with the same Idempotency-Key may still get it */
   readonly withheld: boolean
   readonly project_id: string
   readonly policy_id: string
@@ -188,6 +231,8 @@ export interface Decision {
   readonly verification_hash: string
   readonly chain: string
   readonly from: string
+  /** The user whom `from` represents */
+  readonly on_behalf: string | null
   readonly to: string
   readonly value: string
   readonly data_sha256: string
@@ -238,7 +283,7 @@ export interface DecisionProof {
 }
 
 export interface DeploymentSettings {
-  /** Attester keys change only when someone else approves */
+  /** Attester keys, deployment admins and shared lists change only when someone else approves */
   readonly second_person: boolean
 }
 
@@ -400,6 +445,19 @@ export interface Member {
   readonly created_at: string
 }
 
+export interface MemberOffer {
+  readonly id: string
+  /** As it was asked for; whose account it is, is not said */
+  readonly email: string
+  /** Each may do all that the ones after it may */
+  readonly role: 'organization-admin' | 'reviewer' | 'viewer'
+  /** As the audit log names them */
+  readonly asked_by: string
+  readonly asked_by_name: string
+  readonly created_at: string
+  readonly expires_at: string
+}
+
 export interface OneTimeLink {
   /** Opens once; not shown again */
   readonly url: string
@@ -416,9 +474,27 @@ export interface Organization {
   readonly created_at: string
 }
 
+export interface OrganizationSecondFactorRule {
+  /** People without a second factor are not let into this organization */
+  readonly required: boolean
+  /** The deployment requires one of everybody, whatever stands here */
+  readonly required_everywhere: boolean
+}
+
 export interface OrganizationSettings {
-  /** A policy’s revision becomes live only when someone else approves */
+  /** What changes who gets signed for is done only when someone else approves */
   readonly second_person: boolean
+}
+
+export interface OwnOffer {
+  readonly id: string
+  readonly organization_id: string
+  readonly organization_name: string
+  /** Each may do all that the ones after it may */
+  readonly role: 'organization-admin' | 'reviewer' | 'viewer'
+  readonly asked_by_name: string
+  readonly created_at: string
+  readonly expires_at: string
 }
 
 export interface Passkey {
@@ -527,6 +603,8 @@ export interface Project {
   /** What its contracts carry as their policy id; signed */
   readonly verification_hash: string
   readonly policy_id: string
+  /** False: its policy has no active revision, and every request for the project is refused. Activate one */
+  readonly policy_active: boolean
   /** How long an attestation is valid, seconds */
   readonly lifetime_seconds: number
   readonly created_at: string
@@ -557,6 +635,26 @@ export interface RevisionWithSource {
   readonly shadow: boolean
   readonly created_at: string
   readonly source: string
+}
+
+export interface SavedRevision {
+  readonly id: string
+  readonly policy_id: string
+  readonly number: number
+  /** SHA-256 of the document */
+  readonly content_hash: string
+  /** v1: how many attester keys sign */
+  readonly quorum: number
+  readonly active: boolean
+  readonly shadow: boolean
+  readonly created_at: string
+  /** What is likely not meant, with what probably is. It keeps nothing from being saved */
+  readonly warnings: readonly PolicyIssue[]
+}
+
+export interface SecondFactorRule {
+  /** People without a second factor are let in only to make one */
+  readonly required: boolean
 }
 
 export interface Session {
@@ -673,6 +771,8 @@ export interface Simulation {
   }[]
   /** What was known beyond the request */
   readonly facts: Readonly<Record<string, unknown>>
+  /** Screeners and reads that only an organization admin’s trial asks: give their answers in `facts` */
+  readonly unasked: readonly string[]
 }
 
 export interface UploadedList {
@@ -713,6 +813,17 @@ export interface UserSession {
   /** Within a minute */
   readonly last_seen_at: string
   readonly expires_at: string
+}
+
+export interface VerificationTrust {
+  /** Whose completed, shared verifications at the organization’s level verify a wallet here, beside its own */
+  readonly trusts: 'all' | 'listed' | 'none'
+  /** Those listed; empty for `all` and `none` */
+  readonly organizations: readonly {
+    readonly id: string
+    readonly slug: string
+    readonly name: string
+  }[]
 }
 
 export interface WebhookEndpoint {
@@ -847,6 +958,35 @@ export interface Operations {
     }
     answer: undefined
   }
+  'POST /me/confirm': {
+    params: None
+    query: None
+    body: {
+      /** 12 to 256 characters */
+      readonly password: string
+    }
+    answer: undefined
+  }
+  'POST /me/confirm/passkey/options': {
+    params: None
+    query: None
+    body: None | undefined
+    answer: {
+      readonly challenge_id: string
+      /** Options for navigator.credentials, as JSON */
+      readonly options: Readonly<Record<string, unknown>>
+    }
+  }
+  'POST /me/confirm/passkey': {
+    params: None
+    query: None
+    body: {
+      readonly challenge_id: string
+      /** What navigator.credentials answered, as JSON (Web Authentication, level 3: PublicKeyCredential.toJSON) */
+      readonly credential: Readonly<Record<string, unknown>>
+    }
+    answer: undefined
+  }
   'GET /me/sessions': {
     params: None
     query: None
@@ -872,10 +1012,7 @@ export interface Operations {
   'POST /me/totp': {
     params: None
     query: None
-    body: {
-      /** 12 to 256 characters */
-      readonly password: string
-    }
+    body: None | undefined
     answer: {
       /** Base32, to be typed in by hand */
       readonly secret: string
@@ -896,10 +1033,7 @@ export interface Operations {
   'POST /me/totp/remove': {
     params: None
     query: None
-    body: {
-      /** 12 to 256 characters */
-      readonly password: string
-    }
+    body: None | undefined
     answer: undefined
   }
   'GET /me/passkeys': {
@@ -971,14 +1105,14 @@ export interface Operations {
   }
   'PATCH /organizations/{organization}': {
     params: { readonly organization: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** As people read it */
       readonly name?: string | undefined
       /** How closely people and businesses are checked; a wallet verified at a lower one is not verified */
       readonly level?: 'basic' | 'standard' | 'enhanced' | undefined
     }
-    answer: Organization
+    answer: Organization | Approval
   }
   'GET /organizations/{organization}/settings': {
     params: { readonly organization: string }
@@ -988,7 +1122,7 @@ export interface Operations {
   }
   'PATCH /organizations/{organization}/settings': {
     params: { readonly organization: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       readonly second_person: boolean
     }
@@ -1033,6 +1167,46 @@ export interface Operations {
     }
     answer: EvidenceRetention
   }
+  'GET /organizations/{organization}/verification-trust': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: VerificationTrust
+  }
+  'PUT /organizations/{organization}/verification-trust': {
+    params: { readonly organization: string }
+    query: { readonly comment?: string | undefined }
+    body: {
+      readonly trusts: 'all' | 'listed' | 'none'
+      /** For `listed`: ids, or short names of organizations that the caller may see */
+      readonly organizations?: readonly string[] | undefined
+    }
+    answer: VerificationTrust | Approval
+  }
+  'GET /organizations/{organization}/second-factor-rule': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: OrganizationSecondFactorRule
+  }
+  'PUT /organizations/{organization}/second-factor-rule': {
+    params: { readonly organization: string }
+    query: None
+    body: SecondFactorRule
+    answer: OrganizationSecondFactorRule
+  }
+  'GET /deployment/second-factor-rule': {
+    params: None
+    query: None
+    body: undefined
+    answer: SecondFactorRule
+  }
+  'PUT /deployment/second-factor-rule': {
+    params: None
+    query: None
+    body: SecondFactorRule
+    answer: SecondFactorRule
+  }
   'GET /organizations/{organization}/members': {
     params: { readonly organization: string }
     query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
@@ -1045,40 +1219,44 @@ export interface Operations {
   }
   'POST /organizations/{organization}/members': {
     params: { readonly organization: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** Email address; upper and lower case are one */
       readonly email: string
-      /** As colleagues see it */
+      /** As colleagues see it; of use for a new account only */
       readonly name: string
       /** Each may do all that the ones after it may */
       readonly role: 'organization-admin' | 'reviewer' | 'viewer'
     }
-    answer: {
-      readonly member: Member
-      readonly invitation: OneTimeLink | null
-    }
+    answer:
+      | {
+          readonly member: Member | null
+          readonly invitation: OneTimeLink | null
+          readonly offer: MemberOffer | null
+          readonly acceptance: OneTimeLink | null
+        }
+      | Approval
   }
   'PATCH /organizations/{organization}/members/{user}': {
     params: { readonly organization: string; readonly user: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** Each may do all that the ones after it may */
       readonly role: 'organization-admin' | 'reviewer' | 'viewer'
     }
-    answer: Member
+    answer: Member | Approval
   }
   'DELETE /organizations/{organization}/members/{user}': {
     params: { readonly organization: string; readonly user: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: undefined
-    answer: undefined
+    answer: Approval | undefined
   }
   'POST /organizations/{organization}/members/{user}/invitation': {
     params: { readonly organization: string; readonly user: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: None | undefined
-    answer: OneTimeLink
+    answer: OneTimeLink | Approval
   }
   'GET /users': {
     params: None
@@ -1092,7 +1270,7 @@ export interface Operations {
   }
   'POST /users': {
     params: None
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** Email address; upper and lower case are one */
       readonly email: string
@@ -1100,19 +1278,21 @@ export interface Operations {
       readonly name: string
       readonly deployment_admin: boolean
     }
-    answer: {
-      readonly user: User
-      readonly invitation: OneTimeLink | null
-    }
+    answer:
+      | {
+          readonly user: User
+          readonly invitation: OneTimeLink | null
+        }
+      | Approval
   }
   'PATCH /users/{user}': {
     params: { readonly user: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       readonly deployment_admin?: boolean | undefined
       readonly disabled?: boolean | undefined
     }
-    answer: User
+    answer: User | Approval
   }
   'POST /users/{user}/recovery': {
     params: { readonly user: string }
@@ -1131,6 +1311,59 @@ export interface Operations {
     answer: {
       readonly ended: number
     }
+  }
+  'GET /organizations/{organization}/member-offers': {
+    params: { readonly organization: string }
+    query: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    body: undefined
+    answer: {
+      readonly data: readonly MemberOffer[]
+      /** Send it as `cursor` for the next page; null on the last. */
+      readonly next_cursor: string | null
+    }
+  }
+  'PATCH /organizations/{organization}/member-offers/{offer}': {
+    params: { readonly organization: string; readonly offer: string }
+    query: { readonly comment?: string | undefined }
+    body: {
+      /** Each may do all that the ones after it may */
+      readonly role: 'organization-admin' | 'reviewer' | 'viewer'
+    }
+    answer: MemberOffer | Approval
+  }
+  'DELETE /organizations/{organization}/member-offers/{offer}': {
+    params: { readonly organization: string; readonly offer: string }
+    query: None
+    body: undefined
+    answer: undefined
+  }
+  'POST /organizations/{organization}/member-offers/{offer}/link': {
+    params: { readonly organization: string; readonly offer: string }
+    query: None
+    body: None | undefined
+    answer: OneTimeLink
+  }
+  'GET /me/offers': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly OwnOffer[]
+    }
+  }
+  'POST /me/offers/{offer}/accept': {
+    params: { readonly offer: string }
+    query: None
+    body: {
+      readonly code: string
+    }
+    answer: undefined
+  }
+  'POST /me/offers/{offer}/decline': {
+    params: { readonly offer: string }
+    query: None
+    body: None | undefined
+    answer: undefined
   }
   'GET /organizations/{organization}/keys': {
     params: { readonly organization: string }
@@ -1218,7 +1451,7 @@ export interface Operations {
   }
   'POST /organizations/{organization}/projects': {
     params: { readonly organization: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** As people read it */
       readonly name: string
@@ -1228,7 +1461,7 @@ export interface Operations {
       /** Only to keep one that contracts already carry */
       readonly verification_hash?: string | undefined
     }
-    answer: Project
+    answer: Project | Approval
   }
   'GET /organizations/{organization}/projects/{project}': {
     params: { readonly organization: string; readonly project: string }
@@ -1238,7 +1471,7 @@ export interface Operations {
   }
   'PATCH /organizations/{organization}/projects/{project}': {
     params: { readonly organization: string; readonly project: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** As people read it */
       readonly name?: string | undefined
@@ -1246,7 +1479,7 @@ export interface Operations {
       /** How long an attestation is valid, seconds */
       readonly lifetime_seconds?: number | undefined
     }
-    answer: Project
+    answer: Project | Approval
   }
   'GET /organizations/{organization}/bindings': {
     params: { readonly organization: string }
@@ -1265,20 +1498,20 @@ export interface Operations {
   }
   'POST /organizations/{organization}/bindings': {
     params: { readonly organization: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       readonly project_id: string
       /** A chain’s name, for example base or solana */
       readonly chain: string
       readonly address: string
     }
-    answer: Binding
+    answer: Binding | Approval
   }
   'DELETE /organizations/{organization}/bindings/{binding}': {
     params: { readonly organization: string; readonly binding: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: undefined
-    answer: undefined
+    answer: Approval | undefined
   }
   'GET /organizations/{organization}/policies': {
     params: { readonly organization: string }
@@ -1300,6 +1533,8 @@ export interface Operations {
     answer: {
       readonly policy: Policy
       readonly revision: Revision
+      /** What is likely not meant, with what probably is. It keeps nothing from being saved */
+      readonly warnings: readonly PolicyIssue[]
     }
   }
   'GET /organizations/{organization}/policies/{policy}': {
@@ -1325,7 +1560,7 @@ export interface Operations {
       /** The document, YAML or JSON */
       readonly source: string
     }
-    answer: Revision
+    answer: SavedRevision
   }
   'GET /organizations/{organization}/policies/{policy}/revisions/{revision}': {
     params: { readonly organization: string; readonly policy: string; readonly revision: string }
@@ -1344,7 +1579,7 @@ export interface Operations {
   }
   'POST /organizations/{organization}/policies/{policy}/activate': {
     params: { readonly organization: string; readonly policy: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       readonly revision_id: string
       readonly version?: number | undefined
@@ -1398,6 +1633,8 @@ export interface Operations {
     answer: {
       readonly valid: boolean
       readonly issues: readonly PolicyIssue[]
+      /** What is likely not meant, with what probably is. It keeps nothing from being saved */
+      readonly warnings: readonly PolicyIssue[]
       readonly policy: CheckedPolicy | null
     }
   }
@@ -1414,6 +1651,8 @@ export interface Operations {
                 readonly chain?: string | undefined
                 /** The end user’s wallet */
                 readonly from?: string | undefined
+                /** The user whom `from` represents */
+                readonly on_behalf?: string | undefined
                 /** The contract or program; left out: a project is asked for */
                 readonly to?: string | undefined
                 /** Call data, 0x-hex */
@@ -1427,7 +1666,7 @@ export interface Operations {
             | undefined
           /** uuid of a recorded decision */
           readonly decision?: string | undefined
-          /** geography, identity, screeners, reads, velocity: as the documents’ own tests have them */
+          /** geography, identity, onBehalfIdentity, screeners, reads, velocity: as the documents’ own tests have them */
           readonly facts?: Readonly<Record<string, unknown>> | undefined
           readonly lists?:
             | Readonly<
@@ -1495,13 +1734,13 @@ export interface Operations {
   }
   'POST /organizations/{organization}/lists': {
     params: { readonly organization: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** a lower-case letter, then up to 63 lower-case letters, digits and underscores */
       readonly name: string
       readonly description?: string | undefined
     }
-    answer: AddressList
+    answer: AddressList | Approval
   }
   'GET /organizations/{organization}/lists/{list}': {
     params: { readonly organization: string; readonly list: string }
@@ -1511,13 +1750,13 @@ export interface Operations {
   }
   'DELETE /organizations/{organization}/lists/{list}': {
     params: { readonly organization: string; readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: undefined
-    answer: undefined
+    answer: Approval | undefined
   }
   'POST /organizations/{organization}/lists/{list}/entries': {
     params: { readonly organization: string; readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body:
       | {
           readonly add?:
@@ -1530,10 +1769,12 @@ export interface Operations {
           readonly remove?: readonly string[] | undefined
         }
       | undefined
-    answer: {
-      readonly list: AddressList
-      readonly changed: number
-    }
+    answer:
+      | {
+          readonly list: AddressList
+          readonly changed: number
+        }
+      | Approval
   }
   'GET /organizations/{organization}/lists/{list}/entries': {
     params: { readonly organization: string; readonly list: string }
@@ -1563,9 +1804,13 @@ export interface Operations {
   }
   'PUT /organizations/{organization}/lists/{list}/content': {
     params: { readonly organization: string; readonly list: string }
-    query: { readonly merge?: boolean | undefined; readonly skip_bad?: boolean | undefined }
+    query: {
+      readonly merge?: boolean | undefined
+      readonly skip_bad?: boolean | undefined
+      readonly comment?: string | undefined
+    }
     body: Blob
-    answer: UploadedList
+    answer: UploadedList | Approval
   }
   'GET /organizations/{organization}/lists/{list}/content': {
     params: { readonly organization: string; readonly list: string }
@@ -1583,13 +1828,13 @@ export interface Operations {
   }
   'POST /lists': {
     params: None
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       /** a lower-case letter, then up to 63 lower-case letters, digits and underscores */
       readonly name: string
       readonly description?: string | undefined
     }
-    answer: AddressList
+    answer: AddressList | Approval
   }
   'GET /lists/{list}': {
     params: { readonly list: string }
@@ -1599,13 +1844,13 @@ export interface Operations {
   }
   'DELETE /lists/{list}': {
     params: { readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: undefined
-    answer: undefined
+    answer: Approval | undefined
   }
   'POST /lists/{list}/entries': {
     params: { readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body:
       | {
           readonly add?:
@@ -1618,10 +1863,12 @@ export interface Operations {
           readonly remove?: readonly string[] | undefined
         }
       | undefined
-    answer: {
-      readonly list: AddressList
-      readonly changed: number
-    }
+    answer:
+      | {
+          readonly list: AddressList
+          readonly changed: number
+        }
+      | Approval
   }
   'GET /lists/{list}/entries': {
     params: { readonly list: string }
@@ -1651,9 +1898,13 @@ export interface Operations {
   }
   'PUT /lists/{list}/content': {
     params: { readonly list: string }
-    query: { readonly merge?: boolean | undefined; readonly skip_bad?: boolean | undefined }
+    query: {
+      readonly merge?: boolean | undefined
+      readonly skip_bad?: boolean | undefined
+      readonly comment?: string | undefined
+    }
     body: Blob
-    answer: UploadedList
+    answer: UploadedList | Approval
   }
   'GET /lists/{list}/content': {
     params: { readonly list: string }
@@ -1669,7 +1920,7 @@ export interface Operations {
   }
   'PUT /organizations/{organization}/lists/{list}/source': {
     params: { readonly organization: string; readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       readonly url: string
       /** sdn-advanced: the US Treasury’s sdn_advanced.xml */
@@ -1678,13 +1929,13 @@ export interface Operations {
       readonly every_seconds?: number | undefined
       readonly skip_bad_lines?: boolean | undefined
     }
-    answer: ListSource
+    answer: ListSource | Approval
   }
   'DELETE /organizations/{organization}/lists/{list}/source': {
     params: { readonly organization: string; readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: undefined
-    answer: undefined
+    answer: Approval | undefined
   }
   'POST /organizations/{organization}/lists/{list}/source/refresh': {
     params: { readonly organization: string; readonly list: string }
@@ -1700,7 +1951,7 @@ export interface Operations {
   }
   'PUT /lists/{list}/source': {
     params: { readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: {
       readonly url: string
       /** sdn-advanced: the US Treasury’s sdn_advanced.xml */
@@ -1711,13 +1962,13 @@ export interface Operations {
       /** How near its address may be */
       readonly reach?: 'public' | 'private' | 'loopback' | undefined
     }
-    answer: ListSource
+    answer: ListSource | Approval
   }
   'DELETE /lists/{list}/source': {
     params: { readonly list: string }
-    query: None
+    query: { readonly comment?: string | undefined }
     body: undefined
-    answer: undefined
+    answer: Approval | undefined
   }
   'POST /lists/{list}/source/refresh': {
     params: { readonly list: string }
@@ -1783,6 +2034,8 @@ export interface Operations {
       readonly sequence: number
       readonly public_comment?: string | null | undefined
       readonly private_comment?: string | null | undefined
+      /** With `retry`: evidence fields and document kinds to be done again, or `wallets` */
+      readonly corrections?: readonly string[] | undefined
     }
     answer: SessionDetail
   }
@@ -2054,6 +2307,7 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly overridden?: boolean | undefined
     }
     body: undefined
     answer: {
@@ -2070,6 +2324,7 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly overridden?: boolean | undefined
     }
     body: undefined
     answer: {
@@ -2083,6 +2338,117 @@ export interface Operations {
     query: None
     body: undefined
     answer: AuditVerification
+  }
+  'GET /deployment': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly id: string
+      readonly version: string
+      /** Signing backend */
+      readonly signer: string
+      /** Where the attestation and identity APIs answer, without a trailing slash */
+      readonly api_url: string
+      readonly chains: readonly {
+        readonly name: string
+        readonly family: 'evm' | 'solana'
+        readonly chain_id: number | null
+      }[]
+    }
+  }
+  'GET /deployment/settings': {
+    params: None
+    query: None
+    body: undefined
+    answer: DeploymentSettings
+  }
+  'PATCH /deployment/settings': {
+    params: None
+    query: { readonly comment?: string | undefined }
+    body: {
+      readonly second_person: boolean
+    }
+    answer: DeploymentSettings | Approval
+  }
+  'GET /pool': {
+    params: None
+    query: None
+    body: undefined
+    answer: Pool
+  }
+  'PATCH /pool': {
+    params: None
+    query: None
+    body:
+      | {
+          readonly processes?: number | undefined
+          /** Of each process */
+          readonly workers?: number | undefined
+        }
+      | undefined
+    answer: Pool
+  }
+  'GET /live': {
+    params: None
+    query: { readonly window?: '15m' | '24h' | undefined }
+    body: undefined
+    answer: {
+      readonly points: readonly LivePoint[]
+    }
+  }
+  'GET /live/stream': {
+    params: None
+    query: None
+    body: undefined
+    answer: Response
+  }
+  'GET /attesters': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly Attester[]
+    }
+  }
+  'POST /attesters': {
+    params: None
+    query: { readonly comment?: string | undefined }
+    body: {
+      /** secp256k1 for EVM chains, Ed25519 for Solana */
+      readonly kind: 'secp256k1' | 'ed25519'
+    }
+    answer: Attester | Approval
+  }
+  'POST /attesters/{attester}/retire': {
+    params: { readonly attester: string }
+    query: { readonly comment?: string | undefined }
+    body:
+      | {
+          readonly final?: boolean | undefined
+        }
+      | undefined
+    answer: Attester | Approval
+  }
+  'GET /chain-checks': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly data: readonly ChainFinding[]
+    }
+  }
+  'GET /openapi.json': {
+    params: None
+    query: None
+    body: undefined
+    answer: Readonly<Record<string, unknown>>
+  }
+  'GET /openapi/{document}': {
+    params: { readonly document: string }
+    query: None
+    body: undefined
+    answer: Readonly<Record<string, unknown>>
   }
   'GET /organizations/{organization}/approvals': {
     params: { readonly organization: string }
@@ -2147,116 +2513,5 @@ export interface Operations {
       readonly approve: boolean
     }
     answer: Approval
-  }
-  'GET /deployment': {
-    params: None
-    query: None
-    body: undefined
-    answer: {
-      readonly id: string
-      readonly version: string
-      /** Signing backend */
-      readonly signer: string
-      /** Where the attestation and identity APIs answer, without a trailing slash */
-      readonly api_url: string
-      readonly chains: readonly {
-        readonly name: string
-        readonly family: 'evm' | 'solana'
-        readonly chain_id: number | null
-      }[]
-    }
-  }
-  'GET /deployment/settings': {
-    params: None
-    query: None
-    body: undefined
-    answer: DeploymentSettings
-  }
-  'PATCH /deployment/settings': {
-    params: None
-    query: None
-    body: {
-      readonly second_person: boolean
-    }
-    answer: DeploymentSettings | Approval
-  }
-  'GET /pool': {
-    params: None
-    query: None
-    body: undefined
-    answer: Pool
-  }
-  'PATCH /pool': {
-    params: None
-    query: None
-    body:
-      | {
-          readonly processes?: number | undefined
-          /** Of each process */
-          readonly workers?: number | undefined
-        }
-      | undefined
-    answer: Pool
-  }
-  'GET /live': {
-    params: None
-    query: { readonly window?: '15m' | '24h' | undefined }
-    body: undefined
-    answer: {
-      readonly points: readonly LivePoint[]
-    }
-  }
-  'GET /live/stream': {
-    params: None
-    query: None
-    body: undefined
-    answer: Response
-  }
-  'GET /attesters': {
-    params: None
-    query: None
-    body: undefined
-    answer: {
-      readonly data: readonly Attester[]
-    }
-  }
-  'POST /attesters': {
-    params: None
-    query: None
-    body: {
-      /** secp256k1 for EVM chains, Ed25519 for Solana */
-      readonly kind: 'secp256k1' | 'ed25519'
-    }
-    answer: Attester | Approval
-  }
-  'POST /attesters/{attester}/retire': {
-    params: { readonly attester: string }
-    query: None
-    body:
-      | {
-          readonly final?: boolean | undefined
-        }
-      | undefined
-    answer: Attester | Approval
-  }
-  'GET /chain-checks': {
-    params: None
-    query: None
-    body: undefined
-    answer: {
-      readonly data: readonly ChainFinding[]
-    }
-  }
-  'GET /openapi.json': {
-    params: None
-    query: None
-    body: undefined
-    answer: Readonly<Record<string, unknown>>
-  }
-  'GET /openapi/{document}': {
-    params: { readonly document: string }
-    query: None
-    body: undefined
-    answer: Readonly<Record<string, unknown>>
   }
 }

@@ -1,43 +1,63 @@
-// Changes that wait for a second person: someone other than who asked looks at them, and lets them pass or not.
+// Changes that wait for a second person: someone other than who asked looks at them, and lets them pass or not. Below them,
+// the changes for which the rule was overridden at the command line.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { Approval } from '../api/types.ts'
-import { describeDetail } from '../audit/detail.ts'
+import type { Approval, AuditEntry } from '../api/types.ts'
+import { Overridden } from '../audit/overridden.tsx'
 import { useAction } from '../data/use-action.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 import { readWaitingAgain } from '../shell/waiting.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
-import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { PagedTable } from '../ui/table.tsx'
+import { Card, Empty, Loading, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
+import { ApprovalCard, SeenChanges } from './approval.tsx'
+import { ACTIONS } from './words.ts'
 
-const ACTIONS: Readonly<Record<Approval['action'], string>> = {
-  'policy.activate': 'Make a policy’s revision live',
-  'settings.second-person-off': 'Ask for no second person any more',
-  'attester.add': 'Use a new attester key',
-  'attester.retire': 'Retire an attester key',
+interface Asked {
+  readonly approval: Approval
+  readonly approve: boolean
 }
-
-const STATES = {
-  pending: <Badge tone="warn">Waiting</Badge>,
-  approved: <Badge tone="good">Approved</Badge>,
-  rejected: <Badge tone="bad">Rejected</Badge>,
-  expired: <Badge>Expired</Badge>,
-} as const
 
 interface ApprovalsOfProps {
   readonly lead: string
   readonly pages: Pages<Approval>
+  /** Null: not for this account to see. */
+  readonly overrides: Pages<AuditEntry> | null
   readonly decide: (approval: Approval, approve: boolean) => Promise<unknown>
   readonly mayDecide: boolean
 }
 
-const ApprovalsOf = ({ lead, pages, decide, mayDecide }: ApprovalsOfProps) => {
+const Overrides = ({ pages }: { readonly pages: Pages<AuditEntry> }) => {
+  if (pages.items === null || pages.items.length === 0) return <Problem error={pages.error} retry={pages.reload} />
+  return (
+    <Card
+      title="Done without a second person"
+      text="At the command line, where whoever runs the machine can override it."
+    >
+      <ul class="approval-overrides">
+        {pages.items.map((entry) => (
+          <li key={entry.sequence}>
+            <Overridden detail={entry.detail} /> <strong>{entry.action}</strong> {entry.subject} by {entry.actor_name}{' '}
+            <Time at={entry.at} />
+          </li>
+        ))}
+      </ul>
+      {pages.more && (
+        <Button small busy={pages.loading} onClick={pages.loadMore}>
+          Show more
+        </Button>
+      )}
+    </Card>
+  )
+}
+
+const ApprovalsOf = ({ lead, pages, overrides, decide, mayDecide }: ApprovalsOfProps) => {
   const { account } = useSession()
-  const [asked, setAsked] = useState<{ readonly approval: Approval; readonly approve: boolean } | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
   const action = useAction(async () => {
     if (asked === null) return
     await decide(asked.approval, asked.approve)
@@ -47,69 +67,45 @@ const ApprovalsOf = ({ lead, pages, decide, mayDecide }: ApprovalsOfProps) => {
     readWaitingAgain()
   })
   const isOwn = ({ requested_by: by }: Approval): boolean => account.id === by || account.id === `user:${by}`
+  const { items, error, loading, more, loadMore, reload } = pages
   return (
     <Page title="Approvals" lead={lead}>
-      <Card flush>
-        <PagedTable<Approval>
-          caption="Changes that wait or waited"
-          pages={pages}
-          rowKey={({ id }) => id}
-          dimmed={({ state }) => state !== 'pending'}
-          columns={[
-            {
-              label: 'Change',
-              cell: (approval) => (
-                <span class="cell-stack">
-                  <strong>{ACTIONS[approval.action]}</strong>
-                  <span class="faint">{describeDetail(approval.detail)}</span>
-                </span>
-              ),
-            },
-            {
-              label: 'Asked by',
-              cell: (approval) => (
-                <>
-                  {approval.requested_by_name} {isOwn(approval) && <Badge>You</Badge>}
-                </>
-              ),
-            },
-            { label: 'State', narrow: true, cell: ({ state }) => STATES[state] },
-            { label: 'Decided by', cell: ({ decided_by_name: name }) => name },
-            {
-              label: 'When',
-              narrow: true,
-              cell: ({ created_at: created, decided_at: decided }) => <Time at={decided ?? created} />,
-            },
-            {
-              label: '',
-              align: 'end',
-              narrow: true,
-              cell: (approval) =>
-                mayDecide &&
-                approval.state === 'pending' && (
-                  <span class="button-pair">
-                    {!isOwn(approval) && (
-                      <Button small icon="check" onClick={() => setAsked({ approval, approve: true })}>
-                        Approve
-                      </Button>
-                    )}
-                    <Button small onClick={() => setAsked({ approval, approve: false })}>
-                      {isOwn(approval) ? 'Take back' : 'Reject'}
-                    </Button>
-                  </span>
-                ),
-            },
-          ]}
-          empty={
-            <Empty icon="approve" title="Nothing waits">
-              <p>
-                Where a second person is asked for, changes wait here until someone other than who asked approves them.
-                They lapse after a week.
-              </p>
-            </Empty>
-          }
-        />
-      </Card>
+      <Problem error={error} retry={reload} />
+      {items === null && error === null && <Loading />}
+      {items?.length === 0 && (
+        <Card>
+          <Empty icon="approve" title="Nothing waits">
+            <p>
+              Where a second person is asked for, changes wait here until someone other than who asked approves them.
+              They lapse after a week.
+            </p>
+          </Empty>
+        </Card>
+      )}
+      {(items ?? []).map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} own={isOwn(approval)}>
+          {mayDecide && approval.state === 'pending' && (
+            <div class="form-actions">
+              {!isOwn(approval) && (
+                <Button small icon="check" onClick={() => setAsked({ approval, approve: true })}>
+                  Approve
+                </Button>
+              )}
+              <Button small onClick={() => setAsked({ approval, approve: false })}>
+                {isOwn(approval) ? 'Take back' : 'Reject'}
+              </Button>
+            </div>
+          )}
+        </ApprovalCard>
+      ))}
+      {more && (
+        <p class="paged-more">
+          <Button small busy={loading} onClick={loadMore}>
+            Show more
+          </Button>
+        </p>
+      )}
+      {overrides !== null && <Overrides pages={overrides} />}
       {asked !== null && (
         <ConfirmDialog
           title={asked.approve ? 'Approve this change?' : 'Reject this change?'}
@@ -122,11 +118,12 @@ const ApprovalsOf = ({ lead, pages, decide, mayDecide }: ApprovalsOfProps) => {
           }}
         >
           <p>
-            <strong>{ACTIONS[asked.approval.action]}</strong>, asked for by {asked.approval.requested_by_name}.
+            <strong>
+              {ACTIONS[asked.approval.action]}: {asked.approval.name}
+            </strong>
+            , asked for by {asked.approval.requested_by_name}.
           </p>
-          <p>
-            <code>{asked.approval.subject}</code> {describeDetail(asked.approval.detail)}
-          </p>
+          <SeenChanges approval={asked.approval} />
           {asked.approve && <p>It is done at once.</p>}
         </ConfirmDialog>
       )}
@@ -136,15 +133,24 @@ const ApprovalsOf = ({ lead, pages, decide, mayDecide }: ApprovalsOfProps) => {
 
 export const Approvals = () => {
   const { params, may } = useWorkplace()
+  const isAdmin = may('organization-admin')
   const pages = usePages(
     (cursor, signal) => call('GET /organizations/{organization}/approvals', { params, query: { cursor }, signal }),
     [params.organization],
+  )
+  const overrides = usePages(
+    async (cursor, signal) =>
+      isAdmin
+        ? call('GET /organizations/{organization}/audit', { params, query: { cursor, overridden: true }, signal })
+        : { data: [], next_cursor: null },
+    [params.organization, isAdmin],
   )
   return (
     <ApprovalsOf
       lead="Changes of this organization that need a second person."
       pages={pages}
-      mayDecide={may('organization-admin')}
+      overrides={isAdmin ? overrides : null}
+      mayDecide={isAdmin}
       decide={({ id }, approve) =>
         call('POST /organizations/{organization}/approvals/{approval}/decide', {
           params: { ...params, approval: id },
@@ -157,10 +163,15 @@ export const Approvals = () => {
 
 export const DeploymentApprovals = () => {
   const pages = usePages((cursor, signal) => call('GET /approvals', { query: { cursor }, signal }), [])
+  const overrides = usePages(
+    (cursor, signal) => call('GET /audit', { query: { cursor, overridden: true }, signal }),
+    [],
+  )
   return (
     <ApprovalsOf
-      lead="Changes of attester keys, and of the rule itself, that need a second deployment admin."
+      lead="Changes of attester keys, deployment admins and shared lists, and of the rule itself, that need a second deployment admin."
       pages={pages}
+      overrides={overrides}
       mayDecide
       decide={({ id }, approve) =>
         call('POST /approvals/{approval}/decide', { params: { approval: id }, body: { approve } })

@@ -1,12 +1,12 @@
-// The rule itself: switched on at once, switched off only when a second person approves that, too.
+// The rule itself. Both ways are asked about first: it is hard to end again, and it binds everybody.
 import { useState } from 'preact/hooks'
-import type { Approval } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import type { Query } from '../data/use-query.ts'
+import { ConfirmDialog } from '../ui/dialog.tsx'
 import { CheckField } from '../ui/field.tsx'
 import { Card } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
-import { isApproval, sayOutcome } from './second-person.ts'
+import { say } from '../ui/toast.tsx'
 
 interface Setting {
   readonly second_person: boolean
@@ -14,23 +14,23 @@ interface Setting {
 
 interface SecondPersonSwitchProps {
   readonly label: string
+  /** What waits from then on. */
+  readonly covers: string
   readonly settings: Query<Setting>
-  readonly change: (wanted: boolean) => Promise<Setting | Approval>
+  /** @throws WaitsForApproval, ApiError with the reason */
+  readonly change: (wanted: boolean) => Promise<Setting>
 }
 
-export const SecondPersonSwitch = ({ label, settings, change }: SecondPersonSwitchProps) => {
-  // Shown as wanted while it is on its way, and then as it is.
-  const [pending, setPending] = useState<boolean | null>(null)
-  const action = useAction(async (wanted: boolean) => {
-    setPending(wanted)
-    try {
-      const answer = await change(wanted)
-      if (!isApproval(answer)) settings.set(answer)
-      sayOutcome(answer, wanted ? 'A second person is asked from now on' : 'No second person is asked any more')
-    } finally {
-      setPending(null)
-    }
+export const SecondPersonSwitch = ({ label, covers, settings, change }: SecondPersonSwitchProps) => {
+  const [asked, setAsked] = useState<boolean | null>(null)
+  const close = (): void => setAsked(null)
+  const action = useAction(async () => {
+    if (asked === null) return
+    settings.set(await change(asked))
+    say(asked ? 'A second person is asked from now on' : 'No second person is asked any more')
+    close()
   })
+  const isOn = settings.value?.second_person === true
   return (
     <Card title="Second person">
       {settings.value === null ? (
@@ -39,11 +39,34 @@ export const SecondPersonSwitch = ({ label, settings, change }: SecondPersonSwit
         <CheckField
           label={label}
           hint="Switching this off again needs an approval itself."
-          checked={pending ?? settings.value.second_person}
-          onChecked={(checked) => action.run(checked)}
+          checked={asked ?? isOn}
+          onChecked={(checked) => {
+            action.clear()
+            setAsked(checked)
+          }}
         />
       )}
-      <Problem error={action.failure} />
+      {asked !== null && (
+        <ConfirmDialog
+          title={asked ? 'Ask for a second person?' : 'Stop asking for a second person?'}
+          confirmLabel={asked ? 'Ask from now on' : 'Ask for approval'}
+          danger={!asked}
+          action={action}
+          onClose={close}
+        >
+          {asked ? (
+            <>
+              <p>{covers} From now on they wait until someone other than who asked approves them.</p>
+              <p>
+                Whoever approves must have been an administrator before, and neither of the two may have invited or
+                recovered the other. Keys can make none of these changes any more.
+              </p>
+            </>
+          ) : (
+            <p>Someone else has to approve this, too. Until then nothing changes.</p>
+          )}
+        </ConfirmDialog>
+      )}
     </Card>
   )
 }

@@ -3,7 +3,6 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Attester } from '../api/types.ts'
-import { sayOutcome } from '../approvals/second-person.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -17,6 +16,7 @@ import { RowMenu } from '../ui/menu.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
 import { ChainChecks } from './chain-checks.tsx'
 import { SecondPerson } from './second-person.tsx'
 
@@ -40,7 +40,8 @@ const AddAttester = ({ onClose, onDone }: DialogProps) => {
   const form = useForm({
     initial: { kind: 'secp256k1' as Attester['kind'] },
     submit: async ({ kind }): Promise<void> => {
-      sayOutcome(await call('POST /attesters', { body: { kind } }), 'Attester key made')
+      await call('POST /attesters', { body: { kind } })
+      say('Attester key made')
       onDone()
       onClose()
     },
@@ -69,11 +70,11 @@ const RetireAttester = ({
   onDone,
 }: DialogProps & { readonly attester: Attester; readonly final: boolean }) => {
   const action = useAction(async () => {
-    const answer = await call('POST /attesters/{attester}/retire', {
+    await call('POST /attesters/{attester}/retire', {
       params: { attester: attester.id },
       body: { final },
     })
-    sayOutcome(answer, final ? 'Attester retired for good' : 'Attester is retiring')
+    say(final ? 'Attester retired for good' : 'Attester is retiring')
     onDone()
     onClose()
   })

@@ -8,6 +8,7 @@ export const SecondPerson = () => {
   return (
     <SecondPersonSwitch
       label="Attester keys change only when another deployment admin approves"
+      covers="Attester keys, deployment admins and shared lists change what is signed everywhere."
       settings={settings}
       change={(wanted) => call('PATCH /deployment/settings', { body: { second_person: wanted } })}
     />

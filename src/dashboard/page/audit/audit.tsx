@@ -15,6 +15,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { describeDetail } from './detail.ts'
+import { Overridden } from './overridden.tsx'
 
 const NAMES = ['action', 'actor', 'subject'] as const
 const HINTS = { action: 'key. or key.revoke', actor: 'user:…, key:…', subject: 'Id or name' } as const
@@ -74,12 +75,16 @@ const FilterBar = ({ values, set }: Filters) => {
   )
 }
 
+/** Where a change came from, for people; empty where that is not known. */
+const originOf = ({ actor, address }: AuditEntry): string => (actor === 'command-line' ? 'Command line' : address)
+
 const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClose: () => void }) => (
   <Dialog title={entry.action} onClose={onClose} wide>
     <Facts
       items={[
         ['When', <Time key="at" at={entry.at} full />],
         ['By', `${entry.actor_name === '' ? entry.actor : `${entry.actor_name} (${entry.actor})`}`],
+        ['From', originOf(entry) || '–'],
         ['Of', <Copyable key="subject" text={entry.subject} label="subject" />],
         ['Request', <Copyable key="request" text={entry.request_id} label="request id" />],
         ['Entry', String(entry.sequence)],
@@ -87,6 +92,7 @@ const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClos
         ['Hash before', <Copyable key="previous" text={entry.previous_hash} label="hash before" />],
       ]}
     />
+    <Overridden detail={entry.detail} />
     <pre class="detail">
       <code>{JSON.stringify(entry.detail, null, 2)}</code>
     </pre>
@@ -112,9 +118,15 @@ const Entries = ({ pages, filtered }: { readonly pages: Pages<AuditEntry>; reado
             ),
           },
           { label: 'By', narrow: true, cell: ({ actor, actor_name: name }) => (name === '' ? actor : name) },
+          { label: 'From', narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
           {
             label: 'Change',
-            cell: ({ detail, subject }) => <span class="soft">{describeDetail(detail) || subject}</span>,
+            cell: ({ detail, subject }) => (
+              <span class="cell-stack">
+                <Overridden detail={detail} />
+                <span class="soft">{describeDetail(detail) || subject}</span>
+              </span>
+            ),
           },
           { label: 'When', narrow: true, cell: ({ at }) => <Time at={at} /> },
         ]}

@@ -61,8 +61,11 @@ const Outcome = ({ answer: { decision } }: { readonly answer: Answer }) => {
   return (
     <Card title={denied ? 'Denied' : 'Compliant'} text={`Decided on ${preciseTime(decision.at)}`}>
       {decision.withheld && (
-        <Notice tone="warn" title="The answer was never sent">
-          <p>It was decided after the deadline: the caller got a timeout, and no signature left the service.</p>
+        <Notice tone="warn" title="The answer was not sent in time">
+          <p>
+            It was decided after the deadline, so the caller got a timeout without a signature. A repeated request with
+            the same <code>Idempotency-Key</code> may still get this answer while it is valid.
+          </p>
         </Notice>
       )}
       <Facts items={items} />
@@ -99,6 +102,9 @@ const Request = ({ answer: { decision, basis } }: { readonly answer: Answer }) =
               <a href={path('/decisions') + searchOf({ wallet: decision.from })}>all of its decisions</a>
             </span>,
           ],
+          ...(decision.on_behalf === null
+            ? []
+            : [['On behalf of', <Copyable key="on-behalf" text={decision.on_behalf} label="address" />] as const]),
           ['Chain', decision.chain],
           ['To', <Copyable key="to" text={decision.to} label="address" />],
           ['Value', <code key="value">{decision.value}</code>],

@@ -4,7 +4,7 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Card } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
-import { dropExport, type ExportJob, type ExportRequest, startExport, useExport } from './export-job.ts'
+import { dropExport, type ExportRequest, type ExportRun, startExport, useExport } from './export-run.ts'
 import { countWord } from './words.tsx'
 
 const bytesWord = (bytes: number): string =>
@@ -33,15 +33,15 @@ export const ExportMenu = ({ query }: { readonly query: ExportRequest['query'] }
   )
 }
 
-const progressOf = ({ rows, bytes, total, exact }: ExportJob): string => {
+const progressOf = ({ rows, bytes, total, exact }: ExportRun): string => {
   const of = total === 0 ? '' : ` of ${exact ? '' : 'over '}${countWord(total)}`
   return `${countWord(rows)}${of} decisions, ${bytesWord(bytes)}`
 }
 
 export const ExportProgress = () => {
-  const job = useExport()
-  if (job === null) return null
-  const { state, format, rows, total, exact, url, fileName } = job
+  const run = useExport()
+  if (run === null) return null
+  const { state, format, rows, total, exact, url, fileName } = run
   const name = format === 'csv' ? 'CSV' : 'newline-delimited JSON'
   return (
     <Card
@@ -60,7 +60,7 @@ export const ExportProgress = () => {
       }
     >
       {state === 'failed' ? (
-        <Problem error={job.error} />
+        <Problem error={run.error} />
       ) : (
         <div class="export">
           {state === 'running' && (
@@ -70,7 +70,7 @@ export const ExportProgress = () => {
             />
           )}
           <p class="soft" role="status">
-            {progressOf(job)}
+            {progressOf(run)}
             {state === 'running' && ' · goes on while you look at other pages, but not after a reload'}
           </p>
         </div>

@@ -20,17 +20,29 @@ const asJson = (credential: Credential | null): Json => {
 const refused = (error: unknown): unknown =>
   error instanceof DOMException ? new PasskeyRefusedError('no passkey was given') : error
 
-/** @throws PasskeyRefusedError, ApiError, NetworkError */
-export const signInWithPasskey = async () => {
-  const { challenge_id, options } = await call('POST /sign-in/passkey/options')
+interface Asked {
+  readonly challenge_id: string
+  readonly options: Json
+}
+
+/** What is sent back, signed by a passkey. @throws PasskeyRefusedError */
+const usePasskey = async ({ challenge_id, options }: Asked) => {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
   )
   const credential = await navigator.credentials.get({ publicKey }).catch((error: unknown) => {
     throw refused(error)
   })
-  return call('POST /sign-in/passkey', { body: { challenge_id, credential: asJson(credential) } })
+  return { challenge_id, credential: asJson(credential) }
 }
+
+/** @throws PasskeyRefusedError, ApiError, NetworkError */
+export const signInWithPasskey = async () =>
+  call('POST /sign-in/passkey', { body: await usePasskey(await call('POST /sign-in/passkey/options')) })
+
+/** Proves once more who is signed in. @throws PasskeyRefusedError, ApiError, NetworkError */
+export const confirmWithPasskey = async () =>
+  call('POST /me/confirm/passkey', { body: await usePasskey(await call('POST /me/confirm/passkey/options')) })
 
 /** @throws PasskeyRefusedError, ApiError, NetworkError */
 export const makePasskey = async (name: string) => {

@@ -61,7 +61,7 @@ const CodeForm = ({
             label="Code"
             hint="The six digits of your authenticator app, or one of your recovery codes."
             mono
-            input={{ autocomplete: 'one-time-code', inputMode: 'text', maxLength: 14, autofocus: true }}
+            input={{ autocomplete: 'one-time-code', inputMode: 'text', maxLength: 26, autofocus: true }}
           />
           <Problem error={form.failure} />
           <Button kind="primary" submit busy={form.busy}>

@@ -23,3 +23,20 @@ export const LinkDialog = ({ title, link, onClose }: LinkDialogProps) => (
     onClose={onClose}
   />
 )
+
+/** The link that makes a member of someone who has an account. */
+export const AcceptanceDialog = ({ title, link, onClose }: LinkDialogProps) => (
+  <SecretDialog
+    title={title}
+    label="The link"
+    text={link.url}
+    lead={
+      <>
+        This address has an account already. They become a member when they open this link, sign in and accept. Send it
+        to the person that you mean, by a way that you trust: without it nobody can accept, not even whoever holds the
+        account. It ends <Time at={link.expires_at} />.
+      </>
+    }
+    onClose={onClose}
+  />
+)

@@ -10,33 +10,26 @@ import { useSession, useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
-import { RadioField, TextField } from '../ui/field.tsx'
+import { TextField } from '../ui/field.tsx'
 import { RowMenu } from '../ui/menu.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { LinkDialog } from './link-dialog.tsx'
+import { AcceptanceDialog, LinkDialog } from './link-dialog.tsx'
+import { Offers } from './offers.tsx'
+import { ROLE_LABELS, type Role, RoleField } from './roles.tsx'
 
-type Role = Member['role']
-
-const ROLES: readonly { readonly value: Role; readonly label: string; readonly hint: string }[] = [
-  { value: 'organization-admin', label: 'Admin', hint: 'Everything in this organization: policies, keys, members.' },
-  { value: 'reviewer', label: 'Reviewer', hint: 'Decides identity sessions, and sees everything else.' },
-  { value: 'viewer', label: 'Viewer', hint: 'Sees everything but evidence of people, and changes nothing.' },
-]
-const ROLE_LABELS = new Map(ROLES.map(({ value, label }) => [value, label]))
+/** What was answered, for its dialog. */
+type Shown = { readonly kind: 'invitation' | 'acceptance'; readonly link: OneTimeLink }
 
 interface DialogProps {
   readonly onClose: () => void
   readonly onDone: () => void
 }
 
-const RoleField = ({ value, onRole }: { readonly value: Role; readonly onRole: (role: Role) => void }) => (
-  <RadioField legend="Role" name="role" value={value} onValue={(chosen) => onRole(chosen as Role)} choices={ROLES} />
-)
-
-const AddMember = ({ onClose, onDone, onLink }: DialogProps & { readonly onLink: (link: OneTimeLink) => void }) => {
+const AddMember = ({ onClose, onDone, onLink }: DialogProps & { readonly onLink: (shown: Shown) => void }) => {
   const { params } = useWorkplace()
   const form = useForm({
     initial: { email: '', name: '', role: 'viewer' as Role },
@@ -45,14 +38,15 @@ const AddMember = ({ onClose, onDone, onLink }: DialogProps & { readonly onLink:
       ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
     }),
     submit: async ({ email, name, role }): Promise<void> => {
-      const { invitation } = await call('POST /organizations/{organization}/members', {
+      const { invitation, acceptance } = await call('POST /organizations/{organization}/members', {
         params,
         body: { email: email.trim(), name: name.trim(), role },
       })
       onDone()
       onClose()
-      if (invitation === null) say('Member added')
-      else onLink(invitation)
+      if (invitation !== null) onLink({ kind: 'invitation', link: invitation })
+      else if (acceptance !== null) onLink({ kind: 'acceptance', link: acceptance })
+      else say('Member added')
     },
   })
   return (
@@ -111,16 +105,25 @@ export const Members = () => {
   const { account } = useSession()
   const mayChange = may('organization-admin')
   const [deed, setDeed] = useState<Deed | null>(null)
-  const [link, setLink] = useState<OneTimeLink | null>(null)
+  const [link, setLink] = useState<Shown | null>(null)
   const pages = usePages(
     (cursor, signal) => call('GET /organizations/{organization}/members', { params, query: { cursor }, signal }),
     [params.organization],
   )
-  const inviteAgain = useAction(async ({ user_id: user }: Member) =>
-    setLink(
-      await call('POST /organizations/{organization}/members/{user}/invitation', { params: { ...params, user } }),
-    ),
+  const offers = usePages(
+    (cursor, signal) => call('GET /organizations/{organization}/member-offers', { params, query: { cursor }, signal }),
+    [params.organization],
   )
+  const inviteAgain = useAction(async ({ user_id: user }: Member) =>
+    setLink({
+      kind: 'invitation',
+      link: await call('POST /organizations/{organization}/members/{user}/invitation', { params: { ...params, user } }),
+    }),
+  )
+  const added = (): void => {
+    pages.reload()
+    offers.reload()
+  }
   const add = (): void => setDeed({ kind: 'add' })
   const close = (): void => setDeed(null)
   useShortcut('c', 'Add a member', () => {
@@ -138,6 +141,7 @@ export const Members = () => {
         )
       }
     >
+      <Problem error={inviteAgain.failure ?? offers.error} />
       <Card flush>
         <PagedTable<Member>
           caption="Members"
@@ -207,10 +211,16 @@ export const Members = () => {
           }
         />
       </Card>
-      {deed?.kind === 'add' && <AddMember onClose={close} onDone={pages.reload} onLink={setLink} />}
+      <Offers pages={offers} onLink={(made) => setLink({ kind: 'acceptance', link: made })} />
+      {deed?.kind === 'add' && <AddMember onClose={close} onDone={added} onLink={setLink} />}
       {deed?.kind === 'role' && <ChangeRole member={deed.member} onClose={close} onDone={pages.reload} />}
       {deed?.kind === 'remove' && <RemoveMember member={deed.member} onClose={close} onDone={pages.reload} />}
-      {link !== null && <LinkDialog title="Pass this link on" link={link} onClose={() => setLink(null)} />}
+      {link?.kind === 'invitation' && (
+        <LinkDialog title="Pass this link on" link={link.link} onClose={() => setLink(null)} />
+      )}
+      {link?.kind === 'acceptance' && (
+        <AcceptanceDialog title="They were asked" link={link.link} onClose={() => setLink(null)} />
+      )}
     </Page>
   )
 }

@@ -5,6 +5,7 @@ import type { OneTimeLink, User } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import { usePages } from '../data/use-pages.ts'
+import { DeploymentSecondFactor } from '../organizations/second-factor.tsx'
 import { useSession } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
@@ -71,7 +72,7 @@ const RecoverUser = ({ user, onClose, onDone, onLink }: DialogProps & { readonly
       </p>
       <CheckField
         label="Also end their one-time codes and passkeys"
-        hint="Only when those are lost as well."
+        hint="When those are lost as well, or when the account is to become a deployment admin and an organization made it."
         checked={form.values.remove_second_factors}
         onChecked={(checked) => form.set('remove_second_factors', checked)}
       />
@@ -174,6 +175,7 @@ export const Users = () => {
           }
         />
       </Card>
+      <DeploymentSecondFactor />
       {deed?.kind === 'add' && <AddUser {...dialog} />}
       {deed?.kind === 'recover' && <RecoverUser user={deed.user} {...dialog} />}
       {link !== null && <LinkDialog title="Pass this link on" link={link} onClose={() => setLink(null)} />}

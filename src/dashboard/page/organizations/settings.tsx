@@ -15,6 +15,8 @@ import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { BrandCard } from './brand.tsx'
 import { RetentionCard } from './retention.tsx'
+import { OrganizationSecondFactor } from './second-factor.tsx'
+import { TrustCard } from './trust.tsx'
 
 export type Level = Organization['level']
 
@@ -88,7 +90,8 @@ const SecondPerson = ({ mayChange }: { readonly mayChange: boolean }) => {
   if (mayChange) {
     return (
       <SecondPersonSwitch
-        label="A policy becomes live only when another admin approves"
+        label="What changes who gets signed for needs another admin’s approval"
+        covers="Live policies, projects and contracts, lists, members and the organization’s level change what is signed."
         settings={settings}
         change={(wanted) =>
           call('PATCH /organizations/{organization}/settings', { params, body: { second_person: wanted } })
@@ -116,8 +119,10 @@ export const Settings = () => {
   return (
     <Page title="Settings">
       <Identity mayChange={mayChange} />
+      <TrustCard mayChange={mayChange} />
       <BrandCard mayChange={mayChange} />
       <RetentionCard mayChange={mayChange} />
+      <OrganizationSecondFactor mayChange={mayChange} />
       <SecondPerson mayChange={mayChange} />
     </Page>
   )

@@ -138,6 +138,8 @@ const stateOf = (check: Check) => {
   if (check.error !== null) return <Badge tone="warn">Not checked</Badge>
   const { length } = check.issues
   if (length > 0) return <Badge tone="bad">{length === 1 ? '1 problem' : `${length} problems`}</Badge>
+  const doubts = check.warnings.length
+  if (doubts > 0) return <Badge tone="warn">{doubts === 1 ? '1 warning' : `${doubts} warnings`}</Badge>
   return check.source === '' ? <Badge>Empty</Badge> : <Badge tone="good">No problems</Badge>
 }
 
@@ -146,12 +148,18 @@ const onlyTestsFail = (issues: readonly PolicyIssue[]): boolean =>
   issues.length > 0 && issues.every(({ pointer }) => pointer.startsWith('/tests/'))
 
 export const CheckPanel = ({ check, onPlace }: Place & { readonly check: Check }) => {
-  const { source, issues, policy, error } = check
+  const { source, issues, warnings, policy, error } = check
   return (
     <div class="check-panel">
       <Card title="Check" actions={<span role="status">{stateOf(check)}</span>}>
         <Problem error={error} />
         {issues.length > 0 && <Issues issues={issues} onPlace={onPlace} />}
+        {warnings.length > 0 && (
+          <>
+            <p class="soft">Likely not meant; the document can be saved as it is:</p>
+            <Issues issues={warnings} onPlace={onPlace} />
+          </>
+        )}
         {issues.length === 0 && policy !== null && <Summary policy={policy} />}
       </Card>
       {source !== null && policy !== null && (isGood(check) || onlyTestsFail(issues)) && (

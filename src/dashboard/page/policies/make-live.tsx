@@ -1,13 +1,13 @@
 // Making a revision the one that decides, or an earlier one again: what changes by it, and who is decided for.
 import { call } from '../api/client.ts'
 import type { Policy, Revision } from '../api/types.ts'
-import { sayOutcome } from '../approvals/second-person.ts'
 import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { say } from '../ui/toast.tsx'
 import { Differences } from './differences.tsx'
 
 interface MakeLiveProps {
@@ -31,24 +31,19 @@ export const MakeLive = ({ policy, revision, active, onClose, onDone }: MakeLive
           }),
     [from, revision.id],
   )
-  const settings = useQuery(
-    (signal) => call('GET /organizations/{organization}/settings', { params, signal }),
-    [params.organization],
-  )
-  const needsAnother = settings.value?.second_person === true
   const isRollback = active !== null && active.number > revision.number
   const action = useAction(async () => {
-    const answer = await call('POST /organizations/{organization}/policies/{policy}/activate', {
+    await call('POST /organizations/{organization}/policies/{policy}/activate', {
       ...{ params: { ...params, policy: policy.id }, body: { revision_id: revision.id, version: policy.version } },
     })
-    sayOutcome(answer, `Revision ${revision.number} is live`)
+    say(`Revision ${revision.number} is live`)
     onDone()
     onClose()
   })
   return (
     <ConfirmDialog
       title={isRollback ? `Go back to revision ${revision.number}?` : `Make revision ${revision.number} live?`}
-      confirmLabel={needsAnother ? 'Ask for approval' : isRollback ? 'Go back to it' : 'Make it live'}
+      confirmLabel={isRollback ? 'Go back to it' : 'Make it live'}
       danger={false}
       action={action}
       onClose={onClose}
@@ -61,7 +56,6 @@ export const MakeLive = ({ policy, revision, active, onClose, onDone }: MakeLive
           for every project that names this policy. Any revision can be made live again at any time.
         </p>
       )}
-      {needsAnother && <p>Someone other than you has to approve it first.</p>}
       {from !== null && (
         <div class="dialog-differences">
           {differences.loading && <Loading />}

@@ -34,6 +34,7 @@ export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSa
             label="Policy document"
             {...{ value, generation, onValue, readOnly, onSave, handle }}
             issues={check.issues}
+            warnings={check.warnings}
             words={words.value}
           />
         )}

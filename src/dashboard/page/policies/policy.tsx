@@ -2,7 +2,7 @@
 // and making one live.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { Policy, Revision } from '../api/types.ts'
+import type { Approval, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -43,15 +43,21 @@ const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly 
   </>
 )
 
+/** As the request says it: `Revision 2`. */
+const askedRevision = (changes: Approval['changes']): string | null => {
+  const number = /^revision ([0-9]+)$/.exec(changes.find(({ what }) => what === 'decides')?.after ?? '')?.[1]
+  return number === undefined ? null : `Revision ${number}`
+}
+
 const Waiting = ({ data }: { readonly data: PolicyData }) => {
   const { path } = useWorkplace()
   return (
     <>
-      {data.waiting.map(({ id, detail }) => (
+      {data.waiting.map(({ id, changes }) => (
         <Notice
           key={id}
           tone="info"
-          title={`Revision ${String(detail['number'])} waits for a second person`}
+          title={`${askedRevision(changes) ?? 'A change'} waits for a second person`}
           actions={
             <ButtonLink small href={path('/approvals')}>
               {'To the approvals'}
@@ -124,7 +130,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
   const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
   const isAhead =
     newest !== undefined && newest.id !== policy.active_revision_id && (active?.number ?? 0) < newest.number
-  const isAsked = data.waiting.some(({ detail }) => detail['revision_id'] === newest?.id)
+  const isAsked = data.waiting.some(({ changes }) => askedRevision(changes) === `Revision ${newest?.number}`)
   return (
     <Page
       wide

@@ -15,7 +15,7 @@ interface Change {
   readonly examples: readonly string[]
 }
 
-/** `result` of a replay's job (workers/job.process.ts). */
+/** `result` of a replay's task (workers/tasks/task.process.ts). */
 interface Summary {
   readonly decisions: number
   readonly same: number

@@ -19,8 +19,10 @@ const partOf = (need: Need): Part => {
       return { geography: GEOGRAPHY }
     case 'identity':
       return { identity: IDENTITY }
+    case 'on-behalf-identity':
+      return { onBehalfIdentity: IDENTITY }
     case 'screener':
-      return { screeners: { [String(need['screener'])]: SCREENER } }
+      return { screeners: { [`${need['onBehalf'] === true ? 'onBehalf.' : ''}${String(need['screener'])}`]: SCREENER } }
     case 'read':
       return { reads: { [String(need['read'])]: '0' } }
     case 'velocity':

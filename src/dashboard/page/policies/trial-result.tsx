@@ -15,6 +15,16 @@ const RULE_WORDS: Readonly<Record<string, string>> = {
 const ruleWords = (rule: string | null): string =>
   rule === null ? 'no rule: the default holds' : (RULE_WORDS[rule] ?? `rule ${rule}`)
 
+const Unasked = ({ names }: { readonly names: readonly string[] }) =>
+  names.length === 0 ? null : (
+    <Notice tone="info" title="Not asked">
+      <p>
+        {names.join(', ')}: only an organization admin’s trial asks screeners and chains, because each question may cost
+        money. Type their answers in under “What sources answer”.
+      </p>
+    </Notice>
+  )
+
 const Verdict = ({ result }: { readonly result: Simulation }) => {
   const { verdict, rule, code, message, failure } = result
   if (verdict === null) {
@@ -55,6 +65,7 @@ const outcomeOf = ({ decisive, reached, kind, failure }: Rule) => {
 export const TrialResult = ({ result }: { readonly result: Simulation }) => (
   <div class="trial-result">
     <Verdict result={result} />
+    <Unasked names={result.unasked} />
     {result.missing.length > 0 && (
       <Notice tone="warn" title="A caller would have been refused">
         <p>

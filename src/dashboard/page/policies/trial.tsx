@@ -22,7 +22,7 @@ const RECENT = 30
 const EVM_WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 const INITIAL = {
-  ...{ chain: '', from: EVM_WALLET, to: '', data: '', msg_value: '', user_ip: '', time: '' },
+  ...{ chain: '', from: EVM_WALLET, on_behalf: '', to: '', data: '', msg_value: '', user_ip: '', time: '' },
   ...{ decision: '', facts: '' },
 }
 type Values = typeof INITIAL
@@ -124,6 +124,13 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
                 <TextField {...form.text('msg_value')} label="Value" optional hint="Wei or lamports." mono />
               </div>
               <TextField {...form.text('from')} label="Wallet" mono />
+              <TextField
+                {...form.text('on_behalf')}
+                label="On behalf of"
+                optional
+                mono
+                hint="The user, where the wallet is a relayer."
+              />
               <TextField {...form.text('to')} label="Contract or program" optional mono />
               <TextField {...form.text('data')} label="Call data" optional mono hint="0x and hex digits." />
               <div class="form-row">

@@ -11,6 +11,8 @@ export interface Check {
   /** The text that was checked; null before the first. */
   readonly source: string | null
   readonly issues: readonly PolicyIssue[]
+  /** What is likely not meant, and may be saved. */
+  readonly warnings: readonly PolicyIssue[]
   /** What a document without mistakes says; of the last that had none. */
   readonly policy: CheckedPolicy | null
   /** The text has changed since. */
@@ -21,20 +23,20 @@ export interface Check {
 export const useCheck = (source: string): Check => {
   const { params } = useWorkplace()
   const [check, setCheck] = useState<Omit<Check, 'pending'>>({
-    ...{ source: null, issues: NO_ISSUES, policy: null, error: null },
+    ...{ source: null, issues: NO_ISSUES, warnings: NO_ISSUES, policy: null, error: null },
   })
   useEffect(() => {
     if (source.trim() === '') {
-      setCheck({ source, issues: NO_ISSUES, policy: null, error: null })
+      setCheck({ source, issues: NO_ISSUES, warnings: NO_ISSUES, policy: null, error: null })
       return
     }
     const controller = new AbortController()
     const ask = async (): Promise<void> => {
       try {
-        const { issues, policy } = await call('POST /organizations/{organization}/policies/check', {
+        const { issues, warnings, policy } = await call('POST /organizations/{organization}/policies/check', {
           ...{ params, body: { source }, signal: controller.signal },
         })
-        setCheck((before) => ({ source, issues, policy: policy ?? before.policy, error: null }))
+        setCheck((before) => ({ source, issues, warnings, policy: policy ?? before.policy, error: null }))
       } catch (error) {
         if (!controller.signal.aborted) setCheck((before) => ({ ...before, error }))
       }

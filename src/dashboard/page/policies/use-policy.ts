@@ -4,6 +4,7 @@ import type { Approval, Policy, Revision } from '../api/types.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'
 import { type Query, useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { useWaitingChanged } from '../shell/waiting.ts'
 
 export interface PolicyData {
   readonly policy: Query<Policy>
@@ -35,6 +36,7 @@ export const usePolicy = (id: string): PolicyData => {
       }),
     [params.organization],
   )
+  useWaitingChanged(approvals.reload)
   return {
     policy,
     revisions,

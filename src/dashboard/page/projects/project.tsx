@@ -8,7 +8,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Card, Facts, Loading, Page } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { Bindings } from './bindings.tsx'
 import { usePolicies } from './policies.ts'
@@ -38,6 +38,14 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
       crumbs={crumbs}
       actions={may('organization-admin') && <Button onClick={() => setChanging(true)}>Change</Button>}
     >
+      {!value.policy_active && (
+        <Notice tone="warn" title="Every request for this project is refused">
+          <p>
+            Its policy has no live revision, so there is nothing to decide by. Open{' '}
+            <a href={path(`/policies/${value.policy_id}`)}>the policy</a> and make a revision live.
+          </p>
+        </Notice>
+      )}
       <Card>
         <Facts
           items={[

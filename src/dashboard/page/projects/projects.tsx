@@ -8,7 +8,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { Card, Empty, Page } from '../ui/parts.tsx'
+import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { usePolicies } from './policies.ts'
@@ -46,7 +46,14 @@ export const Projects = () => {
           href={({ id }) => path(`/projects/${id}`)}
           columns={[
             { label: 'Name', cell: ({ name }) => name },
-            { label: 'Policy', cell: ({ policy_id: id }) => policies.nameOf(id) },
+            {
+              label: 'Policy',
+              cell: ({ policy_id: id, policy_active: active }) => (
+                <>
+                  {policies.nameOf(id)} {!active && <Badge tone="warn">Not live: requests are refused</Badge>}
+                </>
+              ),
+            },
             {
               label: 'Verification hash',
               cell: ({ verification_hash: hash }) => <Copyable text={hash} label="verification hash" short />,

@@ -27,8 +27,16 @@ export const roleOf = (account: Account, organization: Organization | null): Rol
   return account.memberships.find(({ organization_id: id }) => id === organization.id)?.role ?? null
 }
 
+/** Whether a page is closed to them until they have made a second factor. */
+export const needsSecondFactor = (needs: Needs, account: Account, organization: Organization | null): boolean => {
+  if (needs === 'person') return false
+  const { deployment, organization_ids: ids } = account.second_factor_missing
+  return deployment || (needs !== 'deployment' && organization !== null && ids.includes(organization.id))
+}
+
 export const isAllowed = (needs: Needs, account: Account, organization: Organization | null): boolean => {
   if (needs === 'person') return true
+  if (needsSecondFactor(needs, account, organization)) return false
   if (needs === 'deployment') return account.deployment_admin
   const role = roleOf(account, organization)
   return role !== null && ROLES.indexOf(role) <= ROLES.indexOf(needs)

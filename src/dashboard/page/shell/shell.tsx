@@ -1,5 +1,6 @@
 // Around every page: the navigation, what is said in passing, and the keys that work everywhere.
 import { useEffect, useState } from 'preact/hooks'
+import { ChangeWaits } from '../approvals/second-person.tsx'
 import { PAGES, type PageEntry, type PageProps } from '../pages.ts'
 import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
@@ -10,7 +11,7 @@ import { Toasts } from '../ui/toast.tsx'
 import { Help } from './help.tsx'
 import { type Command, Palette } from './palette.tsx'
 import { keepTheme } from './preferences.ts'
-import { isAllowed, type Session, useSession } from './session.ts'
+import { isAllowed, needsSecondFactor, type Session, useSession } from './session.ts'
 import { listenForShortcuts, useShortcut, useShortcuts } from './shortcuts.ts'
 import { navigationOf, Sidebar } from './sidebar.tsx'
 
@@ -49,6 +50,19 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   const { page, params } = found
   if (params['organization'] !== undefined && organization === null) {
     return <NotHere title="No such organization" text="It does not exist, or you are not one of its members." />
+  }
+  if (needsSecondFactor(page.needs, account, organization)) {
+    return (
+      <Page title="A second factor is needed">
+        <Empty
+          icon="lock"
+          title="Add a second factor first"
+          actions={<ButtonLink href="/account">To your account</ButtonLink>}
+        >
+          <p>This page opens once your account has one-time codes or a passkey.</p>
+        </Empty>
+      </Page>
+    )
   }
   if (!isAllowed(page.needs, account, organization)) {
     return (
@@ -90,6 +104,7 @@ const commandsOf = (session: Session, signOut: () => void, onHelp: () => void): 
 
 /** Where nothing else was asked for. */
 const homeOf = ({ account, organization }: Session): string => {
+  if (needsSecondFactor('viewer', account, organization)) return '/account'
   if (organization !== null) return pathFor('/o/{organization}', { organization: organization.slug })
   return account.deployment_admin ? '/organizations' : '/account'
 }
@@ -150,6 +165,7 @@ export const Shell = () => {
       </header>
       <Sidebar path={path} onFind={() => setFinding(true)} onHelp={() => setHelping(true)} />
       <main id="content" tabIndex={-1} inert={menuOpen}>
+        <ChangeWaits path={path} />
         {path !== '/' && path !== '/sign-in' && <CurrentPage path={path} />}
       </main>
       <Toasts />

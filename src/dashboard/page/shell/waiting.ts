@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
-import type { Session } from './session.ts'
+import { isAllowed, type Session } from './session.ts'
 
 const AGAIN_MS = 60_000
 const CHANGED = 'dashboard-approvals-changed'
@@ -11,6 +11,14 @@ const CHANGED = 'dashboard-approvals-changed'
 /** After a change of what waits. */
 export const readWaitingAgain = (): void => {
   window.dispatchEvent(new Event(CHANGED))
+}
+
+/** Calls back when something was asked for or decided here. */
+export const useWaitingChanged = (again: () => void): void => {
+  useEffect(() => {
+    window.addEventListener(CHANGED, again)
+    return () => window.removeEventListener(CHANGED, again)
+  }, [again])
 }
 
 /** Path of a page of the navigation → how many wait there; unknown ones are left out. */
@@ -31,9 +39,10 @@ const read = async (organizationId: string | null, ofDeployment: boolean, signal
 
 /** Null until it was read, and where it could not be: the navigation has more to say than this. */
 export const useWaiting = ({ account, organization }: Session, path: string): Waiting | null => {
-  const id = organization?.id ?? null
+  const id = isAllowed('viewer', account, organization) ? (organization?.id ?? null) : null
+  const ofDeployment = isAllowed('deployment', account, organization)
   const [turn, setTurn] = useState(0)
-  const query = useQuery((signal) => read(id, account.deployment_admin, signal), [id, account.deployment_admin])
+  const query = useQuery((signal) => read(id, ofDeployment, signal), [id, ofDeployment])
   useEffect(() => {
     const again = (): void => setTurn((now) => now + 1)
     const timer = setInterval(() => {

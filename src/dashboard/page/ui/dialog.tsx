@@ -1,6 +1,7 @@
 // Dialogs: the browser's own, which keeps the focus inside and gives it back, and closes with Escape.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { WaitsForApproval } from '../api/errors.ts'
 import type { Action } from '../data/use-action.ts'
 import type { Form } from '../data/use-form.ts'
 import { Button, type ButtonKind, IconButton } from './button.tsx'
@@ -42,6 +43,14 @@ export const Dialog = ({ title, onClose, wide = false, children }: DialogProps) 
   )
 }
 
+/** What waits for a second person is no more to be done here: the page says that it waits. */
+const useCloseWhenWaiting = (failure: unknown, onClose: () => void): void => {
+  const waits = failure instanceof WaitsForApproval
+  useEffect(() => {
+    if (waits) onClose()
+  }, [waits])
+}
+
 interface FormDialogProps<Values extends object> {
   readonly title: string
   readonly form: Form<Values>
@@ -55,6 +64,7 @@ interface FormDialogProps<Values extends object> {
 /** A form in a dialog: what is wrong beyond single fields stands above its buttons. */
 export const FormDialog = <Values extends object>(props: FormDialogProps<Values>) => {
   const { title, form, submitLabel, submitKind = 'primary', onClose, wide = false, children } = props
+  useCloseWhenWaiting(form.failure, onClose)
   return (
     <Dialog title={title} onClose={onClose} wide={wide}>
       <form {...form.attributes} class="form">
@@ -84,19 +94,22 @@ interface ConfirmProps {
   readonly children: ComponentChildren
 }
 
-export const ConfirmDialog = ({ title, confirmLabel, action, onClose, danger = true, children }: ConfirmProps) => (
-  <Dialog title={title} onClose={onClose}>
-    <div class="form">
-      <div class="confirm-text">{children}</div>
-      <Problem error={action.failure} />
-      <div class="form-actions">
-        <Button kind={danger ? 'danger' : 'primary'} busy={action.busy} onClick={() => action.run()}>
-          {confirmLabel}
-        </Button>
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
+export const ConfirmDialog = ({ title, confirmLabel, action, onClose, danger = true, children }: ConfirmProps) => {
+  useCloseWhenWaiting(action.failure, onClose)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="form">
+        <div class="confirm-text">{children}</div>
+        <Problem error={action.failure} />
+        <div class="form-actions">
+          <Button kind={danger ? 'danger' : 'primary'} busy={action.busy} onClick={() => action.run()}>
+            {confirmLabel}
+          </Button>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+        </div>
       </div>
-    </div>
-  </Dialog>
-)
+    </Dialog>
+  )
+}

@@ -1,6 +1,6 @@
 // Honest errors and notices: what happened, what to do, and the name under which the log has it.
 import type { ComponentChildren } from 'preact'
-import { problemText } from '../api/errors.ts'
+import { problemText, WaitsForApproval } from '../api/errors.ts'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -36,6 +36,8 @@ interface ProblemProps {
 /** Why something could not be read or done. */
 export const Problem = ({ error, retry }: ProblemProps) => {
   if (error === null || error === undefined) return null
+  // Said above the page.
+  if (error instanceof WaitsForApproval) return null
   const { title, text, requestId } = problemText(error)
   return (
     <Notice

@@ -41,7 +41,11 @@ interface SecretDialogProps extends SecretProps {
 /** The one moment in which a secret is seen: only the button that says so closes it. */
 export const SecretDialog = ({ title, lead, label, text, onClose }: SecretDialogProps) => (
   <Dialog title={title}>
-    {lead !== undefined && <p class="confirm-text">{lead}</p>}
+    {lead !== undefined && (
+      <div class="confirm-text">
+        <p>{lead}</p>
+      </div>
+    )}
     <Secret label={label} text={text} />
     <div class="form-actions">
       <Button kind="primary" onClick={onClose}>

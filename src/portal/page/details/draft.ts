@@ -1,4 +1,5 @@
-// What is typed in, before it is sent: kept in this tab alone, so that a reload loses nothing, and dropped once it is sent.
+// What is typed in, before it is sent: kept in this tab alone, so that a reload loses nothing, and dropped once it is sent,
+// the session is closed, or the person leaves the device.
 import type { EvidenceFields, FieldName, Owner } from '../../../identity/evidence-types.ts'
 
 export interface OwnerDraft {
@@ -71,7 +72,7 @@ export const loadDraft = (sessionId: string): Draft | null => {
   }
 }
 
-/** @param draft null: it was sent */
+/** @param draft null: it was sent, or has to go */
 export const keepDraft = (sessionId: string, draft: Draft | null): void => {
   try {
     if (draft === null) sessionStorage.removeItem(keyOf(sessionId))

@@ -282,6 +282,7 @@ export const english = {
     full: (maximum: number) => `There can be ${maximum}. Remove one to add another.`,
     tooLarge: (megabytes: number) => `This file is larger than ${megabytes} MB. Choose a smaller one or take a photo.`,
     wrongType: (formats: string) => `This kind of file cannot be read here. Use ${formats}.`,
+    infected: 'The scanner found something harmful in this file. Take a photo of the paper instead.',
     unreadable: 'This file seems damaged. Choose another one or take a photo.',
     empty: 'This file is empty.',
     busy: 'Many people are sending documents just now. Try again in a moment.',
@@ -367,6 +368,20 @@ export const english = {
     notYouText: (organization: string) =>
       `Ask ${organization === '' ? 'whoever sent you the link' : organization} for a new one, and do not pass it on.`,
     moved: 'The verification continues here.',
+  },
+
+  leave: {
+    button: 'Leave this device',
+    title: 'Leave this device?',
+    text: 'Nobody can open your verification in this browser afterwards. What you have sent stays with your verification; what you typed in and did not send is deleted.',
+    goOn: (organization: string) =>
+      `To go on elsewhere, open your link there and sign with a wallet that you have connected, or ask ${organization} for a new link.`,
+    action: 'Leave this device',
+    failed: 'This browser can still open your verification',
+    leftTitle: 'You have left this device',
+    leftText: 'This browser can no longer open your verification. You can close this page.',
+    leftDo:
+      'To go on, open your link on your own device and sign with a wallet that you have connected, or ask for a new link.',
   },
 
   problems: {

@@ -271,6 +271,7 @@ export const german: Messages = {
     tooLarge: (megabytes) =>
       `Diese Datei ist größer als ${megabytes} MB. Wählen Sie eine kleinere oder machen Sie ein Foto.`,
     wrongType: (formats) => `Diese Art von Datei kann hier nicht gelesen werden. Verwenden Sie ${formats}.`,
+    infected: 'Der Virenscanner hat in dieser Datei etwas Schädliches gefunden. Machen Sie stattdessen ein Foto.',
     unreadable: 'Diese Datei scheint beschädigt zu sein. Wählen Sie eine andere oder machen Sie ein Foto.',
     empty: 'Diese Datei ist leer.',
     busy: 'Gerade senden viele Menschen Dokumente. Versuchen Sie es gleich noch einmal.',
@@ -359,6 +360,20 @@ export const german: Messages = {
     notYouText: (organization) =>
       `Bitten Sie ${organization === '' ? 'den Absender des Links' : organization} um einen neuen, und geben Sie ihn nicht weiter.`,
     moved: 'Die Prüfung geht hier weiter.',
+  },
+
+  leave: {
+    button: 'Dieses Gerät verlassen',
+    title: 'Dieses Gerät verlassen?',
+    text: 'Danach kann niemand mehr Ihre Prüfung in diesem Browser öffnen. Was Sie gesendet haben, bleibt bei Ihrer Prüfung; was Sie eingegeben und nicht gesendet haben, wird gelöscht.',
+    goOn: (organization) =>
+      `Um anderswo weiterzumachen, öffnen Sie dort Ihren Link und unterschreiben Sie mit einer verbundenen Wallet, oder bitten Sie ${organization} um einen neuen Link.`,
+    action: 'Dieses Gerät verlassen',
+    failed: 'Dieser Browser kann Ihre Prüfung noch öffnen',
+    leftTitle: 'Sie haben dieses Gerät verlassen',
+    leftText: 'Dieser Browser kann Ihre Prüfung nicht mehr öffnen. Sie können diese Seite schließen.',
+    leftDo:
+      'Um weiterzumachen, öffnen Sie Ihren Link auf Ihrem eigenen Gerät und unterschreiben Sie mit einer verbundenen Wallet, oder bitten Sie um einen neuen Link.',
   },
 
   problems: {

@@ -22,6 +22,8 @@ interface FrameProps {
   readonly test: boolean
   readonly online: boolean
   readonly announcement: string
+  /** Where this browser may open the session: to leave it. */
+  readonly onLeave?: () => void
   readonly children: ComponentChildren
 }
 
@@ -113,9 +115,10 @@ const LanguageChoice = () => {
   )
 }
 
-export const Frame = ({ organization, progress, test, online, announcement, children }: FrameProps) => {
+export const Frame = (props: FrameProps) => {
+  const { organization, progress, test, online, announcement, onLeave, children } = props
   const { messages } = useSpeech()
-  const { common, problems } = messages
+  const { common, problems, leave } = messages
   return (
     <div class="frame">
       <a class="skip" href="#content">
@@ -148,6 +151,11 @@ export const Frame = ({ organization, progress, test, online, announcement, chil
           </Notice>
         )}
         {children}
+        {onLeave !== undefined && (
+          <button type="button" class="leave" onClick={onLeave}>
+            <Icon name="lock" size={18} /> {leave.button}
+          </button>
+        )}
       </main>
       <p class="sr-only" role="status" aria-live="polite">
         {announcement}

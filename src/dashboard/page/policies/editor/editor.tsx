@@ -43,6 +43,7 @@ interface EditorProps {
   readonly generation: number
   readonly onValue: (value: string) => void
   readonly issues: readonly PolicyIssue[]
+  readonly warnings: readonly PolicyIssue[]
   readonly words: PolicyWords
   readonly readOnly: boolean
   /** Ctrl+S. */
@@ -64,12 +65,16 @@ const indentOf = (context: IndentContext, position: number): number => {
 }
 
 /** From where the issue is to the end of the word there; a whole line where there is none. */
-const diagnosticOf = (text: Text, { line, column, message }: PolicyIssue): Diagnostic => {
+const diagnosticOf = (
+  text: Text,
+  { line, column, message }: PolicyIssue,
+  severity: 'error' | 'warning',
+): Diagnostic => {
   const from = offsetOf(text, line, column)
   const { to: end, from: begin } = text.lineAt(from)
   const word = /^[\w.]+/.exec(text.sliceString(from, end))?.[0].length ?? end - from
   const to = from + word
-  return { from: to > from ? from : begin, to: Math.max(to, from), severity: 'error', message }
+  return { from: to > from ? from : begin, to: Math.max(to, from), severity, message }
 }
 
 /** Keys that are typed are nobody else's shortcuts: outside of the shadow root they seem to come from a mere element. */
@@ -78,7 +83,7 @@ const keepKeys = (event: KeyboardEvent): void => {
 }
 
 export const Editor = (props: EditorProps) => {
-  const { label, generation, issues, words, readOnly, handle } = props
+  const { label, generation, issues, warnings, words, readOnly, handle } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const latest = useRef(props)
@@ -169,9 +174,13 @@ export const Editor = (props: EditorProps) => {
   useEffect(() => {
     const current = view.current
     if (current === null) return
-    const found = issues.map((issue) => diagnosticOf(current.state.doc, issue))
+    const { doc } = current.state
+    const found = [
+      ...issues.map((issue) => diagnosticOf(doc, issue, 'error')),
+      ...warnings.map((warning) => diagnosticOf(doc, warning, 'warning')),
+    ]
     current.dispatch(setDiagnostics(current.state, found))
-  }, [issues, words, readOnly])
+  }, [issues, warnings, words, readOnly])
 
   return <div ref={host} class="editor" />
 }

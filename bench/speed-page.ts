@@ -1,0 +1,267 @@
+// Writes measured results into docs/speed.md: bun bench/speed-page.ts result.json [more.json …]
+// Refuses a result of a quick run, and one with findings unless --with-findings quotes them too. The page has two sections,
+// speed and the long run (an hour, often of another day). Each says where, on what and when it was measured; a section
+// stays as it is when no result belongs to it.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { formatValue } from './report.ts'
+import { type BenchResult, type Measurement, parseResult, ResultInvalidError } from './result.ts'
+import { stageShares } from './stage-shares.ts'
+import { describeRecommendation, sweepPoints } from './sweep.ts'
+
+export interface Section {
+  readonly begin: string
+  readonly end: string
+  /** Of a measurement, or of a goal: whether it is this section's. */
+  readonly holds: (named: { readonly name: string }) => boolean
+  readonly make: (result: BenchResult, hasDrawing?: HasDrawing, quoting?: Quoting) => string
+}
+
+const isOfSoak = ({ name }: { readonly name: string }): boolean => name.startsWith('soak.')
+
+const marks = (name: string) => ({ begin: `<!-- ${name}: made by bench/speed-page.ts -->`, end: `<!-- /${name} -->` })
+
+/** Parts of a result that the page shows among the details, in this order, with what precedes their table. */
+const PARTS: readonly { readonly part: string; readonly words: string }[] = [
+  {
+    part: 'service',
+    words: 'The service as a user runs it, with its key check, a policy of six rules and its decision record:',
+  },
+  {
+    part: 'keyed',
+    words: 'The same with an `Idempotency-Key` of its own in each request, as the client library sends them:',
+  },
+  { part: 'signers', words: 'The same with each signing backend:' },
+  { part: 'batch', words: 'Many attestations in one call:' },
+  { part: 'solana', words: 'On Solana, signed by Ed25519:' },
+  { part: 'naive', words: 'The naive way, Elysia with viem signing in the handler:' },
+  {
+    part: 'bare',
+    words: 'A server in C that signs with libsecp256k1 and does nothing else, no key, policy or record:',
+  },
+  { part: 'floor', words: 'The floor, what no attestation over HTTP can do without:' },
+  { part: 'overload', words: 'Too much load, signing by noble on one worker with a deadline of half a second:' },
+  { part: 'identity', words: 'Identity, with its sessions, streams and wallets:' },
+  { part: 'scale', words: 'A deployment with 10,000 policies, 100,000 keys and a list of a million:' },
+]
+
+/** A cell never ends its row. */
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const align = head.map((_, column) => (column === 0 ? '---' : '--:'))
+  return [head, align, ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
+}
+
+const measurementTable = (measurements: readonly Measurement[]): string =>
+  table(
+    ['', 'median', 'rounds'],
+    measurements.map(({ label, median, rounds, unit }) => [
+      label,
+      formatValue(median, unit),
+      `${formatValue(Math.min(...rounds), unit)} to ${formatValue(Math.max(...rounds), unit)}`,
+    ]),
+  )
+
+/** Of this name in docs/images; nothing where it was not drawn. */
+export type HasDrawing = (name: string) => boolean
+
+const drawing = (name: string, words: string, hasDrawing: HasDrawing): string[] =>
+  hasDrawing(name) ? ['', `![${words}](images/bench-${name}.svg)`] : []
+
+const goalTable = ({ goals }: BenchResult): string[] => {
+  const rows = goals.map(({ label, value, unit, bound, limit, reached }) => [
+    label,
+    formatValue(value, unit),
+    `${bound} ${formatValue(limit, unit)}`,
+    reached ? 'yes' : 'no',
+  ])
+  return rows.length === 0 ? [] : ['', 'Goals of the project:', '', table(['', 'measured', 'goal', 'reached'], rows)]
+}
+
+const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): string[] => {
+  const points = sweepPoints(measurements)
+  const sentence = describeRecommendation(points)
+  if (sentence === null) return []
+  const rows = points.map(({ processes, workers, throughput, cpu, p99 }) => [
+    String(processes),
+    String(workers),
+    formatValue(throughput, '/s'),
+    Number.isNaN(cpu) ? '' : formatValue(cpu, 'µs'),
+    formatValue(p99, 'ms'),
+  ])
+  const head = ['processes', 'workers of each', 'throughput', 'CPU per attestation', 'p99']
+  const image = drawing('sweep', 'Attestations by workers and processes', hasDrawing)
+  return ['', 'Workers and processes, closed loop:', '', table(head, rows), '', sentence, ...image]
+}
+
+const shareTable = ({ measurements }: BenchResult): string[] => {
+  const rows = stageShares(measurements).map(({ label, microseconds, share }) => [
+    label,
+    formatValue(microseconds, 'µs'),
+    `${Math.round(share * 100)}%`,
+  ])
+  return rows.length === 0 ? [] : ['', 'Where the CPU of one attestation goes:', '', table(['', 'CPU', 'share'], rows)]
+}
+
+export interface Quoting {
+  /** What makes numbers doubtful is said below them, instead of the result being refused. */
+  readonly withFindings?: boolean
+}
+
+/** @throws ResultInvalidError for a result that is not fit to be quoted. */
+const checkQuotable = ({ findings, settings, commit }: BenchResult, { withFindings = false }: Quoting): void => {
+  if (findings.length > 0 && !withFindings) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
+  if (settings['quick'] === true) throw new ResultInvalidError('it is of a quick run')
+  if (commit?.modified === true) throw new ResultInvalidError('the working tree was modified')
+}
+
+/**
+ * Several runs as one, for parts that were run apart.
+ * @throws ResultInvalidError when they are not of one machine, runtime and commit, or measured the same thing.
+ */
+export const mergeResults = (results: readonly BenchResult[], quoting: Quoting = {}): BenchResult => {
+  const [first, ...others] = results
+  if (first === undefined) throw new ResultInvalidError('there is no result')
+  for (const result of results) checkQuotable(result, quoting)
+  const placeOf = ({ machine, runtime, commit }: BenchResult): string =>
+    JSON.stringify([machine.cpu, machine.cores, runtime.version, commit?.id ?? null])
+  if (others.some((other) => placeOf(other) !== placeOf(first))) {
+    throw new ResultInvalidError('the results are of different machines, runtimes or commits')
+  }
+  const measurements = results.flatMap((result) => result.measurements)
+  const names = measurements.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new ResultInvalidError(`${twice} is in two of the results`)
+  return {
+    ...first,
+    measurements,
+    goals: results.flatMap(({ goals }) => goals),
+    findings: results.flatMap(({ findings }) => findings),
+  }
+}
+
+const findingList = ({ findings }: BenchResult): string[] =>
+  findings.length === 0
+    ? []
+    : [
+        '',
+        'Noticed by the bench itself, and to be read beside the numbers:',
+        '',
+        ...findings.map((text) => `- ${text}`),
+      ]
+
+const tableOf = ({ measurements }: BenchResult, part: string): string[] => {
+  const own = measurements.filter(({ name }) => name.split('.')[0] === part)
+  return own.length === 0 ? [] : [measurementTable(own)]
+}
+
+const details = (lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : ['', '<details><summary>All numbers</summary>', ...lines, '', '</details>']
+
+/** When, where and on what. */
+const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchResult): string => {
+  const system = `${machine.cpu}, ${machine.cores} cores, ${machine.system} ${machine.architecture}`
+  const of = commit === null ? '' : `, commit ${commit.id.slice(0, 12)}`
+  return (
+    `on ${startedAt.slice(0, 10)}: ${system}, Bun ${runtime.version}${of}, load generator on the same cores, ` +
+    `${settings['connections']} connections, signing by ${settings['signer']}.`
+  )
+}
+
+const SPEED = marks('speed')
+const LONG_RUN = marks('long run')
+
+/** Markdown, as all sections are: markers included. @throws ResultInvalidError for a result not fit to be quoted. */
+const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
+  checkQuotable(result, quoting)
+  const summary = tableOf(result, 'summary').flatMap((rows) => [
+    '',
+    'In short, round by round against the floor and the naive way of the same run:',
+    '',
+    rows,
+  ])
+  return [
+    SPEED.begin,
+    `Measured by \`bun run bench\` ${describePlace(result)} Another machine has other numbers: run it on yours.`,
+    ...summary,
+    ...goalTable(result),
+    ...sweepTable(result, hasDrawing),
+    ...details([
+      ...PARTS.flatMap(({ part, words }) => tableOf(result, part).flatMap((rows) => ['', words, '', rows])),
+      ...shareTable(result),
+      ...findingList(result),
+    ]),
+    SPEED.end,
+  ].join('\n')
+}
+
+const longRunSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
+  checkQuotable(result, quoting)
+  const minutes = Number(result.settings['minutes'])
+  return [
+    LONG_RUN.begin,
+    `${minutes} minutes of a steady rate, measured by \`bun run bench --only soak\` ${describePlace(result)}`,
+    ...goalTable(result),
+    ...drawing('soak', 'Memory and latency over time', hasDrawing),
+    ...details([...tableOf(result, 'soak').flatMap((rows) => ['', rows]), ...findingList(result)]),
+    LONG_RUN.end,
+  ].join('\n')
+}
+
+export const SECTIONS = {
+  speed: { ...SPEED, holds: (named) => !isOfSoak(named), make: speedSection },
+  longRun: { ...LONG_RUN, holds: isOfSoak, make: longRunSection },
+} as const satisfies Record<string, Section>
+
+/** What of the results is a section's: those with nothing for it are left out. */
+export const resultsFor = ({ holds }: Section, results: readonly BenchResult[]): BenchResult[] =>
+  results
+    .map((result) => ({
+      ...result,
+      measurements: result.measurements.filter(holds),
+      goals: result.goals.filter(holds),
+    }))
+    .filter(({ measurements }) => measurements.length > 0)
+
+/**
+ * The page with one section replaced.
+ * @throws ResultInvalidError when it has no such section, or more than one.
+ */
+export const withSection = (page: string, { begin, end }: Section, text: string): string => {
+  const [before, rest, more] = page.split(begin)
+  const endsAt = rest?.indexOf(end) ?? -1
+  if (before === undefined || rest === undefined || more !== undefined || endsAt === -1) {
+    throw new ResultInvalidError(`the page needs one section between ${begin} and ${end}`)
+  }
+  return before + text + rest.slice(endsAt + end.length)
+}
+
+if (import.meta.main) {
+  const words = process.argv.slice(2)
+  const paths = words.filter((word) => word !== '--with-findings')
+  const quoting: Quoting = { withFindings: paths.length < words.length }
+  if (paths.length === 0 || paths.some((path) => path.startsWith('--'))) {
+    console.error(
+      'bun bench/speed-page.ts [--with-findings] result.json [more.json …], made by: bun run bench --json > result.json',
+    )
+    process.exit(2)
+  }
+  const root = join(import.meta.dir, '..')
+  const path = join(root, 'docs', 'speed.md')
+  const hasDrawing: HasDrawing = (name) => existsSync(join(root, 'docs', 'images', `bench-${name}.svg`))
+  try {
+    const results = paths.map((each) => parseResult(readFileSync(each, 'utf8')))
+    let page = readFileSync(path, 'utf8')
+    for (const section of Object.values(SECTIONS)) {
+      const own = resultsFor(section, results)
+      if (own.length === 0) continue
+      page = withSection(page, section, section.make(mergeResults(own, quoting), hasDrawing, quoting))
+    }
+    writeFileSync(path, page)
+  } catch (error) {
+    if (!(error instanceof ResultInvalidError)) throw error
+    console.error(`${paths.join(', ')}: ${error.message}`)
+    process.exit(1)
+  }
+}

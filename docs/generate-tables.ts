@@ -1,0 +1,59 @@
+// `bun docs/generate-tables.ts [--write]`: prints the tables of the documentation that are made from the code, or writes
+// them between their markers. A test compares the pages with what this makes.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SETTINGS, type Setting, variableOf } from '../src/config/settings.ts'
+
+export interface GeneratedTable {
+  /** Below docs/. */
+  readonly page: string
+  /** What its markers say: `<!-- name: begin -->`. */
+  readonly name: string
+  readonly make: () => string
+}
+
+/** A cell must not end its row. */
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+/** Columns padded to one width, as the formatter leaves them. */
+const markdownTable = (rows: readonly (readonly string[])[]): string => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const [head = [], ...body] = rows
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
+}
+
+/** Every setting, in the order of `bun start --help`. */
+const settingsTable = (): string =>
+  markdownTable([
+    ['Setting', 'Default', 'Meaning'],
+    ...(Object.values(SETTINGS) as readonly Setting<unknown>[]).map(({ name, defaultText, description, secret }) => [
+      secret === true ? `\`${variableOf(name)}\` or \`${variableOf(name)}_FILE\`` : `\`${name}\``,
+      defaultText === '' ? '' : `\`${cell(defaultText)}\``,
+      cell(description),
+    ]),
+  ])
+
+export const TABLES: readonly GeneratedTable[] = [{ page: 'configuration.md', name: 'settings', make: settingsTable }]
+
+/**
+ * The page with the table between its markers.
+ * @throws Error when the page lacks the markers
+ */
+export const withTable = (text: string, { page, name, make }: GeneratedTable): string => {
+  const begin = `<!-- ${name}: begin -->\n\n`
+  const end = `\n\n<!-- ${name}: end -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end)
+  if (from === -1 || to === -1) throw new Error(`docs/${page} has no markers of the table "${name}"`)
+  return text.slice(0, from + begin.length) + make() + text.slice(to)
+}
+
+if (import.meta.main) {
+  for (const table of TABLES) {
+    const path = join(import.meta.dir, table.page)
+    if (!process.argv.includes('--write')) process.stdout.write(`${table.make()}\n`)
+    else writeFileSync(path, withTable(readFileSync(path, 'utf8'), table))
+  }
+}

@@ -1,0 +1,53 @@
+// Challenges for passkeys, signed instead of stored: anyone may ask for one, so asking must not write (threats row 35). What
+// a challenge is for and until when it is good stands in it under an HMAC; that it was used is noted once its answer was
+// found right, which takes a passkey.
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../domain/time.ts'
+import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
+
+/** What an answer may be used for. The account's id; null where it is not known before the answer. */
+export interface ChallengeUse {
+  readonly purpose: 'sign-in' | 'confirmation' | 'registration'
+  readonly userId: string | null
+}
+
+const CHALLENGE_SECONDS = 300
+const EXPIRY_BYTES = 6
+const NONCE_BYTES = 16
+/** 192 bits: with the rest it is still short enough for the field that carries it back. */
+const MAC_BYTES = 24
+const LENGTH = EXPIRY_BYTES + NONCE_BYTES + MAC_BYTES
+
+export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
+  const keys = deriveKeys(accountKeys, 'passkey challenges')
+  const partsOf = ({ purpose, userId }: ChallengeUse, head: Uint8Array): string[] => [
+    purpose,
+    userId ?? '',
+    Buffer.from(head).toString('base64url'),
+  ]
+  return {
+    issue: (use: ChallengeUse): Uint8Array<ArrayBuffer> => {
+      const head = Buffer.alloc(EXPIRY_BYTES + NONCE_BYTES)
+      head.writeUIntBE(clock.unixSeconds() + CHALLENGE_SECONDS, 0, EXPIRY_BYTES)
+      head.set(randomBytes(NONCE_BYTES), EXPIRY_BYTES)
+      return new Uint8Array([...head, ...macOf(keys()[0], partsOf(use, head)).subarray(0, MAC_BYTES)])
+    },
+
+    /**
+     * Until when to remember that it was used: longer than it is good for, since another node's clock may be behind.
+     * @returns null unless it was issued for this use and is not too old
+     */
+    check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {
+      const bytes = Buffer.from(text, 'base64url')
+      if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return null
+      const head = bytes.subarray(0, EXPIRY_BYTES + NONCE_BYTES)
+      const expiresAtSeconds = head.readUIntBE(0, EXPIRY_BYTES)
+      const mac = bytes.subarray(EXPIRY_BYTES + NONCE_BYTES)
+      if (!keys().some((key) => isMacOf(key, partsOf(use, head), mac, MAC_BYTES))) return null
+      if (expiresAtSeconds <= clock.unixSeconds()) return null
+      return { rememberUntilSeconds: expiresAtSeconds + CHALLENGE_SECONDS }
+    },
+  }
+}
+
+export type Challenges = ReturnType<typeof createChallenges>

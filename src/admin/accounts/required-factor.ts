@@ -1,0 +1,101 @@
+// Whether an account has a second factor, and where one is required: by the deployment, everywhere; by an organization, in
+// that organization. A passkey counts, since it checks its owner each time. Whoever has none may only make one.
+import type { OrganizationRole } from '../../domain/role.ts'
+import type { Tables } from '../../store/store.ts'
+import type { User } from '../../store/users.ts'
+import { ConflictError, SecondFactorMissingError } from '../errors.ts'
+
+/** Where somebody is not let in before they have made a second factor. */
+export interface ClosedUntilFactor {
+  /** Everywhere but one's own account. */
+  readonly deployment: boolean
+  /** Ids of organizations. */
+  readonly organizationIds: readonly string[]
+}
+
+interface Person {
+  readonly user: User
+  /** Organization → role. */
+  readonly roles: ReadonlyMap<string, OrganizationRole>
+}
+
+export const hasSecondFactor = async (tables: Pick<Tables, 'passkeys'>, user: User): Promise<boolean> =>
+  user.hasTotp || (await tables.passkeys.listOf(user.id)).length > 0
+
+/** The organizations, and the deployment, that require a second factor of this person, whether the person has one or not. */
+const closedWithout = async (
+  { organizationSettings }: Pick<Tables, 'organizationSettings'>,
+  { user, roles }: Person,
+): Promise<ClosedUntilFactor> => {
+  const { deployment, organizationIds } = await organizationSettings.readSecondFactorRules()
+  return { deployment, organizationIds: organizationIds.filter((id) => user.deploymentAdmin || roles.has(id)) }
+}
+
+/**
+ * Turns a rule on or off.
+ * @param organizationId null: the deployment's, for everybody
+ * @param person who asks; null for a key or a command, which nothing locks out
+ * @throws ConflictError when somebody turns on what would lock them out
+ */
+export const setSecondFactorRule = async (
+  tables: Pick<Tables, 'passkeys' | 'users' | 'organizationSettings'>,
+  {
+    organizationId,
+    required,
+    user,
+  }: {
+    readonly organizationId: string | null
+    readonly required: boolean
+    readonly user: User | null
+  },
+): Promise<{ readonly before: boolean }> => {
+  if (required && user !== null) {
+    const now = (await tables.users.lock(user.id)) ?? user
+    if (!(await hasSecondFactor(tables, now))) {
+      throw new ConflictError('your own account has no second factor: add one-time codes or a passkey to it first')
+    }
+  }
+  return { before: await tables.organizationSettings.requireSecondFactor(organizationId, required) }
+}
+
+const NOTHING: ClosedUntilFactor = { deployment: false, organizationIds: [] }
+
+/** The same while the person has no second factor; nothing once the person has one. */
+export const closedUntilFactor = async (
+  tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
+  person: Person,
+): Promise<ClosedUntilFactor> =>
+  (await hasSecondFactor(tables, person.user)) ? NOTHING : closedWithout(tables, person)
+
+/**
+ * @param organizationId of the organization that is entered; null: the deployment
+ * @throws SecondFactorMissingError 403
+ */
+export const requireFactorFor = async (
+  tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
+  person: Person,
+  organizationId: string | null,
+): Promise<void> => {
+  const closed = await closedUntilFactor(tables, person)
+  if (closed.deployment) throw new SecondFactorMissingError('deployment')
+  if (organizationId !== null && closed.organizationIds.includes(organizationId)) {
+    throw new SecondFactorMissingError('organization')
+  }
+}
+
+/**
+ * After a factor was removed, in the same transaction, with the account locked.
+ * @throws ConflictError when it was the last one and one is required
+ */
+export const requireFactorLeft = async (
+  tables: Pick<Tables, 'users' | 'passkeys' | 'organizationSettings'>,
+  { user, roles }: Person,
+): Promise<void> => {
+  const now = (await tables.users.find(user.id)) ?? user
+  const closed = await closedUntilFactor(tables, { user: now, roles })
+  if (!closed.deployment && closed.organizationIds.length === 0) return
+  throw new ConflictError(
+    `this is your last second factor, and ${closed.deployment ? 'this deployment' : 'an organization of yours'} requires one: ` +
+      'add another one first',
+  )
+}

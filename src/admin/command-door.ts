@@ -1,0 +1,146 @@
+// The command line's door to the operations that the admin API has: the same declaration, the same checks and the same work
+// with its audit entries in one transaction, over an open store and without a service. Nothing goes over a network; the
+// request is only the form in which an operation takes its input.
+import { CountersignError } from '../domain/errors.ts'
+import type { Deadline } from '../http/deadline.ts'
+import { requestPath } from '../http/request-path.ts'
+import type { CommandActor } from './actor.ts'
+import { RoleInsufficientError } from './errors.ts'
+import { authorize } from './gate.ts'
+import { decodeInput, performOperation } from './perform.ts'
+import { Reply, type Route, SecretReply } from './route.ts'
+import { createRouter } from './router.ts'
+import type { Services } from './services.ts'
+
+/** What an operation is given. */
+export interface CommandInput {
+  readonly params?: Readonly<Record<string, string>>
+  /** Members that are undefined are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** A JSON value; or a file as it is, with its media type. */
+  readonly body?: unknown
+  readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
+}
+
+export interface CommandDoor {
+  /**
+   * Runs an operation, named by its method and path, and gives back its answer's body.
+   * @throws what the API answers with an error for, as it is
+   */
+  call(operation: string, input?: CommandInput): Promise<unknown>
+  /** Runs several operations as one transaction: all of them are done, or none. */
+  together<Result>(work: (door: CommandDoor) => Promise<Result>): Promise<Result>
+  /** The same door for someone who notes another name beside what is done. */
+  as(author: string): CommandDoor
+}
+
+/** What only a running service has. */
+export const RUNNING_SERVICES = [
+  ...(['origins', 'passwords', 'passkeys', 'sessions', 'signIn', 'box'] as const),
+  ...(['processes', 'decisions', 'tasks', 'live', 'liveStreams', 'documents'] as const),
+  ...(['apiUrl', 'version', 'signer'] as const),
+]
+export type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
+
+/** The operation has to do with the processes, or with people's sessions of the dashboard. */
+export class ServiceNeededError extends CountersignError {
+  override readonly name = 'ServiceNeededError'
+  constructor() {
+    super('DEPENDENCY_UNAVAILABLE', 'this needs the running service: use the dashboard or the admin API')
+  }
+}
+
+/** With what is missing refused when an operation asks for it. */
+const withoutService = (services: CommandServices): Services => {
+  const missing = RUNNING_SERVICES.map((name) => [
+    name,
+    {
+      // Copies of the services leave it out, and so are refused alike.
+      enumerable: false,
+      get: (): never => {
+        throw new ServiceNeededError()
+      },
+    },
+  ])
+  return Object.defineProperties({ ...services }, Object.fromEntries(missing)) as Services
+}
+
+const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
+const NOBODY = { userAgent: '', address: '', sessionToken: null, deviceToken: null } as const
+/** No host: it is never sent. */
+const BASE = 'http://command-line'
+
+const toRequest = (operation: string, { params = {}, query = {}, body, file }: CommandInput): Request => {
+  const [method = '', path = ''] = operation.split(' ')
+  const url = new URL(
+    BASE + path.replaceAll(/\{([^}]+)\}/g, (_part, name: string) => encodeURIComponent(params[name] ?? '')),
+  )
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  }
+  if (file !== undefined) {
+    return new Request(url.href, { method, body: file.bytes, headers: { 'content-type': file.mediaType } })
+  }
+  if (body === undefined) return new Request(url.href, { method })
+  return new Request(url.href, {
+    method,
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+const bodyOf = (answer: unknown): unknown =>
+  answer instanceof Reply || answer instanceof SecretReply ? answer.body : answer
+
+export interface CommandDoorDependencies {
+  readonly routes: readonly Route[]
+  readonly services: CommandServices
+  readonly actor: CommandActor
+}
+
+export const createCommandDoor = ({ routes, services, actor }: CommandDoorDependencies): CommandDoor => {
+  const match = createRouter(routes)
+
+  const over = (services: Services, actor: CommandActor): CommandDoor => ({
+    call: async (operation, input = {}) => {
+      const request = toRequest(operation, input)
+      const { route, params } = match(request.method, requestPath(request.url))
+      const { access } = route
+      if (access.kind === 'public' || access.kind === 'second-factor' || access.kind === 'person') {
+        throw new RoleInsufficientError('person')
+      }
+      const organization = await authorize(services.store, access, actor, params['organization'])
+      const answer = await performOperation(
+        // A command ends before a cache could be wrong, so there is nothing to tell and nothing that fails to.
+        { services, report: () => undefined },
+        route,
+        { actor, pending: null, organization, rateLimit: null },
+        await decodeInput(route, params, request),
+        {
+          request,
+          requestId: '',
+          caller: NOBODY,
+          deadline: NO_DEADLINE,
+          origin: null,
+          claim: () => null,
+          stillAllowed: async () => true,
+        },
+      )
+      return bodyOf(answer)
+    },
+    together: (work) =>
+      services.store.transaction((tables) =>
+        work(
+          over(
+            withoutService({
+              ...services,
+              store: { ...services.store, ...tables, transaction: (inner) => inner(tables) },
+            }),
+            actor,
+          ),
+        ),
+      ),
+    as: (author) => over(services, { ...actor, author }),
+  })
+  return over(withoutService(services), actor)
+}

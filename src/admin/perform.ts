@@ -1,0 +1,178 @@
+// What every door of the administration does with an operation once its caller is let in: decode, check the rights over
+// what the path names, and run the operation's own work with the one way to write. Every change and its audit entries are
+// one transaction.
+import { Value } from '@sinclair/typebox/value'
+import type { Deadline } from '../http/deadline.ts'
+import { IdempotencyTwinInFlightError } from '../http/idempotency.ts'
+import { requestQuery } from '../http/request-path.ts'
+import { ConstraintViolatedError } from '../store/errors.ts'
+import type { IdempotencyClaim } from '../store/idempotency.ts'
+import type { Tables } from '../store/store.ts'
+import type { Caller } from './accounts/sessions.ts'
+import { actorId, actorName } from './actor.ts'
+import { ConflictError } from './errors.ts'
+import type { Admission } from './gate.ts'
+import { type DecodedBody, decodeBody } from './request-body.ts'
+import { requireRightsOverPath } from './rights.ts'
+import { type Answer, type AuditNote, type Call, isUnsafe, Reply, type Route, SecretReply } from './route.ts'
+import { type AnyCall, AwaitsApproval, guardedWrite, type SeenCall } from './second-person/guard.ts'
+import type { Services } from './services.ts'
+import { decodeQuery } from './validate.ts'
+
+export interface PerformDependencies {
+  readonly services: Services
+  readonly report: (error: unknown, requestId: string) => void
+}
+
+/** What is asked for, as the route declares it. */
+export interface Input {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: DecodedBody
+}
+
+/** How it came in: what differs between the doors. */
+export interface Entry {
+  readonly request: Request
+  readonly requestId: string
+  readonly caller: Caller
+  readonly deadline: Deadline
+  readonly origin: string | null
+  /** The claim of the request's Idempotency-Key, once it is held. */
+  readonly claim: () => IdempotencyClaim | null
+  readonly stillAllowed: () => Promise<boolean>
+}
+
+/** How long a repeated Idempotency-Key is answered alike. */
+export const KEEP_SECONDS = 86_400
+
+/** What the schema refuses is the caller's to mend. */
+const asAnswer = (error: unknown): unknown =>
+  error instanceof ConstraintViolatedError
+    ? new ConflictError(
+        error.constraint === 'unique' ? 'there is one like it already' : 'it names something that is not there',
+      )
+    : error
+
+/** Kept for a change whose answer was lost before it was known. No answer has this status. */
+export const CHANGE_MADE = 409
+
+/** What a repetition is told once the change is committed: the answer, where the change's result is it already. */
+const keptOf = (route: Route, result: unknown): { readonly status: number; readonly body: string } => {
+  const isReply = result instanceof Reply || result instanceof SecretReply
+  const { schema } = route.answers[0]
+  const isAnswer = isReply || schema === null || Value.Check(schema, result)
+  if (!isAnswer) return { status: CHANGE_MADE, body: '' }
+  const { status, kept } = settle(route, schema === null && !isReply ? undefined : result)
+  return { status, body: kept }
+}
+
+/**
+ * A change, its audit entries and, of a request with an Idempotency-Key, the completion of its claim: one transaction, so
+ * that a repetition never makes the change a second time, whatever became of the first answer.
+ */
+const createWrite =
+  (
+    { services, report }: PerformDependencies,
+    route: Route,
+    { actor, organization }: Admission,
+    { requestId, claim: claimOf, caller }: Entry,
+    requireRights: (tables: Tables) => Promise<void>,
+  ): Call<never, never, never, never>['write'] =>
+  async (work) => {
+    const result = await services.store.transaction(async (tables) => {
+      await requireRights(tables)
+      const notes: AuditNote[] = []
+      const result = await work(tables, (note) => notes.push(note))
+      for (const { action, subject, detail = {}, organizationId = organization?.id ?? null } of notes) {
+        await tables.audit.append({
+          ...{ organizationId, action, subject, detail, requestId, address: caller.address },
+          actor: actor === null ? 'visitor' : actorId(actor),
+          actorName: actor === null ? '' : actorName(actor),
+        })
+      }
+      const claim = claimOf()
+      if (claim === null || notes.length === 0) return result
+      const keepUntilSeconds = services.clock.unixSeconds() + KEEP_SECONDS
+      const held = await tables.adminIdempotency.settle(claim, keptOf(route, result), keepUntilSeconds)
+      // Another request holds the claim: nothing is changed here.
+      if (held === null) throw new IdempotencyTwinInFlightError()
+      return result
+    })
+    // What is answered is true here before it is answered: a revoked wallet is not verified any more. Committed it is, so
+    // a store that fails now does not make the change fail; caches learn of it with the next poll.
+    await services.changesTold().catch((error: unknown) => report(error, requestId))
+    return result
+  }
+
+/** Body and status of an answer; `kept` is what a repeated request is told. */
+export const settle = (route: Route, answer: unknown) => {
+  const reply =
+    answer instanceof Reply || answer instanceof SecretReply ? answer : new Reply(route.answers[0].status, answer)
+  const text = (body: unknown): string => (body === undefined || body === null ? '' : JSON.stringify(body))
+  return {
+    status: reply.status,
+    body: text(reply.body),
+    kept: text(reply instanceof SecretReply ? reply.remembered : reply.body),
+    headers: reply instanceof Reply ? reply.headers : {},
+  }
+}
+
+/** @throws FieldInvalidError, FieldMissingError and what decodeBody throws */
+export const decodeInput = async (
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  request: Request,
+): Promise<Input> => ({
+  params,
+  query: decodeQuery(route.query, requestQuery(request.url)),
+  body: await decodeBody(route, request),
+})
+
+/**
+ * Runs an operation for a caller that was let in.
+ * @throws what the route's own work throws; ConflictError for what the schema refuses
+ */
+export const performOperation = async (
+  dependencies: PerformDependencies,
+  route: Route,
+  admission: Admission,
+  { params, query, body }: Input,
+  entry: Entry,
+): Promise<Answer<unknown>> => {
+  const { services } = dependencies
+  const { actor, organization, pending } = admission
+  const requireRights = (tables: Tables): Promise<void> =>
+    requireRightsOverPath(tables, services.clock, {
+      route,
+      params,
+      actor,
+      organizationId: organization?.id ?? '',
+    })
+  const unwritten = {
+    request: entry.request,
+    requestId: entry.requestId,
+    caller: entry.caller,
+    deadline: entry.deadline,
+    services,
+    actor,
+    pending,
+    organization,
+    params,
+    query,
+    body: body.value,
+    kept: null,
+    author: actor?.kind === 'person' ? actor.user.id : null,
+    origin: entry.origin,
+    stillAllowed: entry.stillAllowed,
+  } as unknown as SeenCall
+  const write = guardedWrite(route, unwritten, createWrite(dependencies, route, admission, entry, requireRights))
+  const call: AnyCall = { ...unwritten, write }
+  try {
+    if (!isUnsafe(route.method)) await requireRights(services.store)
+    return await route.handle(call)
+  } catch (error) {
+    if (error instanceof AwaitsApproval) return error.reply
+    throw asAnswer(error)
+  }
+}

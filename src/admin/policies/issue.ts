@@ -1,0 +1,21 @@
+// A mistake or a warning in a document, as the check of documents and a refused save answer it.
+import type { PolicyIssue } from '../../policy/errors.ts'
+import { closed, named, Type } from '../schema.ts'
+
+export const POLICY_ISSUE = named(
+  'PolicyIssue',
+  closed({
+    line: Type.Integer(),
+    column: Type.Integer(),
+    message: Type.String(),
+    pointer: Type.String({ description: 'JSON pointer to the place in the document' }),
+  }),
+)
+
+export const WARNINGS = Type.Array(POLICY_ISSUE, {
+  description: 'What is likely not meant, with what probably is. It keeps nothing from being saved',
+})
+
+/** Each with its place. */
+export const showIssues = (issues: readonly PolicyIssue[]): PolicyIssue[] =>
+  issues.map(({ line, column, message, pointer }) => ({ line, column, message, pointer }))

@@ -1,0 +1,117 @@
+// What someone sees who asks for a revision to become live, and who approves it: the policy by its name, what changes in
+// its rules, whom it decides for, and what is known of its effects.
+import { DependencyUnavailableError } from '../../domain/errors.ts'
+import { diffPolicies } from '../../policy/diff.ts'
+import { compileRevision } from '../../policy/revision.ts'
+import type { ShadowOutcome } from '../../store/decision-index/types.ts'
+import type { Policy, StoredRevision } from '../../store/policies.ts'
+import type { Tables } from '../../store/store.ts'
+import type { Seen } from '../second-person/declaration.ts'
+import type { Services } from '../services.ts'
+import { requirePolicy, requireRevision } from './find.ts'
+
+const NAMES_SHOWN = 10
+const TASKS_LOOKED_AT = 100
+
+const revisionText = ({ number }: StoredRevision): string => `revision ${number}`
+
+const projectsOf = async (tables: Tables, organizationId: string, policy: Policy): Promise<string | null> => {
+  const { items, next } = await tables.projects.page(
+    { organizationId, policyId: policy.id },
+    { after: null, limit: NAMES_SHOWN },
+  )
+  if (items.length === 0) return null
+  return items.map(({ name }) => name).join(', ') + (next === null ? '' : ' and more')
+}
+
+const shadowText = async (
+  { decisions }: Services,
+  organizationId: string,
+  policy: Policy,
+  revision: StoredRevision,
+): Promise<readonly string[]> => {
+  if (policy.shadowRevisionId !== revision.id) return []
+  const count = (outcome: ShadowOutcome) =>
+    decisions.ask({
+      operation: 'count',
+      filter: { organizationId, shadow: { revisionId: revision.id, outcome } },
+    })
+  try {
+    const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
+    const exact = same.exact && different.exact && failed.exact ? '' : 'at least '
+    return [
+      `As shadow: ${exact}${same.count} decided the same, ${different.count} otherwise, ${failed.count} not at all`,
+    ]
+  } catch (error) {
+    // The figures are a help: while the index is away, people can ask all the same.
+    if (error instanceof DependencyUnavailableError) return ['As shadow: its figures can’t be read now']
+    throw error
+  }
+}
+
+/** Of the newest replay of this revision, among the organization's newest tasks. */
+const replayText = async (
+  { store }: Services,
+  organizationId: string,
+  policy: Policy,
+  revision: StoredRevision,
+): Promise<readonly string[]> => {
+  const { items } = await store.tasks.page(organizationId, { after: null, limit: TASKS_LOOKED_AT })
+  const task = items.find(
+    ({ kind, state, input }) =>
+      kind === 'policy.replay' &&
+      state === 'done' &&
+      input['policyId'] === policy.id &&
+      (input['revisionId'] === revision.id || input['source'] === revision.source),
+  )
+  const result = task?.result ?? null
+  if (result === null) return []
+  const { decisions, same, other_verdict: otherVerdict, other_rule: otherRule } = result
+  return [
+    `Replayed over ${decisions} decisions: ${same} the same, ${otherVerdict} another verdict, ${otherRule} only another rule`,
+  ]
+}
+
+export const seeActivation = async (
+  tables: Tables,
+  organizationId: string,
+  policyId: string,
+  revisionId: string,
+): Promise<Seen> => {
+  const policy = await requirePolicy(tables, organizationId, policyId)
+  const revision = await requireRevision(tables, organizationId, policy.id, revisionId)
+  const active =
+    policy.activeRevisionId === null
+      ? null
+      : await requireRevision(tables, organizationId, policy.id, policy.activeRevisionId)
+  const then = compileRevision(revision)
+  const projects = await projectsOf(tables, organizationId, policy)
+  return {
+    subject: policy.id,
+    name: policy.name,
+    changes: [
+      { what: 'decides', before: active === null ? null : revisionText(active), after: revisionText(revision) },
+      ...(then.document.name === policy.name ? [] : [{ what: 'name', before: policy.name, after: then.document.name }]),
+      ...(projects === null ? [] : [{ what: 'for the projects', before: projects, after: projects }]),
+    ],
+    ...(active === null
+      ? {}
+      : { differences: diffPolicies(compileRevision(active), then).map((difference) => ({ ...difference })) }),
+    basis: [policy.activeRevisionId, revision.contentHash],
+  }
+}
+
+/** Outside of a transaction: the index takes its time. */
+export const seeEffects = async (
+  services: Services,
+  organizationId: string,
+  policyId: string,
+  revisionId: string,
+): Promise<readonly string[]> => {
+  const policy = await requirePolicy(services.store, organizationId, policyId)
+  const revision = await requireRevision(services.store, organizationId, policyId, revisionId)
+  return [
+    ...(await shadowText(services, organizationId, policy, revision)),
+    ...(await replayText(services, organizationId, policy, revision)),
+  ]
+}

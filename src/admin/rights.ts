@@ -1,0 +1,132 @@
+// To touch a thing one needs at least the rights that it has. Keys, accounts, memberships and attesters have rights of
+// their own: whoever could renew a key that may do more, or make a link to such an account, would have what it has.
+// Which thing a route touches is in its path, so a new route is under the rule by being declared.
+import { type ApiKeyScope, apiKeyStatus } from '../domain/api-key.ts'
+import { ORGANIZATION_ROLES, type OrganizationRole } from '../domain/role.ts'
+import type { Clock } from '../domain/time.ts'
+import { KeyUnusableError } from '../http/authenticate.ts'
+import type { Tables } from '../store/store.ts'
+import type { User } from '../store/users.ts'
+import { type Actor, mayDeployment, mayIn, roleIn } from './actor.ts'
+import { RoleInsufficientError, SignInRequiredError } from './errors.ts'
+import type { Route } from './route.ts'
+
+export interface Rights {
+  /** It may do what belongs to the deployment. */
+  readonly deployment: boolean
+  /** Organization → role. */
+  readonly roles: ReadonlyMap<string, OrganizationRole>
+}
+
+const DEPLOYMENT_RIGHTS: Rights = { deployment: true, roles: new Map() }
+
+export const rightsOfKey = (organizationId: string, scopes: readonly ApiKeyScope[]): Rights => ({
+  deployment: scopes.includes('deployment'),
+  roles: scopes.includes('admin') ? new Map([[organizationId, ORGANIZATION_ROLES[0]]]) : new Map(),
+})
+
+export const rightsOfMembership = (organizationId: string, role: OrganizationRole): Rights => ({
+  deployment: false,
+  roles: new Map([[organizationId, role]]),
+})
+
+export const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => ({
+  deployment: user.deploymentAdmin,
+  roles: await tables.memberships.rolesOf(user.id),
+})
+
+/**
+ * The scope whose keys are beyond an actor, so that a list leaves them out; undefined: none is.
+ * A key with the scope `deployment` has the scope `admin` as well.
+ */
+export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'deployment' | undefined => {
+  if (mayDeployment(actor)) return undefined
+  return roleIn(actor, organizationId) === ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'
+}
+
+/** Finds a thing's rights; null when there is no such thing, which the route's own work then says. */
+type Find = (tables: Tables, organizationId: string, id: string) => Promise<Rights | null>
+
+/** By the part of a path that names the thing. */
+const HOLDERS: Readonly<Record<string, Find>> = {
+  'keys/{key}': async (tables, organizationId, id) => {
+    const key = await tables.apiKeys.find(organizationId, id)
+    return key === null ? null : rightsOfKey(organizationId, key.scopes)
+  },
+  'members/{user}': async (tables, organizationId, id) => {
+    // Locked: who becomes a deployment admin meanwhile waits until this is done.
+    const user = await tables.users.lock(id)
+    const member = await tables.memberships.find(organizationId, id)
+    if (user === null || member === null) return null
+    return { ...rightsOfMembership(organizationId, member.role), deployment: user.deploymentAdmin }
+  },
+  'member-offers/{offer}': async (tables, organizationId, id) => {
+    const offer = await tables.membershipOffers.find(organizationId, id)
+    return offer === null ? null : rightsOfMembership(organizationId, offer.role)
+  },
+  'users/{user}': async (tables, _organizationId, id) => {
+    const user = await tables.users.lock(id)
+    return user === null ? null : rightsOfAccount(tables, user)
+  },
+  'attesters/{attester}': async (tables, _organizationId, id) =>
+    (await tables.attesters.find(id)) === null ? null : DEPLOYMENT_RIGHTS,
+}
+
+/** The parts of a path that name one thing each, as `keys/{key}`. */
+export const namedThings = (path: string): readonly string[] => path.match(/[a-z-]+\/\{[a-z]+\}/g) ?? []
+
+/** Those of them that have rights of their own. */
+export const namedHolders = (path: string): readonly string[] =>
+  namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
+
+/** What an actor may do as of this transaction: a role or a key may have been taken away since the request was let in. */
+const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
+  if (actor.kind === 'command-line') return actor
+  if (actor.kind === 'key') {
+    const { organizationId, keyId } = actor.principal
+    const key = await tables.apiKeys.find(organizationId, keyId)
+    if (key === null || apiKeyStatus(key, clock.unixSeconds()) !== 'active') throw new KeyUnusableError()
+    return { ...actor, deployment: key.scopes.includes('deployment') }
+  }
+  const user = await tables.users.find(actor.user.id)
+  if (user === null || user.disabledAtSeconds !== null) throw new SignInRequiredError()
+  return { ...actor, user, roles: await tables.memberships.rolesOf(user.id) }
+}
+
+/**
+ * For what gives rights to a thing, or touches one that the path does not name.
+ * @param tables of the transaction that makes the change
+ * @throws RoleInsufficientError 403 when the thing's rights go beyond the actor's
+ * @throws KeyUnusableError, SignInRequiredError 401 when the actor has none left
+ */
+export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, rights: Rights): Promise<void> => {
+  const now = await asOfNow(tables, actor, clock)
+  if (rights.deployment && !mayDeployment(now)) throw new RoleInsufficientError('deployment-admin')
+  for (const [organizationId, role] of rights.roles) {
+    if (!mayIn(now, organizationId, role)) throw new RoleInsufficientError(role)
+  }
+}
+
+/** The same for what a route's path names. Every admin request passes here, changes inside their transaction. */
+export const requireRightsOverPath = async (
+  tables: Tables,
+  clock: Clock,
+  {
+    route,
+    params,
+    actor,
+    organizationId,
+  }: {
+    readonly route: Route
+    readonly params: Readonly<Record<string, string>>
+    readonly actor: Actor | null
+    readonly organizationId: string
+  },
+): Promise<void> => {
+  for (const part of namedHolders(route.path)) {
+    if (actor === null) throw new SignInRequiredError()
+    const id = params[part.slice(part.indexOf('{') + 1, -1)] ?? ''
+    const rights = await HOLDERS[part]?.(tables, organizationId, id)
+    if (rights !== null && rights !== undefined) await requireRights(tables, actor, clock, rights)
+  }
+}

@@ -1,0 +1,96 @@
+// Changes that wait for a second person: listed, counted, decided.
+import type { ApprovalState } from '../../store/approvals.ts'
+import { APPROVAL, showApproval, showApprovals } from '../approvals.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import {
+  DEPLOYMENT,
+  DEPLOYMENT_PERSON,
+  declareRoutes,
+  ORGANIZATION_ADMIN_PERSON,
+  type Route,
+  VIEWER,
+} from '../route.ts'
+import { closed, oneOf, PAGE_QUERY, pageOf, type Static, Type } from '../schema.ts'
+import { type DecidingCall, decideApproval, discardKept } from '../second-person/decide.ts'
+import type { AnyCall } from '../second-person/guard.ts'
+import type { Services } from '../services.ts'
+
+const route = declareRoutes('Approvals')
+
+const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
+const DECISION = closed({ approve: Type.Boolean({ description: 'False rejects; who asked may only reject' }) })
+const WAITING = closed({ waiting: Type.Integer({ description: 'Changes that someone may decide now' }) })
+
+const DECIDING = {
+  description:
+    'Approving does it at once, if what it was based on is still so. Who approves was an administrator before it was asked ' +
+    'for, and neither made, invited nor recovered the account of who asked, nor the other way round.',
+  body: DECISION,
+  // A stolen cookie alone must not be the second person.
+  fresh: ({ approve }: Static<typeof DECISION>) => approve,
+  answer: APPROVAL,
+  errors: [409],
+} as const
+
+const approvalPage = async (
+  { store }: Services,
+  organizationId: string | null,
+  query: { readonly state?: ApprovalState; readonly limit?: number; readonly cursor?: string },
+) => {
+  const filter = { organizationId, ...(query.state === undefined ? {} : { state: query.state }) }
+  const { items, next } = await store.approvals.page(filter, pageRequest(query, ['number', 'string']))
+  return pageAnswer({ items: await showApprovals(store.users, items), next }, (approval) => approval)
+}
+
+/** @param routes all that may have been asked for */
+export const approvalRoutes = (routes: readonly Route[]): Route[] => {
+  const decide = async (call: DecidingCall & Pick<AnyCall, 'write'>, approvalId: string, approve: boolean) => {
+    const decided = await call.write((tables, note) =>
+      decideApproval(call, routes, tables, note, { approvalId, approve }),
+    )
+    await discardKept(call.services, routes, decided)
+    return showApproval(call.services.store.users, decided)
+  }
+  return [
+    route('listApprovals', 'GET', '/organizations/{organization}/approvals', {
+      access: VIEWER,
+      summary: 'Changes that wait, or waited, for a second person, newest first',
+      query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
+      answer: pageOf(APPROVAL),
+      handle: ({ services, organization, query }) => approvalPage(services, organization.id, query),
+    }),
+    route('countApprovals', 'GET', '/organizations/{organization}/approvals/waiting', {
+      access: VIEWER,
+      summary: 'How many changes wait for a second person',
+      answer: WAITING,
+      handle: async ({ services, organization }) => ({
+        waiting: await services.store.approvals.countPending(organization.id),
+      }),
+    }),
+    route('decideApproval', 'POST', '/organizations/{organization}/approvals/{approval}/decide', {
+      access: ORGANIZATION_ADMIN_PERSON,
+      summary: 'Approve or reject a change',
+      ...DECIDING,
+      handle: (call) => decide(call, call.params.approval, call.body.approve),
+    }),
+    route('listDeploymentApprovals', 'GET', '/approvals', {
+      access: DEPLOYMENT,
+      summary: 'The same for what belongs to the deployment',
+      query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
+      answer: pageOf(APPROVAL),
+      handle: ({ services, query }) => approvalPage(services, null, query),
+    }),
+    route('countDeploymentApprovals', 'GET', '/approvals/waiting', {
+      access: DEPLOYMENT,
+      summary: 'How many changes of what belongs to the deployment wait for a second person',
+      answer: WAITING,
+      handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
+    }),
+    route('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {
+      access: DEPLOYMENT_PERSON,
+      summary: 'Approve or reject a change of what belongs to the deployment',
+      ...DECIDING,
+      handle: (call) => decide(call, call.params.approval, call.body.approve),
+    }),
+  ]
+}

@@ -1,0 +1,169 @@
+// Who was asked to become a member and has not answered: as the organization sees it, and as the person does. The
+// membership is made by the person's yes alone, and takes the code of the link as well as a session of the account: an
+// account that somebody else made for an address does not become a member in its owner's place.
+import type { MembershipOffer } from '../../store/membership-offers.ts'
+import type { Tables } from '../../store/store.ts'
+import { newOfferCode, offerLink } from '../accounts/links.ts'
+import { hashToken } from '../accounts/token.ts'
+import { accountOf } from '../actor.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { CredentialWrongError, SubjectUnknownError } from '../errors.ts'
+import { LINK, OFFER, ROLE, showOffer } from '../member-shapes.ts'
+import { requireRights, rightsOfMembership } from '../rights.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, PERSON, SecretReply, VIEWER } from '../route.ts'
+import { closed, named, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+import { recordMaker } from '../second-person/approvers.ts'
+
+const route = declareRoutes('Members')
+const own = declareRoutes('Account')
+
+const OWN_OFFER = named(
+  'OwnOffer',
+  closed({
+    id: Type.String(),
+    organization_id: Type.String(),
+    organization_name: Type.String(),
+    role: ROLE,
+    asked_by_name: Type.String(),
+    created_at: time(),
+    expires_at: time(),
+  }),
+)
+
+const requireOffer = async (tables: Tables, organizationId: string, offerId: string): Promise<MembershipOffer> => {
+  const offer = await tables.membershipOffers.find(organizationId, offerId)
+  if (offer === null) throw new SubjectUnknownError('offer')
+  return offer
+}
+
+export const MEMBER_OFFER_ROUTES = [
+  route('listMemberOffers', 'GET', '/organizations/{organization}/member-offers', {
+    access: VIEWER,
+    summary: 'Who was asked to become a member and has not answered, oldest first',
+    description: 'An offer that is declined, withdrawn or a week old is gone.',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageOf(OFFER),
+    handle: async ({ services, organization, query }) =>
+      pageAnswer(
+        await services.store.membershipOffers.page(organization.id, pageRequest(query, ['number', 'string'])),
+        showOffer,
+      ),
+  }),
+  route('changeMemberOffer', 'PATCH', '/organizations/{organization}/member-offers/{offer}', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Offer another role',
+    fresh: ({ role }) => role === 'organization-admin',
+    body: closed({ role: ROLE }),
+    answer: OFFER,
+    secondPerson: {
+      action: 'member.role',
+      see: async (tables, { organization, params, body }) => {
+        const offer = await requireOffer(tables, organization.id, params.offer)
+        return {
+          ...{ subject: offer.id, name: `${offer.email}, who was asked to become a member` },
+          changes: [{ what: 'role', before: offer.role, after: body.role }],
+        }
+      },
+    },
+    handle: ({ services, organization, actor, author, params, body, write }) =>
+      write(async (tables, note) => {
+        const { role } = body
+        await requireRights(tables, actor, services.clock, rightsOfMembership(organization.id, role))
+        const before = await requireOffer(tables, organization.id, params.offer)
+        if (!(await tables.membershipOffers.setRole(organization.id, before.id, role))) {
+          throw new SubjectUnknownError('offer')
+        }
+        if (before.role !== role) await recordMaker(tables, author, before.userId, organization.id)
+        note({ action: 'member.ask', subject: before.id, detail: { email: before.email, role: [before.role, role] } })
+        return showOffer({ ...before, role })
+      }),
+  }),
+  route('withdrawMemberOffer', 'DELETE', '/organizations/{organization}/member-offers/{offer}', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Take an offer back',
+    handle: async ({ organization, params, write }) => {
+      await write(async (tables, note) => {
+        const offer = await requireOffer(tables, organization.id, params.offer)
+        if (!(await tables.membershipOffers.withdraw(organization.id, offer.id))) throw new SubjectUnknownError('offer')
+        note({ action: 'member.ask-withdraw', subject: offer.id, detail: { email: offer.email, role: offer.role } })
+      })
+      return undefined
+    },
+  }),
+  route('renewMemberOffer', 'POST', '/organizations/{organization}/member-offers/{offer}/link', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make another link for someone who was asked',
+    description: 'The link before it stops working; the offer stands for another week.',
+    body: closed({}),
+    answer: LINK,
+    handle: ({ services, organization, params, write }) =>
+      write(async (tables, note) => {
+        const code = newOfferCode(services.clock)
+        const { hash, expiresAtSeconds } = code
+        if (!(await tables.membershipOffers.renew(organization.id, params.offer, hash, expiresAtSeconds))) {
+          throw new SubjectUnknownError('offer')
+        }
+        note({ action: 'member.ask-again', subject: params.offer })
+        const { url } = offerLink(services.origins.url, params.offer, code)
+        const link = { url, expires_at: timeText(expiresAtSeconds) }
+        return new SecretReply(200, link, { ...link, url: '' })
+      }),
+  }),
+
+  own('listOwnOffers', 'GET', '/me/offers', {
+    access: PERSON,
+    summary: 'The organizations that ask one to become a member, newest first',
+    answer: closed({ data: Type.Array(OWN_OFFER) }),
+    handle: async ({ services, actor }) => ({
+      data: (await services.store.membershipOffers.listOf(actor.user.id)).map((offer) => ({
+        id: offer.id,
+        organization_id: offer.organizationId,
+        organization_name: offer.organizationName,
+        role: offer.role,
+        asked_by_name: offer.askedByName,
+        created_at: timeText(offer.createdAtSeconds),
+        expires_at: timeText(offer.expiresAtSeconds),
+      })),
+    }),
+  }),
+  own('acceptOffer', 'POST', '/me/offers/{offer}/accept', {
+    access: PERSON,
+    summary: 'Become a member of an organization that asks for it',
+    description:
+      'Takes the code of the link that the organization’s admin handed over: being signed in to the account that an ' +
+      'address was used for does not prove that one is who was meant.',
+    body: closed({ code: Type.String({ minLength: 1, maxLength: 100 }) }),
+    errors: [401, 409],
+    handle: async ({ actor, params, body, write }) => {
+      await write(async (tables, note) => {
+        const taken = await tables.membershipOffers.take(actor.user.id, params.offer, hashToken(body.code))
+        if (taken === null) throw new CredentialWrongError('link')
+        const { organizationId, role, askedBy } = taken
+        await tables.memberships.add(organizationId, actor.user.id, role)
+        // Who let somebody in and who was let in are not two independent people.
+        await recordMaker(tables, accountOf(askedBy), actor.user.id, organizationId)
+        note({
+          action: 'member.accept',
+          subject: actor.user.id,
+          detail: { email: actor.user.email, role, offer: params.offer, asked_by: askedBy },
+          organizationId,
+        })
+      })
+      return undefined
+    },
+  }),
+  own('declineOffer', 'POST', '/me/offers/{offer}/decline', {
+    access: PERSON,
+    summary: 'Decline to become a member',
+    body: closed({}),
+    handle: async ({ actor, params, write }) => {
+      await write(async (tables, note) => {
+        const taken = await tables.membershipOffers.take(actor.user.id, params.offer, null)
+        if (taken === null) throw new SubjectUnknownError('offer')
+        const { organizationId, role } = taken
+        note({ action: 'member.decline', subject: params.offer, detail: { role }, organizationId })
+      })
+      return undefined
+    },
+  }),
+]

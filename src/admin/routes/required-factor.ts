@@ -1,0 +1,91 @@
+// Whether people need a second factor: in one organization, or everywhere.
+
+import type { Tables } from '../../store/store.ts'
+import { setSecondFactorRule } from '../accounts/required-factor.ts'
+import type { Actor } from '../actor.ts'
+import { DEPLOYMENT, declareRoutes, type Note, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, named, Type } from '../schema.ts'
+
+const route = declareRoutes('Organizations')
+const deployment = declareRoutes('Deployment')
+
+const PATH = '/organizations/{organization}/second-factor-rule'
+const DEPLOYMENT_PATH = '/deployment/second-factor-rule'
+
+const RULE = named(
+  'SecondFactorRule',
+  closed({ required: Type.Boolean({ description: 'People without a second factor are let in only to make one' }) }),
+)
+const ORGANIZATION_RULE = named(
+  'OrganizationSecondFactorRule',
+  closed({
+    required: Type.Boolean({ description: 'People without a second factor are not let into this organization' }),
+    required_everywhere: Type.Boolean({
+      description: 'The deployment requires one of everybody, whatever stands here',
+    }),
+  }),
+)
+const DESCRIPTION =
+  'Whoever has no second factor is answered 403 `SECOND_FACTOR_MISSING`, from their next request on, and can make one ' +
+  'below `/me`. Keys are not concerned. Nobody without a second factor can turn this on.'
+
+const change = async (tables: Tables, note: Note, actor: Actor, organizationId: string | null, required: boolean) => {
+  const user = actor.kind === 'person' ? actor.user : null
+  const { before } = await setSecondFactorRule(tables, { organizationId, required, user })
+  if (before === required) return
+  note({
+    action: 'settings.second-factor',
+    subject: organizationId ?? 'deployment',
+    organizationId,
+    detail: { required: [before, required] },
+  })
+}
+
+export const REQUIRED_FACTOR_ROUTES = [
+  route('readSecondFactorRule', 'GET', PATH, {
+    access: VIEWER,
+    summary: 'Whether the organization requires a second factor',
+    answer: ORGANIZATION_RULE,
+    handle: async ({ services, organization }) => {
+      const rules = await services.store.organizationSettings.readSecondFactorRules()
+      return { required: rules.organizationIds.includes(organization.id), required_everywhere: rules.deployment }
+    },
+  }),
+  route('changeSecondFactorRule', 'PUT', PATH, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Require a second factor in the organization, or no longer',
+    description: DESCRIPTION,
+    fresh: true,
+    body: RULE,
+    answer: ORGANIZATION_RULE,
+    errors: [409],
+    handle: ({ organization, actor, body, write }) =>
+      write(async (tables, note) => {
+        await change(tables, note, actor, organization.id, body.required)
+        const { deployment } = await tables.organizationSettings.readSecondFactorRules()
+        return { required: body.required, required_everywhere: deployment }
+      }),
+  }),
+  deployment('readDeploymentSecondFactorRule', 'GET', DEPLOYMENT_PATH, {
+    access: DEPLOYMENT,
+    summary: 'Whether the deployment requires a second factor of everybody',
+    answer: RULE,
+    handle: async ({ services }) => ({
+      required: (await services.store.organizationSettings.readSecondFactorRules()).deployment,
+    }),
+  }),
+  deployment('changeDeploymentSecondFactorRule', 'PUT', DEPLOYMENT_PATH, {
+    access: DEPLOYMENT,
+    summary: 'Require a second factor of everybody, or no longer',
+    description: DESCRIPTION,
+    fresh: true,
+    body: RULE,
+    answer: RULE,
+    errors: [409],
+    handle: ({ actor, body, write }) =>
+      write(async (tables, note) => {
+        await change(tables, note, actor, null, body.required)
+        return { required: body.required }
+      }),
+  }),
+]

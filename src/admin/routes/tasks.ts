@@ -1,0 +1,115 @@
+// Tasks, which take longer than a request: how far each is, and what came of it. The API's own word for a task is "job"
+// (paths, operation ids, audit actions, id prefix): callers know it.
+import type { Task } from '../../store/tasks.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull, timeText } from '../schema.ts'
+import type { Services } from '../services.ts'
+
+const route = declareRoutes('Jobs')
+
+export const TASK = named(
+  'Job',
+  closed({
+    id: Type.String(),
+    kind: Type.String(),
+    state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
+    progress: closed({
+      done: Type.Integer(),
+      total: Type.Integer({ description: 'In what the kind counts, bytes for example; 0 while it is not known' }),
+    }),
+    result: nullable(Type.Record(Type.String(), Type.Unknown())),
+    failure: nullable(Type.String()),
+    created_by: Type.String(),
+    created_at: time(),
+    started_at: nullable(time()),
+    finished_at: nullable(time()),
+  }),
+)
+
+/** With progress that may be newer than what is stored. */
+export const showTask = (task: Task, { tasks }: Services) => ({
+  id: task.id,
+  kind: task.kind,
+  state: task.state,
+  progress: tasks.progressOf(task.id) ?? { done: task.progressDone, total: task.progressTotal },
+  result: task.result === null ? null : { ...task.result },
+  failure: task.failure,
+  created_by: task.actor,
+  created_at: timeText(task.createdAtSeconds),
+  started_at: timeOrNull(task.startedAtSeconds),
+  finished_at: timeOrNull(task.finishedAtSeconds),
+})
+
+const required = (task: Task | null): Task => {
+  if (task === null) throw new SubjectUnknownError('job')
+  return task
+}
+
+export const TASK_ROUTES = [
+  route('listJobs', 'GET', '/organizations/{organization}/jobs', {
+    access: VIEWER,
+    summary: 'An organization’s jobs, newest first',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageOf(TASK),
+    handle: async ({ services, organization, query }) =>
+      pageAnswer(await services.store.tasks.page(organization.id, pageRequest(query, ['number', 'string'])), (task) =>
+        showTask(task, services),
+      ),
+  }),
+  route('readJob', 'GET', '/organizations/{organization}/jobs/{job}', {
+    access: VIEWER,
+    summary: 'One job',
+    answer: TASK,
+    handle: async ({ services, organization, params }) =>
+      showTask(required(await services.store.tasks.find(organization.id, params.job)), services),
+  }),
+  route('cancelJob', 'POST', '/organizations/{organization}/jobs/{job}/cancel', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Stop a job',
+    body: closed({}),
+    answer: TASK,
+    handle: async ({ services, organization, params, write }) => {
+      const task = await write(async (tables, note) => {
+        const cancelled = required(await tables.tasks.cancel(organization.id, params.job))
+        note({ action: 'job.cancel', subject: cancelled.id, detail: { kind: cancelled.kind } })
+        return cancelled
+      })
+      services.tasks.cancelled(task.id)
+      return showTask(task, services)
+    },
+  }),
+  route('listDeploymentJobs', 'GET', '/jobs', {
+    access: DEPLOYMENT,
+    summary: 'The deployment’s own jobs, newest first',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageOf(TASK),
+    handle: async ({ services, query }) =>
+      pageAnswer(await services.store.tasks.page(null, pageRequest(query, ['number', 'string'])), (task) =>
+        showTask(task, services),
+      ),
+  }),
+  route('readDeploymentJob', 'GET', '/jobs/{job}', {
+    access: DEPLOYMENT,
+    summary: 'One of the deployment’s own jobs',
+    answer: TASK,
+    handle: async ({ services, params }) =>
+      showTask(required(await services.store.tasks.find(null, params.job)), services),
+  }),
+  route('cancelDeploymentJob', 'POST', '/jobs/{job}/cancel', {
+    access: DEPLOYMENT,
+    summary: 'Stop one of the deployment’s own jobs',
+    body: closed({}),
+    answer: TASK,
+    handle: async ({ services, params, write }) => {
+      const task = await write(async (tables, note) => {
+        const cancelled = required(await tables.tasks.cancel(null, params.job))
+        note({ action: 'job.cancel', subject: cancelled.id, organizationId: null, detail: { kind: cancelled.kind } })
+        return cancelled
+      })
+      services.tasks.cancelled(task.id)
+      return showTask(task, services)
+    },
+  }),
+]

@@ -1,0 +1,128 @@
+// Whose verifications an organization relies on beside its own.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import type { Tables } from '../../store/store.ts'
+import { TRUSTED_MAX, type TrustedOrganizations } from '../../store/verification-trust.ts'
+import { type Actor, roleIn } from '../actor.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
+import { closed, named, oneOf, type Static, Type } from '../schema.ts'
+
+const route = declareRoutes('Organizations')
+
+const PATH = '/organizations/{organization}/verification-trust'
+
+const TRUST = named(
+  'VerificationTrust',
+  closed({
+    trusts: oneOf(
+      ['all', 'listed', 'none'],
+      'Whose completed, shared verifications at the organization’s level verify a wallet here, beside its own',
+    ),
+    organizations: Type.Array(closed({ id: Type.String(), slug: Type.String(), name: Type.String() }), {
+      description: 'Those listed; empty for `all` and `none`',
+    }),
+  }),
+)
+
+const BODY = closed({
+  trusts: oneOf(['all', 'listed', 'none']),
+  organizations: Type.Optional(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      maxItems: TRUSTED_MAX,
+      description: 'For `listed`: ids, or short names of organizations that the caller may see',
+    }),
+  ),
+})
+
+const showTrust = (trusted: TrustedOrganizations): Static<typeof TRUST> => {
+  if (trusted === null) return { trusts: 'all', organizations: [] }
+  return { trusts: trusted.length === 0 ? 'none' : 'listed', organizations: trusted.map((each) => ({ ...each })) }
+}
+
+const inWords = ({
+  trusts,
+  organizations,
+}: {
+  readonly trusts: 'all' | 'listed' | 'none'
+  readonly organizations: readonly { readonly name: string; readonly id: string }[]
+}): string => {
+  if (trusts === 'all') return 'all organizations'
+  if (trusts === 'none') return 'no other organization'
+  return organizations
+    .map(({ name, id }) => `${name} (${id})`)
+    .sort()
+    .join(', ')
+}
+
+/**
+ * The ids of what was named. An organization that the caller does not belong to is known by its id alone, which nobody
+ * guesses: by short names one could find out who else is here.
+ * @throws FieldInvalidError
+ */
+const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly string[]): Promise<string[]> => {
+  const ids: string[] = []
+  for (const name of names) {
+    const found = await tables.organizations.find(name)
+    if (found === null || (found.id !== name && roleIn(actor, found.id) === null)) {
+      throw new FieldInvalidError(
+        'organizations',
+        'must name organizations of this deployment by their ids; each sees its own under Settings',
+      )
+    }
+    // Its own count always.
+    if (found.id !== own) ids.push(found.id)
+  }
+  if (ids.length === 0) throw new FieldInvalidError('organizations', 'must name at least one other organization')
+  return ids
+}
+
+export const VERIFICATION_TRUST_ROUTES = [
+  route('readVerificationTrust', 'GET', PATH, {
+    access: VIEWER,
+    summary: 'Whose verifications the organization relies on',
+    answer: TRUST,
+    handle: async ({ services, organization }) =>
+      showTrust(await services.store.verificationTrust.read(organization.id)),
+  }),
+  route('changeVerificationTrust', 'PUT', PATH, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Say whose verifications the organization relies on',
+    description:
+      'Wallets that only an organization which is trusted no longer has verified stop being verified within a second, ' +
+      'for `POST /api/v1/verify` and for policies alike.',
+    body: BODY,
+    answer: TRUST,
+    secondPerson: {
+      action: 'organization.verification-trust',
+      see: async (tables, { organization, actor, body }) => {
+        const { id, name } = organization
+        const listed = body.trusts === 'listed' ? await idsOf(tables, actor, id, body.organizations ?? []) : []
+        const organizations = await Promise.all(listed.map((each) => tables.organizations.find(each)))
+        const before = showTrust(await tables.verificationTrust.read(id))
+        const after = { trusts: body.trusts, organizations: organizations.filter((each) => each !== null) }
+        return { subject: id, name, changes: [{ what: 'relies on', before: inWords(before), after: inWords(after) }] }
+      },
+    },
+    handle: ({ organization, actor, body, write }) =>
+      write(async (tables, note) => {
+        const names = body.organizations ?? []
+        if (body.trusts !== 'listed' && names.length > 0) {
+          throw new FieldInvalidError('organizations', 'is for `listed` alone')
+        }
+        const { id } = organization
+        const before = showTrust(await tables.verificationTrust.read(id))
+        const trusted =
+          body.trusts === 'all' ? null : body.trusts === 'none' ? [] : await idsOf(tables, actor, id, names)
+        const after = showTrust(await tables.verificationTrust.set(id, trusted))
+        const told = ({ trusts, organizations }: typeof after) => ({
+          trusts,
+          ids: organizations.map((each) => each.id),
+        })
+        note({
+          action: 'organization.verification-trust',
+          subject: id,
+          detail: { verification_trust: [told(before), told(after)] },
+        })
+        return after
+      }),
+  }),
+]

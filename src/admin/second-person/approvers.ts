@@ -1,0 +1,125 @@
+// Who may approve what somebody else asked for. Two accounts are two people only when neither made the other, directly or
+// through accounts in between, and nobody who recovered the one made or recovered the other.
+import type { Administrator, MakerKind } from '../../store/account-makers.ts'
+import type { Tables } from '../../store/store.ts'
+import { ConflictError } from '../errors.ts'
+
+/** Notes whose an account is. Safe to call twice. @param makerId null: a key's, or nobody's in particular */
+export const recordMaker = async (
+  { accountMakers }: Pick<Tables, 'accountMakers'>,
+  makerId: string | null,
+  userId: string,
+  organizationId: string | null,
+  kind: MakerKind = 'made',
+): Promise<void> => {
+  if (makerId !== null && makerId !== userId) await accountMakers.add({ userId, makerId, organizationId, kind })
+}
+
+const listed = (names: readonly string[]): string => (names.length === 0 ? 'nobody' : names.join(', '))
+
+const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
+  [...left].some((id) => right.has(id))
+
+/** Whether one person could be behind both. */
+const belongTogether = async (
+  { accountMakers }: Pick<Tables, 'accountMakers'>,
+  organizationId: string | null,
+  left: string,
+  right: string,
+): Promise<boolean> => {
+  const makersOf = async (userId: string) =>
+    new Set([userId, ...(await accountMakers.makersOf(userId, organizationId))])
+  const recoveredBy = async (userId: string) =>
+    new Set([userId, ...(await accountMakers.makersOf(userId, organizationId, 'recovered'))])
+  return (
+    overlap(await makersOf(left), await recoveredBy(right)) || overlap(await recoveredBy(left), await makersOf(right))
+  )
+}
+
+/**
+ * @param organizationId null: of the deployment
+ * @throws ConflictError with the reason why this account can't approve this request
+ */
+export const requireApprover = async (
+  tables: Pick<Tables, 'accountMakers'>,
+  organizationId: string | null,
+  request: { readonly requestedBy: string; readonly createdAtSeconds: number },
+  approverId: string,
+): Promise<void> => {
+  const { requestedBy, createdAtSeconds } = request
+  if (requestedBy === approverId) throw new ConflictError('someone other than who asked has to approve it')
+  const administrators = await tables.accountMakers.administrators(organizationId)
+  const approver = administrators.find(({ userId }) => userId === approverId)
+  if (approver === undefined || approver.sinceSeconds > createdAtSeconds) {
+    throw new ConflictError(
+      'you became an administrator after this was asked for: someone who was one before has to approve it',
+    )
+  }
+  if (!administrators.some(({ userId }) => userId === requestedBy)) {
+    throw new ConflictError('who asked is no administrator any more: reject it, and ask for it yourself if it is right')
+  }
+  if (await belongTogether(tables, organizationId, requestedBy, approverId)) {
+    throw new ConflictError(
+      'one of you two made, invited or recovered the other’s account: someone independent of who asked has to approve it',
+    )
+  }
+}
+
+/**
+ * What nobody could ever approve is not kept.
+ * @throws ConflictError that says why
+ */
+export const requireSomeApprover = async (
+  tables: Pick<Tables, 'accountMakers'>,
+  organizationId: string | null,
+  requesterId: string,
+): Promise<void> => {
+  for (const { userId } of await tables.accountMakers.administrators(organizationId)) {
+    if (userId === requesterId) continue
+    if (!(await belongTogether(tables, organizationId, requesterId, userId))) return
+  }
+  throw new ConflictError(
+    'nobody could approve what you ask for: every other administrator’s account was made, invited or recovered by you, or ' +
+      'they did so with yours. Let someone else ask for it',
+  )
+}
+
+/** Those who can approve what at least one of the others asks for. */
+const approversAmong = async (
+  tables: Pick<Tables, 'accountMakers'>,
+  organizationId: string | null,
+): Promise<{ readonly all: readonly Administrator[]; readonly approvers: readonly Administrator[] }> => {
+  const all = await tables.accountMakers.administrators(organizationId)
+  const approvers: Administrator[] = []
+  for (const candidate of all) {
+    for (const other of all) {
+      if (other.userId === candidate.userId) continue
+      if (await belongTogether(tables, organizationId, candidate.userId, other.userId)) continue
+      approvers.push(candidate)
+      break
+    }
+  }
+  return { all, approvers }
+}
+
+/**
+ * Someone must be able to approve, also that the rule ends.
+ * @param organizationId null: of the deployment
+ * @throws ConflictError that says who is missing
+ */
+export const requireTwoApprovers = async (
+  tables: Pick<Tables, 'accountMakers'>,
+  organizationId: string | null,
+): Promise<void> => {
+  const { all, approvers } = await approversAmong(tables, organizationId)
+  if (approvers.length >= 2) return
+  const role =
+    organizationId === null ? 'deployment admins' : 'administrators of the organization, or deployment admins'
+  const why =
+    all.length < 2
+      ? `only ${listed(all.map(({ name }) => name))} can sign in and decide`
+      : `of ${listed(all.map(({ name }) => name))}, each pair has one who made, invited or recovered the other’s account`
+  throw new ConflictError(
+    `a second person needs two ${role}, neither of whom invited the other: ${why}. Add another one whom neither of them invites`,
+  )
+}

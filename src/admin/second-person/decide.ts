@@ -1,0 +1,126 @@
+// Deciding what waits: an approved request is done by the route that it was sent to, in the transaction that approves it.
+import type { Approval } from '../../store/approvals.ts'
+import type { Tables } from '../../store/store.ts'
+import type { PersonActor } from '../actor.ts'
+import { ConflictError, SubjectUnknownError } from '../errors.ts'
+import { requireRightsOverPath } from '../rights.ts'
+import type { Note, Route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { requireApprover, requireTwoApprovers } from './approvers.ts'
+import { type AnyCall, basisOf, isRuleOn, type KeptRequest } from './guard.ts'
+
+/** What deciding takes of the call that decides. */
+export type DecidingCall = Pick<
+  AnyCall,
+  'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'
+> & { readonly actor: PersonActor }
+
+/** The services over one transaction: what a route reads is what it then changes. */
+const within = (services: Services, tables: Tables): Services => ({
+  ...services,
+  store: { ...services.store, ...tables, transaction: (work) => work(tables) },
+})
+
+const actorOf = async (tables: Tables, userId: string, { session }: PersonActor): Promise<PersonActor> => {
+  const user = await tables.users.find(userId)
+  if (user === null) throw new SubjectUnknownError('account')
+  return { kind: 'person', user, session, roles: await tables.memberships.rolesOf(userId) }
+}
+
+const perform = async (
+  route: Route,
+  deciding: DecidingCall,
+  tables: Tables,
+  note: Note,
+  { request, requestedBy }: { readonly request: KeptRequest; readonly requestedBy: string },
+): Promise<void> => {
+  const { secondPerson: rule } = route
+  if (rule === null) throw new Error(`${route.operationId} does not wait for a second person`)
+  const { params, query, body, kept, basis } = request
+  const organizationId = deciding.organization?.id ?? null
+  // Whose change it is, with the rights of now; the audit log names who approved it.
+  const actor = await actorOf(tables, requestedBy, deciding.actor)
+  const call: AnyCall = {
+    request: deciding.request,
+    requestId: deciding.requestId,
+    caller: deciding.caller,
+    deadline: deciding.deadline,
+    services: within(deciding.services, tables),
+    actor,
+    author: requestedBy,
+    pending: null,
+    organization: deciding.organization,
+    params,
+    query,
+    body,
+    kept,
+    origin: deciding.origin,
+    stillAllowed: deciding.stillAllowed,
+    write: async (work) => work(tables, note),
+  }
+  await requireRightsOverPath(tables, deciding.services.clock, {
+    ...{ route, params, actor },
+    organizationId: organizationId ?? '',
+  })
+  const seen = await rule.see(tables, call)
+  if (JSON.stringify(basisOf(seen)) !== JSON.stringify(basis)) {
+    throw new ConflictError(
+      `${seen.name} has changed since this was asked for: reject it, and ask again for what is right now`,
+    )
+  }
+  await route.handle(call)
+  if (rule.leavesApprovers && (await isRuleOn(tables, organizationId)))
+    await requireTwoApprovers(tables, organizationId)
+}
+
+const requestOf = (approval: Approval): KeptRequest => {
+  if (approval.request === null) {
+    throw new ConflictError('an earlier version of the service kept this request: reject it, and ask again')
+  }
+  return approval.request as unknown as KeptRequest
+}
+
+/**
+ * Decides and, if approved, does it: all of it, or nothing.
+ * @throws SubjectUnknownError; ConflictError when it was decided already, this account can't approve it, or what it was
+ * based on has changed; and what the change itself throws
+ */
+export const decideApproval = async (
+  deciding: DecidingCall,
+  routes: readonly Route[],
+  tables: Tables,
+  note: Note,
+  { approvalId, approve }: { readonly approvalId: string; readonly approve: boolean },
+): Promise<Approval> => {
+  const organizationId = deciding.organization?.id ?? null
+  const userId = deciding.actor.user.id
+  const found = await tables.approvals.find(organizationId, approvalId)
+  if (found === null) throw new SubjectUnknownError('approval')
+  if (found.state !== 'pending') throw new ConflictError(`it is ${found.state} already`)
+  if (approve) await requireApprover(tables, organizationId, found, userId)
+  // Of two who decide at the same moment one finds it pending still.
+  const decided = await tables.approvals.decide(organizationId, approvalId, approve ? 'approved' : 'rejected', userId)
+  if (decided === null) throw new ConflictError('it was decided meanwhile')
+  note({
+    action: approve ? 'approval.approve' : 'approval.reject',
+    subject: decided.id,
+    organizationId,
+    detail: { action: decided.action, subject: decided.subject, requested_by: decided.requestedBy },
+  })
+  if (approve) {
+    const request = requestOf(decided)
+    const route = routes.find(({ operationId }) => operationId === request.operation)
+    if (route === undefined)
+      throw new ConflictError('this version of the service can’t do it: reject it, and ask again')
+    await perform(route, deciding, tables, note, { request, requestedBy: decided.requestedBy })
+  }
+  return decided
+}
+
+/** What was made for a request that nobody wants any more goes with it: once the rejection is stored. */
+export const discardKept = async (services: Services, routes: readonly Route[], approval: Approval): Promise<void> => {
+  if (approval.state !== 'rejected' || approval.request === null) return
+  const { operation, kept } = requestOf(approval)
+  const route = routes.find(({ operationId }) => operationId === operation)
+  if (kept !== null) await route?.secondPerson?.kept?.discard(services, kept)
+}

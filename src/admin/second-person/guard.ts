@@ -1,0 +1,139 @@
+// Where the rule is on, a change that needs a second person is tried out in a transaction that is rolled back, so that
+// what can't be done is refused at once; then it is kept exactly as it was asked for, with what the asker saw.
+import type { Tables } from '../../store/store.ts'
+import type { Actor, CommandActor } from '../actor.ts'
+import { showApproval } from '../approvals.ts'
+import { ApprovalRequiredError, RoleInsufficientError, SecondPersonNeededError } from '../errors.ts'
+import { type Access, type Call, type Note, Reply, type Route } from '../route.ts'
+import { requireSomeApprover, requireTwoApprovers } from './approvers.ts'
+import type { Seen } from './declaration.ts'
+
+const LIFE_SECONDS = 604_800
+/** `refuse`: nothing is to wait. The dashboard asks for a comment then, and sends it again. */
+const HEADER = 'x-approval'
+
+export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
+/** What a declaration looks at: it changes nothing by itself. */
+export type SeenCall = Omit<AnyCall, 'write'>
+type Write = AnyCall['write']
+
+/** Everything that the route needs to do the same again. */
+export interface KeptRequest {
+  readonly operation: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: unknown
+  readonly kept: unknown
+  readonly basis: unknown
+}
+
+/** Thrown through the route's own work, which ends there: the answer is 202. */
+export class AwaitsApproval extends Error {
+  override readonly name = 'AwaitsApproval'
+  readonly reply: Reply
+  constructor(reply: Reply) {
+    super('a second person has to approve it')
+    this.reply = reply
+  }
+}
+
+/** Rolls the trial back. */
+class TriedOut extends Error {
+  override readonly name = 'TriedOut'
+  readonly seen: Seen
+  constructor(seen: Seen) {
+    super('tried out')
+    this.seen = seen
+  }
+}
+
+export const isRuleOn = async (
+  { organizationSettings }: Pick<Tables, 'organizationSettings'>,
+  organizationId: string | null,
+): Promise<boolean> =>
+  organizationId === null
+    ? organizationSettings.readDeploymentSecondPerson()
+    : (await organizationSettings.read(organizationId)).secondPerson
+
+/** What must be as it was when the request is approved. */
+export const basisOf = ({ changes, basis }: Seen): unknown => [
+  changes.map(({ what, before }) => [what, before]),
+  basis ?? null,
+]
+
+const requirePerson = (actor: Actor | null) => {
+  // Whoever holds a key can't be told from who asks with it.
+  if (actor?.kind !== 'person') throw new RoleInsufficientError('person')
+  return actor.user
+}
+
+/** Whoever runs the machine may override the rule; each entry of the audit log then says so, and why. */
+const overriding = ({ override }: CommandActor, note: Note): Note => {
+  if (override === null) throw new SecondPersonNeededError()
+  return (entry) => note({ ...entry, detail: { ...entry.detail, override: true, reason: override.reason } })
+}
+
+/** The call's own transaction, with the rule before it. @param write without the rule */
+export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write => {
+  const { secondPerson: rule } = route
+  if (rule === null) return write
+  const organizationId = call.organization?.id ?? null
+
+  const ask = async (seen: Seen, kept: unknown): Promise<never> => {
+    const { params, query, body, actor } = call
+    const user = requirePerson(actor)
+    const { comment = '', ...asked } = query as { comment?: string }
+    const { subject, name, changes, differences = null } = seen
+    const effects = (await rule.effects?.(call)) ?? []
+    const request: KeptRequest = {
+      operation: route.operationId,
+      params,
+      query: asked,
+      body,
+      kept,
+      basis: basisOf(seen),
+    }
+    const reply = await write(async (tables, note) => {
+      const made = await tables.approvals.request({
+        organizationId,
+        action: rule.action,
+        subject,
+        detail: { name, changes, differences, effects, comment },
+        request: { ...request },
+        requestedBy: user.id,
+        lifeSeconds: LIFE_SECONDS,
+      })
+      await rule.kept?.hold?.(tables, kept, made.expiresAtSeconds)
+      note({
+        action: 'approval.request',
+        subject: made.id,
+        organizationId,
+        detail: { name, action: rule.action, subject, comment },
+      })
+      return new Reply(202, await showApproval(tables.users, made))
+    })
+    throw new AwaitsApproval(reply)
+  }
+
+  return async <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept: unknown = null) => {
+    try {
+      return await write(async (tables, note) => {
+        if (!(await isRuleOn(tables, organizationId))) return work(tables, note)
+        const needs = (await rule.needs?.(tables, call)) ?? 'second-person'
+        if (needs !== 'nothing' && call.actor?.kind === 'command-line')
+          return work(tables, overriding(call.actor, note))
+        if (needs !== 'nothing') requirePerson(call.actor)
+        if (needs === 'second-person') await requireSomeApprover(tables, organizationId, requirePerson(call.actor).id)
+        const seen = needs === 'second-person' ? await rule.see(tables, { ...call, kept }) : null
+        const result = await work(tables, note)
+        if (rule.leavesApprovers && needs === 'second-person') await requireTwoApprovers(tables, organizationId)
+        if (seen !== null) throw new TriedOut(seen)
+        return result
+      })
+    } catch (error) {
+      if (!(error instanceof TriedOut)) throw error
+      if (call.request.headers.get(HEADER) === 'refuse') throw new ApprovalRequiredError()
+      return ask(error.seen, kept)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// What someone sees of a change of a list. An organization's own two lists may go the safe way at once: an address comes
+// onto `deny`, or leaves `allow`. Of any other list only its policies know which way is safe.
+import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
+import type { AddressList } from '../../store/lists.ts'
+import type { Tables } from '../../store/store.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { type ListOwner, requireList, type StagedUpload } from '../lists.ts'
+import type { Needs, Seen, SeenChange } from './declaration.ts'
+
+interface Edit {
+  readonly add?: readonly { readonly address: string; readonly memo?: string }[]
+  readonly remove?: readonly string[]
+}
+
+const named = ({ name, organizationId }: Pick<AddressList, 'name' | 'organizationId'>): string =>
+  organizationId === null ? `shared list ${name}` : `list ${name}`
+
+/** Duty lists belong to organizations only. */
+export const needsForEdit = (name: string, owner: ListOwner, { add = [], remove = [] }: Edit): Needs => {
+  if (owner !== null && name === 'deny' && remove.length === 0) return 'nothing'
+  if (owner !== null && name === 'allow' && add.length === 0) return 'nothing'
+  return 'second-person'
+}
+
+export const needsForUpload = (name: string, owner: ListOwner, merge: boolean): Needs =>
+  owner !== null && name === 'deny' && merge ? 'nothing' : 'second-person'
+
+const MEMBER = 'in the list'
+
+export const seeEdit = async (
+  tables: Tables,
+  owner: ListOwner,
+  name: string,
+  { add = [], remove = [] }: Edit,
+): Promise<Seen> => {
+  const list = await tables.lists.find(owner, name)
+  const isIn = async (address: string): Promise<boolean> => {
+    const canonical = parseAnyAddress(address)
+    // What is no address, and a list that is not there, is refused by the change itself.
+    if (list === null || canonical === null) return false
+    return (await tables.lists.findEntry(list, addressKey(canonical))) !== null
+  }
+  const changes: SeenChange[] = []
+  for (const { address, memo = '' } of add) {
+    const before = (await isIn(address)) ? MEMBER : null
+    changes.push({ what: address, before, after: memo === '' ? MEMBER : `${MEMBER}: ${memo}` })
+  }
+  for (const address of remove)
+    changes.push({ what: address, before: (await isIn(address)) ? MEMBER : null, after: null })
+  return { subject: name, name: named({ name, organizationId: owner }), changes }
+}
+
+const entriesText = (entries: number): string => `${entries} ${entries === 1 ? 'entry' : 'entries'}`
+
+export const seeUpload = async (
+  tables: Tables,
+  owner: ListOwner,
+  name: string,
+  { merge, entries, read }: StagedUpload,
+): Promise<Seen> => {
+  const list = await requireList(tables, owner, name)
+  return {
+    subject: name,
+    name: named(list),
+    changes: [
+      { what: 'content', before: entriesText(list.entryCount), after: entriesText(entries) },
+      { what: merge ? 'added from a file' : 'replaced by a file', before: null, after: entriesText(read) },
+    ],
+    basis: list.version,
+  }
+}
+
+/** A URL's query may hold a key. What is no URL is refused by the change itself. */
+const hostOf = (location: string): string => {
+  if (!/^https?:/i.test(location)) return 'a file of the machine'
+  return URL.canParse(location) ? new URL(location).host : ''
+}
+
+export const seeSource = async (
+  tables: Tables,
+  owner: ListOwner,
+  name: string,
+  after: { readonly url: string; readonly format: string; readonly everySeconds: number } | null,
+): Promise<Seen> => {
+  const list = await requireList(tables, owner, name)
+  const source = await tables.listSources.find(list.id)
+  if (after === null && source === null) throw new SubjectUnknownError('source')
+  const before =
+    source === null ? null : `${hostOf(source.location)}, ${source.format}, every ${source.intervalSeconds} s`
+  return {
+    subject: name,
+    name: named(list),
+    changes: [
+      {
+        what: 'kept by',
+        before: before ?? `people, with ${entriesText(list.entryCount)}`,
+        after: after === null ? 'people' : `${hostOf(after.url)}, ${after.format}, every ${after.everySeconds} s`,
+      },
+    ],
+    basis: source?.location ?? null,
+  }
+}
+
+export const seeRemoval = async (tables: Tables, owner: ListOwner, name: string): Promise<Seen> => {
+  const list = await requireList(tables, owner, name)
+  return {
+    subject: name,
+    name: named(list),
+    changes: [{ what: 'content', before: entriesText(list.entryCount), after: null }],
+    basis: list.version,
+  }
+}
+
+export const seeCreation = async (owner: ListOwner, name: string): Promise<Seen> => ({
+  subject: name,
+  name: named({ name, organizationId: owner }),
+  changes: [{ what: 'content', before: null, after: entriesText(0) }],
+})

@@ -1,0 +1,137 @@
+// Runs what takes longer than a request, one task at a time, each in a process of its own at the lowest priority. What a
+// task is, its kind says; the runner knows how to start, follow, cancel and record them.
+import type { Task, TaskTable } from '../store/tasks.ts'
+
+/** A task's process. */
+export interface TaskProcess {
+  kill(): void
+}
+
+export interface TaskListener {
+  onProgress(done: number, total: number): void
+  onDone(result: Readonly<Record<string, unknown>>): void
+  /** Chosen text for whoever asked for the task. */
+  onFailed(failure: string): void
+  /** Called once, after any of the others. */
+  onExit(): void
+}
+
+export interface TaskRunnerDependencies {
+  readonly tasks: TaskTable
+  readonly spawn: (task: Task, listener: TaskListener) => TaskProcess
+  /** Milliseconds; progress is written at most this often. */
+  readonly monotonicMs: () => number
+  readonly onError: (error: unknown) => void
+}
+
+export interface TaskRunner {
+  /** There may be a task to take: call it after each commit that made one, and once at the start. */
+  wake(): void
+  /** The task was cancelled in the store: its process ends. */
+  cancelled(taskId: string): void
+  /** The newest progress of the running task, which may not be written yet; null for any other. */
+  progressOf(taskId: string): { readonly done: number; readonly total: number } | null
+  /** Resolves once no task runs. */
+  idle(): Promise<void>
+  /** Ends the running task’s process and starts no other. */
+  close(): Promise<void>
+}
+
+const WRITE_EVERY_MS = 1_000
+const INTERRUPTED = 'the task ended before it was done'
+
+interface Running {
+  readonly task: Task
+  readonly process: TaskProcess
+  progress: { readonly done: number; readonly total: number }
+  writtenMs: number
+}
+
+export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRunnerDependencies): TaskRunner => {
+  let running: Running | null = null
+  let taking = false
+  let again = false
+  let closed = false
+  let pending: Promise<unknown> = Promise.resolve()
+  /** The newest look at the queue. */
+  let look: Promise<void> = Promise.resolve()
+  let onIdle: (() => void)[] = []
+
+  /** In order: a result must not be overtaken by the progress before it. */
+  const write = (work: () => Promise<unknown>): void => {
+    pending = pending.then(work).catch(onError)
+  }
+
+  const start = (task: Task): void => {
+    let ended = false
+    const finish = (end: Parameters<TaskTable['finish']>[1]): void => {
+      if (ended) return
+      ended = true
+      write(() => tasks.finish(task.id, end))
+    }
+    const process = spawn(task, {
+      onProgress: (done, total) => {
+        if (running?.task.id !== task.id) return
+        running.progress = { done, total }
+        if (monotonicMs() - running.writtenMs < WRITE_EVERY_MS) return
+        running.writtenMs = monotonicMs()
+        write(() => tasks.noteProgress(task.id, done, total))
+      },
+      onDone: (result) => {
+        const progress = running?.progress
+        if (progress !== undefined) write(() => tasks.noteProgress(task.id, progress.done, progress.total))
+        finish({ state: 'done', result })
+      },
+      onFailed: (failure) => finish({ state: 'failed', failure }),
+      onExit: () => {
+        // On the way out of the service, a task is left as it is: the next start says that it was interrupted.
+        if (!closed) finish({ state: 'failed', failure: INTERRUPTED })
+        running = null
+        void pending.then(wake)
+      },
+    })
+    running = { task, process, progress: { done: 0, total: 0 }, writtenMs: Number.NEGATIVE_INFINITY }
+  }
+
+  const take = async (): Promise<void> => {
+    taking = true
+    try {
+      do {
+        again = false
+        const task = closed || running !== null ? null : await tasks.takeNext()
+        if (task === null) continue
+        if (closed) await tasks.giveBack(task.id)
+        else start(task)
+      } while (again)
+    } catch (error) {
+      onError(error)
+    } finally {
+      taking = false
+      if (running === null) for (const resolve of onIdle.splice(0)) resolve()
+    }
+  }
+
+  const wake = (): void => {
+    again = true
+    if (!taking && !closed) look = take()
+  }
+
+  return {
+    wake,
+    cancelled: (taskId) => {
+      if (running?.task.id === taskId) running.process.kill()
+    },
+    progressOf: (taskId) => (running?.task.id === taskId ? running.progress : null),
+    idle: () =>
+      running === null && !taking ? pending.then(() => undefined) : new Promise((resolve) => onIdle.push(resolve)),
+    close: async () => {
+      closed = true
+      running?.process.kill()
+      // A task that is being taken right now is given back, while there is a store to give it back to.
+      await look
+      await pending
+      for (const resolve of onIdle.splice(0)) resolve()
+      onIdle = []
+    },
+  }
+}

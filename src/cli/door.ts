@@ -1,0 +1,86 @@
+// What a verb works with: the store to read from, and the door through which every change goes. The operations' types are
+// those that the pages have, made from the same declarations.
+import type { CommandDoor, CommandInput } from '../admin/command-door.ts'
+import { SecondPersonNeededError } from '../admin/errors.ts'
+import type { Approval, Attester, ListSource, Operations } from '../dashboard/page/api/types.ts'
+import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { PolicyInvalidError } from '../policy/errors.ts'
+import type { Store } from '../store/store.ts'
+import { CommandFailedError, UsageError } from './output.ts'
+
+/** Those that the command line alone has. */
+interface OwnOperations {
+  'POST /attesters/import': {
+    params: Record<never, never>
+    query: undefined
+    body: { readonly kind: Attester['kind']; readonly address: string; readonly keystore_file: string }
+    answer: Attester
+  }
+  'PUT /organizations/{organization}/lists/{list}/source-here': {
+    params: { readonly organization: string; readonly list: string }
+    query: undefined
+    body: Pick<ListSource, 'format' | 'reach' | 'every_seconds'> & {
+      readonly location: string
+      readonly skip_bad_lines: boolean
+    }
+    answer: ListSource
+  }
+}
+type AllOperations = Operations & OwnOperations
+
+/** Method and path below /admin/v1. */
+export type OperationKey = keyof AllOperations
+/** Nothing that a command asks for waits for someone: it is done or refused. */
+type AnswerOf<Key extends OperationKey> = Exclude<AllOperations[Key]['answer'], Approval>
+type Part<Name extends string, Value> = [keyof Value] extends [never] ? unknown : { readonly [name in Name]: Value }
+
+export type InputOf<Key extends OperationKey> = Part<'params', AllOperations[Key]['params']> & {
+  readonly query?: AllOperations[Key]['query']
+  readonly body?: AllOperations[Key]['body']
+  readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
+  /** What the fields are called on the command line: `{ lifetime_seconds: '--lifetime' }`. */
+  readonly flags?: Readonly<Record<string, string>>
+}
+
+export interface Door {
+  /**
+   * Runs an operation of the admin API, and gives back its answer's body.
+   * @throws UsageError for a field that can't be used, CommandFailedError for what is refused, PolicyInvalidError
+   */
+  call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
+  /** All operations that `work` calls are one transaction. */
+  together<Result>(work: (door: Door) => Promise<Result>): Promise<Result>
+  /** For a name that is noted in place of the operating system's user's. */
+  as(author: string): Door
+}
+
+export interface Opened {
+  readonly store: Store
+  readonly door: Door
+  close(): Promise<void>
+}
+
+export type Open = () => Promise<Opened>
+
+/** In the words of the command line. */
+const explain = (error: unknown, flags: Readonly<Record<string, string>>): unknown => {
+  if (error instanceof FieldMissingError) return new UsageError(`${flags[error.field] ?? error.field} is required`)
+  if (error instanceof FieldInvalidError) return new UsageError(`${flags[error.field] ?? error.field} ${error.rule}`)
+  // The one's mistakes are printed each; the other has an exit code of its own.
+  if (error instanceof PolicyInvalidError || error instanceof SecondPersonNeededError) return error
+  return error instanceof CountersignError ? new CommandFailedError(error.detail) : error
+}
+
+/** @param load gives the operations, which take a while to load: verbs that only look at something go without */
+export const createDoor = (load: () => Promise<CommandDoor>): Door => ({
+  call: async (operation, input) => {
+    const { flags = {}, ...rest } = input
+    try {
+      return (await (await load()).call(operation, rest as CommandInput)) as never
+    } catch (error) {
+      throw explain(error, flags)
+    }
+  },
+  together: async (work) => (await load()).together((door) => work(createDoor(async () => door))),
+  as: (author) => createDoor(async () => (await load()).as(author)),
+})

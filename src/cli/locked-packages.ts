@@ -1,0 +1,109 @@
+// The packages that the lock file pins, with what is installed of them: for the bill of materials.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+export interface LockedPackage {
+  /** Where it is in the tree of packages: `viem`, or `borsh/bs58` for one that borsh has to itself. */
+  readonly place: string
+  readonly name: string
+  readonly version: string
+  /** Subresource integrity of the archive, for example `sha512-…`. */
+  readonly integrity: string
+  /** As its package.json says it; null where it says nothing, or is for another platform and not installed. */
+  readonly license: string | null
+  /** Named in our package.json. */
+  readonly direct: boolean
+  /** Needed by the running service, not only by tests and tools. */
+  readonly production: boolean
+  /** Places of the packages that it needs. */
+  readonly needs: readonly string[]
+}
+
+type Versions = Readonly<Record<string, string>>
+interface Needs {
+  readonly dependencies?: Versions
+  readonly optionalDependencies?: Versions
+}
+type LockEntry = readonly [resolution: string, registry: string, needs: Needs, integrity: string]
+interface LockFile {
+  readonly workspaces: Readonly<Record<string, Needs & { readonly devDependencies?: Versions }>>
+  readonly packages: Readonly<Record<string, LockEntry>>
+}
+
+/** What our own package.json says. `packageManager` is the runtime, as `bun@1.4.4`. */
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly license: string
+  readonly packageManager: string
+}
+
+export const readManifest = (): Manifest => JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
+
+/** `@a/b/c` → `['@a/b', 'c']`. */
+const namesIn = (place: string): string[] => place.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []
+
+const licenseAt = (place: string): string | null => {
+  const path = join(ROOT, ...namesIn(place).flatMap((name) => ['node_modules', name]), 'package.json')
+  if (!existsSync(path)) return null
+  const { license } = JSON.parse(readFileSync(path, 'utf8')) as { license?: unknown }
+  // An object is how it was written long ago.
+  const text = typeof license === 'object' && license !== null ? (license as { type?: unknown }).type : license
+  return typeof text === 'string' && text !== '' ? text : null
+}
+
+/**
+ * Reads bun.lock. Peers that nobody else needs are in that file, but bunfig.toml has them not installed: they are left out.
+ * @throws Error when the file is of a kind that this does not know
+ */
+export const readLockedPackages = (): readonly LockedPackage[] => {
+  const lock = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as LockFile
+  const { packages } = lock
+  const own = lock.workspaces['']
+  if (own === undefined) throw new Error('bun.lock has no workspace of ours')
+
+  /** A package is looked for beside the one that needs it, then further up. */
+  const placeOf = (name: string, from: string): string | null => {
+    for (let names = namesIn(from); ; names = names.slice(0, -1)) {
+      const place = [...names, name].join('/')
+      if (Object.hasOwn(packages, place)) return place
+      if (names.length === 0) return null
+    }
+  }
+  const needsOf = (place: string): string[] => {
+    const { dependencies, optionalDependencies } = packages[place]?.[2] ?? {}
+    return Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => placeOf(name, place) ?? [])
+  }
+  const reachable = (...versions: readonly (Versions | undefined)[]): Set<string> => {
+    const reached = new Set<string>()
+    const reach = (place: string): void => {
+      if (reached.has(place)) return
+      reached.add(place)
+      for (const needed of needsOf(place)) reach(needed)
+    }
+    for (const name of versions.flatMap((some) => Object.keys(some ?? {}))) reach(name)
+    return reached
+  }
+  const production = reachable(own.dependencies)
+  const installed = reachable(own.dependencies, own.devDependencies)
+  const direct = new Set([...Object.keys(own.dependencies ?? {}), ...Object.keys(own.devDependencies ?? {})])
+
+  return Object.entries(packages)
+    .filter(([place]) => installed.has(place))
+    .map(([place, [resolution, , , integrity]]) => {
+      const at = resolution.lastIndexOf('@')
+      return {
+        place,
+        name: resolution.slice(0, at),
+        version: resolution.slice(at + 1),
+        integrity,
+        license: licenseAt(place),
+        direct: direct.has(place),
+        production: production.has(place),
+        needs: needsOf(place),
+      }
+    })
+    .sort((a, b) => (a.place < b.place ? -1 : 1))
+}

@@ -1,0 +1,91 @@
+// Opens the command line's door over a store that is open: gathers what operations need of the settings and the data folder.
+import type { Config } from '../config/config.ts'
+import type { Clock } from '../domain/time.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import { locatePassphrase } from '../setup/passphrase.ts'
+import type { Store } from '../store/store.ts'
+import type { EvidenceParts } from '../wiring/evidence-service.ts'
+import { createDoor, type Opened } from './door.ts'
+import type { Override } from './second-person.ts'
+
+export interface OpenDoorInput {
+  readonly config: Config
+  readonly folder: DataFolder
+  readonly store: Store
+  readonly clock: Clock
+  /** Name of the operating system's user. */
+  readonly user: string
+  /** Why the second person's rule is overridden; null: it is not. */
+  readonly override: Override | null
+  readonly openKeys: () => Promise<OrganizationKeys>
+  readonly openEvidence: () => Promise<EvidenceParts>
+}
+
+/** Once, when it is first asked for. */
+const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+export const openDoor = ({
+  config,
+  folder,
+  store,
+  clock,
+  user,
+  override,
+  openKeys,
+  openEvidence,
+}: OpenDoorInput): Opened => {
+  let parts: EvidenceParts | null = null
+  const evidence = once(async () => {
+    parts = await openEvidence()
+    return parts.evidence
+  })
+  const load = once(async () => {
+    const { createCommandDoor, ServiceNeededError } = await import('../admin/command-door.ts')
+    const { COMMAND_ROUTES } = await import('../admin/route-table.ts')
+    const { createOperationServices } = await import('../wiring/operation-services.ts')
+    return createCommandDoor({
+      routes: COMMAND_ROUTES,
+      actor: { kind: 'command-line', user, author: user, override },
+      services: {
+        ...createOperationServices({
+          config,
+          folder,
+          store,
+          clock,
+          passphrase: () => locatePassphrase(config, folder, false),
+          organizationKeys: once(openKeys),
+          collectFacts: () => {
+            throw new ServiceNeededError()
+          },
+        }),
+        // A running service reads what was committed within a second.
+        changesTold: async () => undefined,
+        identity: {
+          evidence: {
+            listEvidence: async (session) => (await evidence()).listEvidence(session),
+            missing: async (session) => (await evidence()).missing(session),
+            readFields: async (session, actor) => (await evidence()).readFields(session, actor),
+            openDocument: async (session, documentId, actor) =>
+              (await evidence()).openDocument(session, documentId, actor),
+            eraseSession: async (session, actor) => (await evidence()).eraseSession(session, actor),
+          },
+        },
+      },
+    })
+  })
+  return {
+    store,
+    door: createDoor(load),
+    close: async () => {
+      await parts?.close()
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,121 @@
+// `countersign sbom`: the software bill of materials, as CycloneDX 1.6 (ECMA-424). The same checkout gives the same bytes,
+// so that two of them can be compared: it says no time and has no serial number.
+import { type LockedPackage, readLockedPackages, readManifest } from './locked-packages.ts'
+import { type CommandOutput, parseCommand, runToExitCode } from './output.ts'
+
+const USAGE = `Usage: countersign sbom [--production]
+
+Prints the packages that this version is made of, as CycloneDX 1.6 JSON: name, version, package URL, licence, the hash of
+the archive from the lock file, and what needs what. Packages for other platforms are in it without a licence, since they
+are not installed.
+
+  --production  Leave out what only tests and tools need
+  --help        Print this
+
+Exit codes: 0 done, 2 the call is wrong.
+`
+
+const ALGORITHMS: Readonly<Record<string, string>> = {
+  sha1: 'SHA-1',
+  sha256: 'SHA-256',
+  sha384: 'SHA-384',
+  sha512: 'SHA-512',
+}
+
+/** `sha512-<base64>` → algorithm and hex digest. */
+const hashOf = (integrity: string) => {
+  const at = integrity.indexOf('-')
+  const alg = ALGORITHMS[integrity.slice(0, at)]
+  if (alg === undefined) throw new Error(`bun.lock has a hash of another kind: ${integrity.slice(0, at)}`)
+  return { alg, content: Buffer.from(integrity.slice(at + 1), 'base64').toString('hex') }
+}
+
+const referenceOf = ({ place, version }: Pick<LockedPackage, 'place' | 'version'>): string => `${place}@${version}`
+
+/** The specification of package URLs has the @ of a scope encoded and its slash not. */
+const purlOf = (packageName: string, packageVersion: string): string =>
+  `pkg:npm/${packageName.replace('@', '%40')}@${packageVersion}`
+
+/** An SPDX expression, as far as its letters tell; else words that somebody chose. */
+const licenseOf = (text: string) =>
+  /^[A-Za-z0-9.+-]+$|^\(?[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)+\)?$/.test(text)
+    ? { expression: text }
+    : { license: { name: text } }
+
+const componentOf = (found: LockedPackage) => ({
+  type: 'library',
+  'bom-ref': referenceOf(found),
+  name: found.name,
+  version: found.version,
+  scope: found.production ? 'required' : 'excluded',
+  hashes: [hashOf(found.integrity)],
+  ...(found.license === null ? {} : { licenses: [licenseOf(found.license)] }),
+  purl: purlOf(found.name, found.version),
+  properties: [
+    { name: 'countersign:direct', value: String(found.direct) },
+    // The taxonomy of CycloneDX for npm packages.
+    { name: 'cdx:npm:package:development', value: String(!found.production) },
+  ],
+})
+
+/** @param everything false leaves out what only tests and tools need */
+export const billOfMaterials = (packages: readonly LockedPackage[], everything: boolean) => {
+  const listed = packages.filter(({ production }) => everything || production)
+  const references = new Map(listed.map((found) => [found.place, referenceOf(found)]))
+  const { license, name, packageManager, version } = readManifest()
+  const [runtime = '', runtimeVersion = ''] = packageManager.split('@')
+  const runtimeReference = `${runtime}@${runtimeVersion}`
+  const own = `${name}@${version}`
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      tools: { components: [{ type: 'application', name: `${name} sbom`, version }] },
+      component: {
+        type: 'application',
+        'bom-ref': own,
+        name,
+        version,
+        licenses: [{ expression: license }],
+      },
+    },
+    components: [
+      {
+        type: 'platform',
+        'bom-ref': runtimeReference,
+        name: runtime,
+        version: runtimeVersion,
+        scope: 'required',
+        purl: `pkg:github/oven-sh/bun@bun-v${runtimeVersion}`,
+      },
+      ...listed.map(componentOf),
+    ],
+    dependencies: [
+      {
+        ref: own,
+        dependsOn: [runtimeReference, ...listed.filter(({ direct }) => direct).map(referenceOf)],
+      },
+      ...listed.map((found) => ({
+        ref: referenceOf(found),
+        dependsOn: found.needs.flatMap((place) => references.get(place) ?? []),
+      })),
+    ],
+  }
+}
+
+export const runSbom = (commandArguments: readonly string[], output: CommandOutput): Promise<number> =>
+  runToExitCode(output, USAGE, async () => {
+    const command = parseCommand(commandArguments, {
+      production: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    })
+    if (command.flag('help')) {
+      output.stdout(USAGE)
+      return 0
+    }
+    const bill = billOfMaterials(readLockedPackages(), !command.flag('production'))
+    output.stdout(`${JSON.stringify(bill, null, 2)}\n`)
+    return 0
+  })

@@ -1,0 +1,125 @@
+// How the text of a setting becomes its value, kind by kind. Each throws an Error whose message says what is expected, and
+// never what was given: whoever reads the setting names it.
+
+import { resolve } from 'node:path'
+import type { ListenAddress } from '../http/listen-address.ts'
+import type { ScannerAddress } from '../identity/evidence/clamd.ts'
+
+/** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
+export const parseListen = (text: string): ListenAddress => {
+  const split = text.lastIndexOf(':')
+  const host = text.slice(0, split)
+  const portText = text.slice(split + 1)
+  const port = Number(portText)
+  if (split < 0 || !/^[0-9]{1,5}$/.test(portText) || port > 65535) throw new Error('must be host:port or :port')
+  if (host === '') return { hostname: '127.0.0.1', port }
+  if (host.startsWith('[') && host.endsWith(']')) return { hostname: host.slice(1, -1), port }
+  if (!/^[A-Za-z0-9.-]+$/.test(host)) throw new Error('must be host:port, [ipv6]:port or :port')
+  return { hostname: host, port }
+}
+
+/** `unix:/path` or `tcp:host:port`; null where there is none. */
+export const parseScanner = (text: string): ScannerAddress | null => {
+  if (text === '') return null
+  if (/^unix:\/[^\0]+$/.test(text)) return { path: text.slice('unix:'.length) }
+  if (!text.startsWith('tcp:')) throw new Error('must be unix:/path or tcp:HOST:PORT')
+  const { hostname, port } = parseListen(text.slice('tcp:'.length))
+  return { host: hostname, port }
+}
+
+export const parseInteger =
+  (minimum: number, maximum: number) =>
+  (text: string): number => {
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= minimum && value <= maximum)) throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
+    return value
+  }
+
+export const parseBoolean = (text: string): boolean => {
+  if (text === 'true' || text === '1' || text === '') return true
+  if (text === 'false' || text === '0') return false
+  throw new Error('must be true or false')
+}
+
+export const parseChoice =
+  <Choice extends string>(...choices: Choice[]) =>
+  (text: string): Choice => {
+    const found = choices.find((choice) => choice === text)
+    if (found === undefined) throw new Error(`must be one of ${choices.join(', ')}`)
+    return found
+  }
+
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
+/** Every link carries it, and a QR code of 80 pixels has to hold the link. */
+const PORTAL_URL_MAX = 200
+
+/** The address without a trailing slash; empty for none. */
+export const parsePublicUrl = (text: string): string => {
+  if (text === '') return ''
+  const url = URL.parse(text)
+  const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname))
+  if (!plain || !secure || url.href.length > PORTAL_URL_MAX) {
+    throw new Error(`must be an https URL (http to loopback) of at most ${PORTAL_URL_MAX} characters`)
+  }
+  return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
+}
+
+export const parsePath = (text: string): string => {
+  if (text === '' || text.includes('\0')) throw new Error('must be a path')
+  return text
+}
+
+/** A file for each listener; empty: none. */
+export interface ByListener {
+  readonly api: string
+  readonly portal: string
+  readonly dashboard: string
+  readonly metrics: string
+}
+
+/** One file for all listeners, or `api=FILE,portal=FILE,dashboard=FILE,metrics=FILE` for those that are named. Paths become absolute. */
+export const parseByListener = (text: string): ByListener => {
+  if (text === '') return { api: '', portal: '', dashboard: '', metrics: '' }
+  if (!/^(api|portal|dashboard|metrics)=/.test(text)) {
+    const path = resolve(parsePath(text))
+    return { api: path, portal: path, dashboard: path, metrics: path }
+  }
+  const files: Record<keyof ByListener, string> = { api: '', portal: '', dashboard: '', metrics: '' }
+  for (const part of text.split(',')) {
+    const [, listener, path] = /^\s*(api|portal|dashboard|metrics)=(.+?)\s*$/.exec(part) ?? []
+    if (listener === undefined || path === undefined || files[listener as keyof ByListener] !== '') {
+      throw new Error(
+        'must be a file, or a list of api=FILE, portal=FILE, dashboard=FILE and metrics=FILE with commas, each once',
+      )
+    }
+    files[listener as keyof ByListener] = resolve(parsePath(path))
+  }
+  return files
+}
+
+/** Null: to be planned from the processors there are. */
+export const parseCountOrAuto =
+  (maximum: number) =>
+  (text: string): number | null =>
+    text === 'auto' ? null : parseInteger(1, maximum)(text)
+
+/** In place of an organization's short name: all that are not named. */
+export const ALL_OTHERS = '*'
+
+/** `acme=4,other=1,*=2`: whole numbers from 1. */
+export const parseByOrganization =
+  (maximum: number) =>
+  (text: string): ReadonlyMap<string, number> => {
+    const numbers = new Map<string, number>()
+    for (const part of text === '' ? [] : text.split(',')) {
+      const [, slug, number] = /^\s*([a-z0-9][a-z0-9-]*|\*)=([1-9][0-9]{0,8})\s*$/.exec(part) ?? []
+      if (slug === undefined || Number(number) > maximum || numbers.has(slug)) {
+        throw new Error(
+          `must be a list of ORG=NUMBER with commas, each organization once, * for all others, numbers from 1 to ${maximum}`,
+        )
+      }
+      numbers.set(slug, Number(number))
+    }
+    return numbers
+  }

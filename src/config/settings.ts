@@ -1,0 +1,345 @@
+// Every setting, once: its flag, its variable, its default, its check and its help line. How a value is read is in
+// setting-values.ts, where it comes from in config.ts.
+import { resolve } from 'node:path'
+import { parseShipPlace } from '../decisions/ship-target.ts'
+import { parseNetworks } from '../http/client-address.ts'
+import { PROCESSES_MAX } from '../processes/plan.ts'
+import {
+  parseBoolean,
+  parseByListener,
+  parseByOrganization,
+  parseChoice,
+  parseCountOrAuto,
+  parseInteger,
+  parseListen,
+  parsePath,
+  parsePublicUrl,
+  parseScanner,
+} from './setting-values.ts'
+
+/** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
+export class SettingInvalidError extends Error {
+  override readonly name = 'SettingInvalidError'
+}
+
+export interface Setting<Value> {
+  /** The flag without dashes and the key in the config file: `api-listen`. */
+  readonly name: string
+  readonly description: string
+  readonly defaultText: string
+  /** Secrets may come from a file named by `<VARIABLE>_FILE`, never from a flag, and are never printed. */
+  readonly secret?: boolean
+  /** @throws Error whose message says what is expected. */
+  readonly parse: (text: string) => Value
+}
+
+/** `COUNTERSIGN_API_LISTEN` for `api-listen`. */
+export const variableOf = (name: string): string => `COUNTERSIGN_${name.replaceAll('-', '_').toUpperCase()}`
+
+const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition
+
+export const SETTINGS = {
+  config: setting({
+    name: 'config',
+    description: 'Config file (YAML or JSON): these names as keys, `chains` and `screeners`',
+    defaultText: '',
+    parse: (text) => text,
+  }),
+  dataDir: setting({
+    name: 'data-dir',
+    description: 'Folder for the database, keystores and decision log; made on the first start',
+    defaultText: './data',
+    parse: parsePath,
+  }),
+  store: setting({
+    name: 'store',
+    description:
+      'Database: sqlite:FILE, or postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full for several machines; by default a file in the data folder',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  apiListen: setting({
+    name: 'api-listen',
+    description: 'Address of the attestation and identity APIs',
+    defaultText: '127.0.0.1:8080',
+    parse: parseListen,
+  }),
+  apiUrl: setting({
+    name: 'api-url',
+    description: 'Public address of the attestation and identity APIs; by default the one they listen on',
+    defaultText: '',
+    parse: parsePublicUrl,
+  }),
+  noDemo: setting({
+    name: 'no-demo',
+    description:
+      'For production: the first start makes no demo organization, no policy and no API keys, only the attesters (true or false)',
+    defaultText: 'false',
+    parse: parseBoolean,
+  }),
+  docs: setting({
+    name: 'docs',
+    description: 'Serve the API reference at /docs of the dashboard’s listener, and its documents (true or false)',
+    defaultText: 'true',
+    parse: parseBoolean,
+  }),
+  metricsListen: setting({
+    name: 'metrics-listen',
+    description: 'Address of a listener for /metrics alone, which the API’s then does not answer; by default the API’s',
+    defaultText: '',
+    parse: (text) => (text === '' ? null : parseListen(text)),
+  }),
+  portalListen: setting({
+    name: 'portal-listen',
+    description: 'Address of the hosted verification page',
+    defaultText: '127.0.0.1:8081',
+    parse: parseListen,
+  }),
+  portalUrl: setting({
+    name: 'portal-url',
+    description: 'Public address of the verification page, as people open it; by default the one it listens on',
+    defaultText: '',
+    parse: parsePublicUrl,
+  }),
+  streamsMax: setting({
+    name: 'streams-max',
+    description: 'Open event streams before further ones are refused with 429 (1 to 1000000)',
+    defaultText: '20000',
+    parse: parseInteger(1, 1_000_000),
+  }),
+  streamsPerKeyMax: setting({
+    name: 'streams-per-key-max',
+    description: 'The same for one API key (1 to 1000000)',
+    defaultText: '10000',
+    parse: parseInteger(1, 1_000_000),
+  }),
+  dashboardListen: setting({
+    name: 'dashboard-listen',
+    description: 'Address of the dashboard and admin API',
+    defaultText: '127.0.0.1:8082',
+    parse: parseListen,
+  }),
+  dashboardUrl: setting({
+    name: 'dashboard-url',
+    description: 'Public address of the dashboard, as people open it; by default the one it listens on',
+    defaultText: '',
+    parse: parsePublicUrl,
+  }),
+  trustedProxies: setting({
+    name: 'trusted-proxies',
+    description:
+      'Networks of your proxies, as 10.0.0.0/8,fd00::/8: of X-Forwarded-For the rightmost address outside of them is the client’s',
+    defaultText: '',
+    parse: parseNetworks,
+  }),
+  tlsCertificate: setting({
+    name: 'tls-certificate',
+    description:
+      'PEM file with the certificate, then those that lead to its authority: the listeners speak https; one file for all, or api=FILE,portal=FILE,dashboard=FILE,metrics=FILE',
+    defaultText: '',
+    parse: parseByListener,
+  }),
+  tlsKey: setting({
+    name: 'tls-key',
+    description: 'PEM file with the certificate’s private key, without a passphrase; named like tls-certificate',
+    defaultText: '',
+    parse: parseByListener,
+  }),
+  workers: setting({
+    name: 'workers',
+    description: 'Signing workers of a process: auto (from the processors there are), or 1 to 64',
+    defaultText: 'auto',
+    parse: parseCountOrAuto(64),
+  }),
+  processes: setting({
+    name: 'processes',
+    description: 'Processes that share the API address (Linux): auto (one for about three processors), or 1 to 64',
+    defaultText: '1',
+    parse: parseCountOrAuto(PROCESSES_MAX),
+  }),
+  deadlineMs: setting({
+    name: 'deadline-ms',
+    description: 'Answer 408 after this many milliseconds (100 to 120000)',
+    defaultText: '25000',
+    parse: parseInteger(100, 120_000),
+  }),
+  queueLimit: setting({
+    name: 'queue-limit',
+    description: 'Requests waiting for a worker before further ones are refused with 503 (1 to 1000000)',
+    defaultText: '10000',
+    parse: parseInteger(1, 1_000_000),
+  }),
+  organizationWeights: setting({
+    name: 'organization-weights',
+    description: 'Parts of the workers’ time under load: acme=4,other=2; one that is not named has 1, or what *=N says',
+    defaultText: '',
+    parse: parseByOrganization(1_000),
+  }),
+  organizationConcurrency: setting({
+    name: 'organization-concurrency',
+    description:
+      'Attestations of one organization under way at once in a process, then 429: acme=500,*=2000; no cap unless set',
+    defaultText: '',
+    parse: parseByOrganization(1_000_000),
+  }),
+  hangMs: setting({
+    name: 'hang-ms',
+    description: 'Replace a busy worker that made no progress for this long (100 to 60000)',
+    defaultText: '2000',
+    parse: parseInteger(100, 60_000),
+  }),
+  signer: setting({
+    name: 'signer',
+    description: 'secp256k1 backend: auto, libsecp256k1, secp256k1-node or noble',
+    defaultText: 'auto',
+    parse: parseChoice('auto', 'libsecp256k1', 'secp256k1-node', 'noble'),
+  }),
+  passphrase: setting({
+    name: 'passphrase',
+    description: 'Passphrase of the attester keystores; without it the first start makes one in the data folder',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  evidenceKey: setting({
+    name: 'evidence-key',
+    description:
+      'Key that evidence and webhook secrets are encrypted with, 64 hex digits; without it the first start makes one',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  accountKey: setting({
+    name: 'account-key',
+    description:
+      'Key that secrets of one-time codes are sealed with, 64 hex digits; without it the first start makes one',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  webhookReach: setting({
+    name: 'webhook-reach',
+    description: 'Where webhooks may lead: public, private (also private networks), or loopback (http to this machine)',
+    defaultText: 'public',
+    parse: parseChoice('public', 'private', 'loopback'),
+  }),
+  scanner: setting({
+    name: 'scanner',
+    description:
+      'ClamAV’s clamd, which is asked about every document that people hand in: unix:/path, or tcp:HOST:PORT; none unless set',
+    defaultText: '',
+    parse: parseScanner,
+  }),
+  scannerAway: setting({
+    name: 'scanner-away',
+    description: 'While the scanner does not answer: refuse (503, people try again), or allow (documents go unscanned)',
+    defaultText: 'refuse',
+    parse: parseChoice('refuse', 'allow'),
+  }),
+  decisionsSync: setting({
+    name: 'decisions-sync',
+    description: 'Flush the decision log to the disk (fdatasync) before answering',
+    defaultText: 'false',
+    parse: parseBoolean,
+  }),
+  decisionsSegmentBytes: setting({
+    name: 'decisions-segment-bytes',
+    description: 'Start a new decision log segment after this many bytes (65536 to 10737418240)',
+    defaultText: '268435456',
+    parse: parseInteger(65_536, 10_737_418_240),
+  }),
+  decisionsIndex: setting({
+    name: 'decisions-index',
+    description: 'Where decisions are indexed for searches: auto (over PostgreSQL in one index of all nodes), or local',
+    defaultText: 'auto',
+    parse: parseChoice('auto', 'local'),
+  }),
+  decisionsShip: setting({
+    name: 'decisions-ship',
+    description:
+      'Copy the decision log to dir:/path (a mounted share) or s3://bucket/prefix; nothing is copied without it',
+    defaultText: '',
+    parse: (text) => (text === '' ? null : parseShipPlace(text)),
+  }),
+  decisionsShipIntervalSeconds: setting({
+    name: 'decisions-ship-interval-seconds',
+    description: 'How often the growing end of the log is copied: what a lost machine may take along (1 to 3600)',
+    defaultText: '10',
+    parse: parseInteger(1, 3_600),
+  }),
+  decisionsShipEndpoint: setting({
+    name: 'decisions-ship-endpoint',
+    description: 'Address of the S3-compatible service, https or http to loopback; by default Amazon’s for the region',
+    defaultText: '',
+    parse: parsePublicUrl,
+  }),
+  decisionsShipRegion: setting({
+    name: 'decisions-ship-region',
+    description: 'Region of the bucket',
+    defaultText: 'us-east-1',
+    parse: (text) => {
+      if (!/^[a-z0-9-]{1,64}$/.test(text)) throw new Error('must be a region such as eu-central-1')
+      return text
+    },
+  }),
+  decisionsShipCredentials: setting({
+    name: 'decisions-ship-credentials',
+    description: 'ACCESS_KEY_ID:SECRET_ACCESS_KEY of the bucket, and :SESSION_TOKEN where they are temporary',
+    defaultText: '',
+    secret: true,
+    parse: (text) => text,
+  }),
+  warmUp: setting({
+    name: 'warm-up',
+    description:
+      'Let workers evaluate costly policies before their first job (true or false): a start takes half a second longer, no first job does',
+    defaultText: 'true',
+    parse: parseBoolean,
+  }),
+  policyCacheSize: setting({
+    name: 'policy-cache-size',
+    description: 'Projects, bindings and policy revisions kept in memory (16 to 1000000)',
+    defaultText: '20000',
+    parse: parseInteger(16, 1_000_000),
+  }),
+  geoipFile: setting({
+    name: 'geoip-file',
+    description:
+      'MMDB file that tells where an IP address is, for example GeoLite2-City.mmdb; read again when it changes',
+    defaultText: '',
+    parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
+  }),
+  solanaMessagePrefix: setting({
+    name: 'solana-message-prefix',
+    description:
+      'First bytes of the Solana statement (1 to 64 ASCII characters); the deployed program expects the default',
+    defaultText: 'predicate_solana_attestation',
+    parse: (text) => {
+      if (!/^[\x21-\x7e]{1,64}$/.test(text)) throw new Error('must be 1 to 64 visible ASCII characters')
+      return text
+    },
+  }),
+  logLevel: setting({
+    name: 'log-level',
+    description: 'debug, info, warn or error',
+    defaultText: 'info',
+    parse: parseChoice('debug', 'info', 'warn', 'error'),
+  }),
+} as const
+
+export type SettingKey = keyof typeof SETTINGS
+
+/** The text of `--help`: one line a setting. */
+export const describeSettings = (): string => {
+  const lines = Object.values(SETTINGS).map((entry) => {
+    const how =
+      entry.secret === true ? `${variableOf(entry.name)}[_FILE]` : `--${entry.name}, ${variableOf(entry.name)}`
+    const byDefault = entry.defaultText === '' ? '' : ` (default ${entry.defaultText})`
+    return `  ${how}\n      ${entry.description}${byDefault}`
+  })
+  lines.push(
+    '  COUNTERSIGN_RPC_<CHAIN>[_FILE]\n      RPC URL of a chain, for example COUNTERSIGN_RPC_BASE: https, or http to loopback',
+  )
+  return lines.join('\n')
+}

@@ -1,0 +1,87 @@
+// The organizations that ask one to become a member. To accept takes the link that the organization's admin sent: it is
+// in the address of this page, in the part that no server sees, and leaves it once it was used.
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { OwnOffer } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { useQuery } from '../data/use-query.ts'
+import { ROLE_LABELS } from '../members/roles.tsx'
+import { useSession } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Card } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+
+/** The offer's id and code, as the link has them behind `#`; null on any other address. */
+const readLink = (hash: string): { readonly id: string; readonly code: string } | null => {
+  const [, id, code] = /^#(offer_[0-9A-Za-z]+)\.([\w-]+)$/.exec(hash) ?? []
+  return id === undefined || code === undefined ? null : { id, code }
+}
+
+export const Offers = () => {
+  const { account, refresh } = useSession()
+  const [link, setLink] = useState(() => readLink(location.hash))
+  const query = useQuery((signal) => call('GET /me/offers', { signal }), [])
+  const offers = query.value?.data ?? null
+  const done = async (text: string): Promise<void> => {
+    setLink(null)
+    history.replaceState(null, '', location.pathname)
+    say(text)
+    query.reload()
+    await refresh()
+  }
+  const accept = useAction(async ({ id, organization_name: name }: OwnOffer, code: string) => {
+    await call('POST /me/offers/{offer}/accept', { params: { offer: id }, body: { code } })
+    await done(`You are a member of ${name}`)
+  })
+  const decline = useAction(async ({ id }: OwnOffer) => {
+    await call('POST /me/offers/{offer}/decline', { params: { offer: id } })
+    await done('Declined')
+  })
+  if (offers === null) return <Problem error={query.error} retry={query.reload} />
+  const lost = link !== null && offers.every(({ id }) => id !== link.id)
+  return (
+    <>
+      {lost && (
+        <Notice tone="warn" title="This link is not for this account">
+          <p>
+            You are signed in as {account.email}. The link is for another account, was taken back, or is too old: ask
+            whoever sent it for another.
+          </p>
+        </Notice>
+      )}
+      <Problem error={accept.failure ?? decline.failure} />
+      {offers.map((offer) => (
+        <Card
+          key={offer.id}
+          title={`${offer.organization_name} asks you to become a member`}
+          text={
+            <>
+              As {ROLE_LABELS.get(offer.role)}. Asked by {offer.asked_by_name} <Time at={offer.created_at} />; ends{' '}
+              <Time at={offer.expires_at} />.
+            </>
+          }
+          actions={
+            <>
+              <Button busy={decline.busy} onClick={() => decline.run(offer)}>
+                Decline
+              </Button>
+              {link?.id === offer.id && (
+                <Button kind="primary" busy={accept.busy} onClick={() => accept.run(offer, link.code)}>
+                  Accept
+                </Button>
+              )}
+            </>
+          }
+        >
+          {link?.id !== offer.id && (
+            <p class="soft">
+              To accept, open the link that {offer.organization_name} sends you while you are signed in.
+            </p>
+          )}
+        </Card>
+      ))}
+    </>
+  )
+}

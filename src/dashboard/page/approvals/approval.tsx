@@ -1,0 +1,89 @@
+// One change that waits or waited, as the one who asked for it saw it: what it is of, before and after, and why.
+import type { ComponentChildren } from 'preact'
+import type { Approval } from '../api/types.ts'
+import { Differences } from '../policies/differences.tsx'
+import { Badge } from '../ui/parts.tsx'
+import { Time } from '../ui/time.tsx'
+import { ACTIONS } from './words.ts'
+
+const STATES = {
+  pending: <Badge tone="warn">Waiting</Badge>,
+  approved: <Badge tone="good">Approved</Badge>,
+  rejected: <Badge tone="bad">Rejected</Badge>,
+  expired: <Badge>Expired</Badge>,
+} as const
+
+/** More than fits a dialog is counted, not shown. */
+const CHANGES_SHOWN = 50
+
+const Value = ({ sign, text }: { readonly sign: 'removed' | 'added'; readonly text: string | null }) =>
+  text === null ? null : (
+    <span class={`difference-value difference-${sign}`}>
+      <span class="sr-only">{sign === 'removed' ? 'before: ' : 'after: '}</span>
+      {text}
+    </span>
+  )
+
+export const SeenChanges = ({ approval }: { readonly approval: Approval }) => {
+  const { changes, differences, effects, comment } = approval
+  return (
+    <div class="approval-seen">
+      <dl class="approval-changes">
+        {changes.slice(0, CHANGES_SHOWN).map(({ what, before, after }) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd>
+              {before === after ? (
+                before
+              ) : (
+                <>
+                  <Value sign="removed" text={before} />
+                  <Value sign="added" text={after} />
+                </>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {changes.length > CHANGES_SHOWN && <p class="soft">And {changes.length - CHANGES_SHOWN} more.</p>}
+      {differences !== null && <Differences differences={differences} />}
+      {effects.map((effect) => (
+        <p key={effect} class="soft">
+          {effect}
+        </p>
+      ))}
+      {comment !== '' && <blockquote class="approval-comment">{comment}</blockquote>}
+    </div>
+  )
+}
+
+interface ApprovalCardProps {
+  readonly approval: Approval
+  readonly own: boolean
+  /** What may be done about it. */
+  readonly children: ComponentChildren
+}
+
+export const ApprovalCard = ({ approval, own, children }: ApprovalCardProps) => {
+  const { action, name, state, requested_by_name: by, decided_by_name: decidedBy } = approval
+  return (
+    <article class={state === 'pending' ? 'card approval' : 'card approval approval-past'} aria-label={ACTIONS[action]}>
+      <header class="approval-head">
+        <h2>
+          {ACTIONS[action]}: {name}
+        </h2>
+        {STATES[state]}
+      </header>
+      <p class="soft">
+        Asked for by {by} {own && <Badge>You</Badge>} <Time at={approval.created_at} />
+        {decidedBy !== null && (
+          <>
+            , {state} by {decidedBy} {approval.decided_at !== null && <Time at={approval.decided_at} />}
+          </>
+        )}
+      </p>
+      <SeenChanges approval={approval} />
+      {children}
+    </article>
+  )
+}

@@ -1,0 +1,36 @@
+// Addresses of accounts that a Solana program owns: SHA-256 of its seeds, a bump byte, the program's id and a marker, with
+// the highest bump whose hash is no Ed25519 point, so that no private key can exist for it.
+// Source: https://solana.com/docs/core/pda; tested against @solana/web3.js.
+import { createHash } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import bs58 from 'bs58'
+
+const MARKER = 'ProgramDerivedAddress'
+const BUMP_MAX = 255
+
+/** Solana takes encodings of y that are not reduced, as ZIP 215 does. */
+const isOnCurve = (bytes: Uint8Array): boolean => {
+  try {
+    ed25519.Point.fromBytes(bytes, true)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * @param program base58 of 32 bytes
+ * @param seeds at most 15, each of at most 32 bytes
+ * @returns base58
+ * @throws Error when no bump gives an address, which happens for one of 2^256 seeds
+ */
+export const programAddress = (program: string, seeds: readonly Uint8Array[]): string => {
+  const programId = bs58.decode(program)
+  for (let bump = BUMP_MAX; bump >= 0; bump -= 1) {
+    const hash = createHash('sha256')
+    for (const seed of seeds) hash.update(seed)
+    const bytes = hash.update(Uint8Array.of(bump)).update(programId).update(MARKER).digest()
+    if (!isOnCurve(bytes)) return bs58.encode(bytes)
+  }
+  throw new Error('these seeds give no program address')
+}

@@ -1,0 +1,107 @@
+// What a PDF becomes in a viewer: its compressed streams are inflated here, one after the other, as far as a limit of size
+// and time goes, and nothing of them is kept. Every `stream` that begins as zlib does is tried, whatever its dictionary
+// says, and read to zlib's own end: a dictionary can lie, and `endstream` can stand inside the data.
+// Text that hex or ASCII85 made of such a stream is decoded first, and may be inside one as well. Not seen: streams
+// compressed by LZW or run lengths.
+// Source: ISO 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
+import { createInflate } from 'node:zlib'
+import { DocumentInvalidError } from './errors.ts'
+import { decodeAscii85, decodeAsciiHex } from './pdf-ascii.ts'
+
+export interface InflateLimits {
+  /** Of all streams together, bytes. */
+  readonly inflatedBytesMax: number
+  readonly timeLimitMs: number
+}
+
+export const INFLATE_LIMITS: InflateLimits = { inflatedBytesMax: 128 * 1_048_576, timeLimitMs: 10_000 }
+
+const STREAM = Buffer.from('stream')
+/** What may hold names, or another compressed stream, is looked at whole up to here. */
+const LOOKED_AT_BYTES = 4 * 1_048_576
+const NESTED_MAX = 4
+/** Enough for the two bytes by which zlib is known, blanks between included. */
+const PROBE_BYTES = 64
+
+/** RFC 1950: deflate, and a check of the two bytes. */
+const isZlib = (bytes: Buffer): boolean =>
+  bytes.length > 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0
+
+interface Budget {
+  left: number
+  readonly endsAtMs: number
+}
+
+const tooLarge = (): DocumentInvalidError =>
+  new DocumentInvalidError('the PDF unpacks to more than a paper needs: print it to a new PDF, or send a picture')
+
+const spend = (budget: Budget, bytes: number): void => {
+  budget.left -= bytes
+  if (budget.left < 0 || performance.now() > budget.endsAtMs) throw tooLarge()
+}
+
+/**
+ * What a viewer may inflate of these bytes: themselves, and what they stand for where they are a filter's text. Their first
+ * bytes tell.
+ * @throws DocumentInvalidError past the budget
+ */
+const readings = (bytes: Buffer, budget: Budget): readonly Buffer[] => {
+  const start = bytes.subarray(0, PROBE_BYTES)
+  const texts = [decodeAsciiHex, decodeAscii85].filter((decode) => isZlib(decode(start)))
+  return [
+    ...(isZlib(start) ? [bytes] : []),
+    ...texts.map((decode) => {
+      const decoded = decode(bytes)
+      spend(budget, decoded.length)
+      return decoded
+    }),
+  ]
+}
+
+/** The first LOOKED_AT_BYTES of what it inflates to. @throws DocumentInvalidError past the budget */
+const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
+  const stream = createInflate()
+  const kept: Buffer[] = []
+  let length = 0
+  stream.end(bytes)
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      spend(budget, chunk.length)
+      if (length < LOOKED_AT_BYTES) kept.push(chunk)
+      length += chunk.length
+    }
+  } catch (error) {
+    // Damaged, or no zlib after all: what came until then is what a viewer would see.
+    if (error instanceof DocumentInvalidError) throw error
+  } finally {
+    stream.destroy()
+  }
+  return Buffer.concat(kept)
+}
+
+/**
+ * Inflates every stream of a document, and those inside them.
+ * @param look told of what each inflates to, up to LOOKED_AT_BYTES of it; may throw
+ * @throws DocumentInvalidError where they inflate to more than the limits
+ */
+export const inflateStreams = async (
+  document: Buffer,
+  look: (content: Buffer) => void,
+  { inflatedBytesMax, timeLimitMs }: InflateLimits = INFLATE_LIMITS,
+): Promise<void> => {
+  const budget: Budget = { left: inflatedBytesMax, endsAtMs: performance.now() + timeLimitMs }
+  const unpack = async (bytes: Buffer, depth: number): Promise<void> => {
+    const content = await inflate(bytes, budget)
+    look(content)
+    const inside = readings(content, budget)
+    if (inside.length === 0) return
+    if (depth >= NESTED_MAX || content.length >= LOOKED_AT_BYTES) throw tooLarge()
+    for (const each of inside) await unpack(each, depth + 1)
+  }
+  for (let at = document.indexOf(STREAM); at !== -1; at = document.indexOf(STREAM, at + STREAM.length)) {
+    let start = at + STREAM.length
+    if (document[start] === 0x0d) start += 1
+    if (document[start] === 0x0a) start += 1
+    for (const each of readings(document.subarray(start), budget)) await unpack(each, 1)
+  }
+}

@@ -1,0 +1,32 @@
+// What a scanner's answer means for an upload: found is refused and recorded; a scanner that can't say makes the upload
+// wait, unless the operator lets documents through meanwhile.
+import type { EvidenceSession } from '../evidence-types.ts'
+import type { Scanner } from './clamd.ts'
+import { DocumentInfectedError, ScannerUnavailableError } from './errors.ts'
+
+/** @throws DocumentInfectedError, ScannerUnavailableError */
+export type DocumentScan = (session: EvidenceSession, bytes: Uint8Array) => Promise<void>
+
+export interface DocumentScanDependencies {
+  readonly scanner: Scanner
+  readonly whenAway: 'refuse' | 'allow'
+  /** Records it before the upload is refused. */
+  readonly found: (session: EvidenceSession, signature: string) => Promise<void>
+  readonly away: (error: unknown) => void
+}
+
+export const createDocumentScan =
+  ({ scanner, whenAway, found, away }: DocumentScanDependencies): DocumentScan =>
+  async (session, bytes) => {
+    let signature: string | null
+    try {
+      signature = await scanner(bytes)
+    } catch (error) {
+      away(error)
+      if (whenAway === 'allow') return
+      throw new ScannerUnavailableError(error)
+    }
+    if (signature === null) return
+    await found(session, signature)
+    throw new DocumentInfectedError()
+  }

@@ -1,0 +1,12 @@
+// The paths of interface B, and those where outside deciders send their messages.
+import type { PublicRoute } from '../http/public-route.ts'
+
+export const IDENTITY_PATHS = {
+  registerIndividual: { method: 'POST', path: '/api/v1/register/individual' },
+  registerBusiness: { method: 'POST', path: '/api/v1/register/business' },
+  status: { method: 'GET', path: '/api/v1/status/{type}/{sessionId}' },
+  stream: { method: 'GET', path: '/api/v1/status/realtime/{type}/{sessionId}' },
+  verify: { method: 'POST', path: '/api/v1/verify' },
+  providerResult: { method: 'POST', path: '/api/v1/provider/{endpointId}/sessions/{sessionId}/result' },
+  providerEvidence: { method: 'POST', path: '/api/v1/provider/{endpointId}/sessions/{sessionId}/evidence' },
+} as const satisfies Readonly<Record<string, PublicRoute>>

@@ -1,0 +1,279 @@
+// Keeps as many workers alive as asked for: starts them, notices death and hanging, replaces them, retires them. It never
+// touches a job; what a lost worker held is handed over, after the worker can no longer record anything.
+import type { Clock } from '../domain/time.ts'
+import type { SentRevision } from '../policy/types/program.ts'
+import type { Entry } from './entry.ts'
+import type { LossCause, PoolEventListener } from './events.ts'
+import { createHangMonitor } from './hang-monitor.ts'
+import type { PoolLimits } from './limits.ts'
+import type { WorkerReport, WorkerSettings } from './protocol.ts'
+import { createSlots, restartDelayMs, type Slot } from './slots.ts'
+import { createThreadReaper } from './thread-reaper.ts'
+import type { Timers } from './timers.ts'
+import type { OutcomeBatch } from './wire.ts'
+import { createWorkerHandle, culpritOf, type WorkerHandle, type WorkerPort } from './worker-handle.ts'
+
+/** A worker that can record nothing more, save for an append it may be stuck in. */
+export interface LostWorker {
+  readonly handle: WorkerHandle
+  readonly culprit: Entry | null
+  /** False: its thread still lives inside an append, so what its log lacks now may yet appear. */
+  readonly logIsFinal: boolean
+}
+
+export interface SupervisorOptions {
+  readonly spawn: () => WorkerPort
+  /** Read at each start, since the attester keys change. */
+  readonly settings: () => Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
+  readonly attestersVersion: () => number
+  /** Number of the first slot. */
+  readonly firstSlot: number
+  readonly revision: (revisionId: string) => SentRevision | undefined
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly limits: PoolLimits
+  readonly onEvent: PoolEventListener
+  readonly onLive: (handle: WorkerHandle) => void
+  readonly onOutcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
+  readonly onReport: (handle: WorkerHandle, report: WorkerReport) => void
+  readonly onLost: (lost: LostWorker) => void
+  /** A retired worker is gone, or was given up. It held no jobs. */
+  readonly onGone: (handle: WorkerHandle) => void
+}
+
+export interface Supervisor {
+  /** Workers that are starting, live or draining. */
+  readonly handles: readonly WorkerHandle[]
+  readonly restarts: Readonly<Record<LossCause, number>>
+  /** Threads that native code keeps alive after they were given up. */
+  readonly abandoned: number
+  /** Workers asked for. */
+  readonly wanted: number
+  /** @throws WorkersUnusableError when a worker of the first start can't start. */
+  start(count: number): Promise<void>
+  resize(count: number): void
+  /** To be called when a draining worker may have finished. */
+  settle(handle: WorkerHandle): void
+  /** Gives a worker up: it broke the protocol, or has keys that are out of date. */
+  giveUp(handle: WorkerHandle, cause: LossCause): void
+  /** Retires every worker and waits until each is gone or given up. */
+  close(): Promise<void>
+}
+
+/** The service can't start: one line that says why. */
+export class WorkersUnusableError extends Error {
+  override readonly name = 'WorkersUnusableError'
+  readonly detail: string
+  constructor(detail: string) {
+    super(detail)
+    this.detail = detail
+  }
+}
+
+interface FirstStart {
+  readonly resolve: () => void
+  readonly reject: (error: WorkersUnusableError) => void
+}
+
+export const createSupervisor = (options: SupervisorOptions): Supervisor => {
+  const { clock, timers, limits, onEvent } = options
+  const handles: WorkerHandle[] = []
+  const slots = createSlots(options.firstSlot)
+  const restarts: Record<LossCause, number> = { crash: 0, hang: 0, start: 0 }
+  const reaper = createThreadReaper(timers, limits.terminateGraceMs)
+  const closers: (() => void)[] = []
+  let wanted = 0
+  let firstStart: FirstStart | null = null
+
+  const forget = (handle: WorkerHandle): void => {
+    const index = handles.indexOf(handle)
+    if (index >= 0) handles.splice(index, 1)
+  }
+
+  const removeSlot = (slot: Slot): void => {
+    slot.cancelTimer()
+    slots.remove(slot)
+    if (slots.all.size === 0) for (const close of closers.splice(0)) close()
+  }
+
+  const startIn = (slot: Slot): void => {
+    let handle: WorkerHandle
+    try {
+      handle = createWorkerHandle({
+        slot: slot.number,
+        generation: slots.nextGeneration(),
+        settings: options.settings(),
+        spawn: options.spawn,
+        clock,
+        maxBatch: limits.maxBatch,
+        revision: options.revision,
+        on: { live, outcomes: options.onOutcomes, report, garbled: (lost) => giveUp(lost, 'crash'), closed },
+      })
+    } catch {
+      restarts.start += 1
+      failFirstStart('a signing worker thread could not be made')
+      slot.failures += 1
+      replaceIn(slot)
+      return
+    }
+    handle.attestersVersion = options.attestersVersion()
+    slot.handle = handle
+    handles.push(handle)
+    slot.cancelTimer = timers.after(limits.startTimeoutMs, () => {
+      giveUpStarting(handle, 'a signing worker did not become ready in time')
+    })
+  }
+
+  /** The slot is empty: fill it again, or let it go. */
+  const replaceIn = (slot: Slot): void => {
+    slot.cancelTimer()
+    slot.handle = null
+    const delayMs = restartDelayMs(slot.failures, limits)
+    if (slot.retiring) removeSlot(slot)
+    else if (delayMs === 0) startIn(slot)
+    else slot.cancelTimer = timers.after(delayMs, () => startIn(slot))
+  }
+
+  const live = (handle: WorkerHandle): void => {
+    slots.of(handle)?.cancelTimer()
+    if (handle.ready !== null) {
+      const { slot, generation, ready } = handle
+      onEvent({ type: 'worker-ready', slot, generation, report: ready })
+    }
+    options.onLive(handle)
+    if (firstStart === null || handles.some((other) => other.state === 'starting')) return
+    firstStart.resolve()
+    firstStart = null
+  }
+
+  const report = (handle: WorkerHandle, message: WorkerReport): void => {
+    if (message.type === 'unusable') {
+      onEvent({ type: 'worker-unusable', slot: handle.slot, reason: message.reason })
+      giveUpStarting(handle, message.reason)
+    } else if (message.type === 'closed') {
+      handle.terminate()
+    } else {
+      options.onReport(handle, message)
+    }
+  }
+
+  const closed = (handle: WorkerHandle): void => {
+    if (reaper.gone(handle)) return
+    if (handle.state === 'starting') giveUpStarting(handle, 'a signing worker stopped while it started')
+    else giveUp(handle, 'crash')
+  }
+
+  /** Later it is tried again; at the first start there is no point in it. */
+  const giveUpStarting = (handle: WorkerHandle, reason: string): void => {
+    const slot = slots.of(handle)
+    if (firstStart !== null && slot !== undefined) slot.retiring = true
+    giveUp(handle, 'start')
+    failFirstStart(reason)
+  }
+
+  const failFirstStart = (reason: string): void => {
+    if (firstStart === null) return
+    const { reject } = firstStart
+    firstStart = null
+    for (const slot of [...slots.all]) retire(slot)
+    reject(new WorkersUnusableError(reason))
+  }
+
+  const giveUp = (handle: WorkerHandle, cause: LossCause): void => {
+    if (handle.state === 'lost' || handle.state === 'gone' || handle.state === 'closing') return
+    const slot = slots.of(handle)
+    handle.state = 'lost'
+    forget(handle)
+    restarts[cause] += 1
+    const fenced = handle.fence()
+    const culprit = culpritOf(handle)
+    onEvent({
+      type: 'worker-lost',
+      slot: handle.slot,
+      generation: handle.generation,
+      cause,
+      inFlight: handle.inFlight.size,
+      culpritUuid: culprit?.job.uuid ?? null,
+    })
+    // A fenced worker records nothing more, so its jobs need not wait for its thread to end.
+    if (fenced) options.onLost({ handle, culprit, logIsFinal: true })
+    reaper.end(handle, (gone) => {
+      if (!fenced) options.onLost({ handle, culprit, logIsFinal: gone })
+      if (slot === undefined) return
+      slot.failures = handle.proven ? 0 : slot.failures + 1
+      replaceIn(gone ? slot : slots.abandon(slot))
+    })
+  }
+
+  /** The worker has nothing left to do: let it close its log, and end it if it doesn't. */
+  const closeWorker = (handle: WorkerHandle, slot: Slot): void => {
+    handle.state = 'closing'
+    forget(handle)
+    reaper.await(handle, limits.closeTimeoutMs, (gone) => {
+      handle.state = 'gone'
+      options.onGone(handle)
+      removeSlot(gone ? slot : slots.abandon(slot))
+    })
+    handle.control({ type: 'close' })
+  }
+
+  const settle = (handle: WorkerHandle): void => {
+    if (handle.state !== 'draining' || handle.inFlight.size > 0) return
+    const slot = slots.of(handle)
+    if (slot !== undefined) closeWorker(handle, slot)
+  }
+
+  const retire = (slot: Slot): void => {
+    if (slot.retiring) return
+    slot.retiring = true
+    const { handle } = slot
+    if (handle === null) {
+      removeSlot(slot)
+    } else if (handle.state === 'live') {
+      handle.state = 'draining'
+      settle(handle)
+    } else if (handle.state === 'starting') {
+      slot.cancelTimer()
+      closeWorker(handle, slot)
+    }
+  }
+
+  const resize = (count: number): void => {
+    wanted = count
+    const kept = [...slots.all].filter((slot) => !slot.retiring)
+    for (const slot of kept.slice(count)) retire(slot)
+    for (let missing = count - kept.length; missing > 0; missing--) startIn(slots.add())
+  }
+
+  const monitor = createHangMonitor({ handles, clock, timers, limits, onHang: (handle) => giveUp(handle, 'hang') })
+
+  return {
+    handles,
+    restarts,
+    get abandoned() {
+      return reaper.stuck
+    },
+    get wanted() {
+      return wanted
+    },
+    start: (count) => {
+      monitor.start()
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      firstStart = { resolve, reject }
+      resize(count)
+      return promise
+    },
+    resize,
+    settle,
+    giveUp,
+    close: async () => {
+      if (slots.all.size > 0) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        closers.push(resolve)
+        resize(0)
+        await promise
+      }
+      monitor.stop()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+// What a start prints for a person, once, on standard output. The keys are there on the first start only; afterwards
+// they are in quickstart.env, readable by its owner alone.
+import { relative } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { dataFolderAt } from './data-folder.ts'
+import type { Quickstart } from './quickstart.ts'
+
+/** What is printed of the service that has started. */
+export interface StartedService {
+  readonly url: string
+  /** The signing backend. */
+  readonly signer: string
+  readonly quickstart: Quickstart
+  /** The link by which the first account is made; null once there is one. */
+  readonly welcome: { readonly url: string; readonly expiresAtSeconds: number } | null
+}
+
+const SAMPLE_WALLET = '0x1111111111111111111111111111111111111111'
+
+const curl = (url: string, key: string, verificationHash: string): string =>
+  [
+    `curl -s ${url}/v2/attestation \\`,
+    `  -H 'x-api-key: ${key}' \\`,
+    `  -H 'content-type: application/json' \\`,
+    `  -d '{"from":"${SAMPLE_WALLET}","chain":"base","verification_hash":"${verificationHash}"}'`,
+  ].join('\n')
+
+/** Relative where that is shorter to read: what a shell in this folder understands. */
+const displayPath = (path: string): string => {
+  const fromHere = relative(process.cwd(), path)
+  return fromHere.startsWith('..') ? path : `./${fromHere}`
+}
+
+export const bannerText = (service: StartedService, config: Config): string => {
+  const { values, first } = service.quickstart
+  const folder = dataFolderAt(config.dataDir)
+  const environmentFile = displayPath(folder.quickstart)
+  const lines = [
+    '',
+    `Countersign is ready at ${service.url}`,
+    `  signing backend  ${service.signer}, ${config.workers} ${config.workers === 1 ? 'worker' : 'workers'}`,
+    `  data             ${displayPath(folder.root)}`,
+  ]
+  if (values['EVM_ATTESTER'] !== undefined) lines.push(`  EVM attester     ${values['EVM_ATTESTER']}`)
+  if (values['SOLANA_ATTESTER'] !== undefined) lines.push(`  Solana attester  ${values['SOLANA_ATTESTER']}`)
+  if (first && config.noDemo) {
+    lines.push(
+      '',
+      'The first start made two attesters, and no organization and no key, as --no-demo asks. Make the first account by the',
+      'link below; then make an organization in the dashboard (or: bun run countersign org create SLUG --name NAME), and in',
+      'it a policy, a project and keys.',
+    )
+  } else if (first) {
+    lines.push(
+      `  attestation key  ${values['ATTESTATION_API_KEY']}`,
+      `  identity key     ${values['IDENTITY_API_KEY']}`,
+      `  admin key        ${values['ADMIN_API_KEY']}`,
+      '',
+      `The first start made an organization, a project, a policy, these keys and two attesters. They are listed in`,
+      `${environmentFile}, readable by you alone; this is the only time the keys are printed.`,
+    )
+  }
+  if (first && config.passphrase === null) {
+    lines.push(
+      `The keystores' passphrase was made here too: ${displayPath(folder.passphrase)}. Keep a copy of both folders;`,
+      'set COUNTERSIGN_PASSPHRASE_FILE to keep the passphrase elsewhere.',
+    )
+  }
+  if (service.welcome !== null) {
+    const until = new Date(service.welcome.expiresAtSeconds * 1000).toISOString().replace('.000Z', 'Z')
+    lines.push(
+      '',
+      `There is no account for the dashboard yet. This link makes the first one, once, until ${until}:`,
+      `  ${service.welcome.url}`,
+    )
+  }
+  if (values['ATTESTATION_API_KEY'] !== undefined) {
+    lines.push('', 'Try it:', '')
+    if (first) {
+      lines.push(curl(service.url, values['ATTESTATION_API_KEY'], values['VERIFICATION_HASH'] ?? ''))
+    } else {
+      lines.push(
+        `. ${environmentFile}`,
+        `curl -s ${service.url}/v2/attestation -H "x-api-key: $ATTESTATION_API_KEY" -H 'content-type: application/json' \\`,
+        `  -d '{"from":"${SAMPLE_WALLET}","chain":"base","verification_hash":"'"$VERIFICATION_HASH"'"}'`,
+      )
+    }
+  }
+  return `${lines.join('\n')}\n\n`
+}

@@ -1,0 +1,41 @@
+// Why a file can't be used, in words for the operator, from what the system or SQLite said of it.
+// Source: errno(3), https://sqlite.org/rescode.html.
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  SQLITE_FULL: 'the disk is full',
+  // The index of the write-ahead log could not be made longer.
+  SQLITE_IOERR_SHMSIZE: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'it is read-only',
+  SQLITE_READONLY: 'it is read-only',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  ENOTDIR: 'a file is in its way',
+  EEXIST: 'a file is in its way',
+  EIO: 'the disk fails (input/output error)',
+  SQLITE_CORRUPT: 'it is damaged',
+  SQLITE_NOTADB: 'it is not a database',
+}
+
+const problemOf = (code: unknown): string | undefined => {
+  if (typeof code !== 'string') return undefined
+  return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
+}
+
+/** Of the error or of one that caused it. @returns null when it was something else than a file */
+export const fileProblem = (error: unknown): string | null => {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const problem = problemOf((each as { code?: unknown }).code)
+    if (problem !== undefined) return problem
+  }
+  return null
+}
+
+/** The same as a whole sentence, for a command or a start that ends by it. @returns null when it was something else */
+export const explainFileProblem = (error: unknown): string | null => {
+  const problem = fileProblem(error)
+  if (problem === null) return null
+  const { path = 'the data folder' } = error as { path?: string }
+  return `${path} can't be used: ${problem}; change that, then try again`
+}

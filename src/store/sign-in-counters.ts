@@ -1,0 +1,110 @@
+// How many guesses were made lately, for all processes and nodes together. A counter is one number, the time at which it
+// is empty again: each attempt moves that time on, and time passing empties it by itself (the generic cell rate
+// algorithm, ITU-T I.371). An attempt is counted before it is judged, in one statement that locks the row, so that of many
+// at once no more than the free ones are judged. The deployment's own administration.
+import type { Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface CounterTake {
+  /** Which counter; the caller keeps the number of different ones small. */
+  readonly slot: number
+  /** Attempts that an empty counter allows at once. */
+  readonly free: number
+  /** After this long one attempt is forgotten. */
+  readonly secondsEach: number
+}
+
+export type TakeResult =
+  | { readonly taken: true }
+  /** Nothing was counted: `slot` allows no attempt for so long. */
+  | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
+
+const SWEEP_BATCH = 500
+/** A power cut may forget the last attempts. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+/** Rolls back what was counted in the other slots. */
+class CounterFullError extends Error {
+  override readonly name = 'CounterFullError'
+  readonly slot: number
+  readonly retryAfterSeconds: number
+  constructor(slot: number, retryAfterSeconds: number) {
+    super('the counter is full')
+    this.slot = slot
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** @throws CounterFullError */
+const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: number): Promise<void> => {
+  const { slot, free, secondsEach } = take
+  const highest = nowSeconds + (free - 1) * secondsEach
+  // Further ahead than any attempt could have moved it: written before a clock was set back. Counts as full from now on.
+  const impossible = nowSeconds + 2 * free * secondsEach
+  // The WHERE is decided on the locked row: of two at once the second sees what the first has written.
+  const counted = await transaction.execute(
+    `INSERT INTO sign_in_counters (slot, clear_at_seconds) VALUES (?, ?)
+     ON CONFLICT (slot) DO UPDATE SET clear_at_seconds = ? + CASE
+       WHEN sign_in_counters.clear_at_seconds < ? THEN ?
+       WHEN sign_in_counters.clear_at_seconds > ? THEN ?
+       ELSE sign_in_counters.clear_at_seconds END
+     WHERE sign_in_counters.clear_at_seconds <= ? OR sign_in_counters.clear_at_seconds > ?`,
+    [
+      ...[slot, nowSeconds + secondsEach, secondsEach],
+      ...[nowSeconds, nowSeconds, impossible, highest],
+      ...[highest, impossible],
+    ],
+  )
+  if (counted === 1) return
+  const [row] = await transaction.query<{ clear_at_seconds: number }>(
+    'SELECT clear_at_seconds FROM sign_in_counters WHERE slot = ?',
+    [slot],
+  )
+  throw new CounterFullError(slot, Math.max(1, (row?.clear_at_seconds ?? 0) - highest))
+}
+
+export const createSignInCounterTable = (scope: TableScope) => ({
+  /** Counts one attempt in all of the slots, or, where one of them allows none, in none of them. */
+  take: async (takes: readonly CounterTake[]): Promise<TakeResult> => {
+    // In one order for everyone, so that two never wait for each other.
+    const inOrder = takes.toSorted((one, other) => one.slot - other.slot)
+    try {
+      await scope.write(async (transaction) => {
+        for (const take of inOrder) await takeOne(transaction, take, scope.nowSeconds())
+      }, DURABILITY)
+      return { taken: true }
+    } catch (error) {
+      if (!(error instanceof CounterFullError)) throw error
+      return { taken: false, slot: error.slot, retryAfterSeconds: error.retryAfterSeconds }
+    }
+  },
+
+  /** Takes back one counted attempt in each of the slots, and empties `forgiven`. */
+  giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
+    scope.write(async (transaction) => {
+      for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {
+        if (forgiven.includes(slot)) {
+          await transaction.execute('DELETE FROM sign_in_counters WHERE slot = ?', [slot])
+        } else {
+          await transaction.execute(
+            'UPDATE sign_in_counters SET clear_at_seconds = clear_at_seconds - ? WHERE slot = ?',
+            [secondsEach, slot],
+          )
+        }
+      }
+    }, DURABILITY),
+
+  /** Deletes some of the counters that are empty; answers how many. Call again until it answers 0. */
+  sweep: (): Promise<number> =>
+    scope.write(
+      (transaction) =>
+        transaction.execute(
+          `DELETE FROM sign_in_counters WHERE clear_at_seconds <= ? AND slot IN (
+             SELECT slot FROM sign_in_counters WHERE clear_at_seconds <= ? LIMIT ?)`,
+          [scope.nowSeconds(), scope.nowSeconds(), SWEEP_BATCH],
+        ),
+      DURABILITY,
+    ),
+})
+
+export type SignInCounterTable = ReturnType<typeof createSignInCounterTable>

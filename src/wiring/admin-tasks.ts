@@ -1,0 +1,66 @@
+// Gathers what a task's process needs and can't get by itself: it has neither the database nor the settings.
+import type { TaskInput } from '../../workers/tasks/task-input.ts'
+import type { ChainTable } from '../domain/chain.ts'
+import type { ListImage } from '../domain/list-image.ts'
+import type { Clock } from '../domain/time.ts'
+import { createServedLists } from '../facts/lists/serve-lists.ts'
+import { compilePolicy } from '../policy/compile.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { Store } from '../store/store.ts'
+import type { Task } from '../store/tasks.ts'
+
+export interface TaskPreparation {
+  readonly store: Store
+  readonly folder: Pick<DataFolder, 'decisions'>
+  readonly chains: ChainTable
+  readonly clock: Clock
+}
+
+/** The lists of these names that an organization sees, as they are now. */
+const readLists = async (
+  { store, clock }: TaskPreparation,
+  organizationId: string | null,
+  names: ReadonlySet<string>,
+): Promise<ListImage[]> => {
+  const images: ListImage[] = []
+  const served = createServedLists({
+    lists: {
+      ...store.lists,
+      listAll: async () =>
+        (await store.lists.listAll()).filter(
+          ({ name, organizationId: owner }) => names.has(name) && (owner === null || owner === organizationId),
+        ),
+    },
+    bases: store.listBases,
+    publish: (published) => images.push(...published),
+    clock,
+    onError: () => undefined,
+  })
+  await served.load()
+  served.stop()
+  return images
+}
+
+export const createPrepareTask =
+  (preparation: TaskPreparation) =>
+  async (task: Task): Promise<TaskInput> => {
+    const { folder, chains } = preparation
+    const input = { ...task.input, directory: folder.decisions }
+    if (task.kind !== 'policy.replay') return { kind: task.kind, input, lists: [] }
+    const { needs } = compilePolicy(String(task.input['source']))
+    const names = new Set(needs.flatMap((need) => (need.kind === 'list' ? [need.list] : [])))
+    return {
+      kind: task.kind,
+      input: {
+        ...input,
+        organizationId: task.organizationId,
+        chains: Object.fromEntries(
+          chains.chains.map((chain) => [
+            chain.name,
+            { family: chain.family, chainId: chain.family === 'evm' ? chain.chainId : 0 },
+          ]),
+        ),
+      },
+      lists: names.size === 0 ? [] : await readLists(preparation, task.organizationId, names),
+    }
+  }

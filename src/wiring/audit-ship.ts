@@ -1,0 +1,147 @@
+// Copies the audit log to where decisions are shipped: `audit-log/<deployment>/<first entry>.ndjson`, an entry a line, each
+// with its hash and that of the one before. What was shipped is never replaced by something else: a store whose log does not
+// go on from it is refused, so whoever rewrites or cuts the log in the database is found by what lies elsewhere.
+import { digestOf, type ShipTarget } from '../decisions/ship-target.ts'
+import { AUDIT_ROOT, type AuditEntry, type AuditTable, auditHashOf } from '../store/audit.ts'
+
+/** The store's audit log is not the one that was shipped. `message` is one line for the operator. */
+export class AuditDivergedError extends Error {
+  override readonly name = 'AuditDivergedError'
+}
+
+/** A growing object is put again as a whole until it has so many lines. */
+const LINES_PER_OBJECT = 1_000
+const BATCH = 500
+
+export interface AuditShipOptions {
+  readonly target: ShipTarget
+  readonly deploymentId: string
+  readonly audit: Pick<AuditTable, 'listAfter'>
+  /** Smaller in tests. */
+  readonly linesPerObject?: number
+}
+
+const folderOf = (deploymentId: string): string => `audit-log/${deploymentId}/`
+const objectOf = (deploymentId: string, firstSequence: number): string =>
+  `${folderOf(deploymentId)}${String(firstSequence).padStart(12, '0')}.ndjson`
+
+const objectsOf = async (target: ShipTarget, deploymentId: string): Promise<readonly string[]> =>
+  (await target.list(folderOf(deploymentId)))
+    .map(({ name }) => name)
+    .filter((name) => /\/[0-9]{12}\.ndjson$/.test(name))
+    .sort()
+
+const readLines = async (target: ShipTarget, name: string): Promise<string[]> => {
+  const parts: Uint8Array[] = []
+  for await (const chunk of target.read(name)) parts.push(chunk)
+  return Buffer.concat(parts)
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+}
+
+interface Head {
+  readonly sequence: number
+  readonly hash: string
+}
+
+/** Null for a line that is no entry, or whose hash is not its own. */
+const parseLine = (line: string): AuditEntry | null => {
+  try {
+    const entry = JSON.parse(line) as AuditEntry
+    return auditHashOf(entry) === entry.hash ? entry : null
+  } catch {
+    return null
+  }
+}
+
+/** @throws AuditDivergedError when the store has another entry, or none, where the copy ends */
+const requireContinued = async (audit: AuditShipOptions['audit'], head: Head): Promise<void> => {
+  if (head.sequence === 0) return
+  const [entry] = await audit.listAfter(head.sequence - 1, 1)
+  if (entry?.sequence === head.sequence && entry.hash === head.hash) return
+  throw new AuditDivergedError(
+    `the audit log of the store is not the one that was shipped: its entry ${head.sequence} is ${
+      entry === undefined ? 'missing' : 'another one'
+    }; nothing is shipped over it`,
+  )
+}
+
+/**
+ * Ships what is new.
+ * @returns the number of entries that were shipped
+ * @throws AuditDivergedError; what the target or the store throws
+ */
+export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
+  const { target, deploymentId, audit, linesPerObject = LINES_PER_OBJECT } = options
+  let name = (await objectsOf(target, deploymentId)).at(-1)
+  let lines = name === undefined ? [] : await readLines(target, name)
+  const last = lines.at(-1)
+  const newest = last === undefined ? null : parseLine(last)
+  if (last !== undefined && newest === null) throw new AuditDivergedError(`the copy ${name} does not end with an entry`)
+  let head: Head = newest ?? { sequence: 0, hash: AUDIT_ROOT }
+  await requireContinued(audit, head)
+  let shipped = 0
+  for (;;) {
+    if (name === undefined || lines.length >= linesPerObject) {
+      name = objectOf(deploymentId, head.sequence + 1)
+      lines = []
+    }
+    const entries = await audit.listAfter(head.sequence, Math.min(BATCH, linesPerObject - lines.length))
+    if (entries.length === 0) return shipped
+    for (const entry of entries) {
+      if (entry.sequence !== head.sequence + 1 || entry.previousHash !== head.hash) {
+        throw new AuditDivergedError(`the audit log of the store is broken at entry ${head.sequence + 1}`)
+      }
+      lines.push(JSON.stringify(entry))
+      head = entry
+    }
+    const content = new Blob([`${lines.join('\n')}\n`])
+    await target.put(name, content)
+    if (!(await target.isIntact(name, await digestOf(content.stream())))) {
+      throw new Error('the target holds other bytes than it was given')
+    }
+    shipped += entries.length
+  }
+}
+
+export interface ShippedAuditReport {
+  readonly ok: boolean
+  /** Entries of the copy that fit, from the first. */
+  readonly entries: number
+  /** The first entry of the copy that is missing or does not fit. */
+  readonly brokenAt: number | null
+  /** What the store and the copy disagree about, in words; null where they agree. */
+  readonly difference: string | null
+  /** Entries of the store that are not in the copy: those of the last seconds, or a copy that was cut. */
+  readonly behind: number
+}
+
+/** Goes through the copy from its first entry to its last, and compares its end with the store. Problems are data. */
+export const verifyShippedAudit = async (
+  { target, deploymentId, audit }: AuditShipOptions,
+  storeEntries: number,
+): Promise<ShippedAuditReport> => {
+  let head: Head = { sequence: 0, hash: AUDIT_ROOT }
+  let brokenAt: number | null = null
+  for (const name of await objectsOf(target, deploymentId)) {
+    for (const line of await readLines(target, name)) {
+      const entry = parseLine(line)
+      if (entry === null || entry.sequence !== head.sequence + 1 || entry.previousHash !== head.hash) {
+        brokenAt = head.sequence + 1
+        break
+      }
+      head = entry
+    }
+    if (brokenAt !== null) break
+  }
+  let difference: string | null = null
+  try {
+    await requireContinued(audit, head)
+  } catch (error) {
+    if (!(error instanceof AuditDivergedError)) throw error
+    difference = error.message
+  }
+  const behind = Math.max(0, storeEntries - head.sequence)
+  return { ok: brokenAt === null && difference === null, entries: head.sequence, brokenAt, difference, behind }
+}

@@ -1,0 +1,50 @@
+// What of the deployment's own traffic crosses a network unprotected, by its settings alone: the connection to the store, and
+// listeners that other machines reach. Said at the start and by `countersign doctor`.
+import type { Config } from '../config/config.ts'
+import { isLoopbackHost } from '../domain/loopback.ts'
+import { listenText } from '../http/listen-address.ts'
+import { describeWeakConnection, type StoreTarget } from '../store/store-address.ts'
+
+export interface ExposureCheck {
+  readonly check: 'store' | 'listener'
+  /** The setting that decides it. */
+  readonly subject: string
+  /** `problem`: the store can't be used, or a listener can't start. */
+  readonly result: 'note' | 'problem'
+  readonly detail: string
+}
+
+export type ListenSettings = Pick<
+  Config,
+  'apiListen' | 'portalListen' | 'dashboardListen' | 'metricsListen' | 'trustedProxies' | 'tlsCertificate'
+>
+
+/** A proxy on another machine is named: whoever set that has thought of the way between the two. */
+const hasProxyElsewhere = ({ trustedProxies }: ListenSettings): boolean =>
+  trustedProxies.some(({ address }) => !isLoopbackHost(address))
+
+const LISTENERS = [
+  { setting: 'api-listen', name: 'api', key: 'apiListen' },
+  { setting: 'portal-listen', name: 'portal', key: 'portalListen' },
+  { setting: 'dashboard-listen', name: 'dashboard', key: 'dashboardListen' },
+  // Monitoring asks it without a proxy between.
+  { setting: 'metrics-listen', name: 'metrics', key: 'metricsListen' },
+] as const
+
+const inspectListeners = (settings: ListenSettings): readonly ExposureCheck[] =>
+  LISTENERS.flatMap(({ setting, name, key }) => {
+    const address = settings[key]
+    if (address === null || isLoopbackHost(address.hostname) || settings.tlsCertificate[name] !== '') return []
+    if (name !== 'metrics' && hasProxyElsewhere(settings)) return []
+    const detail = `${listenText(address)} is reached from other machines without TLS: set tls-certificate and tls-key, listen on loopback behind a proxy on this machine, or name the proxy’s network in trusted-proxies and see to it that only the proxy reaches the port`
+    return [{ check: 'listener', subject: setting, result: 'note', detail }]
+  })
+
+/** @returns one entry for each weakness, none where all is well */
+export const inspectExposure = (config: ListenSettings, store: StoreTarget): readonly ExposureCheck[] => {
+  const weakness = describeWeakConnection(store)
+  return [
+    ...(weakness === null ? [] : [{ check: 'store', subject: 'store', result: 'note', detail: weakness } as const]),
+    ...inspectListeners(config),
+  ]
+}

@@ -1,0 +1,160 @@
+// Everything that has to stand before the first request: the store and what a first start makes in it, the pool and its
+// policies, the facts, the change feed, and the other processes of the deployment. In the order of the house: nothing is
+// used above the line that makes it.
+import type { Config } from '../config/config.ts'
+import { systemClock } from '../domain/time.ts'
+import { createAuthenticator } from '../http/authenticate.ts'
+import { listenUrl } from '../http/listen-address.ts'
+import { createIdentityFacts } from '../identity/facts.ts'
+import { createCatalog } from '../policy/catalog.ts'
+import { systemTimers } from '../pool/timers.ts'
+import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
+import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
+import { locatePassphrase } from '../setup/passphrase.ts'
+import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
+import { locateStore } from '../setup/store-location.ts'
+import { rememberStore } from '../setup/store-place.ts'
+import { readPassphrase } from '../signing/passphrase.ts'
+import { openStore } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createAttesterReload } from './attester-reload.ts'
+import { createAuditShipDuties } from './audit-ship-duty.ts'
+import { followChanges } from './change-followers.ts'
+import type { Closers } from './closers.ts'
+import { inspectExposure } from './exposure.ts'
+import { createFacts } from './facts-service.ts'
+import { createStoredStandings } from './identity-service.ts'
+import { loadOrganizationShares } from './organization-shares.ts'
+import type { ServicePlace } from './service-place.ts'
+import { createSharing } from './sharing-service.ts'
+import { startShipping } from './ship-service.ts'
+import { createSigningPool, presentAttesters, readAttesters } from './signing-pool.ts'
+import { readListenerTls } from './tls-files.ts'
+
+/** More workers than a process ever has, the lost ones that native code keeps included. */
+const SLOTS_PER_PROCESS = 1_000
+
+const clock = systemClock
+
+/** The data folder, the store, and what the first start makes in them. */
+const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
+  const folder = dataFolderAt(config.dataDir)
+  makeDataFolder(folder)
+  const tls = readListenerTls(config)
+  const target = await locateStore(config, folder)
+  if (isFirst) {
+    for (const { detail, subject } of inspectExposure(config, target)) {
+      log.warn('traffic may cross a network unprotected', { setting: subject, reason: detail })
+    }
+  }
+  const store = await openStore({ target, clock, checkpoints: 'own-thread' })
+  closers.add(store.close)
+  if (isFirst) await rememberStore(folder, target)
+  const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))
+  /** As callers and browsers know them, without a trailing slash. */
+  const urls = {
+    api: config.apiUrl === '' ? listenUrl(config.apiListen, tls.api !== null) : config.apiUrl,
+    portal: config.portalUrl === '' ? listenUrl(config.portalListen, tls.portal !== null) : config.portalUrl,
+    dashboard:
+      config.dashboardUrl === '' ? listenUrl(config.dashboardListen, tls.dashboard !== null) : config.dashboardUrl,
+  }
+  const quickstart = await prepareQuickstart({
+    store,
+    folder,
+    chains: config.chains,
+    urls,
+    passphrase: await readPassphrase(passphrase.source),
+    workFactor: passphrase.workFactor,
+    demo: !config.noDemo,
+  })
+  const organizationKeys = await prepareOrganizationKeys(config, folder, store)
+  return { folder, tls, store, passphrase, urls, quickstart, organizationKeys }
+}
+
+/** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
+export const openService = async (config: Config, log: Logger, { index }: ServicePlace, closers: Closers) => {
+  const isFirst = index === 0
+  const storage = await openStorage(config, log, isFirst, closers)
+  const { folder, store, passphrase } = storage
+  // Closed after the pool, so that it takes along what the pool writes last.
+  const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, log }) : null
+  if (shipping !== null) closers.add(shipping.stop)
+  const auditShipping = createAuditShipDuties({ config, store, log, after: systemTimers.after })
+
+  const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
+  const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
+  const shares = await loadOrganizationShares(config, store, log)
+  const stored = await readAttesters(store, folder)
+  const attesters = presentAttesters(stored, log)
+  const { pool, signer, isLogHealthy, logFailures } = createSigningPool({
+    config,
+    folder,
+    passphrase: passphrase.source,
+    attesters,
+    weightOf: shares.weightOf,
+    firstSlot: index * SLOTS_PER_PROCESS,
+    catalog,
+    clock,
+    log,
+  })
+  const standings = createStoredStandings(store)
+  const facts = createFacts({
+    config,
+    store,
+    pool,
+    clock,
+    log,
+    environment: process.env,
+    identityOf: createIdentityFacts(standings),
+  })
+  const attesterReload = createAttesterReload({
+    pool,
+    log,
+    after: systemTimers.after,
+    inUse: attesters,
+    read: () => readAttesters(store, folder),
+  })
+  closers.add(attesterReload.stop)
+
+  const feed = followChanges(store, clock, log, { catalog, authenticator, reloadAttesters: attesterReload.reload })
+  for (const follower of [...shares.followers, facts]) feed.follow(follower)
+  await feed.start()
+  closers.add(feed.stop)
+  closers.add(facts.close)
+  // After the feed has started, or a change in between would be missed.
+  await facts.load()
+  await pool.start()
+  closers.add(() => pool.close())
+  // Tried again until what is missing is there; `/readyz` says so meanwhile.
+  if (attesters.length < stored.length) attesterReload.reload()
+
+  const sharing = createSharing({ store, clock, log, index, timers: systemTimers })
+  await sharing.join()
+  closers.add(sharing.stop)
+  store.upkeep.start({
+    takeUses: authenticator.takeUses,
+    sweeps: sharing.leads,
+    onError: (error) => log.warn('a chore of the store failed', { error }),
+  })
+  return {
+    ...storage,
+    clock,
+    isFirst,
+    shipping,
+    auditShipping,
+    catalog,
+    authenticator,
+    capOf: shares.capOf,
+    pool,
+    signer,
+    isLogHealthy,
+    logFailures,
+    standings,
+    facts,
+    attesterReload,
+    feed,
+    sharing,
+  }
+}
+
+export type OpenedService = Awaited<ReturnType<typeof openService>>

@@ -1,0 +1,84 @@
+// What operations work with whether the service runs or not: the parts that the admin API's process and a command make in
+// the same way.
+import { rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Services } from '../admin/services.ts'
+import type { Config } from '../config/config.ts'
+import { FieldInvalidError } from '../domain/errors.ts'
+import type { Reach } from '../domain/list.ts'
+import type { Clock } from '../domain/time.ts'
+import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
+import { formatWebhookSecret, newWebhookSecret } from '../http/webhook-signature.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { Passphrase } from '../setup/passphrase.ts'
+import { createAttesterKeystore } from '../signing/attester-files.ts'
+import { readPassphrase } from '../signing/passphrase.ts'
+import type { Store } from '../store/store.ts'
+import { inspectChains } from './chain-inspection.ts'
+
+export interface OperationServicesDependencies {
+  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'>
+  readonly folder: Pick<DataFolder, 'keystores'>
+  readonly store: Store
+  readonly clock: Clock
+  /** Asked for when a key is made. */
+  readonly passphrase: () => Passphrase
+  /** Asked for when a secret is made. */
+  readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
+  readonly collectFacts: Services['policyFacts']['collect']
+}
+
+const reachableUrl = (text: string, reach: Reach): string => {
+  try {
+    return parseReachableUrl(text, reach).href
+  } catch (error) {
+    if (error instanceof UrlRefusedError) throw new FieldInvalidError('url', error.detail)
+    throw error
+  }
+}
+
+export const createOperationServices = ({
+  config,
+  folder,
+  store,
+  clock,
+  passphrase,
+  organizationKeys,
+  collectFacts,
+}: OperationServicesDependencies) =>
+  ({
+    store,
+    clock,
+    chains: config.chains,
+    createAttesterKey: async (kind) => {
+      const { source, workFactor } = passphrase()
+      const made = await createAttesterKeystore({
+        kind,
+        directory: folder.keystores,
+        passphrase: await readPassphrase(source),
+        workFactor,
+      })
+      return { kind, address: made.address, keystoreFile: basename(made.path) }
+    },
+    discardKeystore: (keystoreFile) => rmSync(join(folder.keystores, basename(keystoreFile)), { force: true }),
+    policyFacts: {
+      collect: collectFacts,
+      screeners: new Set(config.screeners.keys()),
+      chains: new Set(config.chains.chains.map(({ name }) => name)),
+    },
+    reachableUrl,
+    webhooks: {
+      reach: config.webhookReach,
+      newSecret: async (organizationId, endpointId) => {
+        const secret = newWebhookSecret()
+        const keys = await organizationKeys()
+        return {
+          text: formatWebhookSecret(secret),
+          sealed: await keys.seal(organizationId, 'webhook secret', endpointId, secret),
+        }
+      },
+    },
+    inspectChains: () =>
+      inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds }),
+  }) satisfies Partial<Services>

@@ -1,0 +1,230 @@
+// Opens the listeners: the path that every request takes, interface A, interface B, and in the first process the pages.
+// In the order of the house: nothing is used above the line that makes it.
+import { type App, startApp } from '../app.ts'
+import type { Config } from '../config/config.ts'
+import { VERSION } from '../config/version.ts'
+import { nodeNameOf } from '../decisions/ship-names.ts'
+import { KEEP_SLACK_SECONDS } from '../http/idempotency.ts'
+import { startMetricsListener } from '../http/metrics-listener.ts'
+import { createMetricsAnswer } from '../http/operations.ts'
+import { systemTimers } from '../pool/timers.ts'
+import { createProcessReading } from '../processes/reading.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { startAdmin } from './admin-service.ts'
+import { createAttestation } from './attestation-service.ts'
+import { createClaimTeller } from './claim-teller.ts'
+import type { Closers } from './closers.ts'
+import { longestUse } from './expiry-service.ts'
+import { createIdentity } from './identity-service.ts'
+import type { OpenedService } from './opening.ts'
+import { startPortalService } from './portal-service.ts'
+import { createReadiness } from './readiness.ts'
+import { createDecisionMemory } from './recall-answers.ts'
+import { createRequestPath } from './request-path.ts'
+import type { ServicePlace } from './service-place.ts'
+
+const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
+
+/** Longer than the deadline, or a slow answer would be cut off. */
+const idleTimeoutSecondsOf = ({ deadlineMs }: Config): number =>
+  Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(deadlineMs / 1000) + 10)
+
+/** @throws SettingInvalidError; what a listener throws when its address is taken */
+export const serve = async (
+  config: Config,
+  log: Logger,
+  place: ServicePlace,
+  opened: OpenedService,
+  closers: Closers,
+) => {
+  const { clock, isFirst, folder, tls, store, urls, organizationKeys, authenticator, catalog } = opened
+  const { pool, signer, facts, attesterReload, feed, sharing, shipping } = opened
+  const { limiter } = sharing
+  const state = { listening: false, stopping: false }
+  const isStopping = (): boolean => state.stopping
+  /** Parts with open event streams. */
+  const streams: { size(): number }[] = []
+  const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
+
+  const memory = createDecisionMemory(folder.decisions, clock, {
+    // The nodes of a deployment share a PostgreSQL; a SQLite file is one node's.
+    node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
+    usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
+  })
+  const path = createRequestPath({
+    config,
+    store,
+    authenticator,
+    limiter,
+    clock,
+    log,
+    isStopping,
+    memory,
+    parts: {
+      chains: config.chains.chains.map(({ name }) => name),
+      build: { version: VERSION, runtime: Bun.version, signer, store: store.kind },
+      pool: pool.stats,
+      attestersCurrent: attesterReload.isCurrent,
+      changeFeedAgeSeconds: feed.ageSeconds,
+      logLinesDropped: log.dropped,
+      decisionLogFailures: opened.logFailures,
+      openStreams,
+      facts: facts.metrics,
+      sharing: sharing.metrics,
+      shipping: () => shipping?.metrics() ?? null,
+    },
+  })
+  const { gate, signedGate, idempotent, deadlines, requestIds, valve, metrics, report } = path
+  closers.add(metrics.stop)
+  if (isFirst && memory.node !== '') {
+    const teller = createClaimTeller({
+      memory,
+      clock,
+      after: systemTimers.after,
+      claims: store.idempotency,
+      onError: (error) => log.warn('what became of cut-off requests could not be told to the other nodes', { error }),
+    })
+    teller.start()
+    closers.add(teller.stop)
+  }
+  const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
+  closers.add(reading.stop)
+
+  const identity = createIdentity({
+    store,
+    standings: opened.standings,
+    gate,
+    signedGate,
+    idempotent,
+    authenticator,
+    log,
+    portalUrl: urls.portal,
+    streamsMax: config.streamsMax,
+    streamsPerKeyMax: config.streamsPerKeyMax,
+    organizationKeys,
+    evidenceFolder: folder.evidence,
+    webhookReach: config.webhookReach,
+    scanner: config.scanner,
+    scannerAway: config.scannerAway,
+  })
+  metrics.watchIdentity(identity.metrics)
+  await identity.start()
+  closers.add(identity.stop)
+  feed.follow(identity)
+  streams.push(identity.streams)
+  facts.start()
+  closers.add(identity.close)
+
+  const refused = metrics.route('other', 'other')
+  const metricsAnswer = createMetricsAnswer({
+    requestIds,
+    contentType: metrics.contentType,
+    expose: () => place.collectMetrics(metrics.expose),
+  })
+  const app: App = startApp({
+    listen: config.apiListen,
+    publicUrl: urls.api,
+    tls: tls.api,
+    shared: place.shared,
+    idleTimeoutSeconds: idleTimeoutSecondsOf(config),
+    endpoints: createAttestation({
+      config,
+      path,
+      catalog,
+      pool,
+      sharing,
+      clock,
+      log,
+      database: store.database,
+      capOf: opened.capOf,
+      collector: facts.collector,
+      digestKey: await store.deployment.ensureSecret('fact_digest_key'),
+    }),
+    identity: identity.endpoints,
+    operations: {
+      readiness: createReadiness({
+        store,
+        pool,
+        feed,
+        isLogHealthy: opened.isLogHealthy,
+        isListening: () => state.listening,
+        isStopping,
+      }),
+      describe: () => ({
+        version: VERSION,
+        signer,
+        store: store.kind,
+        workers: pool.stats().workers,
+        attesters: attesterReload.isCurrent() ? 'current' : 'outdated',
+        leader: sharing.leader(),
+      }),
+      requestIds,
+      metrics: config.metricsListen === null ? metricsAnswer : null,
+    },
+    requestIds,
+    valve,
+    recordRefusal: (status, code) => {
+      metrics.recordError(code)
+      refused(status, 0)
+    },
+    report,
+  })
+  // A start that fails from here on must not leave a listener behind.
+  closers.add(app.stopNow)
+  if (isFirst && config.metricsListen !== null) {
+    const listen = config.metricsListen
+    closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
+  }
+  closers.add((await sharing.lead([facts.duty, ...identity.duties, ...opened.auditShipping])).stop)
+
+  // After the API: bundling the pages takes longer than all the rest.
+  const portal = isFirst
+    ? await startPortalService({
+        config,
+        tls: tls.portal,
+        store,
+        identity,
+        portalUrl: urls.portal,
+        deadlines,
+        requestIds,
+        metrics,
+        clock,
+        report,
+      })
+    : null
+  if (portal !== null) closers.add(portal.stop)
+  const admin = isFirst
+    ? await startAdmin({
+        config,
+        tls: tls.dashboard,
+        folder,
+        store,
+        changesTold: feed.catchUp,
+        processes: place.control,
+        identity,
+        organizationKeys,
+        passphrase: opened.passphrase,
+        authenticator,
+        limiter,
+        sharing,
+        deadlines,
+        requestIds,
+        metrics,
+        clock,
+        log,
+        report,
+        signer,
+        version: VERSION,
+        factCollector: facts.collector,
+        urls,
+      })
+    : null
+  if (admin !== null) {
+    closers.add(admin.stop)
+    streams.push(admin.streams)
+  }
+  state.listening = true
+  return { state, app, identity, portal, admin, deadlines, metrics, reading }
+}
+
+export type ServingService = Awaited<ReturnType<typeof serve>>

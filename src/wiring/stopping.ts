@@ -1,0 +1,30 @@
+// Takes the service down: says so, lets what is under way end, then closes everything in reverse.
+import type { Config } from '../config/config.ts'
+import type { Closers } from './closers.ts'
+import type { OpenedService } from './opening.ts'
+import type { ServingService } from './serving.ts'
+
+/** Between the signal and the end of listening. */
+const STOP_GRACE_MS = 500
+
+/** Answers what is under way, then closes everything. */
+export const stopService = async (
+  { deadlineMs }: Pick<Config, 'deadlineMs'>,
+  { pool }: Pick<OpenedService, 'pool'>,
+  { state, app, identity, portal, admin, deadlines }: ServingService,
+  closers: Closers,
+): Promise<void> => {
+  state.stopping = true
+  // A listener never stops while a stream is open.
+  identity.close()
+  admin?.endStreams()
+  // Balancers see `/readyz` and clients `Connection: close` before the door shuts.
+  await Bun.sleep(STOP_GRACE_MS)
+  // The listener first: what was accepted may still be on its way to the pool. Half a request must not hold it.
+  const cut = setTimeout(() => void app.stopNow(), deadlineMs)
+  await Promise.allSettled([app.stop(), portal?.stop(), admin?.stop()])
+  clearTimeout(cut)
+  await pool.drain(deadlineMs)
+  deadlines.stop()
+  await closers.closeAll()
+}

@@ -1,0 +1,389 @@
+// What an administrator alone tried in order to be signed for against the rule, one way a test; and what may be done at once.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { runAccount } from '../../../src/cli/account.ts'
+import { addressKey } from '../../../src/domain/address-key.ts'
+import { OTHER_WALLET, type Person, startWorld, WALLET, type World } from './world.ts'
+
+let world: World
+
+beforeEach(async () => {
+  world = await startWorld()
+  await world.setRule(true)
+})
+afterEach(() => world.close())
+
+const MEMBERS = '/organizations/alpha/members'
+const signIn = async (userId: string): Promise<Person> => {
+  const { store, harness } = world
+  await store.users.setPassword(userId, await harness.services.passwords.hash('correct horse battery staple', []))
+  const { cookie } = await harness.services.sessions.begin(userId, 'active', {
+    ...{ userAgent: '', address: '', sessionToken: null, deviceToken: null },
+  })
+  return { id: userId, cookie: cookie.split(';')[0] ?? '' }
+}
+const listed = async (name: string, address = WALLET): Promise<boolean> => {
+  const list = await world.store.lists.find(world.alpha.id, name)
+  return list !== null && (await world.store.lists.findEntry(list, addressKey(address))) !== null
+}
+const edit = (who: { readonly cookie?: string; readonly key?: string }, list: string, body: object) =>
+  world.call('POST', `/organizations/alpha/lists/${list}/entries`, { ...who, body })
+const policyOfProject = async (): Promise<string | undefined> =>
+  (await world.store.projects.find(world.alpha.id, world.project.id))?.policyId
+
+describe('a puppet', () => {
+  /** Added by one administrator, with another's approval. */
+  const puppetOf = async (maker: Person, approver: Person, email: string): Promise<Person> => {
+    const body = { email, name: 'Puppet', role: 'organization-admin' }
+    const asked = await world.call('POST', MEMBERS, { cookie: maker.cookie, body })
+    expect(asked.status).toBe(202)
+    expect((await world.decide(asked.body.id, true, approver)).status).toBe(200)
+    return signIn((await world.store.users.findByEmail(email))?.id ?? '')
+  }
+
+  test('is nobody before someone else approves it', async () => {
+    await world.asks(world.ada, 'addMember')
+    expect(await world.store.users.findByEmail('new@example.com')).toBeNull()
+  })
+
+  test('neither approves for its maker nor is approved by it, and a puppet’s puppet neither', async () => {
+    const first = await puppetOf(world.ada, world.bob, 'first@example.com')
+    const second = await puppetOf(first, world.bob, 'second@example.com')
+    for (const [asker, approver] of [
+      [world.ada, first],
+      [world.ada, second],
+      [first, world.ada],
+      [second, world.ada],
+    ] as const) {
+      const asked = await world.asks(asker, 'activateRevision')
+      const answer = await world.decide(asked.body.id, true, approver)
+      expect([answer.status, answer.body.detail]).toEqual([
+        409,
+        'one of you two made, invited or recovered the other’s account: someone independent of who asked has to approve it',
+      ])
+      expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+    }
+  })
+
+  test('made while the rule was off is one all the same', async () => {
+    await world.setRule(false)
+    const body = { email: 'early@example.com', name: 'Early', role: 'organization-admin' }
+    expect((await world.call('POST', MEMBERS, { cookie: world.ada.cookie, body })).status).toBe(201)
+    await world.setRule(true)
+    const early = await signIn((await world.store.users.findByEmail('early@example.com'))?.id ?? '')
+    const asked = await world.asks(world.ada, 'activateRevision')
+    expect((await world.decide(asked.body.id, true, early)).status).toBe(409)
+  })
+
+  test('is an account as well whose role one gave, whose invitation one renewed, or that one recovered', async () => {
+    const { ada, bob, root, invited, viewer } = world
+    const promoted = await world.asks(ada, 'changeMember')
+    expect((await world.decide(promoted.body.id, true, bob)).status).toBe(200)
+    const again = await world.call('POST', `${MEMBERS}/${invited.id}/invitation`, { cookie: ada.cookie, body: {} })
+    expect(again.status).toBe(200)
+    await world.store.memberships.setRole(world.alpha.id, invited.id, 'organization-admin')
+    const asked = await world.asks(ada, 'activateRevision')
+    for (const puppet of [await signIn(viewer.id), await signIn(invited.id)]) {
+      expect((await world.decide(asked.body.id, true, puppet)).status).toBe(409)
+    }
+    // A deployment admin who could sign in as two of them is alone.
+    for (const { id } of [bob, world.carol]) {
+      expect((await world.call('POST', `/users/${id}/recovery`, { cookie: root.cookie, body: {} })).status).toBe(200)
+    }
+    const byBob = await world.asks(bob, 'activateRevision')
+    for (const approver of [world.carol, root]) {
+      expect((await world.decide(byBob.body.id, true, approver)).status).toBe(409)
+    }
+    expect((await world.decide(byBob.body.id, true, ada)).status).toBe(200)
+  })
+
+  const OFFERS = '/organizations/alpha/member-offers'
+  const accept = async (who: Person, url: string): Promise<number> => {
+    const [offer = '', code = ''] = new URL(url).hash.slice(1).split('.')
+    return (await world.call('POST', `/me/offers/${offer}/accept`, { cookie: who.cookie, body: { code } })).status
+  }
+  const offerTo = ({ cookie }: Person, email: string, role: string) =>
+    world.call('POST', MEMBERS, { cookie, body: { email, name: 'P', role } })
+
+  test('that joins by an offer is its asker’s, and so it is of who gave the offer its role', async () => {
+    const { ada, bob, carol, harness } = world
+    const joiner = await harness.person({ email: 'joiner@example.com' })
+    const asked = await offerTo(ada, 'joiner@example.com', 'reviewer')
+    expect(asked.status).toBe(202)
+    const approved = await world.decide(asked.body.id, true, bob)
+    expect(approved.status).toBe(200)
+    const [offer] = (await world.store.membershipOffers.listOf(joiner.id)).map(({ id }) => id)
+    // No link was shown to anybody, and none is kept: the one that is made now is the one that works.
+    expect(
+      JSON.stringify([asked.body, approved.body, await world.store.approvals.find(world.alpha.id, asked.body.id)]),
+    ).not.toMatch(/account#/)
+    const raised = await world.call('PATCH', `${OFFERS}/${offer}`, {
+      ...{ cookie: carol.cookie, body: { role: 'organization-admin' } },
+    })
+    expect((await world.decide(raised.body.id, true, bob)).status).toBe(200)
+    const made = await world.call('POST', `${OFFERS}/${offer}/link`, { cookie: ada.cookie, body: {} })
+    expect(await accept(joiner, String(made.body['url']))).toBe(204)
+    for (const [asker, approver, status] of [
+      [ada, joiner, 409],
+      [joiner, ada, 409],
+      [carol, joiner, 409],
+      [bob, joiner, 200],
+    ] as const) {
+      const change = await world.asks(asker, 'activateRevision')
+      expect((await world.decide(change.body.id, true, approver)).status).toBe(status)
+    }
+  })
+
+  test('does not join under the rule by what one offered before it', async () => {
+    await world.setRule(false)
+    const joiner = await world.harness.person({ email: 'joiner@example.com' })
+    const offered = await offerTo(world.ada, 'joiner@example.com', 'organization-admin')
+    const { url } = offered.body['acceptance'] as { url: string }
+    expect((await world.asks(world.ada, 'changeSettings', { body: { second_person: true } })).status).toBe(200)
+    expect(await accept(joiner, url)).toBe(401)
+  })
+
+  test('is an account as well that was recovered at the command line, together with the others that were', async () => {
+    const { ada, bob, carol, harness } = world
+    for (const email of ['ada@example.com', 'bob@example.com']) {
+      const code = await runAccount(['recover', email], {
+        output: { stdout: () => undefined, stderr: () => undefined },
+        openStore: async () => ({ ...harness.store, close: async () => undefined }),
+        clock: harness.clock,
+        dashboardUrl: 'https://dashboard.example',
+        user: 'anna',
+      })
+      expect(code).toBe(0)
+    }
+    const asked = await world.asks(ada, 'activateRevision')
+    expect((await world.decide(asked.body.id, true, bob)).status).toBe(409)
+    expect((await world.decide(asked.body.id, true, carol)).status).toBe(200)
+  })
+
+  test('gets no link for a key, whose holder is unknown', async () => {
+    const { key } = world.alpha
+    const again = await world.call('POST', `${MEMBERS}/${world.invited.id}/invitation`, { key, body: {} })
+    expect(again.status).toBe(403)
+  })
+
+  test('that is newer than the request does not approve it', async () => {
+    const asked = await world.asks(world.ada, 'activateRevision')
+    world.harness.clock.advance(1)
+    const late = await world.harness.person({
+      ...{ email: 'late@example.com', roles: { [world.alpha.id]: 'organization-admin' as const } },
+    })
+    await world.store.memberships.setRole(world.alpha.id, world.viewer.id, 'organization-admin')
+    for (const newer of [late, world.viewer]) {
+      const { status, body } = await world.decide(asked.body.id, true, newer)
+      expect([status, body.detail]).toEqual([
+        409,
+        'you became an administrator after this was asked for: someone who was one before has to approve it',
+      ])
+    }
+  })
+})
+
+describe('lists', () => {
+  test('an address comes onto the allow list with a second person only, and leaves it at once', async () => {
+    expect((await edit(world.ada, 'allow', { add: [{ address: WALLET }] })).status).toBe(202)
+    expect(await listed('allow')).toBe(false)
+    await world.store.lists.create({ owner: world.alpha.id, name: 'allow' })
+    const entry = { key: addressKey(WALLET as never), memo: '', author: 'a', addedAtSeconds: 0, present: true }
+    await world.store.lists.edit(world.alpha.id, 'allow', [entry])
+    expect((await edit(world.ada, 'allow', { remove: [WALLET] })).status).toBe(200)
+    expect(await listed('allow')).toBe(false)
+  })
+
+  test('an address comes onto the deny list at once, for a key as well, and leaves it with a second person only', async () => {
+    expect((await edit({ key: world.alpha.key }, 'deny', { add: [{ address: WALLET }] })).status).toBe(200)
+    expect((await edit(world.ada, 'deny', { remove: [WALLET] })).status).toBe(202)
+    // Together with what may be done at once as well.
+    const both = { add: [{ address: OTHER_WALLET }], remove: [WALLET] }
+    expect((await edit(world.ada, 'deny', both)).status).toBe(202)
+    expect(await listed('deny')).toBe(true)
+  })
+
+  test('a file may be added to the deny list at once, and not replace it', async () => {
+    const file = { raw: `${WALLET}\n`, headers: { 'content-type': 'text/plain' }, cookie: world.ada.cookie }
+    const path = '/organizations/alpha/lists/deny/content'
+    expect((await world.call('PUT', `${path}?merge=true`, file)).status).toBe(200)
+    expect((await world.call('PUT', path, { ...file, raw: `${OTHER_WALLET}\n` })).status).toBe(202)
+    expect(await listed('deny')).toBe(true)
+  })
+
+  test('a file that waits stays for as long as it may wait, and goes when it is rejected', async () => {
+    const sweep = async () => {
+      while ((await world.store.listBases.sweep()) > 0);
+    }
+    const asked = await world.asks(world.ada, 'uploadList')
+    world.harness.clock.advance(500_000)
+    await sweep()
+    const bob = await signIn(world.bob.id)
+    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
+    expect(await listed('kept_own')).toBe(true)
+
+    const ada = await signIn(world.ada.id)
+    const unwanted = await world.asks(ada, 'uploadList', { raw: `${OTHER_WALLET}\n` })
+    const bases = async () => (await world.store.database.query('SELECT id FROM list_bases')).length
+    const before = await bases()
+    await world.decide(unwanted.body.id, false, bob)
+    await sweep()
+    expect(await bases()).toBe(before - 1)
+  })
+
+  test('a file is not put over what the list became meanwhile', async () => {
+    const asked = await world.asks(world.ada, 'uploadList')
+    const entry = { key: addressKey(OTHER_WALLET as never), memo: '', author: 'a', addedAtSeconds: 0, present: true }
+    await world.store.lists.edit(world.alpha.id, 'kept_own', [entry])
+    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(409)
+    expect(await listed('kept_own', OTHER_WALLET)).toBe(true)
+  })
+
+  test('what can’t be done is refused at once', async () => {
+    expect((await edit(world.ada, 'sourced_own', { add: [{ address: WALLET }] })).status).toBe(409)
+    expect((await edit(world.ada, 'nowhere', { add: [{ address: WALLET }] })).status).toBe(404)
+    expect((await edit(world.ada, 'allow', { add: [{ address: 'nonsense' }] })).status).toBe(400)
+    expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
+  })
+
+  test('a source’s URL, which may hold a key, is shown to nobody', async () => {
+    const body = { url: 'https://lists.example/b.csv?key=topsecret', format: 'csv' }
+    const asked = await world.asks(world.ada, 'setListSource', { body })
+    expect(asked.status).toBe(202)
+    const page = await world.call('GET', '/organizations/alpha/approvals', { cookie: world.viewer.cookie })
+    expect(JSON.stringify(page.body)).toContain('lists.example')
+    expect(JSON.stringify([asked.body, page.body])).not.toContain('topsecret')
+  })
+})
+
+describe('a project', () => {
+  test('moves to another live policy with a second person only', async () => {
+    const asked = await world.asks(world.ada, 'changeProject')
+    expect(asked.body).toMatchObject({
+      ...{ action: 'project.change', name: 'Vault' },
+      changes: [{ what: 'policy', before: 'Strict', after: 'Lax' }],
+    })
+    expect(await policyOfProject()).toBe(world.strict.id)
+    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(200)
+    expect(await policyOfProject()).toBe(world.lax.id)
+  })
+
+  test('does not move to a policy that has become another meanwhile', async () => {
+    const asked = await world.asks(world.ada, 'changeProject')
+    const { store, alpha, lax } = world
+    const other = await store.policies.saveRevision({
+      ...{ organizationId: alpha.id, policyId: lax.id, source: 'name: Lax\ndefault: deny\nrules: []\n', quorum: 1 },
+    })
+    await store.policies.activateRevision(alpha.id, lax.id, other?.id ?? '')
+    const { status, body } = await world.decide(asked.body.id, true, world.bob)
+    expect([status, body.detail]).toEqual([
+      409,
+      'Vault has changed since this was asked for: reject it, and ask again for what is right now',
+    ])
+    expect(await policyOfProject()).toBe(world.strict.id)
+    expect((await store.approvals.find(alpha.id, asked.body.id))?.state).toBe('pending')
+  })
+
+  test('may be called otherwise at once', async () => {
+    expect((await world.asks(world.ada, 'changeProject', { body: { name: 'Safe' } })).status).toBe(200)
+  })
+})
+
+describe('an activation', () => {
+  test('shows the policy by its name, what changes in its rules, whom it decides for and what its shadow said', async () => {
+    await world.store.policies.shadowRevision(world.alpha.id, world.strict.id, world.next)
+    const { body } = await world.asks(world.ada, 'activateRevision')
+    expect(body).toMatchObject({
+      name: 'Strict',
+      changes: [
+        { what: 'decides', before: 'revision 1', after: 'revision 2' },
+        { what: 'for the projects', before: 'Vault', after: 'Vault' },
+      ],
+      differences: [{ kind: 'rule-removed', rule: 'all', place: 1 }],
+      effects: ['As shadow: 0 decided the same, 0 otherwise, 0 not at all'],
+    })
+  })
+
+  test('is not approved for someone who is no administrator any more', async () => {
+    const asked = await world.asks(world.ada, 'activateRevision')
+    await world.store.memberships.setRole(world.alpha.id, world.ada.id, 'viewer')
+    const { status, body } = await world.decide(asked.body.id, true, world.bob)
+    expect([status, body.detail]).toEqual([
+      409,
+      'who asked is no administrator any more: reject it, and ask for it yourself if it is right',
+    ])
+  })
+
+  test('that two approve at the same moment is done once', async () => {
+    const asked = await world.asks(world.ada, 'createProject')
+    const answers = await Promise.all([world.bob, world.carol].map((who) => world.decide(asked.body.id, true, who)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const projects = await world.store.projects.list(world.alpha.id)
+    expect(projects.filter(({ name }) => name === 'New')).toHaveLength(1)
+  })
+
+  test('does not wait for a caller who would rather be refused', async () => {
+    const refused = await world.asks(world.ada, 'activateRevision', { headers: { 'x-approval': 'refuse' } })
+    expect([refused.status, refused.body['code']]).toEqual([409, 'APPROVAL_REQUIRED'])
+    expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
+  })
+
+  test('that is asked for twice with one Idempotency-Key waits once', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const [one, two] = [
+      await world.asks(world.ada, 'activateRevision', { headers }),
+      await world.asks(world.ada, 'activateRevision', { headers }),
+    ]
+    expect([one.status, two.status, two.body.id]).toEqual([202, 202, one.body.id])
+  })
+})
+
+describe('too few people', () => {
+  const alone = async (): Promise<void> => {
+    const { store, alpha } = world
+    for (const { id } of [world.bob, world.carol]) await store.memberships.setRole(alpha.id, id, 'viewer')
+    for (const { id } of [world.root, world.rita, world.rob]) await store.users.setDisabled(id, true)
+  }
+  const turnOn = () => world.asks(world.ada, 'changeSettings', { body: { second_person: true } })
+
+  test('turning it on is refused, and says who is missing', async () => {
+    await world.setRule(false)
+    await alone()
+    const refused = await turnOn()
+    expect(refused.status).toBe(409)
+    expect(refused.body.detail).toBe(
+      'a second person needs two administrators of the organization, or deployment admins, neither of whom invited the ' +
+        'other: only ada@example.com can sign in and decide. Add another one whom neither of them invites',
+    )
+    // A puppet does not help.
+    const body = { email: 'p@example.com', name: 'P', role: 'organization-admin' }
+    expect((await world.call('POST', MEMBERS, { cookie: world.ada.cookie, body })).status).toBe(201)
+    await signIn((await world.store.users.findByEmail('p@example.com'))?.id ?? '')
+    expect((await turnOn()).body.detail).toContain(
+      'each pair has one who made, invited or recovered the other’s account',
+    )
+    // Someone else does.
+    await world.store.users.setDisabled(world.root.id, false)
+    expect((await turnOn()).status).toBe(200)
+  })
+
+  test('the deployment’s as well', async () => {
+    for (const { id } of [world.rita, world.rob]) await world.store.users.setDisabled(id, true)
+    const body = { second_person: true }
+    const refused = await world.call('PATCH', '/deployment/settings', { cookie: world.root.cookie, body })
+    expect(refused.status).toBe(409)
+    expect(refused.body.detail).toStartWith('a second person needs two deployment admins')
+  })
+
+  test('a change that would leave them is refused, when it is asked for and when it is approved', async () => {
+    for (const { id } of [world.root, world.rita, world.rob]) await world.store.users.setDisabled(id, true)
+    const remove = (who: Person) => world.call('DELETE', `${MEMBERS}/${who.id}`, { cookie: world.ada.cookie })
+    const bob = await remove(world.bob)
+    const carol = await remove(world.carol)
+    expect([bob.status, carol.status]).toEqual([202, 202])
+    expect((await world.decide(bob.body.id, true, world.carol)).status).toBe(200)
+    expect((await remove(world.carol)).status).toBe(409)
+    const second = await world.decide(carol.body.id, true, world.carol)
+    expect(second.status).toBe(409)
+    expect(await world.store.memberships.find(world.alpha.id, world.carol.id)).not.toBeNull()
+  })
+})

@@ -1,0 +1,163 @@
+// An organization and a deployment with something of everything that the second person's rule is about, and a request for
+// each operation that would be right.
+import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
+import { readCatalog } from '../../../src/store/table-catalog.ts'
+import { type Harness, startHarness } from '../support/harness.ts'
+import type { CallOptions } from '../support/request.ts'
+
+export const WALLET = `0x${'1'.repeat(40)}`
+export const OTHER_WALLET = `0x${'2'.repeat(40)}`
+const CONTRACT = `0x${'3'.repeat(40)}`
+const STRICT = 'name: Strict\nrules: [{ id: all, deny: "true", code: NO, message: no }]\n'
+const LAX = 'name: Strict\nrules: []\n'
+
+/** What is not the state that the rule is about: who asked and when, and content that no list shows. */
+const NOT_STATE = new Set(['approvals', 'audit_log', 'counters', 'list_bases', 'list_chunks', 'user_sessions'])
+
+export interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>> & { readonly id: string; readonly detail: string }
+}
+
+export interface Person {
+  readonly id: string
+  readonly cookie: string
+}
+
+export const startWorld = async () => {
+  const harness: Harness = await startHarness()
+  const { store } = harness
+  const alpha = await harness.organization('alpha')
+  const admin = (name: string, deploymentAdmin = false): Promise<Person> =>
+    harness.person({
+      email: `${name}@example.com`,
+      deploymentAdmin,
+      roles: deploymentAdmin ? {} : { [alpha.id]: 'organization-admin' },
+    })
+  const ada = await admin('ada')
+  const bob = await admin('bob')
+  const carol = await admin('carol')
+  const root = await admin('root', true)
+  const rita = await admin('rita', true)
+  const rob = await admin('rob', true)
+  const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+  const invited = await store.users.create({
+    ...{ email: 'invited@example.com', name: 'Invited', deploymentAdmin: false, passwordHash: null },
+    madeByOrganizationId: alpha.id,
+  })
+  await store.memberships.add(alpha.id, invited.id, 'viewer')
+
+  const offered = await harness.person({ email: 'offered@example.com' })
+  const offer = await store.membershipOffers.make(
+    {
+      organizationId: alpha.id,
+      userId: offered.id,
+      role: 'viewer',
+      askedBy: `user:${ada.id}`,
+      askedByName: 'ada@example.com',
+      expiresAtSeconds: harness.clock.unixSeconds() + 3_600,
+    },
+    new Uint8Array(32),
+  )
+
+  const policyOf = async (name: string, source: string) => {
+    const { id } = await store.policies.create({ organizationId: alpha.id, name })
+    const revision = await store.policies.saveRevision({ organizationId: alpha.id, policyId: id, source, quorum: 1 })
+    if (revision === null) throw new Error('no revision')
+    await store.policies.activateRevision(alpha.id, id, revision.id)
+    return { id, revision: revision.id }
+  }
+  const strict = await policyOf('Strict', STRICT)
+  const lax = await policyOf('Lax', LAX.replace('Strict', 'Lax'))
+  const next = await store.policies.saveRevision({
+    ...{ organizationId: alpha.id, policyId: strict.id, source: LAX, quorum: 1 },
+  })
+  const project = await store.projects.create({ organizationId: alpha.id, name: 'Vault', policyId: strict.id })
+  const binding = await store.bindings.create({
+    ...{ organizationId: alpha.id, projectId: project.id, chainName: 'base', address: OTHER_WALLET },
+  })
+  const source = { location: 'https://lists.example/a.csv', format: 'csv', reach: 'public' } as const
+  for (const owner of [alpha.id, null]) {
+    const suffix = owner === null ? 'shared' : 'own'
+    await store.lists.create({ owner, name: `kept_${suffix}` })
+    const sourced = await store.lists.create({ owner, name: `sourced_${suffix}` })
+    await store.listSources.set(sourced.id, { ...source, skipsBadLines: false, intervalSeconds: 3_600 })
+  }
+  const attester = async (n: number) =>
+    store.attesters.add({ kind: 'secp256k1', address: `0x${String(n).repeat(40)}`, keystoreFile: `${n}.json` })
+  const first = await attester(4)
+  await attester(5)
+
+  const call = async (method: string, path: string, options: CallOptions): Promise<Answer> => {
+    const response = await harness.request(method, path, options)
+    const text = await response.text()
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Answer['body'] }
+  }
+  const base = '/organizations/alpha'
+  const file = { raw: `${WALLET}\n`, headers: { 'content-type': 'text/plain' } }
+  const url = { url: 'https://lists.example/b.csv', format: 'csv' }
+  const edit = { add: [{ address: WALLET, memo: 'known' }] }
+
+  /** For every operation that the rule covers. `deployment`: the deployment's rule counts. */
+  const requests: Readonly<
+    Record<string, readonly [path: string, options: CallOptions & { readonly deployment?: true }]>
+  > = {
+    activateRevision: [`${base}/policies/${strict.id}/activate`, { body: { revision_id: next?.id } }],
+    createProject: [`${base}/projects`, { body: { name: 'New', policy_id: lax.id } }],
+    changeProject: [`${base}/projects/${project.id}`, { body: { policy_id: lax.id } }],
+    bindAddress: [`${base}/bindings`, { body: { project_id: project.id, chain: 'base', address: CONTRACT } }],
+    unbindAddress: [`${base}/bindings/${binding.id}`, {}],
+    createList: [`${base}/lists`, { body: { name: 'fresh' } }],
+    editList: [`${base}/lists/allow/entries`, { body: edit }],
+    uploadList: [`${base}/lists/kept_own/content`, file],
+    setListSource: [`${base}/lists/kept_own/source`, { body: url }],
+    removeListSource: [`${base}/lists/sourced_own/source`, {}],
+    removeList: [`${base}/lists/kept_own`, {}],
+    addMember: [`${base}/members`, { body: { email: 'new@example.com', name: 'New', role: 'organization-admin' } }],
+    changeMember: [`${base}/members/${viewer.id}`, { body: { role: 'organization-admin' } }],
+    removeMember: [`${base}/members/${viewer.id}`, {}],
+    changeMemberOffer: [`${base}/member-offers/${offer}`, { body: { role: 'organization-admin' } }],
+    changeOrganization: [base, { body: { level: 'enhanced' } }],
+    changeVerificationTrust: [`${base}/verification-trust`, { body: { trusts: 'none' } }],
+    changeSettings: [`${base}/settings`, { body: { second_person: false } }],
+    createSharedList: ['/lists', { deployment: true, body: { name: 'fresh' } }],
+    editSharedList: ['/lists/kept_shared/entries', { deployment: true, body: edit }],
+    uploadSharedList: ['/lists/kept_shared/content', { deployment: true, ...file }],
+    setSharedListSource: ['/lists/kept_shared/source', { deployment: true, body: url }],
+    removeSharedListSource: ['/lists/sourced_shared/source', { deployment: true }],
+    removeSharedList: ['/lists/kept_shared', { deployment: true }],
+    addUser: ['/users', { deployment: true, body: { email: 'n@example.com', name: 'N', deployment_admin: true } }],
+    changeUser: [`/users/${viewer.id}`, { deployment: true, body: { deployment_admin: true } }],
+    addAttester: ['/attesters', { deployment: true, body: { kind: 'ed25519' } }],
+    retireAttester: [`/attesters/${first.id}/retire`, { deployment: true, body: {} }],
+    changeDeploymentSettings: ['/deployment/settings', { deployment: true, body: { second_person: false } }],
+  }
+
+  return {
+    ...{ harness, store, alpha, ada, bob, carol, root, rita, rob, viewer, invited },
+    ...{ strict, lax, next: next?.id ?? '', project, call, requests },
+    asks: (who: Person, operation: string, options: CallOptions = {}): Promise<Answer> => {
+      const [path, given] = requests[operation] ?? ['', {}]
+      const route = ADMIN_ROUTES.find(({ operationId }) => operationId === operation)
+      const { deployment: _rule, ...rest } = given
+      return call(route?.method ?? '', path, { ...rest, ...options, cookie: who.cookie })
+    },
+    setRule: (on: boolean) => store.organizationSettings.setSecondPerson(alpha.id, on),
+    setDeploymentRule: (on: boolean) => store.organizationSettings.setDeploymentSecondPerson(on),
+    decide: (id: string, approve: boolean, { cookie }: Person, deployment = false): Promise<Answer> =>
+      call('POST', `${deployment ? '' : base}/approvals/${id}/decide`, { cookie, body: { approve } }),
+    /** All rows of all tables that say how things are. */
+    state: async (): Promise<string> => {
+      const tables = await readCatalog(store.database, store.kind)
+      const rows: unknown[] = []
+      for (const { name, key } of tables) {
+        if (NOT_STATE.has(name)) continue
+        rows.push([name, await store.database.query(`SELECT * FROM ${name} ORDER BY ${key.join(', ')}`)])
+      }
+      return JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+    },
+    close: () => harness.close(),
+  }
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>

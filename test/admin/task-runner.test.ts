@@ -1,0 +1,71 @@
+// The runner of tasks while it ends: nothing is started any more, and what was taken in that moment waits for another.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createTaskRunner, type TaskListener } from '../../src/admin/task-runner.ts'
+import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+
+let temporary: TemporaryStore
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+})
+afterEach(() => temporary.remove())
+
+test('closed while a task is being taken, it starts no process, and the task waits again', async () => {
+  const { tasks } = temporary.store
+  const { id } = await tasks.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })
+  const [taken, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const started: string[] = []
+  const errors: unknown[] = []
+  const runner = createTaskRunner({
+    tasks: {
+      ...tasks,
+      takeNext: async () => {
+        const task = await tasks.takeNext('this process')
+        taken.resolve()
+        await gate.promise
+        return task
+      },
+    },
+    spawn: (task, listener) => {
+      started.push(task.id)
+      return { kill: () => listener.onExit() }
+    },
+    monotonicMs: () => 0,
+    onError: (error) => errors.push(error),
+  })
+  runner.wake()
+  await taken.promise
+  const closing = runner.close()
+  gate.resolve()
+  await closing
+  expect([started, errors]).toEqual([[], []])
+  expect(await tasks.find(null, id)).toMatchObject({ state: 'queued', startedAtSeconds: null })
+  // It is no interrupted task of a process that is gone, and the next one takes it.
+  expect(await tasks.failInterrupted()).toBe(0)
+  expect((await tasks.takeNext('another process'))?.id).toBe(id)
+})
+
+test('closed while a task runs, it ends the process and starts none of those that wait', async () => {
+  const { tasks } = temporary.store
+  for (let count = 0; count < 2; count++) {
+    await tasks.create({ organizationId: null, kind: 'test', input: {}, actor: 'test' })
+  }
+  const running = Promise.withResolvers<TaskListener>()
+  let processes = 0
+  const runner = createTaskRunner({
+    tasks,
+    spawn: (_task, listener) => {
+      processes += 1
+      running.resolve(listener)
+      return { kill: () => listener.onExit() }
+    },
+    monotonicMs: () => 0,
+    onError: (error) => {
+      throw error
+    },
+  })
+  runner.wake()
+  await running.promise
+  await runner.close()
+  expect(processes).toBe(1)
+  expect(await tasks.countOpen(null)).toBe(2)
+})

@@ -1,0 +1,92 @@
+// The page of the verification standard holds together: every requirement of levels 1 and 2 once, every file that it names
+// is there, and its table of counts is right.
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..')
+const page = readFileSync(join(ROOT, 'docs', 'asvs.md'), 'utf8')
+
+/** How many requirements of levels 1 and 2 each section of ASVS 5.0 has, by `chapter.section`. */
+const PER_SECTION: Readonly<Record<string, number>> = {
+  ...{ '1.1': 2, '1.2': 9, '1.3': 11, '1.4': 3, '1.5': 2 },
+  ...{ '2.1': 3, '2.2': 3, '2.3': 4, '2.4': 1 },
+  ...{ '3.2': 2, '3.3': 4, '3.4': 6, '3.5': 5, '3.7': 2 },
+  ...{ '4.1': 3, '4.2': 1, '4.3': 2, '4.4': 4 },
+  ...{ '5.1': 1, '5.2': 3, '5.3': 2, '5.4': 3 },
+  ...{ '6.1': 3, '6.2': 12, '6.3': 4, '6.4': 4, '6.5': 5, '6.6': 3, '6.8': 4 },
+  ...{ '7.1': 3, '7.2': 4, '7.3': 2, '7.4': 5, '7.5': 2, '7.6': 2 },
+  ...{ '8.1': 2, '8.2': 3, '8.3': 1, '8.4': 1 },
+  ...{ '9.1': 3, '9.2': 4 },
+  ...{ '10.1': 2, '10.2': 2, '10.3': 4, '10.4': 11, '10.5': 5, '10.6': 2, '10.7': 3 },
+  ...{ '11.1': 2, '11.2': 3, '11.3': 3, '11.4': 4, '11.5': 1, '11.6': 1 },
+  ...{ '12.1': 3, '12.2': 2, '12.3': 4 },
+  ...{ '13.1': 1, '13.2': 5, '13.3': 2, '13.4': 5 },
+  ...{ '14.1': 2, '14.2': 4, '14.3': 3 },
+  ...{ '15.1': 3, '15.2': 3, '15.3': 7 },
+  ...{ '16.1': 1, '16.2': 5, '16.3': 4, '16.4': 3, '16.5': 3 },
+  ...{ '17.1': 1, '17.2': 4, '17.3': 2 },
+}
+
+interface Row {
+  readonly id: string
+  readonly level: string
+  readonly state: string
+  readonly text: string
+}
+
+const rows: readonly Row[] = [
+  ...page.matchAll(/^\| (\d+\.\d+\.\d+) +\| +([12]) \| [^|]+ \| (pass|partly|not applicable) +\| (.*) \|$/gm),
+].map(([, id = '', level = '', state = '', text = '']) => ({ id, level, state, text: text.trim() }))
+
+const count = (levels: readonly string[], state: string): number =>
+  rows.filter((row) => levels.includes(row.level) && row.state === state).length
+
+describe('the judgement by ASVS', () => {
+  test('has each of the 253 requirements once, in its section', () => {
+    expect(rows.length).toBe(253)
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(253)
+    const found: Record<string, number> = {}
+    for (const { id } of rows) {
+      const section = id.slice(0, id.lastIndexOf('.'))
+      found[section] = (found[section] ?? 0) + 1
+    }
+    expect(found).toEqual({ ...PER_SECTION })
+  })
+
+  test('names files that are there, at least one for each that is not put aside', () => {
+    const lost: string[] = []
+    for (const { id, state, text } of rows) {
+      const named = [...text.matchAll(/`((?:test|src|workers|deploy)\/[^`]+)`/g)].map(([, path = '']) => path)
+      if (state !== 'not applicable' && named.length === 0) lost.push(`${id} names none`)
+      lost.push(...named.filter((path) => !existsSync(join(ROOT, path))).map((path) => `${id}: ${path}`))
+    }
+    expect(lost).toEqual([])
+  })
+
+  test('says why for what is not met or does not apply', () => {
+    const silent = rows.filter(
+      ({ state, text }) => state !== 'pass' && text.replaceAll(/`[^`]+`[,.]? ?/g, '').trim().length < 6,
+    )
+    expect(silent.map(({ id }) => id)).toEqual([])
+  })
+
+  for (const [name, levels] of [
+    ['1', ['1']],
+    ['2', ['2']],
+    ['Both', ['1', '2']],
+  ] as const) {
+    test(`counts right: ${name}`, () => {
+      const [pass, partly, aside] = ['pass', 'partly', 'not applicable'].map((state) => count(levels, state)) as [
+        number,
+        number,
+        number,
+      ]
+      const share = `${((100 * pass) / (pass + partly)).toFixed(1)}%`
+      const line = page.split('\n').find((text) => new RegExp(`^\\| +${name} \\|`).test(text)) ?? ''
+      expect(line.split('|').map((cell) => cell.trim())).toEqual([
+        ...['', name, ...[pass, partly, aside, pass + partly + aside].map(String), share, ''],
+      ])
+    })
+  }
+})

@@ -1,0 +1,175 @@
+// Every route of every listener, from the tables that the service itself is made of: the admin API's declarations, the
+// documents of the attestation and identity APIs, and the verification page's own list.
+import { attestationDocument } from '../../src/admin/openapi/attestation.ts'
+import { identityDocument } from '../../src/admin/openapi/identity.ts'
+import type { Access } from '../../src/admin/route.ts'
+import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { createEntry } from '../../src/portal/entry.ts'
+import { evidenceRoutes } from '../../src/portal/evidence-routes.ts'
+import type { PortalGate } from '../../src/portal/gate.ts'
+import { sessionRoutes } from '../../src/portal/session-routes.ts'
+import { streamRoutes } from '../../src/portal/stream-route.ts'
+import { walletRoutes } from '../../src/portal/wallet-routes.ts'
+
+export type Listener = 'api' | 'portal' | 'dashboard'
+
+/** As much of JSON Schema as the tables use. */
+export interface Schema {
+  readonly type?: string
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly $ref?: string
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly pattern?: string
+  readonly format?: string
+  readonly minimum?: number
+  readonly minLength?: number
+  readonly minItems?: number
+  readonly minProperties?: number
+}
+
+export interface AttackedRoute {
+  readonly listener: Listener
+  readonly name: string
+  readonly method: string
+  /** `{name}` stands for one segment. */
+  readonly path: string
+  readonly query: Readonly<Record<string, Schema>>
+  readonly body: Schema | null
+  /** Media types of a body that is no JSON. */
+  readonly rawTypes: readonly string[]
+  /** Whose key or cookie is let in; null where none is asked for. */
+  readonly access: Access | 'attestation' | 'identity' | 'visitor' | null
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
+}
+interface DocumentedOperation {
+  readonly operationId: string
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: Schema }>
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+}
+
+const documented = (text: string, access: 'attestation' | 'identity'): AttackedRoute[] => {
+  const document = JSON.parse(text) as Document
+  const schemas = document.components?.schemas ?? {}
+  const resolve = (schema: Schema): Schema =>
+    schema.$ref === undefined ? schema : (schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {})
+  const deep = (schema: Schema): Schema => {
+    const found = resolve(schema)
+    return {
+      ...found,
+      ...(found.items === undefined ? {} : { items: deep(found.items) }),
+      ...(found.allOf === undefined ? {} : { allOf: found.allOf.map(deep) }),
+      ...(found.anyOf === undefined ? {} : { anyOf: found.anyOf.map(deep) }),
+    }
+  }
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { operationId, parameters = [], requestBody }]): AttackedRoute => {
+      const body = requestBody?.content['application/json']?.schema
+      const query = parameters.filter(({ in: where }) => where === 'query')
+      return {
+        ...{ listener: 'api', name: operationId, method: method.toUpperCase(), path, rawTypes: [], access },
+        query: Object.fromEntries(query.map(({ name, schema }) => [name, schema])),
+        body: body === undefined ? null : deep(body),
+      }
+    }),
+  )
+}
+
+const PORTAL_BODIES: Readonly<Record<string, Schema>> = Object.fromEntries(
+  Object.entries({
+    '/api/enter': ['token'],
+    '/api/continue/challenge': ['token', 'address', 'chainId'],
+    '/api/continue': ['token', 'nonce', 'signature'],
+    '/api/sessions/*/fields': ['fullName', 'birthDate', 'country'],
+    '/api/sessions/*/agreement': ['version', 'language', 'shares'],
+    '/api/sessions/*/wallets/challenge': ['address', 'chainId'],
+    '/api/sessions/*/wallets': ['nonce', 'signature'],
+  }).map(([path, names]) => [
+    path,
+    {
+      type: 'object',
+      required: names,
+      properties: Object.fromEntries(
+        names.map((name) => [
+          name,
+          { type: name === 'chainId' ? 'integer' : name === 'shares' ? 'boolean' : 'string' },
+        ]),
+      ),
+    },
+  ]),
+)
+
+/** The page's routes only take their parts apart when they are declared: any part is this. */
+const anyPart: unknown = new Proxy(() => undefined, {
+  get: (_, name) => (name === Symbol.iterator ? [][Symbol.iterator] : name === Symbol.toPrimitive ? () => '' : anyPart),
+  apply: () => anyPart,
+})
+
+const portalRoutes = (): AttackedRoute[] => {
+  const gate: PortalGate = (settings) => ({ ...settings, handle: async () => new Response() })
+  const parts = new Proxy({} as never, {
+    get: (_, name) => (name === 'portalUrl' ? 'http://localhost' : name === 'chains' ? { chains: [] } : anyPart),
+  })
+  const tools = anyPart as never
+  const declared = [
+    ...createEntry(parts, () => undefined).routes(gate),
+    ...sessionRoutes(gate, parts, tools),
+    ...walletRoutes(gate, parts, tools),
+    ...evidenceRoutes(gate, parts, tools),
+    ...streamRoutes(gate, parts, tools),
+  ]
+  return declared.map(({ method, path }): AttackedRoute => {
+    const names = path.includes('/documents/') && method === 'POST' ? ['session', 'kind'] : ['session', 'document']
+    let at = 0
+    return {
+      ...{ listener: 'portal', name: `portal ${method} ${path}`, method, query: {}, access: 'visitor' },
+      path: path.replaceAll('*', () => `{${names[at++]}}`),
+      body: path.includes('/documents/') ? null : method === 'GET' ? null : (PORTAL_BODIES[path] ?? { type: 'object' }),
+      rawTypes: path.includes('/documents/') && method === 'POST' ? ['image/png', 'image/jpeg', 'application/pdf'] : [],
+    }
+  })
+}
+
+const adminRoutes = (): AttackedRoute[] =>
+  ADMIN_ROUTES.map((route) => ({
+    ...{ listener: 'dashboard', name: route.operationId, method: route.method, access: route.access },
+    path: `/admin/v1${route.path}`,
+    query: (route.query?.properties ?? {}) as Readonly<Record<string, Schema>>,
+    body: route.body as Schema | null,
+    rawTypes: route.rawBody,
+  }))
+
+/** Pages and files: no table declares them. */
+const PAGES: ReadonlyArray<readonly [Listener, string]> = [
+  ['portal', '/'],
+  ['portal', '/s/{session}'],
+  ['portal', '/v/{token}'],
+  ['portal', '/robots.txt'],
+  ['portal', '/assets/{file}'],
+  ['dashboard', '/'],
+  ['dashboard', '/welcome'],
+  ['dashboard', '/docs'],
+  ['dashboard', '/docs/{document}'],
+  ['dashboard', '/organizations/{organization}'],
+  ['dashboard', '/assets/{file}'],
+]
+
+export const attackedRoutes = (): readonly AttackedRoute[] => [
+  ...documented(attestationDocument('0', ''), 'attestation'),
+  ...documented(identityDocument('0', ''), 'identity'),
+  ...portalRoutes(),
+  ...adminRoutes(),
+  ...PAGES.map(
+    ([listener, path]): AttackedRoute => ({
+      ...{ listener, name: `page ${listener} ${path}`, method: 'GET', path, query: {}, body: null, rawTypes: [] },
+      access: null,
+    }),
+  ),
+]

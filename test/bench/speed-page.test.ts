@@ -1,0 +1,168 @@
+// The sections of docs/speed.md: made of results, refused when a result is not fit to be quoted, put between their markers.
+import { describe, expect, test } from 'bun:test'
+import { type BenchResult, RESULT_SCHEMA, ResultInvalidError } from '../../bench/result.ts'
+import { mergeResults, resultsFor, SECTIONS, withSection } from '../../bench/speed-page.ts'
+
+const { speed, longRun } = SECTIONS
+
+const result: BenchResult = {
+  schema: RESULT_SCHEMA,
+  startedAt: '2030-01-02T03:04:05.000Z',
+  machine: {
+    cpu: 'A | processor',
+    cores: 4,
+    memoryBytes: 1,
+    system: 'linux 6.1',
+    architecture: 'x64',
+    loadAverage: 0,
+  },
+  runtime: { name: 'bun', version: '1.4.4', revision: 'abc' },
+  commit: { id: '0123456789abcdef', modified: false },
+  settings: { connections: 64, signer: 'libsecp256k1', quick: false },
+  measurements: [
+    {
+      name: 'service.closed.throughput',
+      label: 'throughput | closed loop',
+      unit: '/s',
+      better: 'higher',
+      rounds: [20_000, 22_000, 21_000],
+      median: 21_000,
+    },
+    { name: 'stages.key', label: 'key', unit: 'µs', better: 'lower', rounds: [1], median: 1 },
+  ],
+  goals: [
+    { name: 'x', label: 'ratio', unit: 'ratio', bound: 'at most', limit: 1.5, value: 1.4, reached: true },
+    { name: 'y', label: 'other', unit: 'ms', bound: 'at most', limit: 5, value: 6, reached: false },
+  ],
+  findings: [],
+}
+
+describe('the speed section', () => {
+  test('says what was measured, where and on what', () => {
+    const section = speed.make(result)
+    expect(section.startsWith(speed.begin)).toBe(true)
+    expect(section.endsWith(speed.end)).toBe(true)
+    expect(section).toContain('2030-01-02')
+    expect(section).toContain('commit 0123456789ab,')
+    expect(section).toContain('| throughput \\| closed loop | 21,000/s | 20,000/s to 22,000/s |')
+    expect(section).toContain('| ratio | 1.40× | at most 1.50× | yes |')
+    expect(section).toContain('| other | 6.00 ms | at most 5.00 ms | no |')
+    // Stages alone are no table of their own: they are shares of the service's CPU, which was not measured here.
+    expect(section).not.toContain('| key |')
+  })
+
+  test('is not made of a doubtful result', () => {
+    const doubtful: readonly Partial<BenchResult>[] = [
+      { findings: ['service: 3 answers with status 503'] },
+      { settings: { quick: true } },
+      { commit: { id: '0123456789abcdef', modified: true } },
+    ]
+    for (const change of doubtful) expect(() => speed.make({ ...result, ...change })).toThrow(ResultInvalidError)
+  })
+})
+
+test('findings are quoted with the numbers where that is asked for', () => {
+  const findings = ['service: 3 answers with status 503', 'floor: late']
+  const section = speed.make({ ...result, findings }, undefined, { withFindings: true })
+  for (const finding of findings) expect(section).toContain(`\n- ${finding}\n`)
+  expect(section.indexOf(findings[0] ?? '')).toBeGreaterThan(section.indexOf('| throughput'))
+  const quick = { ...result, findings, settings: { quick: true } }
+  expect(() => speed.make(quick, undefined, { withFindings: true })).toThrow(ResultInvalidError)
+})
+
+describe('several results', () => {
+  const sweep: BenchResult = {
+    ...result,
+    goals: [],
+    measurements: [
+      {
+        name: 'sweep.p1w2.closed.throughput',
+        label: 'x',
+        unit: '/s',
+        better: 'higher',
+        rounds: [9_000],
+        median: 9_000,
+      },
+      { name: 'sweep.p1w2.closed.cpu', label: 'x', unit: 'µs', better: 'lower', rounds: [50], median: 50 },
+      { name: 'sweep.p1w2.closed.p99', label: 'x', unit: 'ms', better: 'lower', rounds: [4], median: 4 },
+    ],
+  }
+
+  test('become one section, with the sweep as a table, a sentence and its drawing', () => {
+    const section = speed.make(mergeResults([result, sweep]), (name) => name === 'sweep')
+    expect(section).toContain('21,000/s')
+    expect(section).toContain('| 1 | 2 | 9,000/s | 50.0 µs | 4.00 ms |')
+    expect(section).toContain('Recommended on this machine: --processes 1 --workers 2')
+    expect(section).toContain('](images/bench-sweep.svg)')
+    expect(speed.make(mergeResults([result, sweep]))).not.toContain('.svg')
+  })
+
+  test('must be of one machine and commit, say nothing twice, and each be fit to be quoted', () => {
+    const wrong: readonly BenchResult[] = [
+      result,
+      { ...sweep, machine: { ...sweep.machine, cores: 8 } },
+      { ...sweep, commit: { id: 'other', modified: false } },
+      { ...sweep, findings: ['a finding'] },
+    ]
+    for (const other of wrong) expect(() => mergeResults([result, other])).toThrow(ResultInvalidError)
+    const doubtful = { ...sweep, findings: ['a finding'] }
+    expect(mergeResults([result, doubtful], { withFindings: true }).findings).toEqual(['a finding'])
+  })
+})
+
+describe('the long run', () => {
+  const soak: BenchResult = {
+    ...result,
+    settings: { ...result.settings, minutes: 60 },
+    measurements: [
+      { name: 'soak.p99', label: 'p99 by minute', unit: 'ms', better: 'lower', rounds: [2, 3, 4], median: 3 },
+    ],
+    goals: [
+      { name: 'soak.errors', label: 'errors', unit: 'count', bound: 'at most', limit: 0, value: 0, reached: true },
+    ],
+  }
+
+  test('is a section of its own, whatever machine and day the other is of', () => {
+    const other = { ...soak, machine: { ...soak.machine, cpu: 'Another' }, startedAt: '2030-02-03T00:00:00.000Z' }
+    const [own, ...more] = resultsFor(longRun, [result, other])
+    expect(more).toEqual([])
+    const section = longRun.make(own ?? result, (name) => name === 'soak')
+    expect(section).toStartWith(longRun.begin)
+    expect(section).toEndWith(longRun.end)
+    expect(section).toContain('60 minutes of a steady rate')
+    expect(section).toContain('on 2030-02-03: Another, 4 cores')
+    expect(section).toContain('| errors | 0 | at most 0 | yes |')
+    expect(section).toContain('| p99 by minute | 3.00 ms | 2.00 ms to 4.00 ms |')
+    expect(section).toContain('](images/bench-soak.svg)')
+    expect(() => longRun.make({ ...other, findings: ['a finding'] })).toThrow(ResultInvalidError)
+  })
+
+  test('takes its part of a run that measured both', () => {
+    const both = {
+      ...soak,
+      measurements: [...result.measurements, ...soak.measurements],
+      goals: [...result.goals, ...soak.goals],
+    }
+    const [fast] = resultsFor(speed, [both])
+    const [long] = resultsFor(longRun, [both])
+    expect(fast).toMatchObject({ measurements: result.measurements, goals: result.goals })
+    expect(long).toMatchObject({ measurements: soak.measurements, goals: soak.goals })
+    expect(resultsFor(speed, [soak])).toEqual([])
+  })
+})
+
+describe('in the page', () => {
+  test('takes the place of the one before, and nothing else', () => {
+    const page = `# One\n\n${speed.begin}\nold\n${speed.end}\n\n# Two\n`
+    const section = speed.make(result)
+    const once = withSection(page, speed, section)
+    expect(once).toBe(`# One\n\n${section}\n\n# Two\n`)
+    expect(withSection(once, speed, section)).toBe(once)
+  })
+
+  test('needs its place', () => {
+    for (const page of ['', speed.begin, speed.end, `${speed.begin}${speed.begin}${speed.end}`]) {
+      expect(() => withSection(page, speed, 'x')).toThrow(ResultInvalidError)
+    }
+  })
+})

@@ -1,0 +1,40 @@
+// The command line's door over a store that a test holds open: commands close what they open, and the test goes on with it.
+import { dirname } from 'node:path'
+import type { Open } from '../../src/cli/door.ts'
+import { openDoor } from '../../src/cli/open-door.ts'
+import type { Override } from '../../src/cli/second-person.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import type { Clock } from '../../src/domain/time.ts'
+import { dataFolderAt } from '../../src/setup/data-folder.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const never = (): never => {
+  throw new Error('not reached')
+}
+
+export interface DoorOver {
+  readonly store: Store
+  readonly clock: Clock
+  /** Of its database; its folder is the data folder. */
+  readonly path?: string
+}
+
+export const openOver =
+  (
+    { store, clock, path = '/nowhere/countersign.db' }: DoorOver,
+    user = 'anna',
+    override: Override | null = null,
+  ): Open =>
+  async () => ({
+    ...openDoor({
+      config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: dirname(path) } }),
+      folder: dataFolderAt(dirname(path)),
+      store,
+      clock,
+      user,
+      override,
+      openKeys: never,
+      openEvidence: never,
+    }),
+    close: async () => undefined,
+  })

@@ -1,0 +1,60 @@
+// `countersign org second-factor`: for one organization, or for everybody; what it changes is noted, what it shows is not.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { runOrg } from '../../src/cli/org.ts'
+import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { openOver } from './door-over.ts'
+
+let temporary: TemporaryStore
+let organizationId: string
+let stdout = ''
+beforeEach(async () => {
+  temporary = await openTemporaryStore()
+  organizationId = (await temporary.store.organizations.create({ slug: 'acme', name: 'Acme' })).id
+})
+afterEach(() => temporary.remove())
+
+const run = async (...words: string[]): Promise<number> => {
+  stdout = ''
+  const stderr = (): void => undefined
+  const code = await runOrg(['second-factor', ...words], {
+    output: {
+      stdout: (text) => {
+        stdout += text
+      },
+      stderr,
+    },
+    open: openOver(temporary),
+  })
+  return code
+}
+const shown = async (...words: string[]): Promise<unknown> => {
+  expect(await run(...words, '--json')).toBe(0)
+  return JSON.parse(stdout)
+}
+
+test('turns the rule on and off, of one organization or of all', async () => {
+  expect(await shown('acme')).toEqual({ slug: 'acme', required: false, requiredEverywhere: false })
+  expect(await shown('acme', 'on')).toEqual({ slug: 'acme', required: true, requiredEverywhere: false })
+  expect(await shown()).toEqual({ slug: null, required: false, requiredEverywhere: false })
+  expect(await shown('on')).toMatchObject({ slug: null, required: true })
+  expect(await shown('acme', 'off')).toEqual({ slug: 'acme', required: false, requiredEverywhere: true })
+  expect(await temporary.store.organizationSettings.readSecondFactorRules()).toEqual({
+    deployment: true,
+    organizationIds: [],
+  })
+  const page = await temporary.store.database.query<{ action: string; organization_id: string | null }>(
+    'SELECT action, organization_id FROM audit_log ORDER BY sequence',
+  )
+  const action = 'settings.second-factor'
+  expect(page).toEqual([
+    { action, organization_id: organizationId },
+    { action, organization_id: null },
+    { action, organization_id: organizationId },
+  ])
+})
+
+test('refuses an organization that is not there, and words that mean nothing', async () => {
+  expect(await run('nobody', 'on')).toBe(1)
+  expect(await run('acme', 'perhaps')).toBe(2)
+  expect(await run('acme', 'on', 'off')).toBe(2)
+})

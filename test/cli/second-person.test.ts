@@ -1,0 +1,163 @@
+// The second person's rule at the command line: refused while it is on, overridden with a reason that stays, and not got
+// around by the order of the words. What needs a second person is what the operations declare.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { splitOverride } from '../../src/cli/second-person.ts'
+import { type CommandWorld, openCommandWorld } from './world.ts'
+
+const EVM = '0x1111111111111111111111111111111111111111'
+const OTHER = '0x2222222222222222222222222222222222222222'
+const OVERRIDE = ['--override-second-person', '--reason', 'all are ill']
+
+let world: CommandWorld
+let policy = ''
+let project = ''
+
+const run = async (...words: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await world.run(...words)
+  expect({ words, code, stderr }).toMatchObject({ words, code: 0 })
+  return stdout
+}
+
+beforeEach(async () => {
+  world = await openCommandWorld()
+  await run('org', 'create', 'demo')
+  await run('org', 'create', 'free')
+  world.file('p.yaml', 'name: P\nrules:\n  - id: all\n    allow: "true"\n')
+  world.file('list.txt', `${EVM}\n`)
+  policy = (JSON.parse(await run('policy', 'apply', `${world.root}/p.yaml`, '--json')) as { policy: string }).policy
+  const [made] = JSON.parse(await run('project', 'create', '--name', 'Shop', '--policy', policy, '--json')) as {
+    id: string
+  }[]
+  project = made?.id ?? ''
+  await run('project', 'bind', project, '--chain', 'base', '--address', OTHER)
+  for (const name of ['mine', 'shared']) {
+    await run('lists', 'create', name, ...(name === 'shared' ? ['--shared'] : []))
+  }
+  for (const name of ['allow', 'deny']) await run('lists', 'add', name, OTHER)
+  await world.withStore(async (store) => {
+    const demo = await store.organizations.find('demo')
+    await store.organizationSettings.setSecondPerson(demo?.id ?? '', true)
+  })
+})
+afterEach(() => world.remove())
+
+/** A command line with the things of this world: P policy, S project, F document, L list file. */
+const words = (line: string): string[] =>
+  line
+    .split(' ')
+    .map((word) => ({ P: policy, S: project, F: `${world.root}/p.yaml`, L: `${world.root}/list.txt` })[word] ?? word)
+
+const rows = () =>
+  world.withStore(async (store) => {
+    const { items } = await store.audit.page({}, { after: null, limit: 1 })
+    return items[0]?.sequence
+  })
+
+test('waits where the organization asks for it, and an override is on record with its reason', async () => {
+  for (const line of [
+    'policy apply F',
+    'policy apply F --policy P',
+    'policy activate P --revision 1',
+    'policy --org demo activate P --revision 1',
+    'project create --name x --policy P',
+    'project set S --lifetime 60',
+    `project bind S --chain base --address ${EVM}`,
+    `project unbind S --org=demo --chain base --address ${OTHER}`,
+    'project set S --lifetime 70 --org free --org demo',
+    'lists create other',
+    'lists upload deny L',
+    `lists add allow ${EVM}`,
+    `lists remove deny ${OTHER}`,
+    'lists source mine --from https://127.0.0.1:9/a --reach loopback',
+    'lists source mine --from L',
+    'lists delete mine',
+    'org level demo enhanced',
+    'org --json level demo standard',
+    'org trust demo free',
+    'org --json trust demo none',
+  ]) {
+    const before = await rows()
+    const refused = await world.run(...words(line))
+    expect({ line, code: refused.code, stdout: refused.stdout, rows: await rows() }).toEqual({
+      line,
+      code: 3,
+      stdout: '',
+      rows: before,
+    })
+    expect(refused.stderr).toStartWith('a second person has to approve this')
+  }
+}, 60_000)
+
+test('does not wait for what goes the safe way, or is another’s', async () => {
+  for (const line of [
+    'policy apply F --policy P --draft',
+    'policy list',
+    'project list',
+    `lists add deny ${EVM}`,
+    'lists upload deny L --merge',
+    `lists remove allow ${OTHER}`,
+    'lists show mine',
+    'keys issue --org demo --kind attestation',
+    'org level free basic',
+    'org trust demo',
+    'org trust free demo',
+    // The deployment has a rule of its own.
+    'attester add --kind ed25519',
+    `lists add shared ${EVM} --shared`,
+  ]) {
+    expect({ line, code: (await world.run(...words(line))).code }).toEqual({ line, code: 0 })
+  }
+}, 60_000)
+
+test('where the deployment asks for one, its own verbs wait', async () => {
+  await run('attester', 'add', '--kind', 'ed25519')
+  await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
+  const key = world.file('key.hex', '11'.repeat(32))
+  const [attester] = JSON.parse(await run('attester', 'list', '--json')) as { address: string }[]
+  for (const line of [
+    'attester add --kind ed25519',
+    `attester import ${key}`,
+    `lists add shared ${EVM} --shared`,
+    'lists source shared --from L --shared',
+  ]) {
+    expect({ line, code: (await world.run(...words(line))).code }).toEqual({ line, code: 3 })
+  }
+  // What was made for a key that was refused is gone, so it can be asked for again.
+  await run('attester', 'import', key, ...OVERRIDE)
+  expect((await world.run('attester', 'retire', attester?.address ?? '')).code).not.toBe(0)
+}, 60_000)
+
+test('an override needs a reason', () => {
+  const { others, override } = splitOverride(['add', '--override-second-person', 'deny', '--reason', 'nobody is here'])
+  expect([others, override]).toEqual([['add', 'deny'], { reason: 'nobody is here' }])
+  // Without an override the word is the verb's own.
+  expect(splitOverride(['decide', '--reason', 'x']).others).toEqual(['decide', '--reason', 'x'])
+  for (const words of [[], ['--reason'], ['--reason='], ['--reason', ' '], ['--reason', '--json']]) {
+    expect(() => splitOverride(['add', '--override-second-person', ...words])).toThrow('needs --reason')
+  }
+})
+
+describe('an override', () => {
+  test('does it, and the operation’s own entry says so and why', async () => {
+    await run('org', 'level', 'demo', 'enhanced', ...OVERRIDE)
+    await run('policy', 'apply', `${world.root}/p.yaml`, '--policy', policy, ...OVERRIDE)
+    const { items } = await world.withStore((store) =>
+      store.audit.page({ overridden: true }, { after: null, limit: 10 }),
+    )
+    expect(items.map(({ action }) => action)).toEqual(['policy.activate', 'organization.change'])
+    for (const entry of items) {
+      expect(entry).toMatchObject({
+        ...{ actor: 'command-line', actorName: 'anna' },
+        detail: { override: true, reason: 'all are ill' },
+      })
+    }
+  })
+
+  test('is said of nothing that needs none', async () => {
+    await run('org', 'level', 'free', 'enhanced', ...OVERRIDE)
+    const { items } = await world.withStore((store) =>
+      store.audit.page({ overridden: true }, { after: null, limit: 10 }),
+    )
+    expect(items).toEqual([])
+  })
+})

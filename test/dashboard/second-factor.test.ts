@@ -1,0 +1,54 @@
+// A second factor that is required: who has none is led to the account page, makes one there, and the rest opens.
+import { describe, expect, test } from 'bun:test'
+import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
+import { decodeBase32 } from '../admin/support/base32.ts'
+import { CHROMIUM } from '../support/browser/chromium.ts'
+import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
+
+let dashboard: Dashboard
+useDashboard((started) => {
+  dashboard = started
+})
+
+describe.skipIf(CHROMIUM === null)('a second factor that is required (needs Chromium)', () => {
+  test('is switched on by who has one, leads everybody else to the account page, and opens the rest once it is there', async () => {
+    const page = await dashboard.enter('/accounts')
+    const everywhere = page.getByLabel('Everybody needs one-time codes or a passkey')
+    await everywhere.click({ force: true })
+    await page.getByText('Your own account has no second factor').waitFor()
+    expect(await everywhere.isChecked()).toBe(false)
+
+    const key = dashboard.service.quickstart['ADMIN_API_KEY'] ?? ''
+    const ruled = await fetch(`${dashboard.url}/admin/v1/deployment/second-factor-rule`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"required":true}',
+    })
+    expect(ruled.status).toBe(200)
+    await page.goto(`${dashboard.url}/`)
+    await page.waitForURL('**/account')
+    await page.getByText('your account has none').waitFor()
+    expect(await page.locator('nav[aria-label="Pages"] a').count()).toBe(0)
+    await accessible(page)
+    await fitsPhone(page)
+    await page.goto(`${dashboard.url}/o/demo/policies`)
+    await page.getByRole('link', { name: 'To your account' }).click()
+    await page.waitForURL('**/account')
+
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Scan and confirm' })
+    const secret = (await dialog.locator('code').first().textContent()) ?? ''
+    await dialog
+      .getByLabel('The code that the app shows now')
+      .fill(hotp(decodeBase32(secret.trim()), totpStep(Date.now() / 1000)))
+    await dialog.getByRole('button', { name: 'Switch them on' }).click()
+    // Shown this once: the page must not be taken away while everything else opens.
+    await page.getByRole('dialog', { name: 'Your recovery codes' }).waitFor()
+    await page.goto(`${dashboard.url}/o/demo/settings`)
+    const own = page.getByLabel('Members need one-time codes or a passkey')
+    await page.getByText('The deployment requires a second factor of everybody').waitFor()
+    await own.click({ force: true })
+    await page.getByText('A second factor is required from now on').waitFor()
+    expect(await own.isChecked()).toBe(true)
+  }, 90_000)
+})

@@ -1,0 +1,119 @@
+// The verification page's server side and the evidence that people hand in.
+import { type Place, placesOf } from '../place.ts'
+
+export const portal: readonly Place[] = [
+  ...placesOf(
+    'src/portal/entry.ts',
+    ['test/portal/entry.test.ts', 'test/portal/contract-wallet.test.ts'],
+    [
+      [
+        'a second browser gets in by the link',
+        "return { kind: 'elsewhere', organizationId, sessionId, linkHash }\n    }\n    const",
+        "return { kind: 'entered', organizationId, sessionId, cookie: null }\n    }\n    const",
+      ],
+      [
+        'any wallet’s owner goes on in another browser',
+        'if (state === null || !belongs(state, asked, kind)) throw new WalletForeignError()',
+        'if (state === null) throw new WalletForeignError()',
+      ],
+      [
+        'a contract’s address on another chain is the wallet',
+        'wallet.address === address && wallet.chain === chain',
+        'wallet.address === address',
+      ],
+      [
+        'a challenge is answered twice',
+        'if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()',
+        'await links.moveLink(asked, hash)',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/portal/session-routes.ts',
+    ['test/portal/session.test.ts', 'test/portal/entry.test.ts'],
+    [
+      ['a final session is changed', 'if (isSessionFinal(status)) throw new SessionClosedError(status)', ''],
+      [
+        'what was not agreed to is taken',
+        'if (agreement === null) throw new AgreementMissingError()',
+        "if (agreement === null) return { ...opened, agreement: { version: '1', shares: false, agreedAtSeconds: 0 } }",
+      ],
+      [
+        'what is missing is not asked for',
+        'if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()',
+        '',
+      ],
+      ['results are shared without a yes', 'if (agreement.shares) {', "if (agreement.version !== '') {"],
+      ['a session handed in is changed', 'if (!isSessionOpen(status)) throw new SessionClosedError(status)', ''],
+    ],
+  ),
+  ...placesOf(
+    'src/portal/same-origin.ts',
+    ['test/portal/entry.test.ts', 'test/portal/session.test.ts'],
+    [
+      [
+        'another site’s page changes a session',
+        "sent === origin && (site === null || site === 'same-origin')",
+        "sent !== '' && (site === null || site === 'same-origin')",
+      ],
+      ['a request that names no origin is let in', "sent === null ? site === 'same-origin'", 'sent === null ? true'],
+    ],
+  ),
+  ...placesOf(
+    'src/portal/browser-cookie.ts',
+    ['test/portal/entry.test.ts', 'test/portal/session.test.ts'],
+    [['scripts read the cookie', 'Path=/; HttpOnly; SameSite', 'Path=/; SameSite']],
+  ),
+  ...placesOf(
+    'src/portal/session-limit.ts',
+    ['test/portal/session.test.ts', 'test/portal/entry.test.ts'],
+    [
+      [
+        'a session may be changed without end',
+        '    limiter.take({ keyId: sessionId, rateLimit: SESSION_CHANGES })',
+        '    void [limiter, sessionId]',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/identity/evidence/media-header.ts',
+    ['test/identity/evidence/media-header.test.ts'],
+    [
+      ['a PNG carries more', 'if (at !== bytes.length) throw', 'if (at > bytes.length) throw'],
+      ['a WebP carries more', 'if (length !== bytes.length) throw', 'if (length > bytes.length) throw'],
+      [
+        'an HEIC passes for an unknown file',
+        "if (isHeic(bytes)) throw new DocumentTypeError('HEIC and AVIF images are not taken: send a JPEG')",
+        '',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/identity/evidence/retention.ts',
+    ['test/identity/evidence/evidence.test.ts', 'test/store/evidence.test.ts'],
+    [
+      [
+        'a file that is about to get its row is deleted',
+        'clock.unixSeconds() - modifiedAtSeconds < ORPHAN_AGE_SECONDS || (await store.isFileInUse(name))',
+        'await store.isFileInUse(name)',
+      ],
+      [
+        'a file in use is deleted',
+        'ORPHAN_AGE_SECONDS || (await store.isFileInUse(name))) continue',
+        'ORPHAN_AGE_SECONDS) continue',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/store/portal-progress.ts',
+    ['test/portal/session.test.ts'],
+    [
+      [
+        'what was corrected is forgotten by the next correction',
+        'corrections.done.includes(part) || parts.includes(part)',
+        'parts.includes(part)',
+      ],
+      ['handing in again forgets what was asked', "if (to === 'submitted') return", ''],
+    ],
+  ),
+]

@@ -1,0 +1,75 @@
+// Backups, restores, moves to another database, shipping, exports.
+import { type Place, placesOf } from '../place.ts'
+
+const BACKUP = ['test/cli/backup.test.ts']
+
+export const upkeep: readonly Place[] = [
+  ...placesOf('src/cli/backup.ts', BACKUP, [
+    [
+      'a half-written last line goes into the backup',
+      'await copy(path, `decisions/${slot}/${name}`, recordedLength(path))',
+      'await copy(path, `decisions/${slot}/${name}`)',
+    ],
+    ['secrets are always in it', 'if (choice.withSecrets) {', 'if (choice.withSecrets || choice.withDecisions) {'],
+    ['a failed backup leaves its half', '      await rm(partial, { recursive: true, force: true })\n', ''],
+    [
+      'a folder that is there is written over',
+      'if (existsSync(to)) throw new CommandFailedError(`${to} is there already: choose a new folder`)',
+      '',
+    ],
+  ]),
+  ...placesOf('src/cli/restore.ts', BACKUP, [
+    [
+      'a data folder that is in use is written over',
+      'if (existsSync(root) && readdirSync(root).some((name) => name !== OF_THE_SYSTEM)) {',
+      'if (root === OF_THE_SYSTEM) {',
+    ],
+    [
+      'a failed restore leaves its half',
+      '    await rm(partial, { recursive: true, force: true })\n    throw error',
+      '    throw error',
+    ],
+  ]),
+  ...placesOf('src/cli/file-copy.ts', BACKUP, [
+    [
+      'a copy is readable by everyone',
+      "open(to, 'wx', 0o600)\n    try {\n      const hash",
+      "open(to, 'wx', 0o644)\n    try {\n      const hash",
+    ],
+  ]),
+  ...placesOf(
+    'src/cli/migrate.ts',
+    ['test/cli/migrate.test.ts'],
+    [
+      ['a store in use is moved', 'if (users.length > 0) {', 'if (users.length < 0) {'],
+      ['a moved store is used again', '      await markMoved(from, target)\n', ''],
+      [
+        'the folder does not remember where its store is',
+        '      await rememberInFolders(dataDirectory, source, target)\n',
+        '',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/decisions/ship.ts',
+    ['test/decisions/ship.test.ts'],
+    [
+      [
+        'what the target holds is not compared',
+        'if (!(await target.isIntact(name, digest)))\n      throw',
+        'if (digest.bytes < 0)\n      throw',
+      ],
+      [
+        'a segment without its digest counts as shipped',
+        'if (whole && digest) done.add(key)',
+        'if (whole) done.add(key)',
+      ],
+      ['after a failure nothing is learnt anew', 'if (failures > 0) isKnown = false', ''],
+      [
+        'pieces are removed before the segment is whole',
+        'if (!(await target.isIntact(object, digest))) await put(object, content, digest)',
+        '',
+      ],
+    ],
+  ),
+]

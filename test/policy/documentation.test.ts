@@ -1,0 +1,49 @@
+// The documentation's policies are saved as they stand, and its table of facts is the program's.
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FACTS } from '../../src/policy/facts.ts'
+import { FUNCTIONS } from '../../src/policy/language.ts'
+import { draftRevision } from '../../src/policy/revision.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const pages = ['README.md', 'docs/policies.md'].map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n')
+const documents = [...pages.matchAll(/```yaml\n(name: [\s\S]*?)```/g)].map((match) => match[1] ?? '')
+
+describe('the policies of the documentation', () => {
+  test('are found', () => {
+    expect(documents.length).toBeGreaterThanOrEqual(2)
+  })
+
+  for (const source of documents) {
+    test(source.split('\n')[0] ?? '', () => {
+      const { tests } = draftRevision(source)
+      expect(tests.every(({ failure }) => failure === null)).toBe(true)
+    })
+  }
+})
+
+test('its table of facts has every fact, with its type, what it needs and what it is', () => {
+  const cells = (line: string): string[] =>
+    line.split(' | ').map((cell) => cell.replace(/^\|/, '').replace(/\|$/, '').trim())
+  const rows = pages
+    .split('\n')
+    .filter((line) =>
+      /^\| `(?:wallet|onBehalf|chain|target|tx|call|client|identity|request)\.[a-z_]+` +\| [a-z0-9]+ +\|/.test(line),
+    )
+    .map(cells)
+  const expected = Object.entries(FACTS).flatMap(([group, fields]) =>
+    Object.entries(fields).map(([name, { type, requires, description }]) => [
+      `\`${group}.${name}\``,
+      type.replace('google.protobuf.', '').toLowerCase(),
+      requires === undefined ? '' : `\`${requires}\``,
+      description.replace(/\.$/, ''),
+    ]),
+  )
+  expect(rows).toEqual(expected)
+})
+
+test('it names every function that a policy may call', () => {
+  const missing = [...FUNCTIONS].filter((name) => !pages.includes(`${name}(`) && !pages.includes(`\`${name}\``))
+  expect(missing).toEqual([])
+})

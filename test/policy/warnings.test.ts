@@ -1,0 +1,155 @@
+// What is likely not meant is said where it stands, with what probably is, and keeps nothing from being saved.
+import { describe, expect, test } from 'bun:test'
+import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
+import { compileSource } from '../../src/policy/compile.ts'
+import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { draftRevision } from '../../src/policy/revision.ts'
+import { readTemplates } from '../../src/policy/templates.ts'
+
+const chains = new Set(BUILT_IN_CHAINS.map(({ name }) => name))
+const documentOf = (...rules: string[]): string =>
+  `name: W\nrules:\n${rules.map((rule, index) => `  - id: r${index}\n    ${rule}\n`).join('')}`
+const warn = (...rules: string[]): string[] =>
+  compileSource(documentOf(...rules), { chains }).warnings.map(
+    ({ line, column, message, pointer }) => `${line}:${column} ${pointer} ${message}`,
+  )
+/** Of one expression: the column within it, from 0, and the message. */
+const warnOf = (expression: string): [number, string][] =>
+  compileSource(documentOf(`deny: '${expression}'`), { chains }).warnings.map(({ column, message }) => [
+    column - "    deny: '".length - 1,
+    message,
+  ])
+
+describe('a chain that there is not', () => {
+  test.each<[string, [number, string][]]>([
+    ['chain.name == "etherium"', [[14, 'no chain is named "etherium": did you mean "ethereum"?']]],
+    ['"etherium" != chain.name', [[0, 'no chain is named "etherium": did you mean "ethereum"?']]],
+    [
+      'chain.name in ["bas", "base", "sepolai"]',
+      [
+        [15, 'no chain is named "bas": did you mean "base"?'],
+        [30, 'no chain is named "sepolai": did you mean "sepolia"?'],
+      ],
+    ],
+    ['chain.name == "ethereum-mainnet"', [[14, 'no chain is named "ethereum-mainnet": did you mean "ethereum"?']]],
+    ['chain.name == "tezos-ghost"', [[14, `no chain is named "tezos-ghost"; there are: ${[...chains].join(', ')}`]]],
+    ['!(chain.name == "ethereum" || chain.name in ["base", "solana"])', []],
+    ['chain.family == "evm" && chain.id == 1', []],
+    ['tx.selector == "0x12345678"', []],
+  ])('%s', (expression, expected) => {
+    expect(warnOf(expression)).toEqual(expected)
+  })
+
+  test('a constant is warned of where it is compared', () => {
+    const source = `name: W\nconstants:\n  where: { type: string, value: ["bas"] }\nrules:\n  - id: r\n    deny: chain.name in constants.where\n`
+    expect(compileSource(source, { chains }).warnings).toMatchObject([
+      { line: 6, message: 'no chain is named "bas": did you mean "base"?' },
+    ])
+  })
+
+  test('the deployment’s own chains are known', () => {
+    const source = documentOf('deny: chain.name == "mine"')
+    expect(compileSource(source, { chains: new Set([...chains, 'mine']) }).warnings).toEqual([])
+    expect(compileSource(source, { chains }).warnings).toHaveLength(1)
+  })
+})
+
+describe('an amount in whole tokens', () => {
+  const ten = 'this is 10 wei (or lamports): did you mean ether(10) or sol(10)?'
+  test.each<[string, [number, string][]]>([
+    ['tx.value > 10', [[11, ten]]],
+    ['10 <= tx.value', [[0, ten]]],
+    ['velocity.value(days(1)) >= 10', [[27, ten]]],
+    ['velocity.value(days(1)) + tx.value > 10', [[37, ten]]],
+    ['tx.value > 0', []],
+    ['tx.value > ether(10)', []],
+    ['tx.value > lamports(10)', []],
+    ['tx.value > uint256("10")', []],
+    ['tx.value > 1000001', []],
+    ['velocity.count(days(1)) > 10', []],
+    ['tx.data_size > 10', []],
+  ])('%s', (expression, expected) => {
+    expect(warnOf(expression)).toEqual(expected)
+  })
+})
+
+describe('a rule that no request reaches', () => {
+  const message = (id: string, verdict: string): string =>
+    `no request reaches this rule or those after it: "${id}" always ${verdict}. Did you mean to put it last?`
+
+  test('after allow: "true", said once, at the first', () => {
+    expect(warn('allow: "true"', 'deny: tx.value > ether(1)', 'deny: tx.value > ether(2)')).toEqual([
+      `6:11 /rules/1/deny ${message('r0', 'allows')}`,
+    ])
+  })
+
+  test('after deny: "true" and require: "false"', () => {
+    expect(warn('deny: "true"', 'allow: "true"')).toEqual([`6:13 /rules/1/allow ${message('r0', 'denies')}`])
+    expect(warn('require: "false"', 'allow: "true"')).toEqual([`6:13 /rules/1/allow ${message('r0', 'denies')}`])
+  })
+
+  test('not where the rule decides nothing, or is the last', () => {
+    expect(warn('allow: "false"', 'deny: "false"', 'require: "true"', 'allow: "true"')).toEqual([])
+  })
+})
+
+describe('warnings', () => {
+  test('come in reading order, and the document is valid all the same', () => {
+    const source = documentOf('allow: "true"', 'deny: tx.value > 10 && chain.name == "bas"')
+    const { warnings, compiled } = draftRevision(source, { chains })
+    expect(warnings.map(({ column }) => column)).toEqual([11, 22, 42])
+    expect(compiled.document.rules).toHaveLength(2)
+  })
+
+  test('come with a document whose own tests fail', () => {
+    const source = `${documentOf('deny: chain.name == "etherium"', 'allow: "true"')}tests:
+  - { name: t, request: { from: "0x00000000000000000000000000000000000000b2", chain: ethereum }, verdict: deny }
+`
+    const refused = (): unknown => draftRevision(source, { chains })
+    expect(refused).toThrow(PolicyInvalidError)
+    try {
+      refused()
+    } catch (error) {
+      expect((error as PolicyInvalidError).warnings).toHaveLength(1)
+    }
+  })
+
+  test('also of a document that was compiled before', () => {
+    const source = documentOf('deny: tx.value > 11')
+    compileSource(source)
+    expect(compileSource(source, { chains }).warnings).toHaveLength(1)
+  })
+
+  test.each(readTemplates().map(({ name, source }) => [name, source] as const))('none in template %s', (_, source) => {
+    expect(compileSource(source, { chains }).warnings).toEqual([])
+  })
+})
+
+describe('beside a mistake stands what was likely meant', () => {
+  const mistakesOf = (expression: string): string[] => {
+    try {
+      compileSource(documentOf(`deny: '${expression}'`))
+    } catch (error) {
+      if (error instanceof PolicyInvalidError) return error.issues.map(({ message }) => message)
+      throw error
+    }
+    throw new Error('there is none')
+  }
+  test.each([
+    ['tx.value = ether(1)', 'write == for ='],
+    ['chain.name == "base" and tx.value > ether(1)', 'write && for and'],
+    ['identity.verified AND onBehalf.present', 'write && for AND'],
+    ['tx.value > ether(5) or identity.verified', 'write || for or'],
+    ['not in_list(wallet.address, "x")', 'write ! for not'],
+    ['onBehalf.present && not identity.verified', 'write ! for not'],
+    ['lists.has(wallet.address)', '"lists" is unknown: did you mean in_list(wallet.address, "name")?'],
+    ['inlist(wallet.address, "x")', 'did you mean in_list?'],
+    ['walet.address == target.address', '"walet" is unknown: did you mean wallet?'],
+    ['wallet.address == "0x00000000000000000000000000000000000000e1"', 'write an address as address("…")'],
+    ['wallet.address in ["0x00000000000000000000000000000000000000e1"]', 'write an address as address("…")'],
+  ])('%s', (expression, hint) => {
+    const [message = '', ...others] = mistakesOf(expression)
+    expect(others).toEqual([])
+    expect(message).toEndWith(hint)
+  })
+})

@@ -1,0 +1,29 @@
+// A running service ships its audit log beside its decisions, and the command that verifies the log reads the copy.
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { until } from '../support/until.ts'
+import { runCountersign } from './run-to-end.ts'
+import { startService } from './start-service.ts'
+
+test('what a command changes is in the copy soon after', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-audit-shipping-'))
+  const environment = { COUNTERSIGN_DECISIONS_SHIP: `dir:${folder}`, COUNTERSIGN_DECISIONS_SHIP_INTERVAL_SECONDS: '1' }
+  const service = await startService({ environment: { ...environment, COUNTERSIGN_WORKERS: '1' } })
+  const run = (...words: string[]) =>
+    runCountersign({ ...environment, COUNTERSIGN_DATA_DIR: service.dataDirectory }, ...words)
+  try {
+    expect(await run('org', 'create', 'acme', '--name', 'Acme')).toMatchObject({ code: 0 })
+    await until(async () => {
+      const { stdout } = await run('audit', 'verify', '--shipped', '--json')
+      const report = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as { entries: number; behind: number }
+      return report.entries > 0 && report.behind === 0
+    })
+    expect(await run('audit', 'verify', '--shipped')).toMatchObject({ code: 0 })
+    expect(service.output().stderr).not.toContain('could not be shipped')
+  } finally {
+    expect(await service.stop()).toBe(0)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)

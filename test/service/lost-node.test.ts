@@ -1,0 +1,145 @@
+// Two nodes over one PostgreSQL. The first is killed after it signed and before it stored the answer: a repetition that
+// reaches the second signs nothing until the first is back and tells what it recorded, or what it signed can't be used.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { recallDecision } from '../../src/decisions/recall.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
+import { type RunningService, startService } from './start-service.ts'
+
+const overPostgres = test.skipIf(POSTGRES_MISSING !== null)
+const because = POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`
+const PATIENCE_MS = 120_000
+const DEADLINE_MS = 5_000
+/** The deadline and five seconds. */
+const CLAIM_SECONDS = 10
+/** A project's longest lifetime, and a minute for clocks that differ. */
+const USABLE_SECONDS = 3_660
+/** Any number: held here, it stops whoever stores an answer. */
+const GATE = 4_711
+
+let database: TemporaryDatabase
+let client: SQL
+let folder: string
+let second: RunningService
+let running: RunningService[] = []
+
+const start = async (name: string): Promise<RunningService> => {
+  const node = await startService({
+    dataDirectory: join(folder, name),
+    arguments: ['--workers', '1'],
+    environment: { COUNTERSIGN_STORE: database.address, COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS) },
+  })
+  running.push(node)
+  return node
+}
+
+const attest = (node: RunningService, key: string): Promise<Response> =>
+  node.attest(
+    {
+      ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+      verification_hash: second.quickstart['VERIFICATION_HASH'],
+    },
+    { 'idempotency-key': key },
+  )
+const uuidOf = async (response: Response): Promise<string> => {
+  expect(response.status).toBe(200)
+  return ((await response.json()) as { attestation: { uuid: string } }).attestation.uuid
+}
+const claimed = async (key: string): Promise<{ uuid: string; node: string; dispatched: number }> => {
+  const [row] = (await client`SELECT uuid, node, dispatched FROM idempotency WHERE idempotency_key = ${key}`) as [
+    { uuid: string; node: string; dispatched: number },
+  ]
+  return { ...row, dispatched: Number(row.dispatched) }
+}
+/** Lets so much time pass for the claim, as its expiry says it. */
+const passTime = (key: string, seconds: number): Promise<unknown> =>
+  client`UPDATE idempotency SET claim_expires_at_seconds = claim_expires_at_seconds - ${seconds}
+         WHERE idempotency_key = ${key}`
+
+/** Sends a request to a node of its own and kills that after it recorded the decision. @returns what it recorded. */
+const signAndKill = async (name: string, key: string): Promise<string> => {
+  const node = await start(name)
+  await using held = await client.reserve()
+  await held`SELECT pg_advisory_lock(${GATE})`
+  const lost = attest(node, key).catch(() => null)
+  const decisions = join(folder, name, 'decisions')
+  await until(async () => (await claimed(key).catch(() => ({ dispatched: 0 }))).dispatched === 1)
+  const { uuid } = await claimed(key)
+  await until(async () => (await recallDecision(decisions, uuid, 0)) !== null)
+  node.process.kill('SIGKILL')
+  await node.process.exited
+  running = running.filter((one) => one !== node)
+  await lost
+  // What the killed process was storing is not stored by a database that did not notice yet.
+  await client`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+  await until(async () => {
+    const [row] = (await client`SELECT count(*)::int AS waiting FROM pg_locks
+                                WHERE locktype = 'advisory' AND NOT granted`) as [{ waiting: number }]
+    return row.waiting === 0
+  })
+  await held`SELECT pg_advisory_unlock(${GATE})`
+  return uuid
+}
+
+beforeAll(async () => {
+  if (POSTGRES_MISSING !== null) return
+  folder = mkdtempSync(join(tmpdir(), 'countersign-lost-node-'))
+  database = await createTemporaryDatabase('nothing')
+  second = await start('second')
+  for (const name of ['back', 'gone']) {
+    for (const part of ['secrets', 'keystores', 'quickstart.env']) {
+      cpSync(join(folder, 'second', part), join(folder, name, part), { recursive: true })
+    }
+  }
+  client = new SQL(database.address)
+  await client.unsafe(`CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_advisory_xact_lock(${GATE}); RETURN NEW; END $$;
+    CREATE TRIGGER gate BEFORE UPDATE OF response_status ON idempotency
+      FOR EACH ROW EXECUTE FUNCTION wait_at_gate()`)
+}, PATIENCE_MS)
+afterAll(async () => {
+  if (POSTGRES_MISSING !== null) return
+  for (const node of running) await node.stop()
+  await client.close()
+  await database.remove()
+  rmSync(folder, { recursive: true, force: true })
+}, PATIENCE_MS)
+
+overPostgres(
+  `a node that is back tells what it signed, and the other answers that${because}`,
+  async () => {
+    const uuid = await signAndKill('back', 'told')
+    const early = await attest(second, 'told')
+    expect(early.status).toBe(409)
+    expect(Number(early.headers.get('retry-after'))).toBeWithin(1, CLAIM_SECONDS + 1)
+    await passTime('told', CLAIM_SECONDS + 5)
+    const refused = await attest(second, 'told')
+    expect(refused.status).toBe(409)
+    expect(Number(refused.headers.get('retry-after'))).toBeWithin(USABLE_SECONDS - 60, USABLE_SECONDS + 1)
+    expect((await claimed('told')).uuid).toBe(uuid)
+    await start('back')
+    await until(async () => (await attest(second, 'told')).status === 200)
+    expect(await uuidOf(await attest(second, 'told'))).toBe(uuid)
+    expect(await recallDecision(join(folder, 'second', 'decisions'), uuid, 0)).toBeNull()
+  },
+  PATIENCE_MS,
+)
+
+overPostgres(
+  `after a node that never comes back, the other signs under a new uuid once what was signed can be used no more${because}`,
+  async () => {
+    const uuid = await signAndKill('gone', 'left')
+    await passTime('left', CLAIM_SECONDS + USABLE_SECONDS - 30)
+    expect((await attest(second, 'left')).status).toBe(409)
+    await passTime('left', 30)
+    const fresh = await uuidOf(await attest(second, 'left'))
+    expect(fresh).not.toBe(uuid)
+    expect((await claimed('left')).uuid).toBe(fresh)
+    expect(await uuidOf(await attest(second, 'left'))).toBe(fresh)
+  },
+  PATIENCE_MS,
+)

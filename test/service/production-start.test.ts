@@ -1,0 +1,92 @@
+// A start as for production: no demo, metrics on a listener of their own, no API reference (settings no-demo,
+// metrics-listen and docs). The deployment is usable from there, and a second start finds it.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, type RunningService, runCommand, type ServiceOptions, startAlone } from './start-service.ts'
+
+setDefaultTimeout(60_000)
+const folder = mkdtempSync(join(tmpdir(), 'countersign-production-'))
+const ports = { dashboard: freePort(), metrics: freePort() }
+const metrics = `http://127.0.0.1:${ports.metrics}`
+const dashboard = `http://127.0.0.1:${ports.dashboard}`
+const options: ServiceOptions = {
+  dataDirectory: folder,
+  arguments: ['--no-demo'],
+  environment: {
+    COUNTERSIGN_WORKERS: '1',
+    COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${ports.dashboard}`,
+    COUNTERSIGN_METRICS_LISTEN: `127.0.0.1:${ports.metrics}`,
+    COUNTERSIGN_DOCS: 'false',
+  },
+}
+let service: RunningService
+beforeAll(async () => {
+  service = await startAlone(options)
+})
+afterAll(async () => {
+  await service?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('the first start makes attesters and nothing else, and says how to make the rest', async () => {
+  const { stdout } = service.output()
+  expect(stdout).not.toMatch(/(attestation|identity|admin) key|Try it/)
+  expect(stdout).toContain('no organization and no key')
+  expect(stdout).toContain('org create SLUG')
+  const link = new RegExp(`${dashboard}/\\S+`).exec(stdout)?.[0] ?? ''
+  expect(link).not.toBe('')
+  expect(Object.keys(service.quickstart).filter((name) => /KEY|POLICY|DEMO|HASH/.test(name))).toEqual([])
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+  expect((await service.attest({ from: '0x', chain: 'base' })).status).toBe(401)
+  expect(readdirSync(join(folder, 'keystores')).length).toBe(2)
+})
+
+test('an organization is made by command, and a key in it', async () => {
+  const listed = await runCommand(folder, 'org', 'list', '--json')
+  expect(listed.stdout.trim().split('\n').filter(Boolean).join('')).not.toContain('slug')
+  expect((await runCommand(folder, 'org', 'create', 'acme', '--name', 'Acme')).code).toBe(0)
+  expect((await runCommand(folder, 'keys', 'list', '--org', 'acme')).stdout).not.toContain('quick start')
+})
+
+test('metrics are on their listener alone', async () => {
+  const answer = await fetch(`${metrics}/metrics`)
+  expect([answer.status, answer.headers.get('referrer-policy')]).toEqual([200, 'no-referrer'])
+  expect(answer.headers.get('content-type')).toContain('charset=utf-8')
+  expect(await answer.text()).toContain('countersign_')
+  for (const path of ['/', '/livez', '/readyz', '/v2/attestation']) {
+    const other = await fetch(`${metrics}${path}`)
+    expect([path, other.status, other.headers.get('content-security-policy')]).toEqual([
+      path,
+      404,
+      expect.stringContaining("frame-ancestors 'none'"),
+    ])
+  }
+  expect((await fetch(`${metrics}/metrics`, { method: 'POST' })).headers.get('allow')).toBe('GET')
+  for (const method of ['GET', 'POST']) {
+    expect([method, (await fetch(`${service.url}/metrics`, { method })).status]).toEqual([method, 404])
+  }
+})
+
+test('the reference and its documents are not there', async () => {
+  for (const path of [
+    '/docs',
+    '/docs/',
+    '/docs/attestation',
+    '/admin/v1/openapi.json',
+    '/admin/v1/openapi/identity.json',
+  ]) {
+    expect([path, (await fetch(`${dashboard}${path}`)).status]).toEqual([path, 404])
+  }
+  expect((await fetch(`${dashboard}/`)).status).toBe(200)
+})
+
+test('a second start finds the deployment and makes nothing', async () => {
+  const before = readFileSync(join(folder, 'quickstart.env'), 'utf8')
+  await service.stop()
+  service = await startAlone(options)
+  expect(service.output().stdout).not.toContain('The first start')
+  expect(readFileSync(join(folder, 'quickstart.env'), 'utf8')).toBe(before)
+  expect(readdirSync(join(folder, 'keystores')).length).toBe(2)
+})

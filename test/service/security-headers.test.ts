@@ -1,0 +1,183 @@
+// Every kind of answer of every listener tells browsers the same (ASVS 3.4): asked of the real service, whose public
+// addresses are https.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createHarden, STRICT_TRANSPORT_SECURITY } from '../../src/http/security-headers.ts'
+import { freePort, type RunningService, startAlone } from './start-service.ts'
+
+setDefaultTimeout(60_000)
+const ports = { portal: freePort(), dashboard: freePort() }
+let service: RunningService
+const keys = (): Readonly<Record<string, string>> => service.quickstart
+
+beforeAll(async () => {
+  service = await startAlone({
+    environment: {
+      COUNTERSIGN_WORKERS: '1',
+      COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${ports.portal}`,
+      COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${ports.dashboard}`,
+      COUNTERSIGN_API_URL: 'https://api.example.com',
+      COUNTERSIGN_PORTAL_URL: 'https://verify.example.com',
+      COUNTERSIGN_DASHBOARD_URL: 'https://admin.example.com',
+    },
+  })
+})
+afterAll(() => service?.stop())
+
+const check = (name: string, { headers, status }: Response): void => {
+  const said = {
+    name,
+    status,
+    sniffing: headers.get('x-content-type-options'),
+    referrer: headers.get('referrer-policy'),
+    frames: /frame-ancestors [^;]+/.exec(headers.get('content-security-policy') ?? '')?.[0],
+    embedding: headers.get('cross-origin-resource-policy'),
+    transport: headers.get('strict-transport-security'),
+  }
+  expect(said).toEqual({
+    ...{ name, status, sniffing: 'nosniff', referrer: 'no-referrer', frames: "frame-ancestors 'none'" },
+    ...{ embedding: 'same-origin', transport: STRICT_TRANSPORT_SECURITY },
+  })
+  const type = headers.get('content-type') ?? ''
+  if (type.startsWith('text/')) expect({ name, type }).toEqual({ name, type: expect.stringMatching(/charset=utf-8/i) })
+  if (type.startsWith('text/html')) {
+    expect({ name, opener: headers.get('cross-origin-opener-policy') }).toMatchObject({
+      opener: expect.stringMatching(/^same-origin/),
+    })
+  }
+}
+
+interface Asked {
+  readonly status: number
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+const ask = async (base: string, path: string, asked: Asked): Promise<string> => {
+  const { status, method = 'GET', headers = {}, body } = asked
+  const left = new AbortController()
+  const response = await fetch(`${base}${path}`, {
+    ...{ method, redirect: 'manual', signal: left.signal },
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const name = `${method} ${path}`
+  expect({ name, status: response.status }).toEqual({ name, status })
+  check(name, response)
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return await response.text()
+  left.abort()
+  return ''
+}
+
+describe('the API', () => {
+  const api = (path: string, asked: Asked): Promise<string> => ask(service.url, path, asked)
+  const attestation = () => ({
+    from: '0x1111111111111111111111111111111111111111',
+    chain: 'base',
+    verification_hash: keys()['VERIFICATION_HASH'],
+  })
+
+  test('attests, refuses and streams lines with them', async () => {
+    const headers = { 'x-api-key': keys()['ATTESTATION_API_KEY'] ?? '' }
+    const post = { method: 'POST', headers }
+    await api('/v2/attestation', { ...post, status: 200, body: attestation() })
+    await api('/v2/attestation', { ...post, status: 400, body: '{' })
+    await api('/v2/attestation', { method: 'POST', status: 401, body: attestation() })
+    await api('/v2/attestation', {
+      ...post,
+      status: 415,
+      headers: { ...headers, 'content-type': 'text/plain' },
+      body: '{}',
+    })
+    await api('/v2/attestations', { ...post, status: 200, body: { requests: [attestation()] } })
+    await api('/v1/task', { ...post, status: 400, body: {} })
+  })
+
+  test('has them on what identity answers, its stream too', async () => {
+    const headers = { authorization: `Bearer ${keys()['IDENTITY_API_KEY']}` }
+    const registered = await api('/api/v1/register/individual', {
+      ...{ method: 'POST', status: 201, headers },
+      body: { walletAddress: '0x2222222222222222222222222222222222222222', walletChainId: 8453 },
+    })
+    const { sessionId } = JSON.parse(registered) as { sessionId: string }
+    await api(`/api/v1/status/individual/${sessionId}`, { status: 200, headers })
+    await api(`/api/v1/status/realtime/individual/${sessionId}`, { status: 200, headers })
+    await api('/api/v1/verify', { method: 'POST', status: 401, body: {} })
+    await api('/api/v1/provider/x/sessions/y/result', { method: 'POST', status: 401, body: {} })
+  })
+
+  test('has them on health, metrics, and what no route answers', async () => {
+    for (const path of ['/livez', '/readyz', '/metrics']) await api(path, { status: 200 })
+    await api('/nope', { status: 404 })
+    await api('/livez', { status: 405, method: 'DELETE' })
+    await api('/v2/attestation', { status: 405 })
+  })
+})
+
+describe('the verification page', () => {
+  const portal = (path: string, asked: Asked): Promise<string> => ask(`http://127.0.0.1:${ports.portal}`, path, asked)
+
+  test('has them on pages, files and its own API', async () => {
+    const html = await portal('/s/00000000-0000-7000-8000-000000000000', { status: 200 })
+    for (const [, path = ''] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) await portal(path, { status: 200 })
+    await portal('/', { status: 404 })
+    await portal('/v/unknown', { status: 404, headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' } })
+    await portal('/robots.txt', { status: 200 })
+    await portal('/assets/none.js', { status: 404 })
+    await portal('/api/nothing', { status: 404 })
+    await portal('/api/enter', { status: 405 })
+    await portal('/api/enter', { status: 403, method: 'POST', body: {} })
+    await portal('/', { status: 405, method: 'POST' })
+  })
+})
+
+describe('the dashboard', () => {
+  const dashboard = (path: string, asked: Asked): Promise<string> =>
+    ask(`http://127.0.0.1:${ports.dashboard}`, path, asked)
+
+  test('has them on pages, files and the reference', async () => {
+    const html = await dashboard('/', { status: 200 })
+    for (const [, path = ''] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+      await dashboard(path, { status: 200 })
+    }
+    await dashboard('/docs', { status: 302 })
+    const reference = await dashboard('/docs/attestation', { status: 200 })
+    const files = [...reference.matchAll(/(?:src|href)="(\/docs\/[^"]+\.(?:js|css))"/g)]
+    expect(files.length).toBe(2)
+    for (const [, path = ''] of files) await dashboard(path, { status: 200 })
+    for (const path of ['/admin/v1/openapi.json', '/admin/v1/openapi/identity.json'])
+      await dashboard(path, { status: 200 })
+    await dashboard('/robots.txt', { status: 200 })
+    await dashboard('/favicon.ico', { status: 404 })
+    await dashboard('/robots.txt', { status: 405, method: 'POST' })
+  })
+
+  test('has them on the admin API: answers, refusals, files, streams, and no content', async () => {
+    const headers = { authorization: `Bearer ${keys()['ADMIN_API_KEY']}` }
+    const json = await dashboard('/admin/v1/organizations', { status: 200, headers })
+    const { id } = (JSON.parse(json) as { data: { id: string }[] }).data[0] ?? { id: '' }
+    await dashboard('/admin/v1/organizations', { status: 401 })
+    await dashboard('/admin/v1/nothing', { status: 404, headers })
+    await dashboard('/admin/v1/organizations', { status: 405, method: 'DELETE', headers })
+    const list = { name: 'friends' }
+    const path = `/admin/v1/organizations/${id}/lists`
+    await dashboard(path, { status: 201, method: 'POST', headers, body: list })
+    await dashboard(`${path}/friends/content`, { status: 200, headers })
+    await dashboard(`${path}/friends/content?format=text`, { status: 200, headers })
+    await dashboard(`${path}/friends`, { status: 204, method: 'DELETE', headers })
+    for (const format of ['csv', 'ndjson']) {
+      await dashboard(`/admin/v1/organizations/${id}/decisions/export?format=${format}`, { status: 200, headers })
+    }
+    await dashboard('/admin/v1/live/stream', { status: 200, headers })
+  })
+})
+
+describe('an answer', () => {
+  test('of a listener without TLS makes no browser ask for it, and keeps the policy that it states', () => {
+    const own = new Response('', { headers: { 'content-security-policy': "script-src 'self'" } })
+    const { headers } = createHarden('http://127.0.0.1:8080')(own)
+    expect(headers.get('strict-transport-security')).toBeNull()
+    expect(headers.get('content-security-policy')).toBe("script-src 'self'")
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+  })
+})

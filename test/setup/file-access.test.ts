@@ -1,0 +1,135 @@
+// Who else may read or change the data folder and its secrets: what is said, and what is refused.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SettingInvalidError } from '../../src/config/settings.ts'
+import { type DataFolder, dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
+import { checkAccess, inspectAccess, type SecretSettings } from '../../src/setup/file-access.ts'
+import { cleanEnvironment, runCountersign, runToEnd } from '../service/run-to-end.ts'
+
+const NONE: SecretSettings = {
+  store: null,
+  passphrase: null,
+  evidenceKey: null,
+  accountKey: null,
+  decisionsShipCredentials: null,
+}
+
+let root: string
+let folder: DataFolder
+let keystore: string
+
+const writeWithMode = (path: string, mode: number): void => {
+  writeFileSync(path, 'secret')
+  chmodSync(path, mode)
+}
+const found = (settings: SecretSettings = NONE): string[] =>
+  inspectAccess(folder, settings).map(
+    ({ path, detail, refused }) => `${refused ? 'refused' : 'said'} ${path}: ${detail}`,
+  )
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'countersign-access-'))
+  folder = dataFolderAt(join(root, 'data'))
+  makeDataFolder(folder)
+  keystore = join(folder.keystores, 'one.json')
+  for (const path of [keystore, folder.passphrase, folder.evidenceKey, folder.quickstart]) writeWithMode(path, 0o600)
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+describe('what is looked at', () => {
+  test('as a start makes it, nothing is said; nor of a folder that is not there yet', () => {
+    expect(found()).toEqual([])
+    expect(inspectAccess(dataFolderAt(join(root, 'none')), NONE)).toEqual([])
+  })
+
+  test('folders that their group or everyone may look into are said', () => {
+    chmodSync(folder.root, 0o755)
+    chmodSync(folder.keystores, 0o750)
+    chmodSync(join(folder.root, 'secrets'), 0o777)
+    expect(found()).toEqual([
+      `said ${folder.root}: the data folder is open to everyone (mode 0755): chmod 700, unless that is what you want`,
+      `said ${folder.keystores}: the folder of keystores is open to its group (mode 0750): a start of the service makes it private; check what is in it`,
+      `said ${folder.root}/secrets: the folder of secrets is open to everyone (mode 0777): a start of the service makes it private; check what is in it`,
+    ])
+  })
+
+  test('secrets that others can read are said, those that others can change are refused', () => {
+    chmodSync(keystore, 0o640)
+    chmodSync(folder.evidenceKey, 0o604)
+    chmodSync(folder.passphrase, 0o620)
+    chmodSync(folder.quickstart, 0o602)
+    expect(found().sort()).toEqual(
+      [
+        `said ${keystore}: a secret that its group can read (mode 0640): chmod 600`,
+        `said ${folder.evidenceKey}: a secret that everyone can read (mode 0604): chmod 600`,
+        `refused ${folder.passphrase}: a secret that its group can change (mode 0620): make sure that it is yours, then chmod 600`,
+        `refused ${folder.quickstart}: a secret that everyone can change (mode 0602): make sure that it is yours, then chmod 600`,
+      ].sort(),
+    )
+  })
+
+  test.each(Object.keys(NONE))('a file that the setting %s names; its group may read that one', (setting) => {
+    const path = join(root, 'named')
+    const settings = { ...NONE, [setting]: { source: 'file', path } }
+    expect(found(settings)).toEqual([])
+    writeWithMode(path, 0o440)
+    expect(found(settings)).toEqual([])
+    chmodSync(path, 0o444)
+    expect(found(settings)).toEqual([`said ${path}: a secret that everyone can read (mode 0444): chmod 600`])
+    chmodSync(path, 0o460)
+    expect(found(settings)).toHaveLength(1)
+    expect(() => checkAccess(folder, settings, () => undefined)).toThrow(SettingInvalidError)
+  })
+})
+
+describe('who says it', () => {
+  const settings = () => ({
+    COUNTERSIGN_DATA_DIR: folder.root,
+    COUNTERSIGN_API_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
+  })
+
+  test('a start refuses before it changes anything, whether it is one process or several', async () => {
+    chmodSync(join(folder.root, 'secrets'), 0o755)
+    chmodSync(folder.passphrase, 0o666)
+    for (const processes of ['1', '2']) {
+      const { code, stderr } = await runToEnd(['bun', 'src/main.ts', '--processes', processes], settings())
+      expect(code).toBe(2)
+      expect(stderr).toContain(`countersign: ${folder.passphrase} is a secret that everyone can change (mode 0666)`)
+    }
+    expect(found()[0]).toContain('the folder of secrets is open to everyone (mode 0755)')
+  })
+
+  test('a start that goes on says it once', async () => {
+    chmodSync(folder.root, 0o750)
+    const child = Bun.spawn(['bun', 'src/main.ts', '--processes', '1'], {
+      cwd: join(import.meta.dir, '..', '..'),
+      env: { ...cleanEnvironment(), ...settings() },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    // The keystore of this test is none, and ends the start later.
+    const text = await child.stderr.text()
+    expect(await child.exited).not.toBe(0)
+    expect(text.split('others than the service can read this or change it')).toHaveLength(2)
+    expect(text).toContain(`"path":"${folder.root}"`)
+  })
+
+  test('doctor lists them, and fails for what a start would refuse', async () => {
+    chmodSync(keystore, 0o644)
+    const note = await runCountersign({ COUNTERSIGN_DATA_DIR: folder.root }, 'doctor')
+    expect([note.code, note.stdout]).toEqual([
+      0,
+      expect.stringContaining('a secret that everyone can read (mode 0644)'),
+    ])
+    chmodSync(keystore, 0o666)
+    const problem = await runCountersign({ COUNTERSIGN_DATA_DIR: folder.root }, 'doctor', '--json')
+    expect(problem.code).toBe(1)
+    expect(JSON.parse(problem.stdout)).toMatchObject({
+      ok: false,
+      exposure: [{ check: 'access', result: 'problem', subject: keystore }],
+    })
+  })
+})

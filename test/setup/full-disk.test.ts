@@ -1,0 +1,97 @@
+// A start on a full disk says that the disk is full, on a real one where this user may mount one.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { closeSync, fstatSync, ftruncateSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { StoreUnavailableError } from '../../src/store/errors.ts'
+import { explainFileProblem, fileProblem } from '../../src/store/file-problem.ts'
+import { lockFolder } from '../../src/store/folder-lock.ts'
+import { runToEnd } from '../service/run-to-end.ts'
+import { freePort, startAlone } from '../service/start-service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-full-'))
+const isMounted =
+  process.platform === 'linux' &&
+  Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stderr: 'ignore' }).success
+afterAll(() => {
+  if (isMounted) Bun.spawnSync(['umount', folder])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const thrownBy = (work: () => void): unknown => {
+  try {
+    work()
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+/** Leaves so many bytes of the disk. */
+const fill = (leftBytes: number): void => {
+  const descriptor = openSync(join(folder, 'fill'), 'w')
+  const page = new Uint8Array(4_096)
+  try {
+    while (thrownBy(() => writeSync(descriptor, page)) === null);
+    ftruncateSync(descriptor, fstatSync(descriptor).size - leftBytes)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const environment = () => ({
+  COUNTERSIGN_DATA_DIR: join(folder, 'data'),
+  COUNTERSIGN_API_LISTEN: `127.0.0.1:${freePort()}`,
+  COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${freePort()}`,
+  COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${freePort()}`,
+})
+const start = (): ReturnType<typeof runToEnd> =>
+  runToEnd(['bun', 'src/main.ts', '--processes', '1', '--workers', '1'], environment())
+
+describe('the words', () => {
+  test.skipIf(process.platform !== 'linux')('for what the system says of a full disk', () => {
+    const descriptor = openSync('/dev/full', 'w')
+    const error = thrownBy(() => writeSync(descriptor, 'x'))
+    closeSync(descriptor)
+    expect(fileProblem(error)).toBe('the disk is full')
+    expect(fileProblem(new StoreUnavailableError(error))).toBe('the disk is full')
+    expect(explainFileProblem(new StoreUnavailableError(error))).toBe(
+      "the data folder can't be used: the disk is full; change that, then try again",
+    )
+  })
+
+  test('for what is no fault of a file there are none', () => {
+    expect(fileProblem(new StoreUnavailableError(new Error('closed')))).toBeNull()
+    expect(fileProblem('ENOSPC')).toBeNull()
+  })
+
+  test('for a folder that another service holds, and for one that is not there', () => {
+    const path = join(folder, 'lock')
+    const lock = lockFolder(path, folder)
+    expect(String(thrownBy(() => lockFolder(path, folder)))).toContain(`another service runs on ${folder}`)
+    lock.release()
+    expect(String(thrownBy(() => lockFolder(join(folder, 'none', 'lock'), folder)))).toContain("can't be locked")
+  })
+})
+
+describe.skipIf(!isMounted)('a full disk', () => {
+  test.each([0, 8, 64, 512])('with %d KiB left: a first start says so, whatever it failed to write', async (left) => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+    fill(left * 1_024)
+    const { code, stderr } = await start()
+    expect(code).toBe(2)
+    expect(stderr.trim().split('\n').at(-1)).toMatch(/^countersign: .*the disk is full/)
+  })
+
+  test('keeps no lock from being taken, and a later start says what it is', async () => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+    const service = await startAlone({ dataDirectory: environment().COUNTERSIGN_DATA_DIR })
+    await service.stop()
+    fill(0)
+    lockFolder(join(folder, 'data', 'service.lock'), folder).release()
+    const { code, stderr } = await start()
+    expect([code, stderr.trim().split('\n').at(-1)]).toEqual([2, expect.stringContaining('the disk is full')])
+    rmSync(join(folder, 'fill'))
+    await (await startAlone({ dataDirectory: service.dataDirectory })).stop()
+  })
+})

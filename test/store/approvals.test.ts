@@ -1,0 +1,46 @@
+// Requests that wait for a second person: decided once, in time, over both databases.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { describeStores } from './dialects.ts'
+import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  let organizationId: string
+  let people: readonly string[]
+  beforeEach(async () => {
+    temporary = await open()
+    const { store } = temporary
+    organizationId = (await seedOrganization(store, 'demo')).organizationId
+    const create = async (name: string): Promise<string> =>
+      (await store.users.create({ email: `${name}@example.com`, name, deploymentAdmin: false, passwordHash: null })).id
+    people = [await create('ada'), await create('bob'), await create('cleo')]
+  })
+  afterEach(() => temporary.remove())
+
+  const request = async (lifeSeconds = 60): Promise<string> =>
+    (
+      await temporary.store.approvals.request({
+        ...{ organizationId, action: 'policy.activate', subject: 'policy_1', detail: {}, request: {}, lifeSeconds },
+        requestedBy: people[0] ?? '',
+      })
+    ).id
+  const decide = (id: string, state: 'approved' | 'rejected', by = 1) =>
+    temporary.store.approvals.decide(organizationId, id, state, people[by] ?? '')
+
+  test('of two decisions at the same moment one counts', async () => {
+    const id = await request()
+    const results = await Promise.all([decide(id, 'approved', 1), decide(id, 'rejected', 2), decide(id, 'approved', 2)])
+    const [counted] = results.filter((result) => result !== null)
+    expect(results.filter((result) => result === null)).toHaveLength(2)
+    expect(await temporary.store.approvals.find(organizationId, id)).toEqual(counted ?? null)
+    expect(await decide(id, 'rejected')).toBeNull()
+  })
+
+  test('what has lapsed is not decided any more, from its first second on', async () => {
+    const [late, inTime] = [await request(60), await request(61)]
+    temporary.clock.advance(60)
+    expect(await decide(late, 'approved')).toBeNull()
+    expect((await temporary.store.approvals.find(organizationId, late))?.state).toBe('expired')
+    expect((await decide(inTime, 'approved'))?.state).toBe('approved')
+  })
+})

@@ -1,0 +1,76 @@
+// A PostgreSQL that can't be reached: host and cause are named, the password is not.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../src/domain/time.ts'
+import { StoreUnavailableError } from '../../src/store/errors.ts'
+import { explainUnreachable } from '../../src/store/postgres-reach.ts'
+import { openStore } from '../../src/store/store.ts'
+import { parseStoreAddress } from '../../src/store/store-address.ts'
+import { runToEnd } from '../service/run-to-end.ts'
+import { freePort } from '../service/start-service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-reach-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const target = (address: string) => {
+  const parsed = parseStoreAddress(address)
+  if (parsed.kind !== 'postgres') throw new Error('not PostgreSQL')
+  return parsed
+}
+const reasonFor = async (address: string): Promise<string> =>
+  (await explainUnreachable(target(address), new Error('Failed to connect'), 2_000)).reason
+
+describe('the reason', () => {
+  test('where nothing listens', async () => {
+    const port = freePort()
+    expect(await reasonFor(`postgres://u:secret@127.0.0.1:${port}/x?sslmode=disable`)).toBe(
+      `the store x at 127.0.0.1:${port} can't be reached: nothing listens there`,
+    )
+  })
+
+  test('where the host has no such name', async () => {
+    expect(await reasonFor('postgres://u:secret@no-such-host.invalid/x?sslmode=disable')).toContain(
+      "no-such-host.invalid:5432 can't be reached: the name of the host is not known",
+    )
+  })
+
+  test('where something listens that is silent', async () => {
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+    try {
+      expect(await reasonFor(`postgres://u:secret@127.0.0.1:${silent.port}/x?sslmode=disable`)).toContain(
+        'something listens there, but did not let the service in',
+      )
+    } finally {
+      silent.stop(true)
+    }
+  })
+})
+
+test('is what a store that can not be opened carries, which is unavailable to everyone else', async () => {
+  const opened = openStore({
+    target: target(`postgres://u:secret@127.0.0.1:${freePort()}/x?sslmode=disable`),
+    clock: systemClock,
+  })
+  await expect(opened).rejects.toBeInstanceOf(StoreUnavailableError)
+  await expect(opened).rejects.toMatchObject({ reason: expect.stringContaining('nothing listens there') })
+})
+
+test.each([
+  ['a start', ['src/main.ts', '--processes', '1'], 2],
+  ['a command', ['src/cli/countersign.ts', 'org', 'list'], 1],
+] as const)('%s says it', async (_what, words, expected) => {
+  const { code, stdout, stderr } = await runToEnd(['bun', ...words], {
+    COUNTERSIGN_DATA_DIR: join(folder, 'data'),
+    COUNTERSIGN_STORE: `postgres://u:secret@127.0.0.1:${freePort()}/x?sslmode=disable`,
+    COUNTERSIGN_API_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
+  })
+  expect([code, stderr]).toEqual([
+    expected,
+    expect.stringMatching(/127\.0\.0\.1:\d+ can't be reached: nothing listens/),
+  ])
+  expect(stdout + stderr).not.toContain('secret@')
+})

@@ -1,0 +1,213 @@
+// Connections to PostgreSQL over the network: who answers is verified, and nothing but the question for TLS is sent in clear
+// text. A real server with real certificates; what it is sent is recorded by a relay before it.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, chownSync, copyFileSync, statSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { systemClock } from '../../src/domain/time.ts'
+import type { Database } from '../../src/store/database.ts'
+import { StoreUnusableError } from '../../src/store/errors.ts'
+import { openPostgresDatabase } from '../../src/store/postgres.ts'
+import { watchPostgresChanges } from '../../src/store/postgres-listener.ts'
+import { CHANGES_CHANNEL } from '../../src/store/postgres-words.ts'
+import { type CertificateFiles, createCertificateFolder, OPENSSL_MISSING } from '../support/certificates.ts'
+import { POSTGRES_MISSING, targetOf } from '../support/postgres.ts'
+import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { until } from '../support/until.ts'
+
+const MISSING = POSTGRES_MISSING ?? OPENSSL_MISSING
+const describeTls = MISSING === null ? describe : describe.skip
+
+/** Int32 length 8, Int32 80877103: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const SSL_REQUEST = '0000000804d2162f'
+
+interface Recorder {
+  readonly port: number
+  /** What each connection sent, hexadecimal. */
+  readonly sent: string[]
+  stop(): void
+}
+
+const startRecorder = async (port: number): Promise<Recorder> => {
+  const sent: string[] = []
+  const server: Server = createServer((client) => {
+    const place = sent.push('') - 1
+    const upstream = connect(port, '127.0.0.1')
+    client.on('data', (bytes: Buffer) => {
+      sent[place] += bytes.toString('hex')
+      upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => client.write(bytes))
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('close', () => other.destroy())
+      // A reset is a close.
+      one.on('error', () => other.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the relay has no port')
+  return { port: address.port, sent, stop: () => server.close() }
+}
+
+describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING})`}`, () => {
+  const certificates = createCertificateFolder()
+  let server: PostgresServer
+  let dataFolder: string
+  let recorder: Recorder
+  const opened: Database[] = []
+
+  /** As an address of another machine is read, leading to this one: the mode is what the address says or leaves out. */
+  const targetFor = (options: string, host: string) => ({
+    ...targetOf(`postgres://countersign:${POSTGRES_PASSWORD}@db.example/postgres${options}`),
+    ...{ host, port: recorder.port },
+  })
+  const open = async (options: string, host = 'localhost'): Promise<Database> => {
+    const database = await openPostgresDatabase({
+      target: targetFor(options, host),
+      clock: systemClock,
+      connectLimitMs: 20_000,
+      lockLimitMs: 20_000,
+    })
+    opened.push(database)
+    return database
+  }
+  const refusal = async (options: string, host?: string): Promise<string> => {
+    const error: unknown = await open(options, host).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreUnusableError)
+    return (error as StoreUnusableError).detail
+  }
+
+  const useCertificate = async ({ certificate, key }: CertificateFiles): Promise<void> => {
+    const { uid, gid } = statSync(dataFolder)
+    for (const [from, name] of [
+      [certificate, 'server.crt'],
+      [key, 'server.key'],
+    ] as const) {
+      const path = join(dataFolder, name)
+      copyFileSync(from, path)
+      chownSync(path, uid, gid)
+      chmodSync(path, 0o600)
+    }
+    await server.administer('ALTER SYSTEM SET ssl = on')
+    await server.restart()
+  }
+
+  let authority: CertificateFiles
+  let otherAuthority: CertificateFiles
+
+  beforeAll(async () => {
+    server = await startPostgres()
+    recorder = await startRecorder(server.port)
+    authority = certificates.authority('authority')
+    otherAuthority = certificates.authority('other-authority')
+    const client = new SQL(server.address('postgres'), { max: 1 })
+    const [row]: { data_directory: string }[] = await client`SHOW data_directory`
+    await client.close({ timeout: 0 })
+    dataFolder = row?.data_directory ?? ''
+  })
+  afterAll(async () => {
+    for (const database of opened) await database.close()
+    recorder?.stop()
+    await server?.stop()
+    certificates.remove()
+  })
+
+  test('a server without it is refused before anything but the question is sent', async () => {
+    recorder.sent.length = 0
+    for (const options of ['', '?sslmode=verify-full', '?sslmode=verify-ca', '?sslmode=require']) {
+      expect(await refusal(options)).toContain('offers no TLS')
+    }
+    expect(recorder.sent).toEqual(Array.from({ length: recorder.sent.length }, () => SSL_REQUEST))
+    expect(recorder.sent.length).toBeGreaterThanOrEqual(4)
+  })
+
+  test('the listener sends nothing else either', async () => {
+    recorder.sent.length = 0
+    const watch = watchPostgresChanges(targetFor('', 'localhost'), 20_000, () => undefined)
+    // It tries again: what a second attempt sends counts too.
+    await until(() => recorder.sent.filter((sent) => sent !== '').length >= 2)
+    expect(watch.listening()).toBe(false)
+    await watch.stop()
+    expect(new Set(recorder.sent.filter((sent) => sent !== ''))).toEqual(new Set([SSL_REQUEST]))
+  })
+
+  test('clear text is had by asking for it by name', async () => {
+    recorder.sent.length = 0
+    const database = await open('?sslmode=disable')
+    expect(await database.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')).toEqual([{ ssl: false }])
+    expect(recorder.sent[0]).toContain(Buffer.from('countersign').toString('hex'))
+  })
+
+  describe('whose certificate is', () => {
+    beforeAll(() => useCertificate(certificates.server(authority, 'right', 'DNS:localhost')))
+
+    test('its name’s, by the authority that is named, is used: queries, transactions and the listener', async () => {
+      recorder.sent.length = 0
+      const options = `?sslrootcert=${authority.certificate}`
+      const database = await open(options)
+      const ssl = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
+      expect(await database.query(ssl)).toEqual([{ ssl: true }])
+      expect(await database.transaction((transaction) => transaction.query(ssl))).toEqual([{ ssl: true }])
+      let heard = 0
+      const watch = watchPostgresChanges(targetFor(options, 'localhost'), 20_000, () => heard++)
+      await until(() => watch.listening())
+      const before = heard
+      await server.administer(`NOTIFY ${CHANGES_CHANNEL}`)
+      await until(() => heard > before)
+      await watch.stop()
+      for (const sent of recorder.sent) expect(sent.startsWith(SSL_REQUEST)).toBe(true)
+      const all = Buffer.from(recorder.sent.join(''), 'hex').toString('latin1')
+      for (const word of ['countersign', 'pg_stat_ssl', CHANGES_CHANNEL]) expect(all).not.toContain(word)
+    })
+
+    test('another authority’s, or one that is not named, is refused', async () => {
+      expect(await refusal(`?sslrootcert=${otherAuthority.certificate}`)).toContain('certificate')
+      expect(await refusal('')).toContain('certificate')
+      expect(await refusal(`?sslmode=verify-ca&sslrootcert=${otherAuthority.certificate}`)).toContain('certificate')
+    })
+
+    test('another name’s is refused, unless that is asked for', async () => {
+      expect(await refusal(`?sslrootcert=${authority.certificate}`, '127.0.0.1')).toContain('certificate')
+      await open(`?sslmode=verify-ca&sslrootcert=${authority.certificate}`, '127.0.0.1')
+    })
+
+    test('anyone’s is taken where the address says that nobody is to ask', async () => {
+      const database = await open('?sslmode=require')
+      expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+    })
+
+    test('a file of authorities that is not there is told as that', async () => {
+      expect(await refusal('?sslrootcert=/nowhere/authority.pem')).toContain('sslrootcert')
+    })
+
+    test('no variable of the runtime turns the check off', async () => {
+      const script = join(certificates.path, 'connect.ts')
+      const source = join(import.meta.dir, '..', '..', 'src')
+      writeFileSync(
+        script,
+        `import { openPostgresDatabase } from '${source}/store/postgres.ts'
+import { systemClock } from '${source}/domain/time.ts'
+const target = JSON.parse(process.argv[2] ?? '')
+const database = await openPostgresDatabase({ target, clock: systemClock, connectLimitMs: 20_000 })
+await database.close()
+`,
+      )
+      const run = async (options: string): Promise<string> => {
+        const child = Bun.spawn([process.execPath, script, JSON.stringify(targetFor(options, 'localhost'))], {
+          env: { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+          stdout: 'ignore',
+          stderr: 'pipe',
+        })
+        const said = await new Response(child.stderr).text()
+        return `${await child.exited} ${said}`
+      }
+      expect(await run('')).toContain('sslmode and sslrootcert do not accept')
+      expect(await run(`?sslrootcert=${authority.certificate}`)).toStartWith('0 ')
+    })
+  })
+})

@@ -1,0 +1,31 @@
+// A project says whether its policy has an active revision: without one every request for it is refused.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
+import { describeStores } from './dialects.ts'
+import type { TemporaryStore } from './temporary-store.ts'
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  beforeEach(async () => {
+    temporary = await open()
+  })
+  afterEach(() => temporary.remove())
+
+  test('its policy is active from the first activated revision on', async () => {
+    const { store } = temporary
+    const organizationId = (await store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+    const policy = await store.policies.create({ organizationId, name: 'P' })
+    const project = await store.projects.create({ organizationId, name: 'X', policyId: policy.id })
+    expect(project.policyActive).toBe(false)
+    expect(await store.projects.find(organizationId, project.id)).toEqual(project)
+    const revision = await store.policies.saveRevision({
+      ...{ organizationId, policyId: policy.id, source: DEMO_POLICY, quorum: 1 },
+    })
+    expect((await store.projects.list(organizationId))[0]?.policyActive).toBe(false)
+    await store.policies.activateRevision(organizationId, policy.id, revision!.id)
+    expect((await store.projects.list(organizationId))[0]?.policyActive).toBe(true)
+    expect(await store.projects.update(organizationId, project.id, { name: 'Y' })).toMatchObject({
+      ...{ name: 'Y', policyActive: true },
+    })
+  })
+})

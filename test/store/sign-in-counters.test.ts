@@ -1,0 +1,69 @@
+// Counters of guesses: counted before they are judged, also where many come at once, and forgotten by time.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { describeStores } from './dialects.ts'
+import type { TemporaryStore } from './temporary-store.ts'
+
+const PAIR = { slot: 7, free: 5, secondsEach: 60 }
+const ADDRESS = { slot: 3, free: 100, secondsEach: 10 }
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  beforeEach(async () => {
+    temporary = await open()
+  })
+  afterEach(() => temporary.remove())
+
+  const take = (...takes: Parameters<TemporaryStore['store']['signInCounters']['take']>[0][number][]) =>
+    temporary.store.signInCounters.take(takes)
+  const rows = async (): Promise<number> =>
+    (await temporary.store.database.query<{ slot: number }>('SELECT slot FROM sign_in_counters')).length
+
+  test('of 400 attempts at once no more than the free ones are taken', async () => {
+    const results = await Promise.all(Array.from({ length: 400 }, () => take(PAIR, ADDRESS)))
+    expect(results.filter(({ taken }) => taken)).toHaveLength(5)
+    expect(results.find(({ taken }) => !taken)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 60 })
+    // The others were counted nowhere: the place has all its attempts but five.
+    const elsewhere = await Promise.all(Array.from({ length: 200 }, () => take(ADDRESS)))
+    expect(elsewhere.filter(({ taken }) => taken)).toHaveLength(95)
+  })
+
+  test('time gives them back one by one, and no more than there were', async () => {
+    for (let n = 0; n < 5; n++) expect((await take(PAIR)).taken).toBe(true)
+    temporary.clock.advance(59)
+    expect(await take(PAIR)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 1 })
+    temporary.clock.advance(1)
+    expect((await take(PAIR)).taken).toBe(true)
+    expect((await take(PAIR)).taken).toBe(false)
+    temporary.clock.advance(86_400)
+    const taken = await Promise.all(Array.from({ length: 10 }, () => take(PAIR)))
+    expect(taken.filter((result) => result.taken)).toHaveLength(5)
+  })
+
+  test('a success takes its own attempt back, and empties what is its own', async () => {
+    const { signInCounters } = temporary.store
+    for (let n = 0; n < 5; n++) await take(PAIR, ADDRESS)
+    await signInCounters.giveBack([PAIR, ADDRESS], [PAIR.slot])
+    const own = await Promise.all(Array.from({ length: 10 }, () => take(PAIR)))
+    expect(own.filter(({ taken }) => taken)).toHaveLength(5)
+    const place = await Promise.all(Array.from({ length: 200 }, () => take(ADDRESS)))
+    expect(place.filter(({ taken }) => taken)).toHaveLength(96)
+  })
+
+  test('a clock that was set back locks nobody out for longer than a full counter does', async () => {
+    temporary.clock.advance(86_400)
+    for (let n = 0; n < 5; n++) await take(PAIR)
+    temporary.clock.advance(-86_400)
+    expect((await take(PAIR)).taken).toBe(true)
+    expect(await take(PAIR)).toEqual({ taken: false, slot: 7, retryAfterSeconds: 60 })
+  })
+
+  test('empty ones are deleted', async () => {
+    await take(PAIR, ADDRESS)
+    temporary.clock.advance(10)
+    await temporary.store.upkeep.sweep()
+    expect(await rows()).toBe(1)
+    temporary.clock.advance(50)
+    await temporary.store.upkeep.sweep()
+    expect(await rows()).toBe(0)
+  })
+})

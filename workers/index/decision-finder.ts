@@ -1,0 +1,75 @@
+// Finds decisions by the index, and reads them from the log: what is shown is what the log says. Needs no more than to read.
+import { type ProvenLine, readPlaces, readProven } from '../../src/decisions/located.ts'
+import type { DecisionRecord } from '../../src/decisions/types.ts'
+import type { IndexFile } from '../../src/store/decision-index/file.ts'
+import { createIndexReader } from '../../src/store/decision-index/reader.ts'
+import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
+
+export interface FoundDecision {
+  /** As the log has it, without the hash of the line before. */
+  readonly record: DecisionRecord
+  readonly withheld: boolean
+  readonly position: DecisionPosition
+}
+
+export interface FoundDecisions {
+  readonly decisions: readonly FoundDecision[]
+  readonly next: DecisionPosition | null
+  readonly complete: boolean
+}
+
+export interface DecisionFinder {
+  search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): FoundDecisions
+  find(organizationId: string, uuid: string): (ProvenLine & { readonly withheld: boolean }) | null
+  count(filter: DecisionFilter): DecisionCount
+}
+
+export interface DecisionFinderOptions {
+  /** Of the log. */
+  readonly directory: string
+  readonly file: Pick<IndexFile, 'database'>
+  readonly monotonicMs: () => number
+}
+
+const SEARCH_LIMIT_MS = 700
+
+/** What the numbers of the index can't tell apart, the record does. */
+export const matches = (record: DecisionRecord, filter: DecisionFilter): boolean =>
+  record.organization === filter.organizationId && (filter.wallet === undefined || record.from === filter.wallet)
+
+export const recordOf = (line: string | null): DecisionRecord | null => {
+  if (line === null) return null
+  try {
+    const { prev: _, ...record } = JSON.parse(line) as DecisionRecord & { prev: string }
+    return record
+  } catch {
+    return null
+  }
+}
+
+/** @throws system errors from what reads the log */
+export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionFinderOptions): DecisionFinder => {
+  const reader = createIndexReader(file, { monotonicMs, limitMs: SEARCH_LIMIT_MS })
+  return {
+    search: (filter, after, limit) => {
+      const { places, next, complete } = reader.find(filter, after, limit)
+      const texts = readPlaces(directory, places)
+      const decisions = places.flatMap((place, index): FoundDecision[] => {
+        const record = recordOf(texts[index] ?? null)
+        if (record === null || !matches(record, filter)) return []
+        return [{ record, withheld: place.withheld, position: { atMs: place.atMs, number: place.number } }]
+      })
+      return { decisions, next, complete }
+    },
+    find: (organizationId, uuid) => {
+      for (const place of reader.findByUuid(uuid)) {
+        const record = recordOf(readPlaces(directory, [place])[0] ?? null)
+        if (record?.uuid !== uuid || record.organization !== organizationId) continue
+        const proven = readProven(directory, place)
+        if (proven !== null) return { ...proven, withheld: place.withheld }
+      }
+      return null
+    },
+    count: (filter) => reader.count(filter),
+  }
+}

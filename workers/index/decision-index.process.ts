@@ -1,0 +1,72 @@
+// Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Whoever
+// searches does so in another one. Ends with its parent.
+import { runWhenIdle, stayInBackground } from '../background-process.ts'
+import { createDecisionIndex, type IndexStatus } from './decision-index.ts'
+import type {
+  BuildOperation,
+  BuildRequest,
+  IndexQuestion,
+  IndexReply,
+  IndexResults,
+} from './decision-index-protocol.ts'
+
+/** Between two looks at a log that is read to its end: what gathers meanwhile costs one transaction, not one each. */
+const IDLE_MS = 250
+const FAILED_MS = 2_000
+
+const [directory = '', path = ''] = process.argv.slice(2)
+
+stayInBackground()
+runWhenIdle()
+
+const index = createDecisionIndex({ directory, path, monotonicMs: () => performance.now() })
+const send = (reply: IndexReply): void => void process.send?.(reply)
+const classOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
+
+let told: IndexStatus | null = null
+const tellStatus = (): void => {
+  const status = index.status()
+  if (
+    told !== null &&
+    status.decisions === told.decisions &&
+    status.upToDate === told.upToDate &&
+    status.unreadable === told.unreadable
+  ) {
+    return
+  }
+  told = status
+  send({ id: 0, ok: true, status })
+}
+
+const answer = (request: BuildRequest): IndexResults[BuildOperation] => {
+  if (request.operation === 'status') return index.status()
+  index.rebuild()
+  tellStatus()
+  return null
+}
+
+process.on('message', ({ id, request }: IndexQuestion) => {
+  try {
+    send({ id, ok: true, result: answer(request as BuildRequest) })
+  } catch (error) {
+    send({ id, ok: false, errorClass: classOf(error) })
+  }
+})
+process.on('disconnect', () => {
+  index.close()
+  process.exit(0)
+})
+
+/** Questions get their turn between any two batches. */
+const work = (): void => {
+  let pauseMs = 0
+  try {
+    if (!index.ingest() && !index.improve()) pauseMs = IDLE_MS
+    tellStatus()
+  } catch (error) {
+    send({ id: 0, ok: false, errorClass: classOf(error) })
+    pauseMs = FAILED_MS
+  }
+  setTimeout(work, pauseMs)
+}
+work()

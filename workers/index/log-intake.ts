@@ -1,0 +1,157 @@
+// Reads the log's slots together, oldest line first, as the decision index takes them in: where it stands in each slot,
+// what of it never counted, and each line as a row.
+import { createSlotScanner, type ScannedLine, type SlotScanner } from '../../src/decisions/scan.ts'
+import { listSlots } from '../../src/decisions/segment-name.ts'
+import type { IndexedDecision, IndexedLine } from '../../src/store/decision-index/types.ts'
+import type { CutSegment, SlotPosition } from '../../src/store/decision-index/writer.ts'
+
+const BATCH_LINES = 5_000
+/** A batch is cut short after this, so that questions don't wait. */
+const BATCH_MS = 50
+
+export interface Intake {
+  readonly lines: readonly IndexedLine[]
+  readonly positions: readonly SlotPosition[]
+  readonly cuts: readonly CutSegment[]
+  /** Lines that were read, also those that are none of ours. */
+  readonly read: number
+  readonly unreadable: number
+  /** The batch was full before the log had ended. */
+  readonly more: boolean
+}
+
+export interface LogIntake {
+  /** The next lines. Whoever can't store them calls `close`, and they come again from where the positions stand. */
+  take(positions: () => ReadonlyMap<string, { readonly segment: string; readonly offset: number }>): Intake
+  close(): void
+}
+
+interface ParsedLine {
+  readonly line: ScannedLine
+  /** Null: not a line of ours. */
+  readonly parsed: Record<string, unknown> | null
+}
+
+const parse = (line: ScannedLine): ParsedLine => {
+  try {
+    const parsed: unknown = JSON.parse(line.text)
+    return { line, parsed: typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null }
+  } catch {
+    return { line, parsed: null }
+  }
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const shadowOf = (parsed: Record<string, unknown>): IndexedDecision['shadow'] => {
+  const shadow = parsed['shadow']
+  if (typeof shadow !== 'object' || shadow === null) return null
+  const { revision, compliant, rule } = shadow as Record<string, unknown>
+  const isSame = compliant === parsed['compliant'] && rule === parsed['rule']
+  return { revisionId: text(revision), outcome: compliant === null ? 'failed' : isSame ? 'same' : 'different' }
+}
+
+/** Not checked like a verification does: a line that lies here is found out when it is shown. */
+const toIndexed = ({ line, parsed }: ParsedLine): IndexedLine | null => {
+  if (parsed === null || typeof parsed['uuid'] !== 'string' || parsed['uuid'].length !== 36) return null
+  const uuid = parsed['uuid']
+  if (parsed['kind'] === 'withheld') return { kind: 'withheld', uuid }
+  if (parsed['kind'] !== 'attestation' && parsed['kind'] !== 'task') return null
+  const at = parsed['at']
+  if (typeof at !== 'number' || !Number.isSafeInteger(at)) return null
+  const { slot, segment, offset, length } = line
+  return {
+    kind: 'decision',
+    place: { slot, segment, offset, length },
+    atMs: at,
+    uuid,
+    organizationId: text(parsed['organization']),
+    projectId: text(parsed['project']),
+    policyId: text(parsed['policy']),
+    rule: parsed['rule'] === null ? null : text(parsed['rule']),
+    chain: text(parsed['chain']),
+    wallet: text(parsed['from']),
+    compliant: parsed['compliant'] === true,
+    shadow: shadowOf(parsed),
+  }
+}
+
+/** @throws DecisionDirectoryMissingError and system errors from what reads the log */
+export const createLogIntake = (directory: string, monotonicMs: () => number): LogIntake => {
+  const scanners = new Map<string, SlotScanner>()
+  const heads = new Map<string, ParsedLine>()
+
+  const closeScanners = (): void => {
+    for (const scanner of scanners.values()) scanner.close()
+    scanners.clear()
+    heads.clear()
+  }
+
+  const openScanners = (positionsOf: Parameters<LogIntake['take']>[0]): void => {
+    const known = [...scanners.keys()]
+    const slots = listSlots(directory)
+    if (slots.length === known.length) return
+    const positions = positionsOf()
+    for (const slot of slots) {
+      if (!scanners.has(slot)) scanners.set(slot, createSlotScanner(directory, slot, positions.get(slot) ?? null))
+    }
+  }
+
+  const headOf = (slot: string, scanner: SlotScanner): ParsedLine | null => {
+    const known = heads.get(slot)
+    if (known !== undefined) return known
+    const line = scanner.peek()
+    if (line === null) return null
+    const head = parse(line)
+    heads.set(slot, head)
+    return head
+  }
+
+  /** The oldest of what the slots hold next, so that a log read at once is taken in by time. */
+  const oldest = (): { slot: string; scanner: SlotScanner; head: ParsedLine } | null => {
+    let found: { slot: string; scanner: SlotScanner; head: ParsedLine } | null = null
+    let lowest = Number.POSITIVE_INFINITY
+    for (const [slot, scanner] of scanners) {
+      const head = headOf(slot, scanner)
+      if (head === null) continue
+      const at = typeof head.parsed?.['at'] === 'number' ? head.parsed['at'] : 0
+      if (found === null || at < lowest) {
+        found = { slot, scanner, head }
+        lowest = at
+      }
+    }
+    return found
+  }
+
+  return {
+    take: (positionsOf) => {
+      const startedMs = monotonicMs()
+      openScanners(positionsOf)
+      const lines: IndexedLine[] = []
+      let read = 0
+      let unreadable = 0
+      let more = true
+      for (; read < BATCH_LINES && monotonicMs() - startedMs < BATCH_MS; read++) {
+        const next = oldest()
+        if (next === null) {
+          more = false
+          break
+        }
+        const indexed = toIndexed(next.head)
+        if (indexed === null) unreadable += 1
+        else lines.push(indexed)
+        next.scanner.take()
+        heads.delete(next.slot)
+      }
+      const positions = [...scanners].flatMap(([slot, scanner]) => {
+        const position = scanner.position()
+        return position === null ? [] : [{ slot, ...position }]
+      })
+      const cuts: CutSegment[] = [...scanners].flatMap(([slot, scanner]) =>
+        scanner.takeCuts().map((cut) => ({ slot, ...cut })),
+      )
+      return { lines, positions, cuts, read, unreadable, more }
+    },
+    close: closeScanners,
+  }
+}

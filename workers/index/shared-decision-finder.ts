@@ -1,0 +1,86 @@
+// Finds decisions of all nodes by the index that they share. A line of this node is read from its log, one of another node
+// from what that node shipped.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ProvenLine, readPlaces, readProven } from '../../src/decisions/located.ts'
+import type { ShipTarget } from '../../src/decisions/ship-target.ts'
+import { bringLines, type Surroundings } from '../../src/decisions/shipped-lines.ts'
+import type { NodePlace, SharedIndexReader } from '../../src/store/decision-index/shared-reader.ts'
+import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
+import { type FoundDecision, type FoundDecisions, matches, recordOf } from './decision-finder.ts'
+
+export interface SharedDecisionFinderOptions {
+  /** This node's log. */
+  readonly directory: string
+  readonly node: string
+  readonly reader: SharedIndexReader
+  /** Where nodes ship to; null: lines of other nodes can't be shown. */
+  readonly shipped: ShipTarget | null
+  /** As the shippers have it. */
+  readonly pieceBytes?: number
+}
+
+export interface SharedDecisionFinder {
+  /** Not complete where a line is not to be had, since its node has not shipped it yet. */
+  search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions>
+  find(organizationId: string, uuid: string): Promise<(ProvenLine & { readonly withheld: boolean }) | null>
+  count(filter: DecisionFilter): Promise<DecisionCount>
+}
+
+export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions): SharedDecisionFinder => {
+  const { directory, node, reader, shipped, pieceBytes } = options
+
+  /** Runs `use` on a folder that reads like the log of that node where these lines are; null where they are not to be had. */
+  const withLines = async <Result>(
+    of: string,
+    places: readonly NodePlace[],
+    surroundings: Surroundings,
+    use: (folder: string) => Result,
+  ): Promise<Result | null> => {
+    if (of === node) return use(directory)
+    if (shipped === null) return null
+    const scratch = await mkdtemp(join(tmpdir(), 'countersign-lines-'))
+    try {
+      await bringLines(shipped, of, places, surroundings, scratch, pieceBytes)
+      return use(scratch)
+    } finally {
+      await rm(scratch, { recursive: true, force: true })
+    }
+  }
+
+  const readTexts = async (places: readonly NodePlace[]): Promise<readonly (string | null)[]> => {
+    const texts = new Map<NodePlace, string | null>()
+    for (const [of, own] of Map.groupBy(places, (place) => place.node)) {
+      const found = await withLines(of, own, 'none', (folder) => readPlaces(folder, own))
+      for (const [position, place] of own.entries()) texts.set(place, found?.[position] ?? null)
+    }
+    return places.map((place) => texts.get(place) ?? null)
+  }
+
+  return {
+    search: async (filter, after, limit) => {
+      const { places, next } = await reader.find(filter, after, limit)
+      const texts = await readTexts(places)
+      const decisions = places.flatMap((place, position): FoundDecision[] => {
+        const record = recordOf(texts[position] ?? null)
+        if (record === null || !matches(record, filter)) return []
+        return [{ record, withheld: place.withheld, position: { atMs: place.atMs, number: place.number } }]
+      })
+      return { decisions, next, complete: !texts.includes(null) }
+    },
+    find: async (organizationId, uuid) => {
+      for (const place of await reader.findByUuid(uuid)) {
+        const proven = await withLines(place.node, [place], 'neighbours', (folder) => {
+          const record = recordOf(readPlaces(folder, [place])[0] ?? null)
+          return record?.uuid === uuid && record.organization === organizationId ? readProven(folder, place) : null
+        })
+        if (proven === null) continue
+        const slot = place.node === node ? place.slot : `${place.node}/${place.slot}`
+        return { ...proven, proof: { ...proven.proof, slot }, withheld: place.withheld }
+      }
+      return null
+    },
+    count: (filter) => reader.count(filter),
+  }
+}

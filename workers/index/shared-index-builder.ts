@@ -1,0 +1,63 @@
+// Puts this node's decisions into the index that all nodes share. Like the local index it can be thrown away and made again.
+import type { SharedIndexWriter } from '../../src/store/decision-index/shared-writer.ts'
+import { type IndexStatus, newestOf } from './decision-index.ts'
+import { createLogIntake } from './log-intake.ts'
+
+export interface SharedIndexBuilder {
+  /** Takes in some of what is new in this node's log. False: there is no more for now. */
+  ingest(): Promise<boolean>
+  /** Decisions are those of all nodes, the rest is this node's. */
+  status(): Promise<IndexStatus>
+  /** Forgets what this node has put in, and begins again. */
+  rebuild(): Promise<void>
+  close(): void
+}
+
+export interface SharedIndexBuilderOptions {
+  readonly directory: string
+  readonly writer: SharedIndexWriter
+  readonly monotonicMs: () => number
+}
+
+export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): SharedIndexBuilder => {
+  const { directory, writer, monotonicMs } = options
+  const intake = createLogIntake(directory, monotonicMs)
+  let positions: Awaited<ReturnType<typeof writer.positions>> | null = null
+  let unreadable = 0
+  let newestAtMs: number | null = null
+  let upToDate = false
+
+  const begin = (): void => {
+    intake.close()
+    positions = null
+    upToDate = false
+  }
+
+  return {
+    ingest: async () => {
+      positions ??= await writer.positions()
+      const known = positions
+      try {
+        const taken = intake.take(() => known)
+        if (taken.read > 0 || taken.cuts.length > 0) await writer.append(taken.lines, taken.positions, taken.cuts)
+        unreadable += taken.unreadable
+        newestAtMs = newestOf(taken.lines, newestAtMs)
+        positions = new Map([...known, ...taken.positions.map((position) => [position.slot, position] as const)])
+        upToDate = !taken.more
+        return taken.more
+      } catch (error) {
+        // Whether it was stored is not known: it is read again from where the index stands.
+        begin()
+        throw error
+      }
+    },
+    status: async () => ({ decisions: await writer.count(), unreadable, newestAtMs, upToDate }),
+    rebuild: async () => {
+      begin()
+      unreadable = 0
+      newestAtMs = null
+      await writer.clear()
+    },
+    close: intake.close,
+  }
+}

@@ -1,0 +1,73 @@
+// Entry of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, the rest on
+// standard input. Speaks as decision-index.process.ts does. Ends with its parent.
+import { nodeNameOf } from '../../src/decisions/ship-names.ts'
+import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
+import { stayInBackground } from '../background-process.ts'
+import type { IndexStatus } from './decision-index.ts'
+import type { BuildRequest, IndexQuestion, IndexReply } from './decision-index-protocol.ts'
+import { createSharedIndexBuilder } from './shared-index-builder.ts'
+import type { SharedIndexInput } from './shared-index-input.ts'
+
+const IDLE_MS = 1_000
+const FAILED_MS = 5_000
+/** Of the time: the database is signing's as well, and is not to be kept busy by what can wait. */
+const DUTY = 0.1
+
+const [directory = ''] = process.argv.slice(2)
+
+stayInBackground()
+
+const send = (reply: IndexReply): void => void process.send?.(reply)
+const classOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
+
+process.on('disconnect', () => process.exit(0))
+
+const { target } = (await Bun.stdin.json()) as SharedIndexInput
+const { writer } = await openSharedIndex(target, nodeNameOf(directory))
+const builder = createSharedIndexBuilder({ directory, writer, monotonicMs: () => performance.now() })
+
+let told: IndexStatus | null = null
+const tellStatus = async (): Promise<IndexStatus> => {
+  const status = await builder.status()
+  if (JSON.stringify(status) !== JSON.stringify(told)) send({ id: 0, ok: true, status })
+  told = status
+  return status
+}
+
+/** One at a time: building anew must not meet a batch that is on its way. */
+let last: Promise<unknown> = Promise.resolve()
+const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const next = last.then(work)
+  last = next.catch(() => undefined)
+  return next
+}
+
+const answer = async ({ operation }: BuildRequest): Promise<IndexStatus | null> => {
+  if (operation === 'status') return tellStatus()
+  await builder.rebuild()
+  await tellStatus()
+  return null
+}
+
+process.on('message', ({ id, request }: IndexQuestion) => {
+  inTurn(() => answer(request as BuildRequest)).then(
+    (result) => send({ id, ok: true, result }),
+    (error: unknown) => send({ id, ok: false, errorClass: classOf(error) }),
+  )
+})
+
+const work = async (): Promise<void> => {
+  const startedMs = performance.now()
+  let pauseMs = IDLE_MS
+  try {
+    const hasMore = await inTurn(builder.ingest)
+    await inTurn(tellStatus)
+    const restMs = (performance.now() - startedMs) * (1 / DUTY - 1)
+    pauseMs = hasMore ? restMs : Math.max(IDLE_MS, restMs)
+  } catch (error) {
+    send({ id: 0, ok: false, errorClass: classOf(error) })
+    pauseMs = FAILED_MS
+  }
+  setTimeout(() => void work(), pauseMs)
+}
+void work()

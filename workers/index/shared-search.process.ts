@@ -1,0 +1,34 @@
+// Entry of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, the rest on
+// standard input. Speaks as decision-search.process.ts does. Ends with its parent.
+import { openShipTarget } from '../../src/decisions/ship-access.ts'
+import { nodeNameOf } from '../../src/decisions/ship-names.ts'
+import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
+import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
+import { answerFinds } from './answer-finds.ts'
+import { createSharedDecisionFinder } from './shared-decision-finder.ts'
+import type { SharedIndexInput } from './shared-index-input.ts'
+
+const [directory = ''] = process.argv.slice(2)
+
+stayInBackground(ASKED_PRIORITY)
+
+process.on('disconnect', () => process.exit(0))
+
+const open = async () => {
+  const { target, place, access } = (await Bun.stdin.json()) as SharedIndexInput
+  const node = nodeNameOf(directory)
+  const { reader } = await openSharedIndex(target, node)
+  return createSharedDecisionFinder({
+    directory,
+    node,
+    reader,
+    shipped: place === null ? null : openShipTarget(place, access),
+  })
+}
+
+/** Questions that come before it is open wait for it; where it can't be opened the process ends and is started again. */
+const opening = open()
+
+answerFinds(() => opening)
+
+await opening

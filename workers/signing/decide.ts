@@ -1,0 +1,152 @@
+// One job, from the request to its decision record: evaluate, and sign if compliant. A denial is a record like any other;
+// a failure has none and carries no signature (invariant 1). Nothing is evaluated or signed past the deadline
+// (invariant 4).
+import type { DecisionRecord, ShadowVerdict } from '../../src/decisions/types.ts'
+import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
+import type { Verdict } from '../../src/domain/verdict.ts'
+import { dutyVerdict } from '../../src/policy/duties.ts'
+import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
+import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
+import type { CarriedFacts, EvaluationFacts } from '../../src/policy/types/facts.ts'
+import type { ListReaders } from '../../src/policy/types/list-reader.ts'
+import { EXPIRATION_UNKNOWN } from '../../src/pool/protocol.ts'
+import type { DispatchedJob } from '../../src/pool/wire.ts'
+import { SignerUnusableError } from '../../src/signing/errors.ts'
+import { createListJournal, recordedFactsOf, requestFactsOf, shadowFactsOf } from './facts.ts'
+import type { Definition, Policies } from './policies.ts'
+import { boundedFacts, recordOf } from './record.ts'
+import { AttestersMissingError, type Sign, type Signatures } from './sign.ts'
+
+/** The worker's clocks: monotonic for deadlines, wall time for records. */
+export interface WorkerClock {
+  monotonicMs(): number
+  unixMs(): number
+}
+
+export type Decision =
+  | { readonly status: 'decided'; readonly record: DecisionRecord }
+  | { readonly status: 'undefined-target' }
+  /** Compliant, and the job has no expiration to sign. */
+  | { readonly status: 'unsigned' }
+  /** Its policy is being compiled: to be decided once it is. */
+  | { readonly status: 'preparing' }
+  | Failure
+
+export interface Failure {
+  readonly status: 'failed'
+  readonly code: ErrorCode
+  readonly detail: string
+  /** Class of what went wrong, for the log. */
+  readonly errorClass: string | null
+}
+
+export const TOO_LATE: Failure = {
+  status: 'failed',
+  code: 'DEADLINE_EXCEEDED',
+  detail: 'validation took longer than the deadline; retry with exponential backoff',
+  errorClass: null,
+}
+
+export interface DecideDependencies {
+  readonly policies: Policies
+  readonly lists: ListReaders
+  /** The present keys: a rotation replaces it between two jobs. */
+  readonly sign: () => Sign
+  readonly clock: WorkerClock
+}
+
+const NOTHING_SIGNED: Signatures = { attesters: [], signatures: [] }
+
+const failed = (code: ErrorCode, detail: string, errorClass: string): Failure => ({
+  status: 'failed',
+  code,
+  detail,
+  errorClass,
+})
+
+/** What a rule that failed was after, for the log: a name from the policy, and nothing of the request. */
+const evaluationFailure = (error: PolicyEvaluationError): Failure => {
+  const { cause } = error
+  if (!(cause instanceof FactUnavailableError)) {
+    return failed('DEPENDENCY_UNAVAILABLE', 'the policy could not be evaluated', error.name)
+  }
+  const detail = 'a fact that the policy needs is not available'
+  return failed('DEPENDENCY_UNAVAILABLE', detail, `${cause.name}: ${cause.fact}`)
+}
+
+/** Chosen words for the caller; of the error itself only its class goes further. */
+const failureOf = (error: unknown): Failure => {
+  const errorClass = error instanceof Error ? error.name : typeof error
+  if (error instanceof PolicyEvaluationError) return evaluationFailure(error)
+  if (error instanceof PolicyUnusableError) {
+    return failed('DEPENDENCY_UNAVAILABLE', 'the policy could not be evaluated', errorClass)
+  }
+  if (error instanceof DependencyUnavailableError) return failed(error.code, error.detail, errorClass)
+  if (error instanceof AttestersMissingError) return failed('DEPENDENCY_UNAVAILABLE', error.detail, errorClass)
+  if (error instanceof SignerUnusableError) {
+    return failed('DEPENDENCY_UNAVAILABLE', 'the attester key could not sign', errorClass)
+  }
+  return failed('INTERNAL', 'the request could not be processed', errorClass)
+}
+
+/** What the shadow revision says of a job; the organization's lists stand before it, too. */
+const shadowVerdictOf = (
+  { target, shadow }: Definition,
+  facts: EvaluationFacts,
+  carried: CarriedFacts | null,
+  duty: Verdict | null,
+): ShadowVerdict | null => {
+  if (shadow === null || target.shadowRevisionId === null) return null
+  const revision = target.shadowRevisionId
+  if (duty !== null) return { revision, compliant: duty.compliant, rule: duty.ruleId }
+  if (shadow === 'unusable' || carried?.shadowless === true) return { revision, compliant: null, rule: null }
+  try {
+    const { compliant, ruleId } = shadow.evaluate(shadowFactsOf(facts, carried))
+    return { revision, compliant, rule: ruleId }
+  } catch (error) {
+    return { revision, compliant: null, rule: error instanceof PolicyEvaluationError ? error.ruleId : null }
+  }
+}
+
+const asksForLists = ({ policy, shadow }: Definition): boolean =>
+  policy.needs.some(({ kind }) => kind === 'list') ||
+  (shadow !== null && shadow !== 'unusable' && shadow.needs.some(({ kind }) => kind === 'list'))
+
+/** Never throws. */
+export const createDecide = (dependencies: DecideDependencies): ((job: DispatchedJob) => Decision) => {
+  const { policies, lists, sign, clock } = dependencies
+  const isTooLate = (job: DispatchedJob): boolean => clock.monotonicMs() >= job.deadlineMs
+
+  const decide = (job: DispatchedJob, definition: Definition): Decision => {
+    const { target, policy } = definition
+    const reader = lists.of(target.organizationId)
+    const carried = job.facts === '' ? null : (JSON.parse(job.facts) as CarriedFacts)
+    const journal = asksForLists(definition) ? createListJournal(reader) : null
+    const request = requestFactsOf(job)
+    const facts: EvaluationFacts =
+      carried === null && journal === null
+        ? request
+        : { ...request, external: carried ?? {}, ...(journal === null ? {} : { lists: journal }) }
+    const duty = dutyVerdict(reader, job.from, job.onBehalf)
+    const verdict = duty ?? policy.evaluate(facts)
+    if (verdict.compliant && isTooLate(job)) return TOO_LATE
+    if (verdict.compliant && job.expiration === EXPIRATION_UNKNOWN) return { status: 'unsigned' }
+    const shadow = shadowVerdictOf(definition, facts, carried, duty)
+    const signed = verdict.compliant ? sign()(job, target) : NOTHING_SIGNED
+    const recorded = carried === null && journal === null ? null : recordedFactsOf(carried, journal)
+    const bounded = recorded === null ? null : boundedFacts(recorded)
+    const record = recordOf({ job, target, verdict, signed, facts: bounded, shadow, at: clock.unixMs() })
+    return { status: 'decided', record }
+  }
+
+  return (job) => {
+    if (isTooLate(job)) return TOO_LATE
+    try {
+      const definition = policies.find(job.targetId)
+      if (definition === undefined) return { status: 'undefined-target' }
+      return definition === 'preparing' ? { status: 'preparing' } : decide(job, definition)
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// The facts of one job, as its policy reads them and as its record shows them.
+import type { RecordedFacts, RecordedList } from '../../src/decisions/types.ts'
+import type { CarriedFacts, EvaluationFacts, ExternalFacts, RequestFacts } from '../../src/policy/types/facts.ts'
+import type { ListReader } from '../../src/policy/types/list-reader.ts'
+import type { Job } from '../../src/pool/protocol.ts'
+
+/** Addresses of each list that a record names; a rule that looks up every member of an array may look up more. */
+const RECORDED_LOOKUPS = 32
+
+export const requestFactsOf = (job: Job): RequestFacts => ({
+  chainName: job.chainName,
+  chainFamily: job.chainFamily,
+  chainId: job.chainId,
+  from: job.from,
+  onBehalf: job.onBehalf,
+  to: job.to,
+  value: job.value,
+  data: job.data,
+  userIp: job.userIp,
+  // Of the request, not of this try: a second one must not decide otherwise.
+  nowSeconds: job.requestedAtSeconds,
+})
+
+/** A reader that remembers what it was asked. */
+export interface ListJournal extends ListReader {
+  recorded(): Readonly<Record<string, RecordedList>>
+}
+
+export const createListJournal = (reader: ListReader): ListJournal => {
+  const lists = new Map<string, { age: number | null; in: string[]; out: string[] }>()
+  return {
+    ageSeconds: (name) => {
+      const age = reader.ageSeconds(name)
+      const known = lists.get(name)
+      if (known === undefined) lists.set(name, { age, in: [], out: [] })
+      return age
+    },
+    contains: (name, address) => {
+      const isIn = reader.contains(name, address)
+      const list = lists.get(name)
+      const into = isIn ? list?.in : list?.out
+      if (into !== undefined && into.length < RECORDED_LOOKUPS && !into.includes(address)) into.push(address)
+      return isIn
+    },
+    recorded: () => Object.fromEntries(lists),
+  }
+}
+
+/** What the shadow revision is told: its own facts before the shared ones of the same name. */
+export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | null): EvaluationFacts => {
+  const shadow: ExternalFacts | undefined = carried?.shadow
+  if (shadow === undefined) return facts
+  const external = facts.external ?? {}
+  const velocity =
+    shadow.velocity === null || external.velocity === null ? null : { ...external.velocity, ...shadow.velocity }
+  return {
+    ...facts,
+    external: {
+      ...external,
+      ...shadow,
+      screeners: { ...external.screeners, ...shadow.screeners },
+      reads: { ...external.reads, ...shadow.reads },
+      velocity,
+    },
+  }
+}
+
+/** What the record shows of a job's facts; null where there is nothing to show. */
+export const recordedFactsOf = (carried: CarriedFacts | null, journal: ListJournal | null): RecordedFacts | null => {
+  const lists = journal?.recorded() ?? {}
+  const facts: RecordedFacts = {
+    ...(carried?.geography === undefined ? {} : { geography: carried.geography }),
+    ...(carried?.screeners === undefined ? {} : { screeners: carried.screeners }),
+    ...(carried?.reads === undefined ? {} : { reads: carried.reads }),
+    ...(carried?.velocity === undefined ? {} : { velocity: carried.velocity }),
+    ...(Object.keys(lists).length === 0 ? {} : { lists }),
+    ...(carried?.digests?.client_ip === undefined ? {} : { client_ip_hash: carried.digests.client_ip }),
+    ...(carried?.digests?.identity === undefined ? {} : { identity_hash: carried.digests.identity }),
+    ...(carried?.digests?.on_behalf_identity === undefined
+      ? {}
+      : { on_behalf_identity_hash: carried.digests.on_behalf_identity }),
+  }
+  return Object.keys(facts).length === 0 ? null : facts
+}

@@ -1,0 +1,137 @@
+// What a worker holds of targets and policies: sent once, compiled on first use and a little at a time, so that a large
+// policy does not hold up everyone else's jobs; forgotten when too many. A job whose target or revision is not here is
+// sent back, never decided on a guess.
+import { LRUCache } from 'lru-cache'
+import type { Target } from '../../src/domain/target.ts'
+import { compileDocument } from '../../src/policy/compile.ts'
+import { PolicyUnusableError } from '../../src/policy/errors.ts'
+import { weightOf } from '../../src/policy/revision-cache.ts'
+import type { Steps } from '../../src/policy/steps.ts'
+import type { PolicyDocument } from '../../src/policy/types/document.ts'
+import type { PolicyProgram, SentRevision } from '../../src/policy/types/program.ts'
+
+/** What a job is decided on. */
+export interface Definition {
+  readonly target: Target
+  readonly policy: PolicyProgram
+  /** The shadow revision; null where there is none, `unusable` where it does not compile. */
+  readonly shadow: PolicyProgram | 'unusable' | null
+}
+
+export interface Policies {
+  define(targets: readonly Target[], revisions: readonly SentRevision[]): void
+  /**
+   * Undefined when the target or its revision is not here (anymore); `preparing` while it is being compiled, which goes
+   * on in `prepare`.
+   * @throws PolicyUnusableError when the revision does not compile.
+   */
+  find(targetId: string): Definition | 'preparing' | undefined
+  /** Compiles for a few milliseconds at most. True when something that was being prepared is ready, or was given up. */
+  prepare(): boolean
+}
+
+export interface PoliciesOptions {
+  /** Targets, and revisions, that are kept. */
+  readonly maxEntries: number
+  readonly monotonicMs: () => number
+}
+
+/** Characters of policy text kept in all: what is compiled takes a multiple of it. */
+const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
+/** After this much no further step is begun. The longest step takes some milliseconds. */
+const TURN_MS = 1
+
+interface HeldRevision {
+  /** What keeping it weighs. */
+  readonly weight: number
+  /** Begun when it is first asked for; null once it has ended, and with it what it was compiled from. */
+  steps: Steps<PolicyProgram> | null
+  program: PolicyProgram | null
+  failure: PolicyUnusableError | null
+}
+
+function* compile({ id, document }: SentRevision): Steps<PolicyProgram> {
+  if (document === null) throw new PolicyUnusableError(new Error(`revision ${id} can't be used`))
+  return yield* compileDocument(JSON.parse(document) as PolicyDocument)
+}
+
+export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Policies => {
+  const targets = new LRUCache<string, Target>({ max: maxEntries })
+  const revisions = new LRUCache<string, HeldRevision>({
+    max: maxEntries,
+    maxSize: MAX_SOURCE_CHARACTERS,
+    sizeCalculation: ({ weight }) => weight,
+  })
+  /** Begun, in the order in which they were asked for. */
+  const unfinished = new Set<HeldRevision>()
+
+  /** One turn of work. True when there is nothing left to do for it. */
+  const advance = (held: HeldRevision): boolean => {
+    const giveWayMs = monotonicMs() + TURN_MS
+    try {
+      while (held.steps !== null) {
+        const step = held.steps.next()
+        if (step.done === true) {
+          held.program = step.value
+          held.steps = null
+        } else if (monotonicMs() >= giveWayMs) {
+          return false
+        }
+      }
+    } catch (error) {
+      held.failure = error instanceof PolicyUnusableError ? error : new PolicyUnusableError(error)
+      held.steps = null
+    }
+    return true
+  }
+
+  /** Most policies are small: they are ready after their first turn. */
+  const isReady = (held: HeldRevision): boolean => {
+    if (held.steps === null) return true
+    if (unfinished.has(held)) return false
+    if (advance(held)) return true
+    unfinished.add(held)
+    return false
+  }
+
+  const programOf = ({ program, failure }: HeldRevision): PolicyProgram => {
+    if (program === null) throw failure
+    return program
+  }
+
+  return {
+    define: (newTargets, newRevisions) => {
+      for (const target of newTargets) targets.set(target.id, target)
+      for (const revision of newRevisions) {
+        // A revision is immutable: what is compiled stays good.
+        if (revisions.has(revision.id)) continue
+        revisions.set(revision.id, {
+          weight: weightOf(revision.size),
+          steps: compile(revision),
+          program: null,
+          failure: null,
+        })
+      }
+    },
+    find: (targetId) => {
+      const target = targets.get(targetId)
+      const held = target === undefined ? undefined : revisions.get(target.revisionId)
+      if (target === undefined || held === undefined) return undefined
+      if (target.shadowRevisionId === null) {
+        return isReady(held) ? { target, policy: programOf(held), shadow: null } : 'preparing'
+      }
+      const shadow = revisions.get(target.shadowRevisionId)
+      if (shadow === undefined) return undefined
+      if (!isReady(held) || !isReady(shadow)) return 'preparing'
+      // A shadow that can't be used must not keep the active revision from deciding.
+      return { target, policy: programOf(held), shadow: shadow.program ?? 'unusable' }
+    },
+    prepare: () => {
+      const [held] = unfinished
+      if (held === undefined) return true
+      if (!advance(held)) return false
+      unfinished.delete(held)
+      return true
+    },
+  }
+}

@@ -1,0 +1,69 @@
+// The decision record of one job: what was decided, on what, and what was signed. Personal facts stand in it as keyed
+// hashes only; what is too long for a line of the log as its hash.
+import type { DecisionRecord, RecordedFacts, ShadowVerdict } from '../../src/decisions/types.ts'
+import type { Target } from '../../src/domain/target.ts'
+import type { Verdict } from '../../src/domain/verdict.ts'
+import type { Job } from '../../src/pool/protocol.ts'
+import type { Signatures } from './sign.ts'
+
+/** Bytes of call data that are recorded as they are: what functions commonly take. Replaying needs them. */
+export const RECORDED_DATA_BYTES = 1_024
+/** Characters of recorded facts. With the rest of a record they stay well within the 16 KiB that recovery reads back. */
+const RECORDED_FACTS_CHARACTERS = 6_144
+
+const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
+export interface RecordParts {
+  readonly job: Job
+  readonly target: Target
+  readonly verdict: Verdict
+  readonly signed: Signatures
+  /** Null where the policy asked for nothing. */
+  readonly facts: RecordedFacts | null
+  readonly shadow: ShadowVerdict | null
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+/** As they are, or their hash. */
+export const boundedFacts = (facts: RecordedFacts): RecordedFacts => {
+  const text = JSON.stringify(facts)
+  return text.length <= RECORDED_FACTS_CHARACTERS ? facts : { sha256: Bun.SHA256.hash(text, 'hex') }
+}
+
+export const recordOf = ({ job, target, verdict, signed, facts, shadow, at }: RecordParts): DecisionRecord => {
+  const { data } = job
+  const size = (data.length - 2) / 2
+  return {
+    kind: job.kind,
+    uuid: job.uuid,
+    at,
+    organization: target.organizationId,
+    project: target.projectId,
+    key: job.keyId,
+    request: job.requestId,
+    policy: target.policyId,
+    revision: target.revisionId,
+    verification_hash: target.verificationHash,
+    chain: job.chainName,
+    from: job.from,
+    on_behalf: job.onBehalf === '' ? undefined : job.onBehalf,
+    to: job.to,
+    value: job.value,
+    data_sha256: data === '0x' ? SHA256_OF_NOTHING : Bun.SHA256.hash(Uint8Array.fromHex(data.slice(2)), 'hex'),
+    data_size: size,
+    // Undefined parts are left out of the line; spreading them in costs more than the rest of this.
+    data: size > 0 && size <= RECORDED_DATA_BYTES ? data : undefined,
+    requested: job.requestedAtSeconds,
+    facts: facts ?? undefined,
+    shadow: shadow ?? undefined,
+    compliant: verdict.compliant,
+    rule: verdict.ruleId,
+    code: verdict.compliant ? undefined : verdict.code,
+    message: verdict.compliant ? undefined : verdict.message,
+    expiration: verdict.compliant ? job.expiration : 0,
+    attesters: signed.attesters,
+    signatures: signed.signatures,
+    policy_name: target.policyName,
+  }
+}

@@ -1,0 +1,83 @@
+// Opens what a signing thread needs: the backend, the keys, the log segment of its slot, its digesters.
+import { openSegment } from '../../src/decisions/segment.ts'
+import { slotName } from '../../src/decisions/segment-name.ts'
+import type { SegmentWriter } from '../../src/decisions/types.ts'
+import { warmUpPolicies } from '../../src/policy/warm-up.ts'
+import type { AttesterReference, WorkerSettings } from '../../src/pool/protocol.ts'
+import { SigningError } from '../../src/signing/errors.ts'
+import { loadKeccak256 } from '../../src/signing/keccak.ts'
+import { openKeyring } from '../../src/signing/keyring.ts'
+import { readPassphrases } from '../../src/signing/passphrase.ts'
+import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../../src/signing/secp256k1-backends.ts'
+import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
+import { createStatementDigester } from '../../src/signing/statement.ts'
+import { createTaskDigester } from '../../src/signing/task.ts'
+import type { Keyring, Secp256k1BackendName } from '../../src/signing/types.ts'
+import type { Digesters } from './sign.ts'
+
+/** The worker can't start. `detail` is one line for the operator, without secrets. */
+export class WorkerSetupError extends Error {
+  override readonly name = 'WorkerSetupError'
+  readonly detail: string
+  constructor(detail: string) {
+    super(detail)
+    this.detail = detail
+  }
+}
+
+export interface WorkerParts {
+  /** Name of the secp256k1 backend. */
+  readonly signer: string
+  readonly keyring: Keyring
+  readonly segment: SegmentWriter
+  readonly digesters: Digesters
+  /** Opens another set of keys beside the present one. @throws as openKeyring; PassphraseMissingError */
+  readonly openKeyring: (attesters: readonly AttesterReference[]) => Promise<Keyring>
+}
+
+/** A full disk heals by itself, and the log with it; anything else needs the operator. */
+const HEALING_REASONS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+
+const backendName = (name: string): 'auto' | Secp256k1BackendName => {
+  const known = SECP256K1_BACKEND_NAMES.find((candidate) => candidate === name)
+  if (known === undefined && name !== 'auto') throw new WorkerSetupError(`there is no signing backend ${name}`)
+  return known ?? 'auto'
+}
+
+const openLog = (settings: WorkerSettings, unixMs: () => number): SegmentWriter => {
+  const segment = openSegment({
+    directory: settings.decisionsDirectory,
+    slot: slotName(settings.slot),
+    maxBytes: settings.segmentMaxBytes,
+    sync: settings.decisionsSync,
+    clock: { unixMs },
+  })
+  if (segment.failure !== null && !HEALING_REASONS.has(segment.failure.reason)) {
+    throw new WorkerSetupError(
+      `the decision log in ${settings.decisionsDirectory} can't be written: ${segment.failure.reason}`,
+    )
+  }
+  return segment
+}
+
+/** The line for the operator. Of an error that is not ours only the class is told. */
+export const setupReason = (error: unknown): string => {
+  if (error instanceof SigningError || error instanceof WorkerSetupError) return error.detail
+  return `a signing worker could not start (${error instanceof Error ? error.name : typeof error})`
+}
+
+/** @throws what setupReason puts into words. */
+export const openWorkerParts = async (settings: WorkerSettings, unixMs: () => number): Promise<WorkerParts> => {
+  const { backend } = chooseSecp256k1Backend(backendName(settings.signer))
+  const open = (attesters: readonly AttesterReference[]): Promise<Keyring> =>
+    openKeyring(attesters, () => readPassphrases(settings.passphrase), backend)
+  const keccak = await loadKeccak256()
+  const digesters: Digesters = {
+    statement: createStatementDigester(keccak),
+    task: createTaskDigester(keccak),
+    solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
+  }
+  const keyring = await open(settings.attesters)
+  if (settings.warmUp) warmUpPolicies(() => performance.now())
+  return { signer: backend.name, keyring, segment: openLog(settings, unixMs), digesters, openKeyring: open }
+}

@@ -1,0 +1,115 @@
+// Which keys sign a compliant verdict, and over what. v2: the first active key of the chain's family. v1: as many of the
+// first active EVM keys as the policy's quorum, ascending by address (decisions §2 and §3).
+import type { Target } from '../../src/domain/target.ts'
+import type { Job } from '../../src/pool/protocol.ts'
+import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
+import type { StatementDigester } from '../../src/signing/statement.ts'
+import type { TaskDigester } from '../../src/signing/task.ts'
+import type { EvmAttester, Keyring } from '../../src/signing/types.ts'
+
+/** There are fewer active keys than signatures are needed. */
+export class AttestersMissingError extends Error {
+  override readonly name = 'AttestersMissingError'
+  /** For the caller. */
+  readonly detail: string
+  constructor(detail: string) {
+    super(detail)
+    this.detail = detail
+  }
+}
+
+export interface Signatures {
+  /** Checksummed EVM addresses or base58 public keys, in the order of `signatures`. */
+  readonly attesters: readonly string[]
+  /** 0x-hex. */
+  readonly signatures: readonly string[]
+}
+
+/** Each uses buffers of its own thread. */
+export interface Digesters {
+  readonly statement: StatementDigester
+  readonly task: TaskDigester
+  readonly solanaMessage: SolanaMessageBuilder
+}
+
+/** @throws AttestersMissingError; StatementInvalidError or SignerUnusableError from signing. */
+export type Sign = (job: Job, target: Target) => Signatures
+
+const byAddress = (left: EvmAttester, right: EvmAttester): number => (left.order < right.order ? -1 : 1)
+
+/** The keys that sign for each quorum. The same address twice would be one signer to a contract. */
+const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttester[]) => {
+  const distinct = [...new Map(keyring.evm.map((attester) => [attester.order, attester])).values()]
+  const quorums = new Map<number, readonly EvmAttester[]>()
+  return (quorum) => {
+    const known = quorums.get(quorum)
+    if (known !== undefined) return known
+    if (quorum < 1 || distinct.length < quorum) {
+      throw new AttestersMissingError("not enough attester keys for the policy's quorum")
+    }
+    const chosen = distinct.slice(0, quorum).sort(byAddress)
+    quorums.set(quorum, chosen)
+    return chosen
+  }
+}
+
+/** A signer over one keyring, which must stay open while it is used. */
+export const createSign = (keyring: Keyring, digesters: Digesters): Sign => {
+  const signersFor = createQuorums(keyring)
+  const [evmAttester] = keyring.evm
+  const [solanaAttester] = keyring.solana
+  const missing = (family: string): AttestersMissingError =>
+    new AttestersMissingError(`there is no active attester key for ${family} chains`)
+
+  const signTask: Sign = (job, target) => {
+    const signers = signersFor(target.quorum)
+    const digest = digesters.task({
+      taskId: job.uuid,
+      from: job.from,
+      to: job.to,
+      value: BigInt(job.value),
+      data: job.data,
+      policy: target.verificationHash,
+      quorum: target.quorum,
+      expiry: job.expiration,
+    })
+    return {
+      attesters: signers.map((signer) => signer.address),
+      signatures: signers.map((signer) => signer.signDigest(digest)),
+    }
+  }
+
+  const signEvm: Sign = (job, target) => {
+    if (evmAttester === undefined) throw missing('EVM')
+    const digest = digesters.statement({
+      chainId: job.chainId,
+      uuid: job.uuid,
+      from: job.from,
+      to: job.to,
+      value: BigInt(job.value),
+      data: job.data,
+      policy: target.verificationHash,
+      expirationSeconds: job.expiration,
+    })
+    return { attesters: [evmAttester.address], signatures: [evmAttester.signDigest(digest)] }
+  }
+
+  const signSolana: Sign = (job, target) => {
+    if (solanaAttester === undefined) throw missing('Solana')
+    const message = digesters.solanaMessage({
+      uuid: job.uuid,
+      from: job.from,
+      to: job.to,
+      lamports: BigInt(job.value),
+      data: job.data,
+      policy: target.verificationHash,
+      expirationSeconds: job.expiration,
+    })
+    return { attesters: [solanaAttester.address], signatures: [solanaAttester.signMessage(message)] }
+  }
+
+  return (job, target) => {
+    if (job.kind === 'task') return signTask(job, target)
+    return job.chainFamily === 'solana' ? signSolana(job, target) : signEvm(job, target)
+  }
+}

@@ -1,0 +1,87 @@
+// The lists that a worker's policies see: shared memory that the main thread has filled. A name is looked up among the
+// organization's own lists first, then among the shared ones.
+import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+import { type ListImage, type ListMembers, openListImage } from '../../src/domain/list-image.ts'
+import type { ListReader, ListReaders } from '../../src/policy/types/list-reader.ts'
+
+export interface Lists extends ListReaders {
+  /** New versions replace older ones of the same id; removed ids are forgotten. */
+  update(images: readonly ListImage[], removedIds: readonly string[]): void
+}
+
+interface Held {
+  readonly image: ListImage
+  /** Opened when it is first looked into: most lists of a large deployment are idle. */
+  members: ListMembers | null
+}
+
+type Names = Map<string, Held>
+
+/** @throws DependencyUnavailableError from a reader when a list has changed and the change could not be read. */
+export const createLists = (clock: { unixMs(): number }): Lists => {
+  const byId = new Map<string, Held>()
+  const shared: Names = new Map()
+  const owned = new Map<string, Names>()
+  const readers = new Map<string, ListReader>()
+
+  const readerOf = (organizationId: string): ListReader => {
+    const find = (name: string): Held | undefined => {
+      const held = owned.get(organizationId)?.get(name) ?? shared.get(name)
+      if (held?.image.current === false) throw new DependencyUnavailableError('a list can not be read')
+      return held
+    }
+    return {
+      contains: (name, address) => {
+        const held = find(name)
+        if (held === undefined) return false
+        held.members ??= openListImage(held.image)
+        return held.members.has(address)
+      },
+      ageSeconds: (name) => {
+        const image = find(name)?.image
+        if (image === undefined) return null
+        if (image.keptBy === 'people') return 0
+        if (image.confirmedAtSeconds === null) return null
+        return Math.max(0, Math.floor(clock.unixMs() / 1000) - image.confirmedAtSeconds)
+      },
+    }
+  }
+
+  const forget = (id: string): void => {
+    const held = byId.get(id)
+    if (held === undefined) return
+    byId.delete(id)
+    const { organizationId, name } = held.image
+    const names = organizationId === null ? shared : owned.get(organizationId)
+    // A new list may have taken the name before the old list's removal was told: only its own entry goes.
+    if (names?.get(name) === held) names.delete(name)
+    if (organizationId !== null && names?.size === 0) owned.delete(organizationId)
+  }
+
+  const hold = (image: ListImage): void => {
+    const held: Held = { image, members: null }
+    byId.set(image.id, held)
+    if (image.organizationId === null) {
+      shared.set(image.name, held)
+      return
+    }
+    const names: Names = owned.get(image.organizationId) ?? new Map()
+    names.set(image.name, held)
+    owned.set(image.organizationId, names)
+    if (!readers.has(image.organizationId)) readers.set(image.organizationId, readerOf(image.organizationId))
+  }
+
+  /** No organization has an empty id. */
+  const sharedOnly = readerOf('')
+  return {
+    of: (organizationId) => readers.get(organizationId) ?? sharedOnly,
+    update: (images, removedIds) => {
+      for (const id of removedIds) forget(id)
+      for (const image of images) {
+        forget(image.id)
+        hold(image)
+      }
+      for (const organizationId of readers.keys()) if (!owned.has(organizationId)) readers.delete(organizationId)
+    },
+  }
+}

@@ -1,0 +1,85 @@
+// A policy over the recorded decisions of one organization's policy: what it would change. `countersign policy replay` does
+// the same at the command line.
+import { forEachLine } from '../../src/decisions/forwards.ts'
+import { segmentsSince } from '../../src/decisions/since.ts'
+import { readEntry } from '../../src/decisions/tail.ts'
+import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { type ListImage, openListImage } from '../../src/domain/list-image.ts'
+import { compileSource } from '../../src/policy/compile.ts'
+import { createReplayTally, type ReplayChain, type ReplaySummary, replayDecision } from '../../src/policy/replay.ts'
+import type { ListReader } from '../../src/policy/types/list-reader.ts'
+
+export interface PolicyReplay {
+  readonly directory: string
+  readonly source: string
+  readonly organizationId: string
+  /** Whose decisions. */
+  readonly policyId: string
+  /** Unix milliseconds: from, inclusive, and until, exclusive. */
+  readonly sinceMs: number
+  readonly untilMs: number
+  readonly chains: Readonly<Record<string, ReplayChain>>
+}
+
+export interface PolicyReplayResult extends ReplaySummary {
+  readonly bytes: number
+  /** Lines that are none of ours; `decisions verify` says which. */
+  readonly unreadable: number
+}
+
+/** The lists as they are now. Those of the organization come before shared ones of the same name. */
+const readerOf = (images: readonly ListImage[], nowMs: number): ListReader => {
+  const own = images.filter(({ organizationId }) => organizationId !== null)
+  const shared = images.filter(({ organizationId }) => organizationId === null)
+  const lists = new Map([...shared, ...own].map((image) => [image.name, { image, members: openListImage(image) }]))
+  return {
+    contains: (name, address) => lists.get(name)?.members.has(address) === true,
+    ageSeconds: (name) => {
+      const image = lists.get(name)?.image
+      if (image === undefined) return null
+      if (image.keptBy === 'people') return 0
+      const { confirmedAtSeconds } = image
+      return confirmedAtSeconds === null ? null : Math.max(0, Math.floor(nowMs / 1000) - confirmedAtSeconds)
+    },
+  }
+}
+
+/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors from what reads the log */
+export const replayPolicy = async (
+  { directory, source, organizationId, policyId, sinceMs, untilMs, chains }: PolicyReplay,
+  images: readonly ListImage[],
+  nowMs: number,
+  onProgress: (bytesRead: number, bytesTotal: number) => void,
+): Promise<PolicyReplayResult> => {
+  const { policy } = compileSource(source)
+  const options = {
+    chain: (name: string) => (Object.hasOwn(chains, name) ? chains[name] : undefined),
+    lists: readerOf(images, nowMs),
+  }
+  const tally = createReplayTally()
+  let unreadable = 0
+  let bytes = 0
+  const isWanted = ({ organization, policy, at }: DecisionRecord): boolean =>
+    organization === organizationId && policy === policyId && at >= sinceMs && at < untilMs
+
+  const segments = segmentsSince(directory, sinceMs)
+  const total = segments.reduce((sum, { size }) => sum + size, 0)
+  for (const { slot, name, path, size } of segments) {
+    let isHeader = true
+    const onLine = (line: Buffer): void => {
+      const skip = isHeader
+      isHeader = false
+      if (skip) return
+      const entry = readEntry(slot, name, line)
+      if (entry === null) unreadable += 1
+      else if (entry.record.kind !== 'withheld' && isWanted(entry.record)) {
+        tally.add(entry.record, replayDecision(policy, entry.record, options))
+      }
+    }
+    await forEachLine(path, size, onLine, (read) => {
+      bytes += read
+      onProgress(bytes, total)
+    })
+  }
+  return { ...tally.summary(), bytes, unreadable }
+}

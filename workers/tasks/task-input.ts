@@ -1,0 +1,53 @@
+// What a task's process is given, on its standard input: one line of JSON, then the bytes of the lists that it names. Not
+// on the command line, which is short and which everyone on the machine can read.
+import type { ListImage } from '../../src/domain/list-image.ts'
+
+export interface TaskInput {
+  readonly kind: string
+  /** What the kind takes. */
+  readonly input: Readonly<Record<string, unknown>>
+  readonly lists: readonly ListImage[]
+}
+
+interface ListHead extends Omit<ListImage, 'entries' | 'added' | 'removed'> {
+  /** Bytes of entries, added and removed; null where there are none. */
+  readonly sizes: readonly [number, number | null, number | null]
+}
+
+const NEWLINE = 10
+
+export const encodeTaskInput = ({ kind, input, lists }: TaskInput): Uint8Array => {
+  const heads = lists.map(({ entries, added, removed, ...image }): ListHead => {
+    return { ...image, sizes: [entries.byteLength, added?.byteLength ?? null, removed?.byteLength ?? null] }
+  })
+  const parts = lists.flatMap(({ entries, added, removed }) =>
+    [entries, added, removed].flatMap((buffer) => (buffer === null ? [] : [new Uint8Array(buffer)])),
+  )
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ kind, input, lists: heads })}\n`), ...parts])
+}
+
+export const decodeTaskInput = (bytes: Uint8Array): TaskInput => {
+  const end = bytes.indexOf(NEWLINE)
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as {
+    kind: string
+    input: Record<string, unknown>
+    lists: ListHead[]
+  }
+  let offset = end + 1
+  const take = (size: number): SharedArrayBuffer => {
+    const buffer = new SharedArrayBuffer(size)
+    new Uint8Array(buffer).set(bytes.subarray(offset, offset + size))
+    offset += size
+    return buffer
+  }
+  return {
+    kind: head.kind,
+    input: head.input,
+    lists: head.lists.map(({ sizes: [entries, added, removed], ...image }) => ({
+      ...image,
+      entries: take(entries),
+      added: added === null ? null : take(added),
+      removed: removed === null ? null : take(removed),
+    })),
+  }
+}

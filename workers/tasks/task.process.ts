@@ -1,0 +1,101 @@
+// Entry of a task's process. Reads what it has to do from its input, says how far it is, then what came of it, and ends.
+import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
+import { verifyDecisions } from '../../src/decisions/verify.ts'
+import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import type { ReplayChange } from '../../src/policy/replay.ts'
+import { stayInBackground } from '../background-process.ts'
+import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
+import { decodeTaskInput, type TaskInput } from './task-input.ts'
+import type { TaskMessage } from './task-protocol.ts'
+
+stayInBackground()
+
+const send = (message: TaskMessage): void => void process.send?.(message)
+
+/** As many problems as one page shows; `countersign decisions verify` prints them all. */
+const PROBLEMS_SHOWN = 50
+/** Of what a replay finds, the most frequent. */
+const CHANGES_SHOWN = 200
+const PROGRESS_EVERY_MS = 200
+
+let saidMs = 0
+const sayProgress = (done: number, total: number): void => {
+  if (performance.now() - saidMs < PROGRESS_EVERY_MS) return
+  saidMs = performance.now()
+  send({ type: 'progress', done, total })
+}
+
+const verify = async ({ input }: TaskInput): Promise<Record<string, unknown>> => {
+  const report = await verifyDecisions(String(input['directory']), {
+    onProgress: ({ bytesRead, bytesTotal }) => sayProgress(bytesRead, bytesTotal),
+  })
+  send({ type: 'progress', done: report.bytes, total: report.bytes })
+  const newest = new Map(report.segments.flatMap(({ slot, lastHash }) => (lastHash === null ? [] : [[slot, lastHash]])))
+  return {
+    ok: report.ok,
+    decisions: report.decisions,
+    withheld: report.withheld,
+    bytes: report.bytes,
+    segments: report.segments.length,
+    newest_lines: Object.fromEntries(newest),
+    problems: report.segments
+      .flatMap(({ slot, name, problem }) => (problem === null ? [] : [{ slot, segment: name, ...problem }]))
+      .slice(0, PROBLEMS_SHOWN),
+    warnings: report.segments
+      .flatMap(({ slot, name, warnings }) => warnings.map((detail) => ({ slot, segment: name, detail })))
+      .slice(0, PROBLEMS_SHOWN),
+  }
+}
+
+const showOutcome = ({ compliant, rule }: ReplayChange['from']) => ({
+  verdict: compliant ? 'compliant' : 'denied',
+  rule,
+})
+
+const replay = async ({ input, lists }: TaskInput): Promise<Record<string, unknown>> => {
+  const found = await replayPolicy(input as unknown as PolicyReplay, lists, Date.now(), sayProgress)
+  send({ type: 'progress', done: found.bytes, total: found.bytes })
+  const sum = (changes: readonly ReplayChange[]): number => changes.reduce((total, { count }) => total + count, 0)
+  const otherVerdict = sum(found.changes.filter(({ from, to }) => from.compliant !== to.compliant))
+  return {
+    policy_id: input['policyId'],
+    revision_id: input['revisionId'] ?? null,
+    since: new Date(Number(input['sinceMs'])).toISOString(),
+    until: new Date(Number(input['untilMs'])).toISOString(),
+    decisions: found.decisions,
+    same: found.same,
+    unreadable: found.unreadable,
+    other_rule: sum(found.changes) - otherVerdict,
+    other_verdict: otherVerdict,
+    decided_by_lists: found.byLists,
+    changes: found.changes.slice(0, CHANGES_SHOWN).map(({ from, to, count, examples }) => {
+      return { from: showOutcome(from), to: showOutcome(to), count, examples }
+    }),
+    unknown: found.unknown.slice(0, CHANGES_SHOWN),
+    failed: found.failed.slice(0, CHANGES_SHOWN),
+  }
+}
+
+const KINDS: Readonly<Record<string, (input: TaskInput) => Promise<Record<string, unknown>>>> = {
+  'decisions.verify': verify,
+  'policy.replay': replay,
+}
+
+const failureOf = (error: unknown): string => {
+  if (error instanceof DecisionDirectoryMissingError) return 'there is no decision log yet'
+  if (error instanceof PolicyInvalidError) return 'the policy is not valid any more'
+  return 'the task failed'
+}
+
+process.on('disconnect', () => process.exit(1))
+
+try {
+  const input = decodeTaskInput(await Bun.stdin.bytes())
+  const run = KINDS[input.kind]
+  if (run === undefined) throw new Error('unknown kind')
+  send({ type: 'done', result: await run(input) })
+} catch (error) {
+  send({ type: 'failed', failure: failureOf(error), errorClass: error instanceof Error ? error.name : typeof error })
+}
+// What was sent has left by the time the channel is closed.
+process.disconnect?.()
