@@ -2,6 +2,8 @@
 // folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run.
 // The folders whose tests start services or browsers run file by file: they are the longest, and nothing in them is shared.
 // Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
+// Files in which a test failed run once more at the end, with nothing beside them: four targets at a time can make a
+// machine too slow for a test that is right. What fails again has failed. What passes then is listed, as a test to mend.
 // Skipped tests are listed with their names, which say the missing part. What failed is printed once more before the
 // closing line: of a long log often only the end is kept. Arguments replace the folders.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -14,6 +16,8 @@ const FOLDER_LIMIT_MS = 480_000
 const TARGETS_AT_ONCE = 4
 /** Each of their files is a target by itself. */
 const BY_FILE: ReadonlySet<string> = new Set(['service', 'dashboard', 'portal'])
+/** Failed targets that run once more; where more fail, it is not for want of time. */
+const MOST_RUN_AGAIN = 5
 /** Begun first, so that none of them is alone at the end. */
 const LONGEST = [
   ...['store', 'service', 'dashboard', 'portal', 'identity', 'chain', 'cli', 'conformance', 'pool', 'signing', 'admin'],
@@ -78,17 +82,19 @@ const failuresOf = (printed: string): string[] => {
   return failures
 }
 
-interface FolderResult extends Counts {
+interface Result extends Counts {
   readonly printed: string
+  /** Files with a failed test; none where no report was written. */
+  readonly failedFiles: readonly string[]
 }
 
-const run = async (target: string, index: number): Promise<FolderResult> => {
-  const report = join(folder, `${index}.xml`)
+const run = async (paths: readonly string[], name: string): Promise<Result> => {
+  const report = join(folder, `${name}.xml`)
   // Files: what a run that was killed has started may hold a pipe open.
-  const stdout = join(folder, `${index}.out`)
-  const stderr = join(folder, `${index}.err`)
+  const stdout = join(folder, `${name}.out`)
+  const stderr = join(folder, `${name}.err`)
   const child = Bun.spawn(
-    ['bun', 'test', `--timeout=${TEST_LIMIT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`, target],
+    ['bun', 'test', `--timeout=${TEST_LIMIT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`, ...paths],
     { stdin: 'ignore', stdout: Bun.file(stdout), stderr: Bun.file(stderr), cwd: ROOT },
   )
   const limit = setTimeout(() => child.kill('SIGKILL'), FOLDER_LIMIT_MS)
@@ -98,40 +104,77 @@ const run = async (target: string, index: number): Promise<FolderResult> => {
   const xml = readText(report)
   const count = (attribute: string): number =>
     Number(new RegExp(`<testsuites[^>]* ${attribute}="(\\d+)"`).exec(xml)?.[1] ?? Number.NaN)
-  for (const [, name] of xml.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<skipped/g)) printed += `skipped: ${name}\n`
+  for (const [, test] of xml.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<skipped/g)) printed += `skipped: ${test}\n`
   // No report: it was ended, or a file could not be loaded. That counts as one failure.
-  if (Number.isNaN(count('tests'))) return { passed: 0, failed: 1, skipped: 0, printed }
+  if (Number.isNaN(count('tests'))) return { passed: 0, failed: 1, skipped: 0, printed, failedFiles: [] }
   const skipped = count('skipped')
   const failures = count('failures')
   const failed = Math.max(failures, exitCode === 0 ? 0 : 1)
-  return { passed: count('tests') - failures - skipped, failed, skipped, printed }
+  const failedFiles = new Set(
+    [...xml.matchAll(/<testcase [^>]*file="([^"]*)"[^>]*>\s*<failure/g)].map(([, file = '']) => file),
+  )
+  return { passed: count('tests') - failures - skipped, failed, skipped, printed, failedFiles: [...failedFiles] }
+}
+
+const runAndPrint = async (title: string, paths: readonly string[], name: string): Promise<Result> => {
+  const startedMs = performance.now()
+  const result = await run(paths, name)
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+  process.stdout.write(`${result.printed}\n${title}: ${result.failed === 0 ? 'done' : 'FAILED'} after ${seconds} s\n\n`)
+  return result
+}
+
+/** What the target's failed files do with nothing beside them; without their names, the whole target. */
+const runAgain = async (target: string, before: Result, name: string): Promise<Result> => {
+  const again = await runAndPrint(
+    `${target}, once more`,
+    before.failedFiles.length > 0 ? before.failedFiles : [target],
+    name,
+  )
+  if (before.failedFiles.length === 0) return again
+  return { ...again, passed: before.passed + Math.max(0, before.failed - again.failed), skipped: before.skipped }
+}
+
+const describeFailures = (target: string, { printed }: Result): string => {
+  const found = failuresOf(printed)
+  // None is marked: it was ended, or a file could not be loaded.
+  if (found.length === 0) found.push(printed.split('\n').slice(-FAILURE_LINES).join('\n'))
+  return found.map((failure) => `${target}:\n${failure.trim()}\n\n`).join('')
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
-const total: Counts = { passed: 0, failed: 0, skipped: 0 }
-const failures: string[] = []
+const results = new Map<string, Result>()
 const waiting = [...targets().filter(hasTests).entries()]
 const runLane = async (): Promise<void> => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const [index, target] = next
-    const startedMs = performance.now()
-    const counts = await run(target, index)
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-    const outcome = counts.failed === 0 ? 'done' : 'FAILED'
-    process.stdout.write(`${counts.printed}\n${target}: ${outcome} after ${seconds} s\n\n`)
-    if (counts.failed > 0) {
-      const found = failuresOf(counts.printed)
-      // None is marked: it was ended, or a file could not be loaded.
-      if (found.length === 0) found.push(counts.printed.split('\n').slice(-FAILURE_LINES).join('\n'))
-      failures.push(...found.map((failure) => `${target}:\n${failure.trim()}\n\n`))
-    }
-    total.passed += counts.passed
-    total.failed += counts.failed
-    total.skipped += counts.skipped
+    results.set(target, await runAndPrint(target, [target], String(index)))
   }
 }
 await Promise.all(Array.from({ length: TARGETS_AT_ONCE }, runLane))
+
+const failed = [...results].filter(([, result]) => result.failed > 0)
+let passedAlone = ''
+if (failed.length <= MOST_RUN_AGAIN) {
+  for (const [index, [target, before]] of failed.entries()) {
+    const result = await runAgain(target, before, `again-${index}`)
+    results.set(target, result)
+    if (result.failed === 0) passedAlone += describeFailures(target, before)
+  }
+}
 rmSync(folder, { recursive: true, force: true })
-if (failures.length > 0) process.stdout.write(`What failed, once more:\n\n${failures.join('')}`)
+
+const failures = [...results].filter(([, result]) => result.failed > 0)
+if (passedAlone !== '') process.stdout.write(`What failed at first and passed alone:\n\n${passedAlone}`)
+if (failures.length > 0) {
+  const described = failures.map(([target, result]) => describeFailures(target, result)).join('')
+  process.stdout.write(`What failed, once more:\n\n${described}`)
+}
+const total: Counts = { passed: 0, failed: 0, skipped: 0 }
+for (const { passed, failed, skipped } of results.values()) {
+  total.passed += passed
+  total.failed += failed
+  total.skipped += skipped
+}
 process.stdout.write(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
 process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)
