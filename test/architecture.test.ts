@@ -11,7 +11,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/domain': [],
   'src/telemetry': ['src/domain'],
   'src/policy': ['src/domain'],
-  'src/facts': ['src/domain', 'src/policy/types'],
+  'src/facts': ['src/domain', 'src/policy/types', 'src/policy/sources'],
   'src/signing': ['src/domain'],
   'src/decisions': ['src/domain'],
   'src/pool': ['src/domain', 'src/policy/types', 'src/signing/types.ts', 'src/decisions/types.ts'],

@@ -2,6 +2,7 @@
 // A policy that asks for nothing costs nothing here.
 import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
+import { FACT_SOURCES } from '../policy/sources/all.ts'
 import type { CarriedFacts, ExternalFacts, FactDigests } from '../policy/types/facts.ts'
 import type { FactCollector, FactNeed, FactSubject } from '../policy/types/needs.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
@@ -32,6 +33,8 @@ export type CollectJobFacts = (
 /** An answer waits no longer than this for facts that only a shadow revision needs. */
 const SHADOW_WAIT_MS = 250
 
+const PERSONAL_SOURCES = FACT_SOURCES.flatMap(({ part, digest }) => (digest === null ? [] : [{ part, digest }]))
+
 /** Whether a job of this target carries facts at all. */
 export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: ResolvedTarget): boolean =>
   needs.length > 0 || shadowNeeds.length > 0 || shadowRequires.length > 0 || requires.includes('user_ip')
@@ -61,15 +64,13 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
   const digest = (text: string): string => createHmac('sha256', digestKey).update(text).digest('hex')
 
   const digestsOf = (target: ResolvedTarget, subject: FactSubject, facts: ExternalFacts): FactDigests | null => {
-    const readsIp = target.requires.includes('user_ip')
-    if (!readsIp && facts.identity == null && facts.onBehalfIdentity == null) return null
-    return {
-      ...(readsIp ? { client_ip: digest(`ip ${subject.userIp}`) } : {}),
-      ...(facts.identity == null ? {} : { identity: digest(`identity ${JSON.stringify(facts.identity)}`) }),
-      ...(facts.onBehalfIdentity == null
-        ? {}
-        : { on_behalf_identity: digest(`identity ${JSON.stringify(facts.onBehalfIdentity)}`) }),
+    const digests: Record<string, string> = {}
+    if (target.requires.includes('user_ip')) digests['client_ip'] = digest(`ip ${subject.userIp}`)
+    for (const { part, digest: name } of PERSONAL_SOURCES) {
+      // One word for all of them: the same identity has the same hash, whoever was asked about.
+      if (facts[part] != null) digests[name] = digest(`identity ${JSON.stringify(facts[part])}`)
     }
+    return Object.keys(digests).length === 0 ? null : digests
   }
 
   const collect = (needs: readonly FactNeed[], subject: FactSubject): ExternalFacts | Promise<ExternalFacts> =>

@@ -3,18 +3,13 @@
 import type { DecisionLogError } from './errors.ts'
 
 /**
- * Facts as they were collected; what is personal (the client's address, the identity) as a keyed hash only. `lists` has
- * the addresses that were looked up. Where all of it is too long for a line, there is only its SHA-256.
+ * Facts as they were collected, by part; what is personal (the client's address, the identity) as a keyed hash only, under
+ * a name that ends "_hash". `lists` has the addresses that were looked up. Where all of it is too long for a line, there is
+ * only its SHA-256.
  */
 export interface RecordedFacts {
-  readonly geography?: unknown
-  readonly screeners?: unknown
-  readonly reads?: unknown
-  readonly velocity?: unknown
+  readonly [part: string]: unknown
   readonly lists?: Readonly<Record<string, RecordedList>>
-  readonly client_ip_hash?: string
-  readonly identity_hash?: string
-  readonly on_behalf_identity_hash?: string
   readonly sha256?: string
 }
 

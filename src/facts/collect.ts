@@ -1,26 +1,24 @@
 // Everything a policy asks for beyond the request, from all sources at once, and only what it asks for. What is at hand
 // is answered without waiting; what is not known by the request's deadline, or can't be had, is null.
-import type { WalletAddress } from '../domain/address.ts'
 import type { Clock } from '../domain/time.ts'
-import type { ExternalFacts, GeographyFacts, IdentityFacts, ScreenerFacts } from '../policy/types/facts.ts'
+import { sourceOf } from '../policy/sources/all.ts'
+import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
 import { type FactCollector, type FactNeed, type FactSubject, screenerKey } from '../policy/types/needs.ts'
 import type { ReadValue } from '../policy/types/reads.ts'
+import type { AnswerOf, SourceKind } from '../policy/types/sources.ts'
 import type { ChainReads } from './chain-reads.ts'
-import type { Geography } from './geography.ts'
 import type { Screener } from './screener.ts'
 
-/** The identity behind a wallet, as the identity API sees it. Rejects when it can't be read. */
-export type IdentityOf = (
-  caller: Pick<FactSubject, 'organizationId' | 'environment'>,
-  address: WalletAddress,
-) => KnownIdentity | Promise<KnownIdentity>
+/** What is asked for one source's answer. Null: it can't be had. May throw or reject, which is told and then null. */
+export type Ask<Answer> = (subject: FactSubject) => Answer | null | Promise<Answer | null>
 
-type KnownIdentity = Omit<IdentityFacts, 'level'> & { readonly level: number | null }
+/** By kind of need: the part of the facts that the answer goes to, and what is asked; null: nothing is configured. */
+export type Sources = {
+  readonly [Kind in SourceKind]: Ask<AnswerOf<Kind>> | null
+}
 
 export interface FactCollectorDependencies {
-  /** Null: no file is configured. */
-  readonly geography: Pick<Geography, 'lookup'> | null
-  readonly identity: IdentityOf | null
+  readonly sources: Sources
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   readonly reads: Pick<ChainReads, 'read'>
@@ -32,15 +30,13 @@ export interface FactCollectorDependencies {
 
 /** What becomes of the facts under collection. */
 interface Collected {
-  geography?: GeographyFacts | null
-  identity?: IdentityFacts | null
-  onBehalfIdentity?: IdentityFacts | null
+  readonly answers: Record<string, unknown>
   screeners?: Record<string, ScreenerFacts | null>
   reads?: Record<string, ReadValue | null>
 }
 
 /** The same request, asked about the represented user; about the wallet when it represents nobody. */
-const representedOf = (subject: FactSubject): FactSubject =>
+export const representedOf = (subject: FactSubject): FactSubject =>
   subject.onBehalf === '' ? subject : { ...subject, from: subject.onBehalf }
 
 const setTimer = (milliseconds: number, run: () => void): (() => void) => {
@@ -48,58 +44,54 @@ const setTimer = (milliseconds: number, run: () => void): (() => void) => {
   return () => clearTimeout(timer)
 }
 
-export const createFactCollector = (dependencies: FactCollectorDependencies): FactCollector => {
-  const { geography, identity, screeners, reads, clock, onError, after = setTimer } = dependencies
+/** Puts a value in its place, now or when it comes; it is null until then. */
+const place = <Value>(
+  value: Value | null | Promise<Value | null>,
+  pending: Promise<void>[],
+  put: (value: Value | null) => void,
+): void => {
+  if (!(value instanceof Promise)) {
+    put(value)
+    return
+  }
+  put(null)
+  pending.push(value.then(put))
+}
 
-  const identify = ({
-    organizationId,
-    environment,
-    from,
-  }: FactSubject): IdentityFacts | null | Promise<IdentityFacts | null> => {
-    if (identity === null) return null
-    const toFacts = (known: KnownIdentity): IdentityFacts => ({ ...known, level: known.level ?? 0 })
+/** As they are now: what comes later comes too late, for this request's facts don't change any more. */
+const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
+  ...answers,
+  ...(screeners === undefined ? {} : { screeners: { ...screeners } }),
+  ...(reads === undefined ? {} : { reads: { ...reads } }),
+})
+
+export const createFactCollector = (dependencies: FactCollectorDependencies): FactCollector => {
+  const { sources, screeners, reads, clock, onError, after = setTimer } = dependencies
+  const failed = (error: unknown): null => {
+    onError(error)
+    return null
+  }
+
+  const askSource = (kind: SourceKind, subject: FactSubject): unknown => {
     try {
-      const found = identity({ organizationId, environment }, from as WalletAddress)
-      if (!(found instanceof Promise)) return toFacts(found)
-      return found.then(toFacts, (error: unknown) => {
-        onError(error)
-        return null
-      })
+      const answer = sources[kind]?.(subject) ?? null
+      return answer instanceof Promise ? answer.catch(failed) : answer
     } catch (error) {
-      onError(error)
-      return null
+      return failed(error)
     }
   }
 
-  /** Puts a value in its place, now or when it comes; it is null until then. */
   const collectOne = (need: FactNeed, subject: FactSubject, into: Collected, pending: Promise<void>[]): void => {
-    const place = <Value>(value: Value | Promise<Value>, put: (value: Value | null) => void): void => {
-      if (!(value instanceof Promise)) {
-        put(value)
-        return
-      }
-      put(null)
-      pending.push(value.then(put))
-    }
     switch (need.kind) {
-      case 'geography':
-        into.geography = geography?.lookup(subject.userIp) ?? null
-        break
-      case 'identity':
-        place(identify(subject), (value) => {
-          into.identity = value
-        })
-        break
-      case 'on-behalf-identity':
-        place(identify(representedOf(subject)), (value) => {
-          into.onBehalfIdentity = value
-        })
+      // Looked up in the worker, and kept by the service itself.
+      case 'list':
+      case 'velocity':
         break
       case 'screener': {
         into.screeners ??= {}
         const { screeners: results } = into
         const asked = need.onBehalf === true ? representedOf(subject) : subject
-        place(screeners.get(need.screener)?.screen(asked) ?? null, (value) => {
+        place(screeners.get(need.screener)?.screen(asked) ?? null, pending, (value) => {
           results[screenerKey(need)] = value
         })
         break
@@ -107,14 +99,17 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
       case 'read': {
         into.reads ??= {}
         const { reads: results } = into
-        place(reads.read(need.definition, subject), (value) => {
+        place(reads.read(need.definition, subject), pending, (value) => {
           results[need.read] = value
         })
         break
       }
-      case 'list':
-      case 'velocity':
-        break
+      default: {
+        const part = sourceOf(need.kind).part
+        place(askSource(need.kind, subject), pending, (value) => {
+          into.answers[part] = value
+        })
+      }
     }
   }
 
@@ -128,20 +123,15 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     const cancel = after(Math.max(0, deadlineMs - clock.monotonicMs()), late.resolve)
     await Promise.race([Promise.all(pending), late.promise])
     cancel()
-    // What comes now comes too late: this request's facts don't change any more.
-    return {
-      ...collected,
-      ...(collected.screeners === undefined ? {} : { screeners: { ...collected.screeners } }),
-      ...(collected.reads === undefined ? {} : { reads: { ...collected.reads } }),
-    }
+    return factsOf(collected)
   }
 
   return {
     collect: (needs, subject) => {
-      const collected: Collected = {}
+      const collected: Collected = { answers: {} }
       const pending: Promise<void>[] = []
       for (const need of needs) collectOne(need, subject, collected, pending)
-      return pending.length === 0 ? collected : settle(collected, pending, subject.deadlineMs)
+      return pending.length === 0 ? factsOf(collected) : settle(collected, pending, subject.deadlineMs)
     },
   }
 }

@@ -1,77 +1,22 @@
 // The facts of one test, under the names that rules read them by.
 import { parseEvmAddress, parseSolanaAddress } from '../domain/address.ts'
 import { createMappingReader, type DocumentContext, type MappingReader, verbatimText } from './document-reader.ts'
-import {
-  LiteralMalformedError,
-  parseAddressLiteral,
-  parseDurationLiteral,
-  parseTimestampLiteral,
-  parseUint256Literal,
-} from './literals.ts'
+import { LiteralMalformedError, parseAddressLiteral, parseDurationLiteral, parseTestCount } from './literals.ts'
+import { FACT_SOURCES } from './sources/all.ts'
 import { parseTestAmount } from './test-amount.ts'
 import type { PolicyRead, PolicyTest, TestList } from './types/document.ts'
-import type { ExternalFacts, GeographyFacts, IdentityFacts, ScreenerFacts, VelocityFacts } from './types/facts.ts'
+import type { ExternalFacts, ScreenerFacts, VelocityFacts } from './types/facts.ts'
 import type { ReadType, ReadValue } from './types/reads.ts'
+import type { SourceAnswers } from './types/sources.ts'
 
 type TestFacts = Pick<PolicyTest, 'external' | 'lists'>
 
-const LEVEL_MAX = 3
-const PARTS = ['client', 'identity', 'onBehalf', 'screeners', 'reads', 'velocity', 'lists'] as const
-
-const matching =
-  (pattern: RegExp, rule: string) =>
-  (text: string): string => {
-    if (pattern.test(text)) return text
-    throw new LiteralMalformedError(rule)
-  }
-const parseCountry = matching(/^[A-Z]{2}$/, 'a country is two capital letters (ISO 3166-1)')
-const parseRegion = matching(/^[A-Z]{2}-[A-Z0-9]{1,3}$/, 'a region is a country and a region (ISO 3166-2)')
-
-const parseCount = (text: string): number => {
-  const count = Number(parseUint256Literal(text).value)
-  if (Number.isSafeInteger(count)) return count
-  throw new LiteralMalformedError('the number is too large')
-}
+const PARTS: readonly string[] = [...FACT_SOURCES.map(({ group }) => group), 'screeners', 'reads', 'velocity', 'lists']
 
 const parseScore = (text: string): number => {
   const score = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(score)) return score
   throw new LiteralMalformedError('a score is a whole number')
-}
-
-const readClient = (reader: MappingReader): GeographyFacts => {
-  const flags = ['anonymous', 'vpn', 'proxy', 'tor', 'hosting'] as const
-  reader.refuseUnknownKeys(['country', 'region', ...flags])
-  const flag = (key: string): boolean | null => (reader.has(key) ? reader.bool(key) : null)
-  return {
-    country: reader.has('country') ? reader.parsed('country', parseCountry) : null,
-    region: reader.has('region') ? reader.parsed('region', parseRegion) : null,
-    anonymous: flag('anonymous'),
-    vpn: flag('vpn'),
-    proxy: flag('proxy'),
-    tor: flag('tor'),
-    hosting: flag('hosting'),
-  }
-}
-
-const readIdentity = (reader: MappingReader): IdentityFacts => {
-  reader.refuseUnknownKeys(['verified', 'type', 'level', 'verified_at'])
-  const verified = reader.has('verified')
-    ? reader.bool('verified')
-    : reader.complainOf('verified', 'verified is missing')
-  if (verified !== true) return { verified: false, type: null, level: 0, verifiedAtSeconds: null }
-  const type = reader.has('type') ? reader.text('type', 16) : 'individual'
-  if (type !== null && type !== 'individual' && type !== 'business') {
-    reader.complainOf('type', 'type is individual or business')
-  }
-  const level = reader.has('level') ? reader.parsed('level', parseCount) : 1
-  if (level !== null && (level < 1 || level > LEVEL_MAX)) reader.complainOf('level', 'level is 1, 2 or 3')
-  return {
-    verified,
-    type: type === 'business' ? 'business' : 'individual',
-    level: level ?? 1,
-    verifiedAtSeconds: reader.has('verified_at') ? reader.parsed('verified_at', parseTimestampLiteral) : null,
-  }
 }
 
 const readTexts = (context: DocumentContext, reader: MappingReader, key: string): readonly string[] => {
@@ -102,7 +47,7 @@ const parseReadValue = (type: ReadType, text: string): ReadValue => {
 const readVelocity = (reader: MappingReader): VelocityFacts => {
   reader.refuseUnknownKeys(['count', 'value'])
   return {
-    count: (reader.has('count') ? reader.parsed('count', parseCount) : null) ?? 0,
+    count: (reader.has('count') ? reader.parsed('count', parseTestCount) : null) ?? 0,
     value: (reader.has('value') ? reader.parsed('value', parseTestAmount) : null) ?? '0',
   }
 }
@@ -150,14 +95,15 @@ export const readTestFacts = (
   const facts = test.mapping('facts', 'facts')
   if (facts === null) return null
   facts.refuseUnknownKeys(PARTS)
-  const part = <Value>(key: string, read: (reader: MappingReader) => Value): Value | null => {
-    const reader = facts.has(key) ? facts.mapping(key, key) : null
-    return reader === null ? null : read(reader)
-  }
+  // What a test does not give can't be had.
+  const answers: SourceAnswers = Object.fromEntries(
+    FACT_SOURCES.map(({ part, group, readTest }) => {
+      const reader = facts.has(group) ? facts.mapping(group, group) : null
+      return [part, reader === null ? null : readTest(reader)]
+    }),
+  )
   const external: ExternalFacts = {
-    geography: part('client', readClient),
-    identity: part('identity', readIdentity),
-    onBehalfIdentity: part('onBehalf', readIdentity),
+    ...answers,
     screeners: readEach(facts, 'screeners', (members, name) => {
       const reader = members.mapping(name, 'a screener')
       return reader === null ? null : readScreener(context, reader)

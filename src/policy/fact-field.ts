@@ -2,6 +2,7 @@
 import type { OptionalField } from '../domain/target.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { FactNeed } from './types/needs.ts'
+import { Uint256 } from './uint256.ts'
 
 export type FactType =
   | 'address'
@@ -58,6 +59,8 @@ export const isOfType = (
       return typeof value === 'bigint'
     case 'string':
       return isText(value)
+    case 'uint256':
+      return value instanceof Uint256
     case 'list<string>':
       return Array.isArray(value) && value.length <= LENGTH_MAX && value.every(isText)
     default:

@@ -2,7 +2,7 @@
 // sources it needs and the documentation's table are all derived. Values are made when they are read, and only then.
 import type { AddressValue } from './address-value.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
-import { client, identity, onBehalfIdentity } from './source-facts.ts'
+import { FACT_SOURCES } from './sources/all.ts'
 import { durationValue } from './syntax.ts'
 import type { Uint256 } from './uint256.ts'
 
@@ -69,7 +69,7 @@ const call = {
   },
 } satisfies FactGroup
 
-export const FACTS: Readonly<Record<string, FactGroup>> = {
+const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
   wallet: {
     address: {
       type: 'address',
@@ -88,7 +88,6 @@ export const FACTS: Readonly<Record<string, FactGroup>> = {
       description: 'That user’s wallet; wallet.address when the request names nobody.',
       read: (evaluation): AddressValue => evaluation.represented,
     },
-    ...onBehalfIdentity,
   },
   chain: {
     name: {
@@ -144,7 +143,14 @@ export const FACTS: Readonly<Record<string, FactGroup>> = {
     },
   },
   call,
-  client,
-  identity,
   request,
 }
+
+const withSources = (): Readonly<Record<string, FactGroup>> => {
+  const groups: Record<string, FactGroup> = { ...REQUEST_FACTS }
+  for (const { group, facts } of FACT_SOURCES) groups[group] = { ...groups[group], ...facts }
+  return groups
+}
+
+/** By first name: what the request itself has, and what each source tells of it. */
+export const FACTS: Readonly<Record<string, FactGroup>> = withSources()

@@ -3,40 +3,8 @@
 import { CONSTANT_KINDS } from './constants.ts'
 import { READ_KINDS } from './document-reads.ts'
 import { POLICY_LIMITS } from './limits.ts'
-
-type Schema = Readonly<Record<string, unknown>>
-
-const text = (description: string, maxLength: number): Schema => ({
-  type: 'string',
-  minLength: 1,
-  maxLength,
-  description,
-})
-const object = (
-  description: string,
-  required: readonly string[],
-  properties: Readonly<Record<string, Schema>>,
-): Schema => ({
-  type: 'object',
-  description,
-  required,
-  properties,
-  additionalProperties: false,
-})
-const list = (description: string, items: Schema, maxItems: number): Schema => ({
-  type: 'array',
-  description,
-  items,
-  maxItems,
-})
-/** A value that may be written with or without quotes. */
-const scalar = (description: string): Schema => ({ type: ['string', 'number', 'boolean'], description })
-const amount = (description: string): Schema => ({ type: ['string', 'number'], description })
-const duration = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^([0-9]{1,10}[hms]){1,3}$',
-  description,
-})
+import { amount, duration, flag, list, object, type Schema, scalar, text } from './schema-shapes.ts'
+import { FACT_SOURCES } from './sources/all.ts'
 
 const NAME = '^[a-z][a-z0-9_]{0,63}$'
 const named = (description: string, members: Schema, maxProperties: number): Schema => ({
@@ -127,25 +95,8 @@ const read: Schema = object('State on chain that rules name as reads.<name>.', [
   },
 })
 
-const flag: Schema = { type: 'boolean' }
-const identityMembers: Readonly<Record<string, Schema>> = {
-  verified: flag,
-  type: { enum: ['individual', 'business'] },
-  level: { type: 'integer', minimum: 1, maximum: 3 },
-  verified_at: { type: 'string' },
-}
 const testFacts: Schema = object('What the sources say. What is left out is not available.', [], {
-  client: object('Geography of user_ip.', [], {
-    country: { type: 'string', pattern: '^[A-Z]{2}$' },
-    region: { type: 'string', pattern: '^[A-Z]{2}-[A-Z0-9]{1,3}$' },
-    anonymous: flag,
-    vpn: flag,
-    proxy: flag,
-    tor: flag,
-    hosting: flag,
-  }),
-  identity: object('Who the wallet belongs to.', ['verified'], identityMembers),
-  onBehalf: object('Who the represented user is.', ['verified'], identityMembers),
+  ...Object.fromEntries(FACT_SOURCES.map(({ group, testSchema }) => [group, testSchema])),
   screeners: {
     type: 'object',
     description: 'By name; "onBehalf.name" is what it says of onBehalf.address.',

@@ -9,6 +9,21 @@ export class LiteralMalformedError extends Error {
   override readonly name = 'LiteralMalformedError'
 }
 
+/** A whole number that a document's test gives. */
+export const parseTestCount = (text: string): number => {
+  const count = Number(parseUint256Literal(text).value)
+  if (Number.isSafeInteger(count)) return count
+  throw new LiteralMalformedError('the number is too large')
+}
+
+/** Reads a text as it is. @throws LiteralMalformedError with the rule where the pattern does not fit */
+export const matchingText =
+  (pattern: RegExp, rule: string) =>
+  (text: string): string => {
+    if (pattern.test(text)) return text
+    throw new LiteralMalformedError(rule)
+  }
+
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
 /** `0x` and 40 hex digits in any case, or base58 of 32 bytes exactly as written: base58 is never case-folded. */

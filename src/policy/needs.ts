@@ -1,12 +1,11 @@
 // What a policy asks for beyond the request, gathered from its rules: each source once, in an order that does not depend
 // on the rules'.
+import { FACT_SOURCES } from './sources/all.ts'
 import { type FactNeed, type ListNeed, screenerKey } from './types/needs.ts'
 
 const ORDER: readonly FactNeed['kind'][] = [
   'list',
-  'geography',
-  'identity',
-  'on-behalf-identity',
+  ...FACT_SOURCES.map(({ kind }) => kind),
   'screener',
   'read',
   'velocity',

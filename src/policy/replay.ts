@@ -6,7 +6,8 @@ import type { Verdict } from '../domain/verdict.ts'
 import { ALLOW_LIST_RULE, DENY_LIST_RULE } from './duties.ts'
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
-import type { EvaluationFacts, ExternalFacts } from './types/facts.ts'
+import { recordedAnswersOf } from './recorded-facts.ts'
+import type { EvaluationFacts } from './types/facts.ts'
 import type { ListReader } from './types/list-reader.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
@@ -27,11 +28,9 @@ export interface ReplayableDecision {
   readonly rule: string | null
 }
 
+/** By part of the facts, as recorded. */
 export interface ReplayableFacts {
-  readonly geography?: unknown
-  readonly screeners?: unknown
-  readonly reads?: unknown
-  readonly velocity?: unknown
+  readonly [part: string]: unknown
   readonly lists?: Readonly<
     Record<string, { readonly age: number | null; readonly in: readonly string[]; readonly out: readonly string[] }>
   >
@@ -85,12 +84,6 @@ const readerOf = (recorded: ReplayableFacts['lists'], current: ListReader | null
 const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions): EvaluationFacts => {
   const known = chain(decision.chain)
   const { facts, data, data_size, requested } = decision
-  const external = {
-    geography: facts?.geography,
-    screeners: facts?.screeners,
-    reads: facts?.reads,
-    velocity: facts?.velocity,
-  } as ExternalFacts
   return {
     chainName: decision.chain,
     get chainFamily() {
@@ -114,7 +107,7 @@ const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions):
       throw UNRECORDED_CLIENT
     },
     nowSeconds: requested ?? Math.floor(decision.at / 1000),
-    external,
+    external: recordedAnswersOf(facts ?? {}),
     lists: readerOf(facts?.lists, lists),
   }
 }

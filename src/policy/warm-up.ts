@@ -1,6 +1,7 @@
 // Evaluates a policy of every kind of operation often enough that a thread has compiled the evaluator and the decoder
 // before its first job: a costly policy takes many times as long in a thread that has evaluated nothing yet.
 import { compilePolicy } from './compile.ts'
+import { GEOGRAPHY } from './sources/geography.ts'
 import type { EvaluationFacts } from './types/facts.ts'
 import type { ListReader } from './types/list-reader.ts'
 
@@ -80,15 +81,7 @@ export const WARM_UP_FACTS: EvaluationFacts = {
   nowSeconds: 1_800_000_000,
   lists: LISTS,
   external: {
-    geography: {
-      country: 'US',
-      region: null,
-      anonymous: null,
-      vpn: null,
-      proxy: null,
-      tor: null,
-      hosting: null,
-    },
+    geography: GEOGRAPHY.example,
     screeners: { any: { flagged: false, score: 1, categories: ['a', 'b', 'c'] } },
     velocity: { '3600': { count: 1, value: '1' } },
   },

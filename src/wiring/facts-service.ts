@@ -4,9 +4,10 @@ import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import { createChainReads, type ReadableChain } from '../facts/chain-reads.ts'
-import { createFactCollector, type IdentityOf } from '../facts/collect.ts'
+import { createFactCollector } from '../facts/collect.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createGeography, type Geography } from '../facts/geography.ts'
+import { type IdentityOf, identitySources } from '../facts/identity.ts'
 import { createListRefresher, type ListRefresher, type RefreshResult } from '../facts/lists/refresh-list.ts'
 import { createServedLists, type ServedList } from '../facts/lists/serve-lists.ts'
 import { createScreener } from '../facts/screener.ts'
@@ -129,8 +130,10 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
 
   return {
     collector: createFactCollector({
-      geography,
-      identity: identityOf,
+      sources: {
+        geography: geography === null ? null : ({ userIp }) => geography.lookup(userIp),
+        ...identitySources(identityOf),
+      },
       screeners,
       reads,
       clock,

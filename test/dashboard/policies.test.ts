@@ -58,10 +58,10 @@ describe('what the pages work out themselves', () => {
   })
 
   test('what sources answer is a JSON object, with the lists apart', () => {
-    const needs = [{ kind: 'geography' }, { kind: 'list', list: 'sanctions' }, { kind: 'list', list: 'other' }]
-    const given = parseFacts(exampleFacts({ needs } as never))
-    expect(Object.keys(given?.facts ?? {})).toEqual(['geography'])
-    expect(Object.keys(given?.lists ?? {})).toEqual(['sanctions', 'other'])
+    const lists = { sanctions: { addresses: [], age_seconds: 0 } }
+    const facts = { geography: { country: 'US' } }
+    expect(parseFacts(exampleFacts({ example_facts: { ...facts, lists } } as never))).toEqual({ facts, lists })
+    expect(exampleFacts({ example_facts: {} } as never)).toBe('')
     expect(parseFacts('[]')).toBeNull()
     expect(parseFacts('{')).toBeNull()
     expect(parseFacts(' ')).toEqual({})

@@ -1,7 +1,8 @@
 // Facts from all sources: only what is asked for, at once where it is at hand, and null where it can't be had.
 import { describe, expect, test } from 'bun:test'
-import { createFactCollector, type FactCollectorDependencies } from '../../src/facts/collect.ts'
+import { createFactCollector, type FactCollectorDependencies, type Sources } from '../../src/facts/collect.ts'
 import { GEOGRAPHY_UNKNOWN } from '../../src/facts/geography-record.ts'
+import { identitySources } from '../../src/facts/identity.ts'
 import type { GeographyFacts, ScreenerFacts } from '../../src/policy/types/facts.ts'
 import type { FactNeed } from '../../src/policy/types/needs.ts'
 import type { ReadDefinition, ReadValue } from '../../src/policy/types/reads.ts'
@@ -22,21 +23,24 @@ const PLACE: GeographyFacts = { ...GEOGRAPHY_UNKNOWN, country: 'DE' }
 const PERSON = { verified: true, type: 'individual', level: 2, verifiedAtSeconds: 5 } as const
 const SCREENED: ScreenerFacts = { flagged: false, score: 1, categories: null }
 
-const create = (overrides: Partial<FactCollectorDependencies> = {}) => {
+type Overrides = Partial<Omit<FactCollectorDependencies, 'sources'>> & { readonly sources?: Partial<Sources> }
+
+const create = ({ sources, ...overrides }: Overrides = {}) => {
   const clock = createManualClock()
   const asked: string[] = []
   const errors: unknown[] = []
   const timers: { readonly ms: number; readonly run: () => void; cancelled: boolean }[] = []
   const collector = createFactCollector({
-    geography: {
-      lookup: (ip) => {
-        asked.push(`geography ${ip}`)
+    sources: {
+      geography: ({ userIp }) => {
+        asked.push(`geography ${userIp}`)
         return PLACE
       },
-    },
-    identity: ({ organizationId, environment }, address) => {
-      asked.push(`identity ${organizationId} ${environment} ${address}`)
-      return PERSON
+      ...identitySources(({ organizationId, environment }, address) => {
+        asked.push(`identity ${organizationId} ${environment} ${address}`)
+        return PERSON
+      }),
+      ...sources,
     },
     screeners: new Map([
       [
@@ -117,7 +121,7 @@ describe('collected facts', () => {
     const screened = Promise.withResolvers<ScreenerFacts | null>()
     const value = Promise.withResolvers<ReadValue | null>()
     const { timers, collector } = create({
-      identity: async () => ({ verified: false, type: null, level: null, verifiedAtSeconds: null }),
+      sources: identitySources(async () => ({ verified: false, type: null, level: null, verifiedAtSeconds: null })),
       screeners: new Map([['risk', { screen: () => screened.promise }]]),
       reads: { read: () => value.promise },
     })
@@ -156,8 +160,7 @@ describe('collected facts', () => {
 
   test('that can’t be had are null: no file, no such screener, a source that fails', async () => {
     const { errors, collector } = create({
-      geography: null,
-      identity: () => Promise.reject(new Error('the store is locked')),
+      sources: { geography: null, ...identitySources(() => Promise.reject(new Error('the store is locked'))) },
       screeners: new Map(),
       reads: { read: () => null },
     })
@@ -169,12 +172,14 @@ describe('collected facts', () => {
     })
     expect(errors).toHaveLength(1)
     const throwing = create({
-      identity: () => {
+      sources: identitySources(() => {
         throw new Error('a fault')
-      },
+      }),
     })
     expect(throwing.collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
-    expect(create({ identity: null }).collector.collect([IDENTITY], subjectOf())).toEqual({ identity: null })
+    expect(create({ sources: { identity: null } }).collector.collect([IDENTITY], subjectOf())).toEqual({
+      identity: null,
+    })
   })
 
   test('keep reads of different names apart', () => {

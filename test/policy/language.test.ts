@@ -69,12 +69,12 @@ describe('refused', () => {
     [
       'an unknown name',
       'sender == client.ip',
-      '"sender" is unknown; there are: wallet, onBehalf, chain, target, tx, call, client, identity, request, constants, reads, velocity',
+      '"sender" is unknown; there are: wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity',
     ],
     [
       'a name of every object',
       'constructor == client.ip',
-      '"constructor" is unknown; there are: wallet, onBehalf, chain, target, tx, call, client, identity, request, constants, reads, velocity',
+      '"constructor" is unknown; there are: wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity',
     ],
     ['a field of every object', 'wallet.constructor == client.ip', 'wallet has no "constructor"; it has: address'],
     ['the prototype', 'wallet.__proto__ == client.ip', 'wallet has no "__proto__"; it has: address'],

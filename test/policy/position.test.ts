@@ -123,7 +123,7 @@ test('a document that was read before is refused with positions inside its expre
       column: 2,
       pointer: '/rules/0/deny',
       message:
-        '"nope" is unknown; there are: wallet, onBehalf, chain, target, tx, call, client, identity, request, constants, reads, velocity',
+        '"nope" is unknown; there are: wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity',
     },
   ])
 })

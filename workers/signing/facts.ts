@@ -1,5 +1,6 @@
 // The facts of one job, as its policy reads them and as its record shows them.
 import type { RecordedFacts, RecordedList } from '../../src/decisions/types.ts'
+import { shownFactsOf } from '../../src/policy/recorded-facts.ts'
 import type { CarriedFacts, EvaluationFacts, ExternalFacts, RequestFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import type { Job } from '../../src/pool/protocol.ts'
@@ -69,16 +70,8 @@ export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | nu
 export const recordedFactsOf = (carried: CarriedFacts | null, journal: ListJournal | null): RecordedFacts | null => {
   const lists = journal?.recorded() ?? {}
   const facts: RecordedFacts = {
-    ...(carried?.geography === undefined ? {} : { geography: carried.geography }),
-    ...(carried?.screeners === undefined ? {} : { screeners: carried.screeners }),
-    ...(carried?.reads === undefined ? {} : { reads: carried.reads }),
-    ...(carried?.velocity === undefined ? {} : { velocity: carried.velocity }),
+    ...(carried === null ? {} : shownFactsOf(carried)),
     ...(Object.keys(lists).length === 0 ? {} : { lists }),
-    ...(carried?.digests?.client_ip === undefined ? {} : { client_ip_hash: carried.digests.client_ip }),
-    ...(carried?.digests?.identity === undefined ? {} : { identity_hash: carried.digests.identity }),
-    ...(carried?.digests?.on_behalf_identity === undefined
-      ? {}
-      : { on_behalf_identity_hash: carried.digests.on_behalf_identity }),
   }
   return Object.keys(facts).length === 0 ? null : facts
 }

@@ -4,7 +4,9 @@ import type { RecordedFacts } from '../../decisions/types.ts'
 import { FieldMissingError } from '../../domain/errors.ts'
 import { PolicyInvalidError } from '../../policy/errors.ts'
 import { runPolicyTests } from '../../policy/policy-tests.ts'
+import { recordedAnswersOf } from '../../policy/recorded-facts.ts'
 import { draftRevision } from '../../policy/revision.ts'
+import { FACT_SOURCES, sourceOf } from '../../policy/sources/all.ts'
 import type { ExternalFacts } from '../../policy/types/facts.ts'
 import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -13,6 +15,7 @@ import { SubjectUnknownError } from '../errors.ts'
 import { knownSources } from '../policies/find.ts'
 import { POLICY_ISSUE as ISSUE, showIssues, WARNINGS } from '../policies/issue.ts'
 import { withLists } from '../policies/lists-on-demand.ts'
+import { exampleFactsOf, wordsOf } from '../policies/needs-shown.ts'
 import { decodeSimulatedRequest, SIMULATED_REQUEST } from '../policies/request-facts.ts'
 import { simulatePolicy } from '../policies/simulate.ts'
 import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
@@ -40,6 +43,10 @@ const CHECKED = named(
     rules: Type.Array(RULE),
     requires: Type.Array(Type.String(), { description: 'Request fields that a caller has to send' }),
     needs: Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'Sources beyond the request' }),
+    asks_for: Type.Array(Type.String(), { description: 'The same in words' }),
+    example_facts: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'An answer for each of them, to try the policy with: `facts` and `lists` of a simulation',
+    }),
     tests: Type.Integer(),
   }),
 )
@@ -54,6 +61,8 @@ const showChecked = ({ document, requires, needs }: CompiledPolicy) => ({
   rules: document.rules.map(({ id, kind, expression, code, message }) => ({ id, kind, expression, code, message })),
   requires: [...requires],
   needs: needs.map(showNeed),
+  asks_for: [...new Set(needs.map(wordsOf))],
+  example_facts: exampleFactsOf(needs),
   tests: document.tests.length,
 })
 
@@ -143,26 +152,26 @@ const trialOf = async (
 
 /** Whether it has to be asked for: it was neither given nor recorded. */
 const isUnknown =
-  ({ geography, identity, onBehalfIdentity, screeners, reads }: ExternalFacts) =>
+  (facts: ExternalFacts) =>
   (need: FactNeed): boolean => {
     switch (need.kind) {
-      case 'geography':
-        return geography === undefined
-      case 'identity':
-        return identity === undefined
-      case 'on-behalf-identity':
-        return onBehalfIdentity === undefined
-      case 'screener':
-        return screeners?.[screenerKey(need)] === undefined
-      case 'read':
-        return reads?.[need.read] === undefined
-      default:
+      case 'list':
+      case 'velocity':
         return false
+      case 'screener':
+        return facts.screeners?.[screenerKey(need)] === undefined
+      case 'read':
+        return facts.reads?.[need.read] === undefined
+      default:
+        return facts[sourceOf(need.kind).part] === undefined
     }
   }
 
-/** Somebody else answers it, for money or within a quota. */
-const isOutside = ({ kind }: FactNeed): boolean => kind === 'screener' || kind === 'read'
+const METERED: ReadonlySet<FactNeed['kind']> = new Set([
+  'screener',
+  'read',
+  ...FACT_SOURCES.flatMap(({ kind, metered }) => (metered ? [kind] : [])),
+])
 
 const nameOf = (need: FactNeed): string =>
   need.kind === 'screener' ? need.screener : need.kind === 'read' ? need.read : need.kind
@@ -203,8 +212,7 @@ export const POLICY_TRIAL_ROUTES = [
       decision: Type.Optional(Type.String({ maxLength: 36, description: 'uuid of a recorded decision' })),
       facts: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description:
-            'geography, identity, onBehalfIdentity, screeners, reads, velocity: as the documents’ own tests have them',
+          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: as the documents’ own tests have them`,
         }),
       ),
       lists: Type.Optional(
@@ -224,10 +232,11 @@ export const POLICY_TRIAL_ROUTES = [
       const policy = await compiledOf(services, organization.id, body)
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
       const facts = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
-      const { geography, screeners, reads, velocity } = recorded
-      const known = { geography, screeners, reads, velocity, ...body.facts } as ExternalFacts
+      const known: ExternalFacts = { ...recordedAnswersOf(recorded), ...body.facts }
       const unknown = policy.needs.filter(isUnknown(known))
-      const unasked = mayIn(actor, organization.id, 'organization-admin') ? [] : unknown.filter(isOutside)
+      const unasked = mayIn(actor, organization.id, 'organization-admin')
+        ? []
+        : unknown.filter(({ kind }) => METERED.has(kind))
       const asked = unknown.filter((need) => !unasked.includes(need))
       const collected = await services.policyFacts.collect(asked, {
         ...facts,

@@ -1,6 +1,7 @@
 // What a verdict rests on: the request, and what was collected for it. Source: decisions §4.
 import type { ListReader } from './list-reader.ts'
 import type { ReadValue } from './reads.ts'
+import type { SourceAnswers } from './sources.ts'
 
 /** Everything a rule may read about one request. Values are canonical (see domain/address.ts). */
 export interface RequestFacts {
@@ -69,11 +70,7 @@ export interface VelocityFacts {
  * What was collected for one request: plain JSON, since it travels to a worker as text. A part that was asked for and
  * can't be had is null, and a rule that reads it then fails (503); a part that was not asked for is left out.
  */
-export interface ExternalFacts {
-  readonly geography?: GeographyFacts | null
-  readonly identity?: IdentityFacts | null
-  /** Of the represented user, or of the wallet when it represents nobody. */
-  readonly onBehalfIdentity?: IdentityFacts | null
+export interface ExternalFacts extends SourceAnswers {
   /** By screenerKey (needs.ts). */
   readonly screeners?: Readonly<Record<string, ScreenerFacts | null>>
   /** By the document's name of the read. */
@@ -83,11 +80,7 @@ export interface ExternalFacts {
 }
 
 /** Keyed hashes of what is personal, so that the decision log can show what a verdict rested on without saying it. */
-export interface FactDigests {
-  readonly client_ip?: string
-  readonly identity?: string
-  readonly on_behalf_identity?: string
-}
+export type FactDigests = Readonly<Record<string, string>>
 
 /** What travels with a job. */
 export interface CarriedFacts extends ExternalFacts {

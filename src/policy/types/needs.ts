@@ -1,19 +1,13 @@
 // What a policy asks for beyond the request, and who collects it. Source: decisions §4.
 import type { ExternalFacts, RequestFacts } from './facts.ts'
 import type { ReadDefinition } from './reads.ts'
+import type { SourceKind } from './sources.ts'
 
 /**
  * What a compiled policy asks for beyond the request itself. Plain JSON, without repeats, in a fixed order; a policy that
  * asks for nothing has none, and costs nothing.
  */
-export type FactNeed =
-  | ListNeed
-  | GeographyNeed
-  | IdentityNeed
-  | OnBehalfIdentityNeed
-  | ScreenerNeed
-  | ReadNeed
-  | VelocityNeed
+export type FactNeed = ListNeed | SourceNeed | ScreenerNeed | ReadNeed | VelocityNeed
 
 /** Looked up in the worker by a ListReader: nothing has to be collected. */
 export interface ListNeed {
@@ -24,19 +18,9 @@ export interface ListNeed {
   readonly maxAgeSeconds: number | null
 }
 
-/** Where the client's address is, and whether it is an anonymous network's. */
-export interface GeographyNeed {
-  readonly kind: 'geography'
-}
-
-/** Who the wallet belongs to. */
-export interface IdentityNeed {
-  readonly kind: 'identity'
-}
-
-/** Who the represented user is, or the wallet when it represents nobody. */
-export interface OnBehalfIdentityNeed {
-  readonly kind: 'on-behalf-identity'
+/** One answer of a source (sources/all.ts), the same for all rules. */
+export interface SourceNeed {
+  readonly kind: SourceKind
 }
 
 /** What a configured screener says of the wallet, or of the represented user. */

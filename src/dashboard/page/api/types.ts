@@ -201,6 +201,10 @@ export interface CheckedPolicy {
   readonly requires: readonly string[]
   /** Sources beyond the request */
   readonly needs: readonly Readonly<Record<string, unknown>>[]
+  /** The same in words */
+  readonly asks_for: readonly string[]
+  /** An answer for each of them, to try the policy with: `facts` and `lists` of a simulation */
+  readonly example_facts: Readonly<Record<string, unknown>>
   readonly tests: number
 }
 

@@ -46,18 +46,6 @@ const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyI
   )
 }
 
-const NEED_WORDS: Readonly<Record<string, string>> = {
-  geography: 'geography of the client’s address',
-  identity: 'identity of the wallet',
-  velocity: 'recent decisions of the wallet',
-}
-
-const needText = (need: Readonly<Record<string, unknown>>): string => {
-  const kind = String(need['kind'])
-  const name = need['list'] ?? need['screener'] ?? need['read'] ?? need['name']
-  return NEED_WORDS[kind] ?? (name === undefined ? kind : `${kind} ${String(name)}`)
-}
-
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   data: 'data (call data)',
   msg_value: 'msg_value',
@@ -82,7 +70,7 @@ const Summary = ({ policy }: { readonly policy: CheckedPolicy }) => (
     {policy.requires.length > 0 && (
       <p class="soft">Callers have to send {policy.requires.map((field) => FIELD_WORDS[field] ?? field).join(', ')}.</p>
     )}
-    {policy.needs.length > 0 && <p class="soft">Asks for {[...new Set(policy.needs.map(needText))].join(', ')}.</p>}
+    {policy.asks_for.length > 0 && <p class="soft">Asks for {policy.asks_for.join(', ')}.</p>}
   </>
 )
 
