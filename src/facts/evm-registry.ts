@@ -19,12 +19,27 @@ const hex = (value: unknown): Hex => {
   throw new RpcFailedError('the RPC answered what no node answers')
 }
 
-/** A quantity below 2^53 (EIP-1474). */
+/** A quantity (EIP-1474). @throws RpcFailedError */
+export const quantityOf = (value: unknown): bigint => {
+  const text = hex(value)
+  if (text === '0x') throw new RpcFailedError('the RPC answered what no node answers')
+  return BigInt(text)
+}
+
+/** A quantity below 2^53. */
 const quantity = (value: unknown): number => {
-  const number = Number(hex(value))
+  const number = Number(quantityOf(value))
   if (!Number.isSafeInteger(number)) throw new RpcFailedError('the RPC answered what no node answers')
   return number
 }
+
+/** Refuses a node of another chain. */
+export const verifyChain =
+  (chainId: number) =>
+  async (rpc: JsonRpc): Promise<void> => {
+    const served = quantity(await rpc.request('eth_chainId', []))
+    if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
+  }
 
 /** @param address of the registry, canonical */
 export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
@@ -39,10 +54,7 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
     }
   }
   return {
-    verify: async (rpc) => {
-      const served = quantity(await rpc.request('eth_chainId', []))
-      if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
-    },
+    verify: verifyChain(chainId),
     policyId: async (rpc, contract) =>
       plausiblePolicyId(String(await read(rpc, { functionName: 'getPolicyID', args: [contract as Hex] }))),
     isDeployed: async (rpc) => hex(await rpc.request('eth_getCode', [address, 'latest'])).length > 2,

@@ -17,7 +17,7 @@ export interface FactMetrics {
   /** Null without a file. */
   readonly geographyAgeSeconds: number | null
   readonly sources: readonly {
-    readonly kind: 'screener' | 'chain'
+    readonly kind: 'screener' | 'chain' | 'base-fee'
     readonly name: string
     readonly kept: number
     readonly answered: number

@@ -3,6 +3,7 @@
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
+import { createBaseFees } from '../facts/base-fee.ts'
 import { createChainReads, type ReadableChain } from '../facts/chain-reads.ts'
 import { createFactCollector } from '../facts/collect.ts'
 import { failureReason } from '../facts/failure-reason.ts'
@@ -101,17 +102,18 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
       }),
     ]),
   )
-  const reads = createChainReads({
+  const onChain = {
     chains: readableChains(config),
-    chainName: (name) => config.chains.byName(name)?.name,
     timeoutMs: RPC_TIMEOUT_MS,
     clock,
-    onError: (error, chain, url) => {
+    onError: (error: unknown, chain: string, url: string | null) => {
       // The host alone: paths and queries of RPC URLs hold keys.
       const host = url === null ? null : new URL(url).host
       log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
     },
-  })
+  }
+  const reads = createChainReads({ ...onChain, chainName: (name) => config.chains.byName(name)?.name })
+  const baseFees = createBaseFees(onChain)
   const served = createServedLists({
     lists: store.lists,
     bases: store.listBases,
@@ -133,6 +135,7 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
       sources: {
         geography: geography === null ? null : ({ userIp }) => geography.lookup(userIp),
         ...identitySources(identityOf),
+        'base-fee': baseFees.ask,
       },
       screeners,
       reads,
@@ -188,6 +191,7 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
         sources: [
           ...[...screeners].map(([name, screener]) => ({ kind: 'screener' as const, name, ...screener.counts() })),
           ...[...reads.counts()].map(([name, counts]) => ({ kind: 'chain' as const, name, ...counts })),
+          ...[...baseFees.counts()].map(([name, counts]) => ({ kind: 'base-fee' as const, name, ...counts })),
         ],
       }
     },

@@ -40,6 +40,7 @@ const create = ({ sources, ...overrides }: Overrides = {}) => {
         asked.push(`identity ${organizationId} ${environment} ${address}`)
         return PERSON
       }),
+      'base-fee': null,
       ...sources,
     },
     screeners: new Map([

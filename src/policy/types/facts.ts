@@ -49,6 +49,11 @@ export interface IdentityFacts {
   readonly verifiedAtSeconds: number | null
 }
 
+export interface BaseFeeFacts {
+  /** Wei a gas, canonical decimal; null on a chain without base fees. */
+  readonly wei: string | null
+}
+
 /** A field that the screener's answer is not mapped to is null. */
 export interface ScreenerFacts {
   readonly flagged: boolean | null

@@ -1,12 +1,13 @@
 // The sources that are asked at most once a request, by the kind of a policy's need for them: where the answer stands among
 // the facts of a request, and what it is.
-import type { GeographyFacts, IdentityFacts } from './facts.ts'
+import type { BaseFeeFacts, GeographyFacts, IdentityFacts } from './facts.ts'
 
 export interface SourceTypes {
   readonly geography: { readonly part: 'geography'; readonly answer: GeographyFacts }
   readonly identity: { readonly part: 'identity'; readonly answer: IdentityFacts }
   /** Of the represented user, or of the wallet when it represents nobody. */
   readonly 'on-behalf-identity': { readonly part: 'onBehalfIdentity'; readonly answer: IdentityFacts }
+  readonly 'base-fee': { readonly part: 'baseFee'; readonly answer: BaseFeeFacts }
 }
 
 export type SourceKind = keyof SourceTypes

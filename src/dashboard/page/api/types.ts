@@ -1670,7 +1670,7 @@ export interface Operations {
             | undefined
           /** uuid of a recorded decision */
           readonly decision?: string | undefined
-          /** geography, identity, onBehalfIdentity, screeners, reads, velocity: as the documents’ own tests have them */
+          /** geography, identity, onBehalfIdentity, baseFee, screeners, reads, velocity: as the documents’ own tests have them */
           readonly facts?: Readonly<Record<string, unknown>> | undefined
           readonly lists?:
             | Readonly<

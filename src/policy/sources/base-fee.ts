@@ -1,0 +1,29 @@
+// What a transaction costs at least on the request's chain: the base fee of its latest block (EIP-1559).
+
+import { toReadValue } from '../read-value.ts'
+import { amount, object } from '../schema-shapes.ts'
+import { parseTestAmount } from '../test-amount.ts'
+import { type FactSource, sourceField } from './source.ts'
+
+export const BASE_FEE: FactSource<'base-fee'> = {
+  kind: 'base-fee',
+  part: 'baseFee',
+  group: 'chain',
+  words: 'the chain’s base fee',
+  metered: true,
+  digest: null,
+  facts: {
+    base_fee: sourceField(
+      { kind: 'base-fee', part: 'baseFee' },
+      'chain.base_fee',
+      { type: 'uint256', description: 'Base fee of the latest block, wei a gas. Fails where the chain has none.' },
+      ({ wei }) => toReadValue('uint256', wei),
+    ),
+  },
+  readTest: (reader) => {
+    reader.refuseUnknownKeys(['base_fee'])
+    return { wei: reader.has('base_fee') ? reader.parsed('base_fee', parseTestAmount) : null }
+  },
+  testSchema: object('What the chain says.', [], { base_fee: amount('Of the latest block: a number, or "12 gwei".') }),
+  example: { wei: '1000000000' },
+}

@@ -1,0 +1,31 @@
+// Rules over the chain's base fee: from the document's own tests to the need that it names.
+import { expect, test } from 'bun:test'
+import { compilePolicy } from '../../src/policy/compile.ts'
+import { runPolicyTests } from '../../src/policy/policy-tests.ts'
+
+const policyOf = (tests: string): string => `name: Not while gas is dear
+default: allow
+rules:
+  - id: dear
+    deny: chain.base_fee > gwei(50)
+tests:
+${tests}`
+
+const REQUEST = 'request: { from: "0x1111111111111111111111111111111111111111" }'
+
+test('a document’s tests say what the chain answers', () => {
+  const policy = compilePolicy(
+    policyOf(`  - { ${REQUEST}, facts: { chain: { base_fee: 50 gwei } }, verdict: allow }
+  - { ${REQUEST}, facts: { chain: { base_fee: "50000000001" } }, verdict: deny, rule: dear }
+  - { ${REQUEST}, facts: { chain: {} }, verdict: failure, rule: dear }
+  - { ${REQUEST}, verdict: failure, rule: dear }
+`),
+  )
+  expect(policy.needs).toEqual([{ kind: 'base-fee' }])
+  expect(runPolicyTests(policy).map(({ failure }) => failure)).toEqual([null, null, null, null])
+})
+
+test('a test that gives something else than an amount is refused where it stands', () => {
+  const source = policyOf(`  - { ${REQUEST}, facts: { chain: { base_fee: dear } }, verdict: allow }\n`)
+  expect(() => compilePolicy(source)).toThrow(expect.objectContaining({ name: 'PolicyInvalidError' }))
+})
