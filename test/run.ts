@@ -20,8 +20,20 @@ const BY_FILE: ReadonlySet<string> = new Set(['service', 'dashboard', 'portal'])
 const MOST_RUN_AGAIN = 5
 /** Begun first, so that none of them is alone at the end. */
 const LONGEST = [
-  ...['store', 'service', 'dashboard', 'portal', 'identity', 'chain', 'cli', 'conformance', 'pool', 'signing', 'admin'],
-  ...['http', 'cluster', 'decisions'],
+  'store',
+  'service',
+  'dashboard',
+  'portal',
+  'identity',
+  'chain',
+  'cli',
+  'conformance',
+  'pool',
+  'signing',
+  'admin',
+  'http',
+  'cluster',
+  'decisions',
 ].map((name) => `./test/${name}`)
 /** Of what a failed test printed: the last lines, which hold the error. */
 const FAILURE_LINES = 40

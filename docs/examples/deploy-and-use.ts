@@ -52,8 +52,11 @@ const registry = await deploy('PolicyRegistry', [account.address])
 const registryAbi = contracts['PolicyRegistry']!.abi
 await mined(
   await wallet.writeContract({
-    ...{ chain: null, address: registry, abi: registryAbi },
-    ...{ functionName: 'registerAttester', args: [setting('EVM_ATTESTER')] },
+    chain: null,
+    address: registry,
+    abi: registryAbi,
+    functionName: 'registerAttester',
+    args: [setting('EVM_ATTESTER')],
   }),
 )
 
@@ -88,7 +91,10 @@ console.log(`attested by ${answer.attestation.attester}, which checks out offlin
 
 // 5. Spent once, and never again.
 const deposit = {
-  ...{ account, address: vault, value, functionName: 'deposit' },
+  account,
+  address: vault,
+  value,
+  functionName: 'deposit',
   abi: [...contracts['GuardedVault']!.abi, ...registryAbi.filter(({ type }) => type === 'error')],
   args: [account.address, attestationArgument(answer.attestation)],
 }

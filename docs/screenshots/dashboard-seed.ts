@@ -32,7 +32,9 @@ export const seedDashboard = async (dashboard: Dashboard): Promise<void> => {
   await asAdmin('POST', `${BASE}/policies/${policy.id}/activate`, { revision_id: revision.id })
   const project = async (name: string, lifetime: number): Promise<string> => {
     const made = (await asAdmin('POST', `${BASE}/projects`, {
-      ...{ name, policy_id: policy.id, lifetime_seconds: lifetime },
+      name,
+      policy_id: policy.id,
+      lifetime_seconds: lifetime,
     })) as { id: string }
     return made.id
   }

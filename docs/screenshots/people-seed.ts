@@ -25,11 +25,15 @@ export const seedPeople = async ({ service }: Dashboard, identityKey: string): P
   const browser = await startBrowser()
   try {
     const image = (kind: string, content: Uint8Array, fileName: string): Document => ({
-      ...{ kind, content, fileName },
+      kind,
+      content,
+      fileName,
       mediaType: 'image/png',
     })
     const pdf = (kind: string, fileName: string): Document => ({
-      ...{ kind, fileName, content: blankPdf() },
+      kind,
+      fileName,
+      content: blankPdf(),
       mediaType: 'application/pdf',
     })
     const documents = [

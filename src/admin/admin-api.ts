@@ -164,7 +164,9 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
       record?.(status, monotonicMs() - startedMs)
       metrics.recordError(code)
       return problemResponse(error, requestId, {
-        ...{ report, rateLimit, challenge: BEARER_CHALLENGE },
+        report,
+        rateLimit,
+        challenge: BEARER_CHALLENGE,
         members: { ...fieldMembers(error) },
       })
     }

@@ -243,7 +243,9 @@ export const uploadList = async (
   const reading = await explained(() => readList(limited(body), format))
   const { entries, badLines, badLineCount, skipped } = reading
   const said = {
-    ...{ read: entries.added, badLineCount, badLines: badLines.slice(0, 100) },
+    read: entries.added,
+    badLineCount,
+    badLines: badLines.slice(0, 100),
     skipped: Object.fromEntries(skipped),
   }
   // A file with bad lines does not even make the list.
@@ -259,7 +261,11 @@ export const uploadList = async (
         const base = await store.listBases.find(activation.baseId)
         const { sha256, bytes } = reading
         return activateUpload(context, {
-          ...{ activation, merge: options.merge, read: entries.added, sha256, bytes },
+          activation,
+          merge: options.merge,
+          read: entries.added,
+          sha256,
+          bytes,
           entries: base === null ? 0 : base.evmCount + base.solanaCount,
         })
       },

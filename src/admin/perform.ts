@@ -86,7 +86,12 @@ const createWrite =
       const result = await work(tables, (note) => notes.push(note))
       for (const { action, subject, detail = {}, organizationId = organization?.id ?? null } of notes) {
         await tables.audit.append({
-          ...{ organizationId, action, subject, detail, requestId, address: caller.address },
+          organizationId,
+          action,
+          subject,
+          detail,
+          requestId,
+          address: caller.address,
           actor: actor === null ? 'visitor' : actorId(actor),
           actorName: actor === null ? '' : actorName(actor),
         })

@@ -122,7 +122,8 @@ const showDetail = (
     events.findLast(({ kind, status }) => kind === 'status' && status === 'submitted')?.createdAtSeconds,
   ),
   wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
-    ...{ id, chain },
+    id,
+    chain,
     address: addressText,
     connected_at: timeText(connectedAtSeconds),
     proof: showProof(proofs.get(id)),

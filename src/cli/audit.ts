@@ -78,8 +78,12 @@ const list = async ({ store, output, command }: Context): Promise<number> => {
     return 0
   }
   const rows = entries.map(({ sequence, atSeconds, actor, actorName, address, action: what, subject, detail }) => [
-    ...[String(sequence), timeText(atSeconds), actorName === '' ? actor : actorName],
-    ...[actor === 'command-line' ? actor : address, what, subject],
+    String(sequence),
+    timeText(atSeconds),
+    actorName === '' ? actor : actorName,
+    actor === 'command-line' ? actor : address,
+    what,
+    subject,
     JSON.stringify(detail),
   ])
   output.stdout(formatTable([['#', 'WHEN', 'WHO', 'FROM', 'WHAT', 'OF', ''], ...rows]))
@@ -135,10 +139,7 @@ export const runAudit = (commandArguments: readonly string[], input: AuditComman
     const flag = { type: 'boolean' } as const
     const command = parseCommand(
       commandArguments,
-      {
-        ...{ limit: text, action: text, org: text, from: text },
-        ...{ shipped: flag, json: flag, help: { ...flag, short: 'h' } },
-      },
+      { limit: text, action: text, org: text, from: text, shipped: flag, json: flag, help: { ...flag, short: 'h' } },
       VERBS,
     )
     if (command.flag('help')) {

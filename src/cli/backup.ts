@@ -134,7 +134,12 @@ const fill = async (
   files.push({ path: 'settings.json', ...(await writeFileHashed(join(into, 'settings.json'), settings)) })
 
   const manifest: BackupManifest = {
-    ...{ format: BACKUP_FORMAT, version: VERSION, createdAt, ...facts, store: source.kind, ...choice },
+    format: BACKUP_FORMAT,
+    version: VERSION,
+    createdAt,
+    ...facts,
+    store: source.kind,
+    ...choice,
     files,
   }
   // Last: without it, it is no backup.

@@ -279,7 +279,9 @@ const runVerb = async (
       })
     case 'backup':
       return (await import('./backup.ts')).runBackup(commandArguments, {
-        ...{ output, folder, configFile: configFileOf() },
+        output,
+        folder,
+        configFile: configFileOf(),
         locateStore: () => locateStore(config, folder),
         describeSettings: describeGivenSettings,
         note: () => note(config, place, verb, commandArguments),
@@ -287,13 +289,18 @@ const runVerb = async (
       })
     case 'restore':
       return (await import('./restore.ts')).runRestore(commandArguments, {
-        ...{ output, folder, monotonicMs: clock.monotonicMs },
+        output,
+        folder,
+        monotonicMs: clock.monotonicMs,
         locateStore: () => locateStore(config, folder),
       })
     case 'migrate':
       return (await import('./migrate.ts')).runMigrate(commandArguments, {
-        ...{ output, dataDirectory: config.dataDir, environment: process.env },
-        ...{ monotonicMs: clock.monotonicMs, wait: (milliseconds) => Bun.sleep(milliseconds) },
+        output,
+        dataDirectory: config.dataDir,
+        environment: process.env,
+        monotonicMs: clock.monotonicMs,
+        wait: (milliseconds) => Bun.sleep(milliseconds),
       })
     case 'audit':
       return (await import('./audit.ts')).runAudit(commandArguments, {

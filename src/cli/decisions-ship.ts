@@ -29,7 +29,10 @@ export const runShip = async (command: ShipCommand): Promise<number> => {
   const node = nodeNameOf(directory)
   let printedMs = monotonicMs()
   const shipper = createShipper({
-    ...{ directory, node, target, monotonicMs },
+    directory,
+    node,
+    target,
+    monotonicMs,
     tailEveryMs: intervalMs,
     onProgress: ({ segments, bytes }) => {
       if (json || monotonicMs() - printedMs < PROGRESS_MS) return

@@ -120,8 +120,12 @@ const show = async (context: Context): Promise<void> => {
     `\n${formatTable([
       ['DOCUMENT', 'KIND', 'TYPE', 'BYTES', 'AT', 'NAME'],
       ...documents.map((document) => [
-        ...[document.id, document.kind, document.media_type, String(document.bytes)],
-        ...[document.created_at, printable(document.file_name)],
+        document.id,
+        document.kind,
+        document.media_type,
+        String(document.bytes),
+        document.created_at,
+        printable(document.file_name),
       ]),
     ])}`,
   )
@@ -246,8 +250,15 @@ export const runEvidence = (commandArguments: readonly string[], input: Evidence
     const command = parseCommand(
       commandArguments,
       {
-        ...{ org: text, by: text, out: text, completed: text, rejected: text, abandoned: text, to: text },
-        ...{ json: flag, help: { ...flag, short: 'h' } },
+        org: text,
+        by: text,
+        out: text,
+        completed: text,
+        rejected: text,
+        abandoned: text,
+        to: text,
+        json: flag,
+        help: { ...flag, short: 'h' },
       },
       VERBS,
     )

@@ -177,8 +177,16 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
     return
   }
   const rows = keys.map((key) => [
-    ...[key.keyId, key.organization, key.kind, key.environment, key.status, key.createdAt],
-    ...[key.expiresAt ?? 'never', key.lastUsedAt ?? 'never', rateText(key.rateLimit), printable(key.name)],
+    key.keyId,
+    key.organization,
+    key.kind,
+    key.environment,
+    key.status,
+    key.createdAt,
+    key.expiresAt ?? 'never',
+    key.lastUsedAt ?? 'never',
+    rateText(key.rateLimit),
+    printable(key.name),
   ])
   const header = ['KEY ID', 'ORG', 'KIND', 'ENV', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED', 'RATE LIMIT', 'NAME']
   io.stdout(formatTable([header, ...rows]))

@@ -80,8 +80,17 @@ const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const COMMON = { org: text, shared: flag, json: flag, help: { type: 'boolean', short: 'h' } } as const
 const OPTIONS = {
-  ...{ description: text, format: text, author: text, memo: text, output: text, from: text, every: text, reach: text },
-  ...{ merge: flag, 'skip-bad': flag, none: flag },
+  description: text,
+  format: text,
+  author: text,
+  memo: text,
+  output: text,
+  from: text,
+  every: text,
+  reach: text,
+  merge: flag,
+  'skip-bad': flag,
+  none: flag,
 } as const
 
 const ownerOf = async (store: Store, name: string | undefined, shared: boolean): Promise<string | null> => {

@@ -56,7 +56,9 @@ interface Context extends Opened {
 }
 
 const describe = ({ id, slug, name, level, createdAtSeconds }: Organization) => ({
-  ...{ id, slug, name },
+  id,
+  slug,
+  name,
   level: levelName(level),
   createdAt: new Date(createdAtSeconds * 1000).toISOString(),
 })

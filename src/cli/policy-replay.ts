@@ -102,7 +102,10 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   const rulesOnly = add(changes) - verdicts
   const head = `${decisions} decisions: ${same} the same, ${rulesOnly} the same verdict by another rule, ${verdicts} another verdict\n`
   const rows = changes.map(({ from, to, count, examples }) => [
-    ...[String(count), outcome(from), outcome(to), examples[0] ?? ''],
+    String(count),
+    outcome(from),
+    outcome(to),
+    examples[0] ?? '',
   ])
   const table = changes.length === 0 ? '' : `\n${formatTable([['COUNT', 'WAS', 'WOULD BE', 'FOR EXAMPLE'], ...rows])}`
   const notes = [

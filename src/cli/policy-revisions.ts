@@ -83,7 +83,11 @@ export const shadow = async (context: PolicyStoreContext): Promise<number> => {
 export const list = async (context: PolicyStoreContext): Promise<number> => {
   const policies = await context.store.policies.list(context.organizationId)
   const row = ({ id, name, revisionCount, activeRevisionId, shadowRevisionId }: Policy): string[] => [
-    ...[id, name, String(revisionCount), activeRevisionId ?? '-', shadowRevisionId ?? '-'],
+    id,
+    name,
+    String(revisionCount),
+    activeRevisionId ?? '-',
+    shadowRevisionId ?? '-',
   ]
   const table = formatTable([['POLICY', 'NAME', 'REVISIONS', 'ACTIVE', 'SHADOW'], ...policies.map(row)])
   print(context, policies, table)
@@ -93,8 +97,11 @@ export const list = async (context: PolicyStoreContext): Promise<number> => {
 const showRevisions = async (context: PolicyStoreContext, policy: Policy): Promise<number> => {
   const revisions = await context.store.policies.listRevisions(context.organizationId, policy.id)
   const rows = revisions.map(({ id, number, contentHash, createdAtSeconds }) => [
-    ...[String(number), id, new Date(createdAtSeconds * 1000).toISOString(), contentHash],
-    ...[id === policy.activeRevisionId ? 'active' : id === policy.shadowRevisionId ? 'shadow' : ''],
+    String(number),
+    id,
+    new Date(createdAtSeconds * 1000).toISOString(),
+    contentHash,
+    id === policy.activeRevisionId ? 'active' : id === policy.shadowRevisionId ? 'shadow' : '',
   ])
   print(context, revisions, formatTable([['NUMBER', 'REVISION', 'SAVED', 'SHA-256', ''], ...rows]))
   return 0

@@ -198,7 +198,13 @@ export const runProject = (commandArguments: readonly string[], input: ProjectCo
     const command = parseCommand(
       commandArguments,
       {
-        ...{ org: text, name: text, policy: text, lifetime: text, hash: text, chain: text, address: text },
+        org: text,
+        name: text,
+        policy: text,
+        lifetime: text,
+        hash: text,
+        chain: text,
+        address: text,
         json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

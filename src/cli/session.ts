@@ -129,7 +129,12 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
       formatTable([
         header,
         ...rows.map((row) => [
-          ...[row.sessionId, row.type, row.status, row.environment, row.level, row.createdAt],
+          row.sessionId,
+          row.type,
+          row.status,
+          row.environment,
+          row.level,
+          row.createdAt,
           row.walletAddress ?? 'any',
         ]),
       ]),
@@ -148,7 +153,10 @@ const requireSession = async ({ store, command, organizationId }: Context): Prom
 const describeState = ({ session, wallets }: SessionState, events: readonly SessionEvent[]) => ({
   ...describe(session),
   wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
-    ...{ id, chain, address: addressText, connectedAt: timeText(connectedAtSeconds) },
+    id,
+    chain,
+    address: addressText,
+    connectedAt: timeText(connectedAtSeconds),
   })),
   events: events.map(({ createdAtSeconds, ...event }) => ({ ...event, at: timeText(createdAtSeconds) })),
 })
@@ -165,8 +173,13 @@ const printState = ({ output, command }: Context, state: SessionState, events: r
     `\n${formatTable([
       ['#', 'AT', 'EVENT', 'STATUS', 'BY', 'COMMENT', 'NOTE'],
       ...past.map((event) => [
-        ...[String(event.sequence), event.at, event.kind, event.status, printable(event.actor)],
-        ...[printable(event.publicComment ?? ''), printable(event.privateComment ?? '')],
+        String(event.sequence),
+        event.at,
+        event.kind,
+        event.status,
+        printable(event.actor),
+        printable(event.publicComment ?? ''),
+        printable(event.privateComment ?? ''),
       ]),
     ])}`,
   )
@@ -223,8 +236,19 @@ export const runSession = (commandArguments: readonly string[], input: SessionCo
     const command = parseCommand(
       commandArguments,
       {
-        ...{ org: text, status: text, type: text, limit: text, comment: text, note: text, by: text, fix: text },
-        ...{ test: flag, live: flag, quiet: { ...flag, short: 'q' }, revoke: flag, json: flag },
+        org: text,
+        status: text,
+        type: text,
+        limit: text,
+        comment: text,
+        note: text,
+        by: text,
+        fix: text,
+        test: flag,
+        live: flag,
+        quiet: { ...flag, short: 'q' },
+        revoke: flag,
+        json: flag,
         help: { ...flag, short: 'h' },
       },
       VERBS,

@@ -65,18 +65,25 @@ const describeEndpoint = ({
   createdAtSeconds,
   previousUntilSeconds,
 }: WebhookEndpoint) => ({
-  ...{ id, purpose, environment, url, createdAt: timeText(createdAtSeconds) },
+  id,
+  purpose,
+  environment,
+  url,
+  createdAt: timeText(createdAtSeconds),
   oldSecretUntil: previousUntilSeconds === null ? null : timeText(previousUntilSeconds),
 })
 
 const describeMessage = (message: WebhookMessage) => ({
-  ...{ id: message.id, endpointId: message.endpointId, sessionId: message.sessionId, sequence: message.sequence },
-  ...{ type: message.type, state: message.state, attempts: message.attempts },
-  ...{
-    lastStatus: message.lastStatus,
-    lastFailure: message.lastFailure,
-    createdAt: timeText(message.createdAtSeconds),
-  },
+  id: message.id,
+  endpointId: message.endpointId,
+  sessionId: message.sessionId,
+  sequence: message.sequence,
+  type: message.type,
+  state: message.state,
+  attempts: message.attempts,
+  lastStatus: message.lastStatus,
+  lastFailure: message.lastFailure,
+  createdAt: timeText(message.createdAtSeconds),
   nextAttemptAt: message.state === 'waiting' ? timeText(message.nextAttemptAtSeconds) : null,
 })
 
@@ -174,8 +181,15 @@ const deliveries = async ({ store, output, command, organizationId }: Context): 
     formatTable([
       ['MESSAGE', 'TYPE', 'SESSION', '#', 'STATE', 'ATTEMPTS', 'CREATED', 'NEXT', 'LAST'],
       ...rows.map((row) => [
-        ...[row.id, row.type, row.sessionId, String(row.sequence), row.state, String(row.attempts), row.createdAt],
-        ...[row.nextAttemptAt ?? '-', row.lastFailure ?? (row.lastStatus === null ? '-' : String(row.lastStatus))],
+        row.id,
+        row.type,
+        row.sessionId,
+        String(row.sequence),
+        row.state,
+        String(row.attempts),
+        row.createdAt,
+        row.nextAttemptAt ?? '-',
+        row.lastFailure ?? (row.lastStatus === null ? '-' : String(row.lastStatus)),
       ]),
     ]),
   )
@@ -212,8 +226,17 @@ export const runWebhook = (commandArguments: readonly string[], input: WebhookCo
     const command = parseCommand(
       commandArguments,
       {
-        ...{ org: text, url: text, overlap: text, state: text, endpoint: text, limit: text },
-        ...{ test: flag, decides: flag, dead: flag, json: flag, help: { ...flag, short: 'h' } },
+        org: text,
+        url: text,
+        overlap: text,
+        state: text,
+        endpoint: text,
+        limit: text,
+        test: flag,
+        decides: flag,
+        dead: flag,
+        json: flag,
+        help: { ...flag, short: 'h' },
       },
       VERBS,
     )

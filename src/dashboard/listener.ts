@@ -50,7 +50,9 @@ export const startDashboardListener = (options: DashboardListenerOptions): Dashb
   }
 
   const server = Bun.serve({
-    ...{ hostname: listen.hostname, port: listen.port, reusePort: false },
+    hostname: listen.hostname,
+    port: listen.port,
+    reusePort: false,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: BODY_MAX_BYTES,
     ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),

@@ -36,17 +36,23 @@ const parse = (text: string): OpenApiDocument => JSON.parse(text) as OpenApiDocu
 
 const pagesOf = (documents: ApiDocuments): readonly ReferencePage[] => [
   {
-    ...{ slug: 'attestation', title: 'Attestation', source: '/admin/v1/openapi/attestation.json' },
+    slug: 'attestation',
+    title: 'Attestation',
+    source: '/admin/v1/openapi/attestation.json',
     document: parse(documents.attestation),
     style: { address: '$ATTESTATION_URL', credentials: { attestationKey: '-H "x-api-key: $ATTESTATION_API_KEY"' } },
   },
   {
-    ...{ slug: 'identity', title: 'Identity', source: '/admin/v1/openapi/identity.json' },
+    slug: 'identity',
+    title: 'Identity',
+    source: '/admin/v1/openapi/identity.json',
     document: parse(documents.identity),
     style: { address: '$IDENTITY_URL', credentials: { identityKey: '-H "Authorization: Bearer $IDENTITY_API_KEY"' } },
   },
   {
-    ...{ slug: 'admin', title: 'Administration', source: '/admin/v1/openapi.json' },
+    slug: 'admin',
+    title: 'Administration',
+    source: '/admin/v1/openapi.json',
     document: parse(documents.admin),
     style: {
       address: '$ADMIN_URL',

@@ -216,7 +216,12 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     const expiresAtSeconds = clock.unixSeconds() + claimSeconds
     const remembering = memory?.holds(route) === true ? memory : null
     const found = await store.claim(
-      ...([organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds] as const),
+      organizationId,
+      keyId,
+      header,
+      bodyHash,
+      uuid,
+      expiresAtSeconds,
       ...(remembering === null ? [] : [remembering]),
     )
     if (found.outcome === 'completed') return { ...found.response, replayed: true }

@@ -49,12 +49,22 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       const issuedAtSeconds = clock.unixSeconds()
       const expiresAtSeconds = issuedAtSeconds + NONCE_LIFETIME_SECONDS
       const message = buildProofMessage({
-        ...{ portalHost, portalUrl, address, chainId, nonce, issuedAtSeconds, expiresAtSeconds },
+        portalHost,
+        portalUrl,
+        address,
+        chainId,
+        nonce,
+        issuedAtSeconds,
+        expiresAtSeconds,
         sessionId: session.id,
         organizationName,
       })
       await nonces.add({
-        ...{ nonce, portalHost, address, message, expiresAtSeconds },
+        nonce,
+        portalHost,
+        address,
+        message,
+        expiresAtSeconds,
         organizationId: session.organizationId,
         sessionId: session.id,
         chain: evm ? await chainName(chainId) : 'solana',
@@ -81,7 +91,9 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       return changes.connectWallet({
         organizationId: session.organizationId,
         sessionId: session.id,
-        ...{ chain, address, nonce },
+        chain,
+        address,
+        nonce,
         proof: { kind, message, signature },
         actor: 'person',
       })

@@ -84,14 +84,19 @@ const createRegisterEndpoint = (
     // What is kept for a repeated request is the session's id alone: the link must not lie in the store.
     const final = await idempotent(
       {
-        ...{ organizationId, keyId, body: body.text, uuid: newSessionId() },
+        organizationId,
+        keyId,
+        body: body.text,
+        uuid: newSessionId(),
         header: request.headers.get('idempotency-key'),
         route: `${route.path}?size=${size}&outcome=${forcedOutcome ?? ''}`,
       },
       async (sessionId, onDispatch) => {
         await onDispatch()
         const registered = await register.register({
-          ...{ principal, sessionId, forcedOutcome },
+          principal,
+          sessionId,
+          forcedOutcome,
           checkType: CHECK_TYPES[type],
           request: decoded,
         })
@@ -134,7 +139,9 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
     const { type, sessionId } = parseTarget(request)
     const key = readKey(request.headers)
     const stream = await hub.open({
-      ...{ sessionId, organizationId: principal.organizationId, keyId: principal.keyId },
+      sessionId,
+      organizationId: principal.organizationId,
+      keyId: principal.keyId,
       accepts: (state) => isOf(state, type, principal),
       allowed: () => stillWorks(key),
       signal: request.signal,

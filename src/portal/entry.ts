@@ -75,12 +75,26 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     const issuedAtSeconds = clock.unixSeconds()
     const expiresAtSeconds = issuedAtSeconds + NONCE_LIFETIME_SECONDS
     const message = buildProofMessage({
-      ...{ portalHost, portalUrl, address, chainId, nonce, sessionId, issuedAtSeconds, expiresAtSeconds },
+      portalHost,
+      portalUrl,
+      address,
+      chainId,
+      nonce,
+      sessionId,
+      issuedAtSeconds,
+      expiresAtSeconds,
       organizationName: organization?.name ?? '',
       purpose: 'continue',
     })
     await links.addChallenge({
-      ...{ nonce, linkHash, organizationId, sessionId, address, chainId, message, expiresAtSeconds },
+      nonce,
+      linkHash,
+      organizationId,
+      sessionId,
+      address,
+      chainId,
+      message,
+      expiresAtSeconds,
     })
     return { nonce, message, address: walletAddressText(address), expiresAtSeconds }
   }

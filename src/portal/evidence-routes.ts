@@ -91,7 +91,8 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
       const stream = openBody(call.request)
       await makeWay(session, kind)
       await evidence.addDocument(session, {
-        ...{ kind, stream },
+        kind,
+        stream,
         fileName: readFileName(call.request.headers),
         declaredType: call.request.headers.get('content-type') ?? '',
       })

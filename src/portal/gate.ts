@@ -73,7 +73,8 @@ export const createPortalGate =
     const { deadlines, uploadDeadlines, requestIds, monotonicMs, metrics, report, origin } = dependencies
     const record = metrics.route(method, `portal ${path}`)
     return {
-      ...{ method, path },
+      method,
+      path,
       handle: async (request, parameters) => {
         const startedMs = monotonicMs()
         const requestId = requestIds(request.headers.get('x-request-id'))

@@ -105,7 +105,9 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
   }
 
   const server = Bun.serve({
-    ...{ hostname: listen.hostname, port: listen.port, reusePort: false },
+    hostname: listen.hostname,
+    port: listen.port,
+    reusePort: false,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: BODY_MAX_BYTES,
     ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),

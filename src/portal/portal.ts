@@ -33,14 +33,24 @@ export const startPortal = async (options: PortalOptions): Promise<PortalListene
   const { portalUrl, clock } = parts
   const { origin } = new URL(portalUrl)
   const gate = createPortalGate({
-    ...{ deadlines, uploadDeadlines, requestIds, metrics, report, origin },
+    deadlines,
+    uploadDeadlines,
+    requestIds,
+    metrics,
+    report,
+    origin,
     monotonicMs: clock.monotonicMs,
   })
   const takeChange = createSessionLimit(clock)
   const entry = createEntry(parts, takeChange)
   const tools = createSessionTools(parts, takeChange)
   return startPortalListener({
-    ...{ listen, tls, entry, requestIds, portalUrl, report },
+    listen,
+    tls,
+    entry,
+    requestIds,
+    portalUrl,
+    report,
     assets: await buildPortalAssets(portalUrl),
     routes: [
       ...entry.routes(gate),

@@ -73,7 +73,10 @@ export const createSessionViews = (parts: ViewParts) => {
       agreementVersion: AGREEMENT_VERSION,
       lockedWallet: session.lockedAddress === null || final ? null : walletAddressText(session.lockedAddress),
       wallets: wallets.map(({ id, addressText, chain }) => ({
-        ...{ id, address: addressText, chain, chainTitle: chainTitle(chain) },
+        id,
+        address: addressText,
+        chain,
+        chainTitle: chainTitle(chain),
       })),
       walletsMax: WALLETS_PER_SESSION_MAX,
       chains: chainList,

@@ -19,7 +19,9 @@ export const streamRoutes = (
     const { organizationId, id: sessionId, status } = state.session
     if (isSessionFinal(status)) throw new SessionClosedError(status)
     const stream = await hub.open({
-      ...{ organizationId, sessionId, streamsMax: STREAMS_PER_BROWSER_MAX },
+      organizationId,
+      sessionId,
+      streamsMax: STREAMS_PER_BROWSER_MAX,
       keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
       accepts: () => true,
       // Asked every 15 s: a browser that was let go hears nothing more, nor does anyone once the session is final.

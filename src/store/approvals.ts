@@ -88,9 +88,15 @@ export const createApprovalTable = (scope: TableScope) => {
         const [row] = await transaction.query<ApprovalRow>(
           `INSERT INTO approvals (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, NULL, ?, ?, NULL) RETURNING ${COLUMNS}`,
           [
-            ...[newIdentifier('approval'), input.organizationId, input.action, input.subject],
-            ...[JSON.stringify(input.detail), JSON.stringify(input.request), input.requestedBy],
-            ...[nowSeconds, nowSeconds + input.lifeSeconds],
+            newIdentifier('approval'),
+            input.organizationId,
+            input.action,
+            input.subject,
+            JSON.stringify(input.detail),
+            JSON.stringify(input.request),
+            input.requestedBy,
+            nowSeconds,
+            nowSeconds + input.lifeSeconds,
           ],
         )
         if (row === undefined) throw new Error('the new approval was not returned')

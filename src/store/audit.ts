@@ -62,8 +62,16 @@ export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
   createHash('sha256')
     .update(
       JSON.stringify([
-        ...[row.sequence, row.at_seconds, row.organization_id, row.actor, row.actor_name, row.action, row.subject],
-        ...[row.detail, row.request_id, row.previous_hash],
+        row.sequence,
+        row.at_seconds,
+        row.organization_id,
+        row.actor,
+        row.actor_name,
+        row.action,
+        row.subject,
+        row.detail,
+        row.request_id,
+        row.previous_hash,
         ...(row.address === '' ? [] : [row.address]),
       ]),
     )
@@ -151,8 +159,18 @@ export const createAuditTable = (scope: TableScope) => ({
       }
       const row: AuditRow = { ...fields, hash: auditHash(fields) }
       await transaction.execute(`INSERT INTO audit_log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-        ...[row.sequence, row.at_seconds, row.organization_id, row.actor, row.actor_name, row.action, row.subject],
-        ...[row.detail, row.request_id, row.address, row.previous_hash, row.hash],
+        row.sequence,
+        row.at_seconds,
+        row.organization_id,
+        row.actor,
+        row.actor_name,
+        row.action,
+        row.subject,
+        row.detail,
+        row.request_id,
+        row.address,
+        row.previous_hash,
+        row.hash,
       ])
       return toEntry(row)
     }),

@@ -63,7 +63,12 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
     const { completedDays, rejectedDays, abandonedDays } = RETENTION_DEFAULT
     const nowSeconds = scope.nowSeconds()
     const rows = await scope.statements.query<{ organization_id: string; id: string }>(EXPIRED, [
-      ...[completedDays, rejectedDays, nowSeconds, abandonedDays, nowSeconds, limit],
+      completedDays,
+      rejectedDays,
+      nowSeconds,
+      abandonedDays,
+      nowSeconds,
+      limit,
     ])
     return rows.map((row) => ({ organizationId: row.organization_id, sessionId: row.id }))
   },

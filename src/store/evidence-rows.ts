@@ -75,8 +75,16 @@ export const insertEvidence = (
   transaction.execute(
     `INSERT INTO session_evidence (organization_id, session_id, ${EVIDENCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      ...[organizationId, sessionId, record.id, record.kind, record.mediaType, record.byteLength],
-      ...[record.createdAtSeconds, record.storageName, record.wrappedKey, record.sealedName],
+      organizationId,
+      sessionId,
+      record.id,
+      record.kind,
+      record.mediaType,
+      record.byteLength,
+      record.createdAtSeconds,
+      record.storageName,
+      record.wrappedKey,
+      record.sealedName,
       record.fieldNames.join(','),
     ],
   )

@@ -41,10 +41,15 @@ const noteChange = async (
 ): Promise<SessionState> => {
   const sequence = session.sequence + 1
   await transaction.execute('UPDATE sessions SET sequence = ? WHERE organization_id = ? AND id = ?', [
-    ...[sequence, session.organizationId, session.id],
+    sequence,
+    session.organizationId,
+    session.id,
   ])
   await addEvent(transaction, session, {
-    ...{ sequence, status: session.status, publicComment: null, createdAtSeconds: nowSeconds },
+    sequence,
+    status: session.status,
+    publicComment: null,
+    createdAtSeconds: nowSeconds,
     ...note,
   })
   const state = await readState(transaction, session.organizationId, session.id)

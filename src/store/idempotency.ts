@@ -166,8 +166,15 @@ export const createIdempotencyTable = (
         `UPDATE ${table} SET claim_expires_at_seconds = ?, keep_until_seconds = ?, uuid = ?, node = ?, dispatched = ?,
            uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
         [
-          ...[claimExpiresAtSeconds, keepUntilSeconds, next.uuid, next.node, next.dispatched, next.uuidSinceSeconds],
-          ...[...KEY(claim), row.uuid, row.claim_expires_at_seconds],
+          claimExpiresAtSeconds,
+          keepUntilSeconds,
+          next.uuid,
+          next.node,
+          next.dispatched,
+          next.uuidSinceSeconds,
+          ...KEY(claim),
+          row.uuid,
+          row.claim_expires_at_seconds,
         ],
       )
       // Another request took it over in this moment, for as long as this one would have.

@@ -22,7 +22,9 @@ const exchangeEvidence = async (transaction: Transaction, organizationId: string
     )
     for (const { id, session_id: sessionId, wrapped_key: sealed } of rows) {
       await transaction.execute('UPDATE session_evidence SET wrapped_key = ? WHERE organization_id = ? AND id = ?', [
-        ...[reseal({ kind: 'evidence', sessionId, evidenceId: id, sealed }), organizationId, id],
+        reseal({ kind: 'evidence', sessionId, evidenceId: id, sealed }),
+        organizationId,
+        id,
       ])
       after = id
       count += 1
@@ -41,7 +43,9 @@ const exchangeWebhooks = async (transaction: Transaction, organizationId: string
     )
     for (const { id, sealed } of rows) {
       await transaction.execute(`UPDATE webhook_endpoints SET ${column} = ? WHERE organization_id = ? AND id = ?`, [
-        ...[reseal({ kind: 'webhook', endpointId: id, sealed }), organizationId, id],
+        reseal({ kind: 'webhook', endpointId: id, sealed }),
+        organizationId,
+        id,
       ])
       count += 1
     }
@@ -80,7 +84,7 @@ export const createKeyRotation = (scope: TableScope) => ({
       const webhooks = await exchangeWebhooks(transaction, organizationId, reseal)
       await transaction.execute(
         'UPDATE organization_keys SET wrapped_key = ?, wrapped_by = ? WHERE organization_id = ?',
-        [...[replacement.wrappedKey, replacement.wrappedBy, organizationId]],
+        [replacement.wrappedKey, replacement.wrappedBy, organizationId],
       )
       return evidence + webhooks
     }),

@@ -51,8 +51,13 @@ export const createPasskeyTable = (scope: TableScope) => ({
       const [row] = await transaction.query<PasskeyRow>(
         `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL) RETURNING ${COLUMNS}`,
         [
-          ...[passkey.id, passkey.userId, passkey.name, passkey.publicKey, passkey.signatureCount],
-          ...[passkey.transports.join(' '), scope.nowSeconds()],
+          passkey.id,
+          passkey.userId,
+          passkey.name,
+          passkey.publicKey,
+          passkey.signatureCount,
+          passkey.transports.join(' '),
+          scope.nowSeconds(),
         ],
       )
       if (row === undefined) throw new Error('the new passkey was not returned')

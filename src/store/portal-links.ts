@@ -192,8 +192,14 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         `INSERT INTO portal_challenges (nonce, link_hash, organization_id, session_id, address, chain_id, message,
            expires_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         [
-          ...[challenge.nonce, challenge.linkHash, organizationId, sessionId, challenge.address, challenge.chainId],
-          ...[challenge.message, challenge.expiresAtSeconds],
+          challenge.nonce,
+          challenge.linkHash,
+          organizationId,
+          sessionId,
+          challenge.address,
+          challenge.chainId,
+          challenge.message,
+          challenge.expiresAtSeconds,
         ],
       )
       await transaction.execute(
@@ -213,7 +219,11 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     )
     if (row === undefined) return null
     return {
-      ...{ nonce, linkHash, address: row.address, chainId: row.chain_id, message: row.message },
+      nonce,
+      linkHash,
+      address: row.address,
+      chainId: row.chain_id,
+      message: row.message,
       organizationId: row.organization_id,
       sessionId: row.session_id,
       expiresAtSeconds: row.expires_at_seconds,

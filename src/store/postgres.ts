@@ -64,7 +64,10 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   const storeName = describeStore(target)
   const createPool = (size: number, readOnly: boolean): PostgresPool =>
     createPostgresPool({
-      ...{ clock, size, maximumQueued, wait },
+      clock,
+      size,
+      maximumQueued,
+      wait,
       idleMs: IDLE_CONNECTION_MS,
       connect: () => openPostgresConnection(target, limits, readOnly),
       isFinal: (error) => toUnusableError(storeName, error) !== null,

@@ -75,9 +75,14 @@ export const createProjectTable = (scope: TableScope) => ({
       const [row] = await transaction.query<ProjectRow>(
         `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${READ_COLUMNS}`,
         [
-          ...[newIdentifier('project'), input.organizationId, input.name],
-          ...[input.verificationHash ?? newVerificationHash(), input.policyId],
-          ...[input.lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS, 1, createdAtSeconds],
+          newIdentifier('project'),
+          input.organizationId,
+          input.name,
+          input.verificationHash ?? newVerificationHash(),
+          input.policyId,
+          input.lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS,
+          1,
+          createdAtSeconds,
         ],
       )
       const project = toProject(row!)

@@ -49,7 +49,9 @@ const replay = ({ session, wallets }: SessionState, events: readonly SessionEven
       return {
         session: {
           ...session,
-          ...{ sequence, status, completedAtSeconds },
+          sequence,
+          status,
+          completedAtSeconds,
           personId: identified ? session.personId : null,
           userId: identified ? session.userId : null,
         },

@@ -43,8 +43,15 @@ export const createSessionNonceTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const { organizationId, sessionId } = request
       await transaction.execute(`INSERT INTO session_nonces (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-        ...[request.nonce, organizationId, sessionId, request.portalHost, request.address, request.chain],
-        ...[request.chainId, request.message, request.expiresAtSeconds],
+        request.nonce,
+        organizationId,
+        sessionId,
+        request.portalHost,
+        request.address,
+        request.chain,
+        request.chainId,
+        request.message,
+        request.expiresAtSeconds,
       ])
       await transaction.execute(
         `DELETE FROM session_nonces WHERE nonce IN (

@@ -89,8 +89,18 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   if (walletAddress === null) return null
   const find = async (atLevel: number): Promise<(SessionRow & DecisionRow) | undefined> => {
     const [row] = await transaction.query<SessionRow & DecisionRow>(REUSABLE, [
-      ...[organizationId, environment, checkType, walletAddress, atLevel],
-      ...[organizationId, environment, checkType, atLevel, walletAddress, environment, organizationId],
+      organizationId,
+      environment,
+      checkType,
+      walletAddress,
+      atLevel,
+      organizationId,
+      environment,
+      checkType,
+      atLevel,
+      walletAddress,
+      environment,
+      organizationId,
     ])
     return row
   }
@@ -98,8 +108,14 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   if (row === undefined) return null
   if (row.status !== 'completed') return toSession(row)
   const [rejected] = await transaction.query<DecisionRow>(LAST_REJECTED, [
-    ...[organizationId, environment, checkType, walletAddress],
-    ...[walletAddress, environment, organizationId, checkType],
+    organizationId,
+    environment,
+    checkType,
+    walletAddress,
+    walletAddress,
+    environment,
+    organizationId,
+    checkType,
   ])
   // A rejection since then is the last word: that session verifies nothing any more, and the person has to try anew.
   if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)
@@ -115,8 +131,16 @@ const create = async (
 ): Promise<Session | null> => {
   const { organizationId, sessionId, environment, checkType, provider, walletAddress, originUrl } = input
   const inserted = await transaction.execute(INSERT, [
-    ...[organizationId, sessionId, environment, checkType, level, provider, walletAddress, originUrl],
-    ...[nowSeconds, nowSeconds],
+    organizationId,
+    sessionId,
+    environment,
+    checkType,
+    level,
+    provider,
+    walletAddress,
+    originUrl,
+    nowSeconds,
+    nowSeconds,
   ])
   if (inserted === 0) return null
   const session: Session = {
@@ -140,8 +164,13 @@ const create = async (
   }
   await addFirstToken(transaction, session, input.tokenHash, nowSeconds)
   await addEvent(transaction, session, {
-    ...{ sequence: 1, kind: 'created', status: 'pending', actor: input.actor },
-    ...{ publicComment: null, privateComment: null, createdAtSeconds: nowSeconds },
+    sequence: 1,
+    kind: 'created',
+    status: 'pending',
+    actor: input.actor,
+    publicComment: null,
+    privateComment: null,
+    createdAtSeconds: nowSeconds,
   })
   // Without a wallet nothing can be cached of it anywhere yet.
   if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)
@@ -178,8 +207,13 @@ const renew = async (
       [session.originUrl, session.level, session.sequence, session.organizationId, session.id],
     )
     await addEvent(transaction, session, {
-      ...{ sequence: session.sequence, kind, status: session.status, actor: input.actor },
-      ...{ publicComment: null, privateComment: null, createdAtSeconds: nowSeconds },
+      sequence: session.sequence,
+      kind,
+      status: session.status,
+      actor: input.actor,
+      publicComment: null,
+      privateComment: null,
+      createdAtSeconds: nowSeconds,
     })
   }
   if (input.originUrl !== null && input.originUrl !== session.originUrl) {

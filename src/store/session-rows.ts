@@ -36,9 +36,23 @@ interface StateRow extends SessionRow {
 }
 
 const COLUMN_NAMES = [
-  ...['organization_id', 'id', 'environment', 'check_type', 'status', 'level', 'provider', 'locked_address'],
-  ...['origin_url', 'person_id', 'user_id', 'consented_at_seconds', 'public_comment', 'retry_count', 'sequence'],
-  ...['created_at_seconds', 'completed_at_seconds'],
+  'organization_id',
+  'id',
+  'environment',
+  'check_type',
+  'status',
+  'level',
+  'provider',
+  'locked_address',
+  'origin_url',
+  'person_id',
+  'user_id',
+  'consented_at_seconds',
+  'public_comment',
+  'retry_count',
+  'sequence',
+  'created_at_seconds',
+  'completed_at_seconds',
 ]
 
 /** For statements over `sessions` alone. */

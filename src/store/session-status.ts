@@ -45,10 +45,14 @@ const writeStatus = async (
     `UPDATE sessions SET status = ?, sequence = ?, completed_at_seconds = ?, public_comment = ?, retry_count = ?
        ${identified === null ? '' : ', person_id = ?, user_id = ?'} WHERE organization_id = ? AND id = ?`,
     [
-      ...[change.to, session.sequence + 1, completed ? nowSeconds : null],
-      ...[TOLD.has(change.to) ? publicComment : null, session.retryCount + (change.to === 'retry' ? 1 : 0)],
+      change.to,
+      session.sequence + 1,
+      completed ? nowSeconds : null,
+      TOLD.has(change.to) ? publicComment : null,
+      session.retryCount + (change.to === 'retry' ? 1 : 0),
       ...(identified === null ? [] : [identified.personId, identified.userId]),
-      ...[session.organizationId, session.id],
+      session.organizationId,
+      session.id,
     ],
   )
   await addEvent(transaction, session, {

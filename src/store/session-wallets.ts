@@ -58,8 +58,13 @@ const noteChange = async (
     session.id,
   ])
   await addEvent(transaction, session, {
-    ...{ sequence, kind, status: session.status, actor },
-    ...{ publicComment: null, privateComment: null, createdAtSeconds: nowSeconds },
+    sequence,
+    kind,
+    status: session.status,
+    actor,
+    publicComment: null,
+    privateComment: null,
+    createdAtSeconds: nowSeconds,
   })
 }
 
@@ -80,8 +85,15 @@ const insertWallet = async (
     `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
        address_text, connected_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      ...[walletId, organizationId, id, environment, session.sequence + 1, chain, address],
-      ...[walletAddressText(address), nowSeconds],
+      walletId,
+      organizationId,
+      id,
+      environment,
+      session.sequence + 1,
+      chain,
+      address,
+      walletAddressText(address),
+      nowSeconds,
     ],
   )
   await transaction.execute(

@@ -113,8 +113,13 @@ export const createSessionTable = (scope: TableScope) => ({
             [version, nowSeconds, sequence, organizationId, sessionId],
           )
           await addEvent(transaction, session, {
-            ...{ sequence, kind: 'consented', status: session.status, actor },
-            ...{ publicComment: null, privateComment: version, createdAtSeconds: nowSeconds },
+            sequence,
+            kind: 'consented',
+            status: session.status,
+            actor,
+            publicComment: null,
+            privateComment: version,
+            createdAtSeconds: nowSeconds,
           })
         }
         const state = await readState(transaction, organizationId, sessionId)

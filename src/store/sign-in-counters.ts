@@ -49,11 +49,7 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
        WHEN sign_in_counters.clear_at_seconds > ? THEN ?
        ELSE sign_in_counters.clear_at_seconds END
      WHERE sign_in_counters.clear_at_seconds <= ? OR sign_in_counters.clear_at_seconds > ?`,
-    [
-      ...[slot, nowSeconds + secondsEach, secondsEach],
-      ...[nowSeconds, nowSeconds, impossible, highest],
-      ...[highest, impossible],
-    ],
+    [slot, nowSeconds + secondsEach, secondsEach, nowSeconds, nowSeconds, impossible, highest, highest, impossible],
   )
   if (counted === 1) return
   const [row] = await transaction.query<{ clear_at_seconds: number }>(

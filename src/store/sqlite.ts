@@ -98,7 +98,10 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
         })
   if (checkpoints !== null) checkpointAfter(CHECKPOINT_PAGES_BESIDE_THREAD)
   const runner = createTransactionRunner({
-    ...{ writer, clock, transactionLimitMs, retryWhileLocked },
+    writer,
+    clock,
+    transactionLimitMs,
+    retryWhileLocked,
     committed: () => checkpoints?.committed(),
   })
   const queue = createSerialQueue<WaitingTransaction>({

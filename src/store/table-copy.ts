@@ -35,7 +35,8 @@ const PARAMETERS_MAX = 2_000
 /** Opens a database with time for long transactions. @throws StoreUnusableError, StoreUnavailableError */
 const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
   openMigratedDatabase({
-    ...{ target, asItIs },
+    target,
+    asItIs,
     clock: systemClock,
     transactionLimitMs: COPY_LIMIT_MS,
     statementLimitMs: COPY_LIMIT_MS,

@@ -85,8 +85,12 @@ export const createTaskTable = (scope: TableScope) => ({
         `INSERT INTO jobs (${COLUMNS}) VALUES (?, ?, ?, 'queued', ?, 0, 0, NULL, NULL, ?, ?, NULL, NULL)
          RETURNING ${COLUMNS}`,
         [
-          ...[newIdentifier('job'), input.organizationId, input.kind, JSON.stringify(input.input)],
-          ...[input.actor, scope.nowSeconds()],
+          newIdentifier('job'),
+          input.organizationId,
+          input.kind,
+          JSON.stringify(input.input),
+          input.actor,
+          scope.nowSeconds(),
         ],
       )
       if (row === undefined) throw new Error('the new task was not returned')

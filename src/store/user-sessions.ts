@@ -80,8 +80,15 @@ export const createUserSessionTable = (scope: TableScope) => ({
       await transaction.execute(
         `INSERT INTO user_sessions (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
-          ...[session.id, session.userId, session.state, session.userAgent, session.address],
-          ...[nowSeconds, nowSeconds, session.expiresAtSeconds, session.confirmedAtSeconds],
+          session.id,
+          session.userId,
+          session.state,
+          session.userAgent,
+          session.address,
+          nowSeconds,
+          nowSeconds,
+          session.expiresAtSeconds,
+          session.confirmedAtSeconds,
           tokenHash,
         ],
       )

@@ -42,8 +42,17 @@ const upsert = (count: number): string =>
    DO UPDATE SET count = excluded.count, value = excluded.value, sequence = excluded.sequence`
 
 const parametersOf = (processId: string, sequence: number, tally: VelocityTally): SqlParameter[] => [
-  ...[processId, tally.organizationId, tally.projectId, tally.wallet, tally.chainName, tally.windowSeconds],
-  ...[tally.part, tally.count, tally.value, sequence, tally.expiresAtSeconds],
+  processId,
+  tally.organizationId,
+  tally.projectId,
+  tally.wallet,
+  tally.chainName,
+  tally.windowSeconds,
+  tally.part,
+  tally.count,
+  tally.value,
+  sequence,
+  tally.expiresAtSeconds,
 ]
 
 export const createVelocityTallyTable = (scope: TableScope) => ({

@@ -119,8 +119,16 @@ export const createWalletStandings = (
 ): WalletStandings => ({
   loadSessions: async ({ organizationId, environment, level }, address) => {
     const parameters = [
-      ...[organizationId, address, environment, organizationId, level, organizationId],
-      ...[organizationId, address, environment, organizationId],
+      organizationId,
+      address,
+      environment,
+      organizationId,
+      level,
+      organizationId,
+      organizationId,
+      address,
+      environment,
+      organizationId,
     ]
     const found = await statements.query<StandingRow>(STANDING_SESSIONS_UNORDERED, parameters)
     const rows =

@@ -161,10 +161,13 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
            next_attempt_at_seconds = ?, settled_at_seconds = ?
          WHERE organization_id = ? AND id = ? AND state = 'waiting' ${outcome.state === 'delivered' ? '' : 'AND attempts = ?'}`,
         [
-          ...[outcome.state, outcome.status, outcome.state === 'delivered' ? null : outcome.failure],
+          outcome.state,
+          outcome.status,
+          outcome.state === 'delivered' ? null : outcome.failure,
           outcome.state === 'waiting' ? outcome.nextAttemptAtSeconds : nowSeconds,
           outcome.state === 'waiting' ? null : nowSeconds,
-          ...[organizationId, id],
+          organizationId,
+          id,
           ...(outcome.state === 'delivered' ? [] : [attempts]),
         ],
       )
@@ -213,7 +216,10 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       scope.statements,
       {
         select: `SELECT ${COLUMNS} FROM webhook_messages`,
-        ...{ where, parameters, order: ['created_at_seconds', 'id'], descending: true },
+        where,
+        parameters,
+        order: ['created_at_seconds', 'id'],
+        descending: true,
       },
       page,
       toMessage,

@@ -74,8 +74,15 @@ export const queueMessages = async (
          attempts, next_attempt_at_seconds, claimed_until_seconds, created_at_seconds)
        VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, 0, ?)`,
       [
-        ...[newMessageId(), organizationId, target.id, id, event.sequence, type, JSON.stringify(snapshot)],
-        ...[event.createdAtSeconds, event.createdAtSeconds],
+        newMessageId(),
+        organizationId,
+        target.id,
+        id,
+        event.sequence,
+        type,
+        JSON.stringify(snapshot),
+        event.createdAtSeconds,
+        event.createdAtSeconds,
       ],
     )
   }

@@ -70,17 +70,30 @@ beforeAll(async () => {
     (await harness.person({ email, roles, deploymentAdmin })).cookie
 
   const revoked = await store.apiKeys.issue({
-    ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'revoked', rateLimit: null },
+    organizationId: alpha.id,
+    kind: 'admin',
+    environment: 'live',
+    name: 'revoked',
+    rateLimit: null,
     expiresAtSeconds: null,
   })
   await store.apiKeys.revoke(alpha.id, revoked.record.keyId)
   const expired = await store.apiKeys.issue({
-    ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'expired', rateLimit: null },
+    organizationId: alpha.id,
+    kind: 'admin',
+    environment: 'live',
+    name: 'expired',
+    rateLimit: null,
     expiresAtSeconds: clock.unixSeconds() + 1,
   })
   const expiredDeployment = await store.apiKeys.issue({
-    ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'expired', rateLimit: null },
-    ...{ expiresAtSeconds: clock.unixSeconds() + 1, scopes: ['admin', 'deployment'] },
+    organizationId: alpha.id,
+    kind: 'admin',
+    environment: 'live',
+    name: 'expired',
+    rateLimit: null,
+    expiresAtSeconds: clock.unixSeconds() + 1,
+    scopes: ['admin', 'deployment'],
   })
   /** Of kinds and scopes that no route gives, too: what is stored is not what decides, but what it says is. */
   const keyOf = async (
@@ -90,7 +103,13 @@ beforeAll(async () => {
   ): Promise<string> =>
     (
       await store.apiKeys.issue({
-        ...{ organizationId: alpha.id, kind, environment, name: 'x', rateLimit: null, expiresAtSeconds: null, scopes },
+        organizationId: alpha.id,
+        kind,
+        environment,
+        name: 'x',
+        rateLimit: null,
+        expiresAtSeconds: null,
+        scopes,
       })
     ).text
   const disabled = await harness.person({ email: 'disabled@example.com', deploymentAdmin: true })

@@ -80,7 +80,9 @@ describe('with the rule', () => {
     expect(body).toMatchObject({ requested_by_name: 'ada@example.com', decided_by: null, decided_by_name: null })
     expect(await waiting()).toMatchObject({ waiting: 2 })
     expect((await decide(body.id, true, { cookie: root.cookie })).body).toMatchObject({
-      ...{ requested_by_name: 'ada@example.com', decided_by: root.id, decided_by_name: 'root@example.com' },
+      requested_by_name: 'ada@example.com',
+      decided_by: root.id,
+      decided_by_name: 'root@example.com',
     })
     expect(await waiting()).toMatchObject({ waiting: 1 })
     const { data } = (await call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })).body as unknown as {

@@ -104,8 +104,16 @@ describe('the chain', () => {
     } = oldest!
     expect(
       auditHash({
-        ...{ sequence, at_seconds: atSeconds, organization_id: organizationId, actor, actor_name: actorName, action },
-        ...{ subject, detail: JSON.stringify(detail), request_id: requestId, address },
+        sequence,
+        at_seconds: atSeconds,
+        organization_id: organizationId,
+        actor,
+        actor_name: actorName,
+        action,
+        subject,
+        detail: JSON.stringify(detail),
+        request_id: requestId,
+        address,
         previous_hash: previousHash,
       }),
     ).toBe(hash)
@@ -113,15 +121,13 @@ describe('the chain', () => {
 
   test('holds over entries from before there were addresses', async () => {
     await harness.store.audit.append({
-      ...{
-        organizationId: null,
-        actor: 'service',
-        actorName: '',
-        action: 'old',
-        subject: '',
-        detail: {},
-        requestId: '',
-      },
+      organizationId: null,
+      actor: 'service',
+      actorName: '',
+      action: 'old',
+      subject: '',
+      detail: {},
+      requestId: '',
     })
     const [entry] = await entries()
     const array = [1, entry!.atSeconds, null, 'service', '', 'old', '', '{}', '', AUDIT_ROOT]
@@ -162,9 +168,16 @@ describe('the chain', () => {
     const [third] = await entries()
     const second = (await entries())[1]
     const forged = auditHash({
-      ...{ sequence: 2, at_seconds: second!.atSeconds, organization_id: second!.organizationId, actor: 'key:other' },
-      ...{ actor_name: second!.actorName, action: second!.action, subject: second!.subject },
-      ...{ detail: JSON.stringify(second!.detail), request_id: second!.requestId, address: second!.address },
+      sequence: 2,
+      at_seconds: second!.atSeconds,
+      organization_id: second!.organizationId,
+      actor: 'key:other',
+      actor_name: second!.actorName,
+      action: second!.action,
+      subject: second!.subject,
+      detail: JSON.stringify(second!.detail),
+      request_id: second!.requestId,
+      address: second!.address,
       previous_hash: second!.previousHash,
     })
     tamper(`UPDATE audit_log SET actor = 'key:other', hash = '${forged}' WHERE sequence = 2`)

@@ -268,13 +268,11 @@ describe('account recover', () => {
     expect(await statusOf(ada.cookie)).toBe(401)
     const [entry] = (await harness.store.audit.page({}, { after: null, limit: 1 })).items
     expect(entry).toMatchObject({
-      ...{
-        actor: 'command-line',
-        actorName: 'anna',
-        action: 'account.recovery',
-        subject: ada.id,
-        organizationId: null,
-      },
+      actor: 'command-line',
+      actorName: 'anna',
+      action: 'account.recovery',
+      subject: ada.id,
+      organizationId: null,
       detail: { second_factors_removed: true },
     })
     expect(await (await use(token)).json()).toEqual({ signed_in: true, second_factors: [] })

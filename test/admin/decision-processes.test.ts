@@ -20,7 +20,10 @@ const events: string[] = []
 
 const write = (from: number, count: number): void => {
   const writer = openSegment({
-    ...{ directory: join(folder, 'decisions'), slot: 'w00', maxBytes: 1e6, sync: false },
+    directory: join(folder, 'decisions'),
+    slot: 'w00',
+    maxBytes: 1e6,
+    sync: false,
     clock: { unixMs: () => FIRST_MS },
   })
   writer.append(

@@ -8,7 +8,9 @@ import { createLiveWatch } from '../../src/admin/live/watch.ts'
 import type { MetricTotals } from '../../src/telemetry/metrics.ts'
 
 const histogram = (counts: readonly number[]) => ({
-  ...{ boundsMs: [1, 10], counts, sumMs: 0 },
+  boundsMs: [1, 10],
+  counts,
+  sumMs: 0,
   count: counts.reduce((sum, each) => sum + each, 0),
 })
 
@@ -21,7 +23,12 @@ interface Told {
 }
 
 const reading = ({ decisions, atMs = 0, cpuSeconds = 0, lagMs = null, meanServiceMs = 0 }: Told): LiveReading => ({
-  ...{ atMs, monotonicMs: atMs, cpuSeconds, memoryBytes: 10, activeRequests: 1, streams: 2 },
+  atMs,
+  monotonicMs: atMs,
+  cpuSeconds,
+  memoryBytes: 10,
+  activeRequests: 1,
+  streams: 2,
   totals: {
     decisions: [{ kind: 'attestation', chain: 'base', compliant: true, count: decisions }],
     errors: { INTERNAL: decisions } as MetricTotals['errors'],
@@ -29,18 +36,38 @@ const reading = ({ decisions, atMs = 0, cpuSeconds = 0, lagMs = null, meanServic
   latency: Float64Array.from([decisions, 0, decisions]),
   eventLoop: lagMs === null ? null : { p50Ms: 1, p99Ms: lagMs, maxMs: lagMs },
   pool: {
-    ...{ workers: 2, busy: 1, wanted: 2, abandoned: 0, queued: 3, queueLimit: 100, inFlight: 4, pending: 5 },
-    ...{ answered: decisions, refused: 0, expired: 0, failed: 0, withheld: 0, meanServiceMs, predictedWaitMs: 0 },
-    ...{ restarts: { crash: 1, hang: 0, start: 0 }, wait: histogram([decisions, 0, 0]), run: histogram([0, 0, 0]) },
+    workers: 2,
+    busy: 1,
+    wanted: 2,
+    abandoned: 0,
+    queued: 3,
+    queueLimit: 100,
+    inFlight: 4,
+    pending: 5,
+    answered: decisions,
+    refused: 0,
+    expired: 0,
+    failed: 0,
+    withheld: 0,
+    meanServiceMs,
+    predictedWaitMs: 0,
+    restarts: { crash: 1, hang: 0, start: 0 },
+    wait: histogram([decisions, 0, 0]),
+    run: histogram([0, 0, 0]),
   },
 })
 
 const ready = (index: number, pid: number, told: Told | null): ProcessLook => ({
-  ...{ index, pid, state: 'ready', startedAtMs: 0 },
+  index,
+  pid,
+  state: 'ready',
+  startedAtMs: 0,
   reading: told === null ? null : reading(told),
 })
 const look = (...processes: readonly ProcessLook[]): ProcessesLook => ({
-  ...{ target: { processes: processes.length, workers: 2 }, processesMax: 64, processes },
+  target: { processes: processes.length, workers: 2 },
+  processesMax: 64,
+  processes,
 })
 const decided = (sum: LiveReading | null): number =>
   sum?.totals.decisions.reduce((total, { count }) => total + count, 0) ?? -1
@@ -114,7 +141,9 @@ describe('watching', () => {
     const errors: unknown[] = []
     const watch = createLiveWatch({
       control: { look: async () => (next instanceof Error ? Promise.reject(next) : next) },
-      ...{ monotonicMs: () => nowMs, unixMs: () => 5_000, onError: (error) => errors.push(error) },
+      monotonicMs: () => nowMs,
+      unixMs: () => 5_000,
+      onError: (error) => errors.push(error),
     })
     const tick = async (told: ProcessesLook | Error): Promise<void> => {
       next = told

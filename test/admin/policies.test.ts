@@ -17,7 +17,10 @@ afterAll(() => harness.close())
 
 const recorded = async (...records: DecisionRecord[]): Promise<void> => {
   const segment = openSegment({
-    ...{ directory: `${harness.folder}/decisions`, slot: 'w00', maxBytes: 1e6, sync: false },
+    directory: `${harness.folder}/decisions`,
+    slot: 'w00',
+    maxBytes: 1e6,
+    sync: false,
     clock: { unixMs: () => 1_767_225_600_000 },
   })
   segment.append(records)
@@ -120,10 +123,7 @@ describe('saving', () => {
   test('says what is likely not meant, also in the answer of a save', async () => {
     const source = 'name: x\nrules:\n  - id: a\n    allow: chain.name == "bas"\n'
     const warnings = [
-      {
-        ...{ line: 4, column: 26, pointer: '/rules/0/allow' },
-        message: 'no chain is named "bas": did you mean "base"?',
-      },
+      { line: 4, column: 26, pointer: '/rules/0/allow', message: 'no chain is named "bas": did you mean "base"?' },
     ]
     expect(await post<object>('/check', { source })).toMatchObject({ valid: true, issues: [], warnings })
     const made = await post<{ policy: { id: string }; warnings: object[] }>('', { source }, 201)

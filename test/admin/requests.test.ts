@@ -168,7 +168,10 @@ describe('an Idempotency-Key', () => {
     const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'P' })
     const project = await harness.store.projects.create({ organizationId: alpha.id, name: 'p', policyId: policy.id })
     const binding = await harness.store.bindings.create({
-      ...{ organizationId: alpha.id, projectId: project.id, chainName: 'base', address: `0x${'1'.repeat(40)}` },
+      organizationId: alpha.id,
+      projectId: project.id,
+      chainName: 'base',
+      address: `0x${'1'.repeat(40)}`,
     })
     const remove = () =>
       harness.request('DELETE', `/organizations/alpha/bindings/${binding.id}`, { key: alpha.key, headers })
@@ -305,7 +308,11 @@ describe('a key’s power', () => {
 
   test('ends with its limit: 429 as everywhere', async () => {
     const { text } = await harness.store.apiKeys.issue({
-      ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'slow', expiresAtSeconds: null },
+      organizationId: alpha.id,
+      kind: 'admin',
+      environment: 'live',
+      name: 'slow',
+      expiresAtSeconds: null,
       rateLimit: { requestsPerSecond: 1, burst: 2 },
     })
     const statuses: number[] = []

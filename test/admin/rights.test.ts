@@ -43,8 +43,13 @@ const TARGETS: Readonly<
 > = {
   'keys/{key}': async () => {
     const issued = await harness.store.apiKeys.issue({
-      ...{ organizationId: alpha.id, kind: 'admin', environment: 'live', name: 'target', rateLimit: null },
-      ...{ expiresAtSeconds: null, scopes: ['admin', 'deployment'] },
+      organizationId: alpha.id,
+      kind: 'admin',
+      environment: 'live',
+      name: 'target',
+      rateLimit: null,
+      expiresAtSeconds: null,
+      scopes: ['admin', 'deployment'],
     })
     return { id: issued.record.keyId, beneath: ['plain key', 'admin', 'reviewer', 'viewer'] }
   },
@@ -57,7 +62,11 @@ const TARGETS: Readonly<
     const { id: userId } = await harness.person({ email: `target-${++made}@example.com` })
     const id = await harness.store.membershipOffers.make(
       {
-        ...{ organizationId: alpha.id, userId, role: 'organization-admin', askedBy: 'user:x', askedByName: 'x' },
+        organizationId: alpha.id,
+        userId,
+        role: 'organization-admin',
+        askedBy: 'user:x',
+        askedByName: 'x',
         expiresAtSeconds: harness.clock.unixSeconds() + 60,
       },
       crypto.getRandomValues(new Uint8Array(32)),

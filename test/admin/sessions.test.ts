@@ -22,15 +22,15 @@ const submitted = async (): Promise<string> => {
   const sessionId = newSessionId()
   made += 1
   await harness.store.sessions.register({
-    ...{
-      organizationId: alpha.id,
-      environment: 'live',
-      checkType: 'kyc',
-      sessionId,
-      walletAddress: null,
-      originUrl: null,
-    },
-    ...{ tokenHash: new Uint8Array(32).fill(made), provider: 'manual', actor: 'key:test' },
+    organizationId: alpha.id,
+    environment: 'live',
+    checkType: 'kyc',
+    sessionId,
+    walletAddress: null,
+    originUrl: null,
+    tokenHash: new Uint8Array(32).fill(made),
+    provider: 'manual',
+    actor: 'key:test',
   })
   await harness.store.sessions.changeStatus({ organizationId: alpha.id, sessionId, to: 'submitted', actor: 'person' })
   return sessionId
@@ -48,7 +48,10 @@ describe('a decision', () => {
   test('is made with comments for the person and for colleagues, by a name', async () => {
     const id = await submitted()
     const { status, body } = await decide(id, {
-      ...{ status: 'retry', sequence: 2, public_comment: 'The photograph is blurred.', private_comment: 'Second try.' },
+      status: 'retry',
+      sequence: 2,
+      public_comment: 'The photograph is blurred.',
+      private_comment: 'Second try.',
       corrections: ['fullName'],
     })
     expect([status, body['status'], body['public_comment']]).toEqual([200, 'retry', 'The photograph is blurred.'])

@@ -27,7 +27,11 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
   const asked = await harness.person({ email: `asked@${slug}.example` })
   const offer = await store.membershipOffers.make(
     {
-      ...{ organizationId: id, userId: asked.id, role: 'viewer', askedBy: 'user:x', askedByName: 'x' },
+      organizationId: id,
+      userId: asked.id,
+      role: 'viewer',
+      askedBy: 'user:x',
+      askedByName: 'x',
       expiresAtSeconds: harness.clock.unixSeconds() + 3600,
     },
     new Uint8Array(32).fill(n),
@@ -41,49 +45,57 @@ const seed = async (slug: string, n: number): Promise<typeof alpha> => {
   })
   const project = await store.projects.create({ organizationId: id, name: slug, policyId: policy.id })
   const binding = await store.bindings.create({
-    ...{ organizationId: id, projectId: project.id, chainName: 'base', address: `0x${String(n).repeat(40)}` },
+    organizationId: id,
+    projectId: project.id,
+    chainName: 'base',
+    address: `0x${String(n).repeat(40)}`,
   })
   const issued = await store.apiKeys.issue({
-    ...{
-      organizationId: id,
-      kind: 'attestation',
-      environment: 'live',
-      name: slug,
-      expiresAtSeconds: null,
-      rateLimit: null,
-    },
+    organizationId: id,
+    kind: 'attestation',
+    environment: 'live',
+    name: slug,
+    expiresAtSeconds: null,
+    rateLimit: null,
   })
   const list = await store.lists.create({ owner: id, name: `list_of_${slug}` })
   const session = newSessionId()
   await store.sessions.register({
-    ...{
-      organizationId: id,
-      environment: 'live',
-      checkType: 'kyc',
-      sessionId: session,
-      walletAddress: null,
-      originUrl: null,
-    },
-    ...{ tokenHash: new Uint8Array(32).fill(n), provider: 'manual', actor: 'key:test' },
+    organizationId: id,
+    environment: 'live',
+    checkType: 'kyc',
+    sessionId: session,
+    walletAddress: null,
+    originUrl: null,
+    tokenHash: new Uint8Array(32).fill(n),
+    provider: 'manual',
+    actor: 'key:test',
   })
   const endpointId = newWebhookEndpointId()
   await store.webhookEndpoints.add({
-    ...{ id: endpointId, organizationId: id, environment: 'live', purpose: 'events', url: `https://${slug}.example/` },
+    id: endpointId,
+    organizationId: id,
+    environment: 'live',
+    purpose: 'events',
+    url: `https://${slug}.example/`,
     sealedSecret: new Uint8Array([n]),
   })
   await store.sessions.changeStatus({ organizationId: id, sessionId: session, to: 'submitted', actor: 'person' })
   const [message] = (await store.webhookMessages.page(id, {}, { after: null, limit: 1 })).items
   const job = await store.tasks.create({ organizationId: id, kind: 'test', input: {}, actor: 'service' })
   const approval = await store.approvals.request({
-    ...{ organizationId: id, action: 'policy.activate', subject: policy.id, lifeSeconds: 60 },
-    ...{
-      detail: { name: slug, changes: [], differences: null, effects: [], comment: '' },
-      request: {},
-      requestedBy: member.id,
-    },
+    organizationId: id,
+    action: 'policy.activate',
+    subject: policy.id,
+    lifeSeconds: 60,
+    detail: { name: slug, changes: [], differences: null, effects: [], comment: '' },
+    request: {},
+    requestedBy: member.id,
   })
   return {
-    ...{ id, key, cookie: admin.cookie },
+    id,
+    key,
+    cookie: admin.cookie,
     ids: {
       user: member.id,
       policy: policy.id,
@@ -110,7 +122,10 @@ beforeAll(async () => {
   alpha = await seed('alpha', 1)
   beta = await seed('beta', 2)
   const segment = openSegment({
-    ...{ directory: `${harness.folder}/decisions`, slot: 'w00', maxBytes: 1e6, sync: false },
+    directory: `${harness.folder}/decisions`,
+    slot: 'w00',
+    maxBytes: 1e6,
+    sync: false,
     clock: { unixMs: () => 1_767_225_600_000 },
   })
   segment.append([decisionRecord(1, { organization: alpha.id }), decisionRecord(2, { organization: beta.id })])

@@ -31,7 +31,10 @@ afterEach(() => temporary.remove())
 
 const addressOf = (number: number): string => `198.51.${Math.floor(number / 200)}.${(number % 200) + 1}`
 const ada = (changes: Partial<Attempt> = {}): Attempt => ({
-  ...{ guessed: 'password', account: 'ada@example.com', address: '192.0.2.1', device: null },
+  guessed: 'password',
+  account: 'ada@example.com',
+  address: '192.0.2.1',
+  device: null,
   ...changes,
 })
 const wrong = async (): Promise<never> => {

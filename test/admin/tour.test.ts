@@ -305,8 +305,15 @@ describe('a tour of the admin API', () => {
     await call(200, 'POST', `${base}/${endpoint.id}/rotate`, { body: { overlap_seconds: 60 } })
     const id = newSessionId()
     await harness.store.sessions.register({
-      ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: id, walletAddress: null, originUrl: null },
-      ...{ tokenHash: new Uint8Array(32).fill(2), provider: 'manual', actor: 'key:test' },
+      organizationId,
+      environment: 'live',
+      checkType: 'kyc',
+      sessionId: id,
+      walletAddress: null,
+      originUrl: null,
+      tokenHash: new Uint8Array(32).fill(2),
+      provider: 'manual',
+      actor: 'key:test',
     })
     await harness.store.sessions.changeStatus({ organizationId, sessionId: id, to: 'rejected', actor: 'person' })
     const [message] = await harness.store.webhookMessages.claim(1, 60)
@@ -330,8 +337,15 @@ describe('a tour of the admin API', () => {
     const { store } = harness
     const id = newSessionId()
     await store.sessions.register({
-      ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: id, walletAddress: null, originUrl: null },
-      ...{ tokenHash: new Uint8Array(32).fill(1), provider: 'manual', actor: 'key:test' },
+      organizationId,
+      environment: 'live',
+      checkType: 'kyc',
+      sessionId: id,
+      walletAddress: null,
+      originUrl: null,
+      tokenHash: new Uint8Array(32).fill(1),
+      provider: 'manual',
+      actor: 'key:test',
     })
     await store.sessions.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
     const base = '/organizations/tour/sessions'
@@ -352,7 +366,10 @@ describe('a tour of the admin API', () => {
 
   test('decisions', async () => {
     const segment = openSegment({
-      ...{ directory: `${harness.folder}/decisions`, slot: 'w00', maxBytes: 1e6, sync: false },
+      directory: `${harness.folder}/decisions`,
+      slot: 'w00',
+      maxBytes: 1e6,
+      sync: false,
       clock: { unixMs: () => 1_767_225_600_000 },
     })
     const record = decisionRecord(1, { organization: organizationId })

@@ -415,14 +415,17 @@ export const ACCOUNT_ABUSES: readonly Abuse[] = [
     run: async ({ admin, alpha }) => {
       const faults = createFaults()
       const inner = [
-        ...['http://127.0.0.1:8082/', 'https://127.0.0.1/', 'https://[::1]/', 'file:///etc/passwd'],
-        ...[
-          'https://169.254.169.254/latest/meta-data',
-          'https://10.0.0.1/',
-          'https://[::ffff:127.0.0.1]/',
-          'https://0x7f.1/',
-        ],
-        ...['https://user:password@example.com/', 'gopher://example.com/', 'https://2130706433/'],
+        'http://127.0.0.1:8082/',
+        'https://127.0.0.1/',
+        'https://[::1]/',
+        'file:///etc/passwd',
+        'https://169.254.169.254/latest/meta-data',
+        'https://10.0.0.1/',
+        'https://[::ffff:127.0.0.1]/',
+        'https://0x7f.1/',
+        'https://user:password@example.com/',
+        'gopher://example.com/',
+        'https://2130706433/',
       ]
       for (const url of inner) {
         const hook = await admin('POST', '/organizations/alpha/webhooks', { key: alpha.keys.admin, body: { url } })

@@ -7,7 +7,9 @@ import { type Abuse, createFaults } from './abuse.ts'
 import type { Answer, Deployment } from './deployment.ts'
 
 const toAnswer = ({ status, headers, body }: { status: number; headers: Headers; body: unknown }): Answer => ({
-  ...{ status, headers, body },
+  status,
+  headers,
+  body,
   text: JSON.stringify(body),
 })
 

@@ -117,7 +117,13 @@ const sendInputs = async (deployment: Deployment, options: AttackOptions): Promi
     progress(`${last}/${count} inputs, ${Math.round((last / spentMs) * 1_000)} a second, ${faultCount} faults\n`)
   }
   return {
-    ...{ sent: count, seed, statuses, ofParser, routes: routes.length, faultCount, faults },
+    sent: count,
+    seed,
+    statuses,
+    ofParser,
+    routes: routes.length,
+    faultCount,
+    faults,
     perSecond: spentMs === 0 ? 0 : Math.round((count / spentMs) * 1_000),
   }
 }

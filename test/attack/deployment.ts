@@ -251,7 +251,16 @@ export const startDeployment = async (): Promise<Deployment> => {
   }
   try {
     return {
-      ...{ service, urls, deploymentKey, root, secrets, admin, must, invite, renew, openSession },
+      service,
+      urls,
+      deploymentKey,
+      root,
+      secrets,
+      admin,
+      must,
+      invite,
+      renew,
+      openSession,
       ports: { api: portOf(urls.api), portal: portOf(urls.portal), dashboard: portOf(urls.dashboard) },
       alpha: await tenant('alpha'),
       beta: await tenant('beta'),

@@ -16,8 +16,16 @@ export interface Input {
 
 /** What would end the deployment, a caller or the machine: only callers who have no right to it ask for these. */
 const HELD: ReadonlySet<string> = new Set([
-  ...['addAttester', 'retireAttester', 'resizePool', 'changeDeploymentSettings', 'changeSettings', 'signOut'],
-  ...['endOwnSession', 'endOtherSessions', 'rebuildDecisionIndex', 'portal POST /api/sessions/*/leave'],
+  'addAttester',
+  'retireAttester',
+  'resizePool',
+  'changeDeploymentSettings',
+  'changeSettings',
+  'signOut',
+  'endOwnSession',
+  'endOtherSessions',
+  'rebuildDecisionIndex',
+  'portal POST /api/sessions/*/leave',
 ])
 
 /** Where an input is changed, as often as it stands here. */
@@ -146,10 +154,7 @@ const changeTree = (tree: unknown, random: Random): void => {
       Object.defineProperty(
         members,
         random.pick(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']),
-        {
-          value: random.chance(0.5) ? { admin: true } : 'x',
-          ...{ enumerable: true, configurable: true, writable: true },
-        },
+        { value: random.chance(0.5) ? { admin: true } : 'x', enumerable: true, configurable: true, writable: true },
       )
       return
     default:

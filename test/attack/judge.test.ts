@@ -11,10 +11,18 @@ const route = routes.find(({ name }) => name === 'listKeys') as AttackedRoute
 const request: WireRequest = { method: 'GET', target: '/', headers: [], body: new Uint8Array(0), cutAfterBytes: null }
 const problem = (status: number): string =>
   JSON.stringify({
-    ...{ type: 'urn:x', title: 'X', status, detail: 'x', code: 'X', request_id: 'r', message: 'x', error: 'x' },
+    type: 'urn:x',
+    title: 'X',
+    status,
+    detail: 'x',
+    code: 'X',
+    request_id: 'r',
+    message: 'x',
+    error: 'x',
   })
 const answer = (status: number, body: string, headers: Record<string, string> = {}): WireAnswer => ({
-  ...{ status, body },
+  status,
+  body,
   headers: new Map(Object.entries({ 'content-type': 'application/problem+json', 'x-request-id': 'r', ...headers })),
 })
 const faultOf = (given: WireAnswer | 'silent' | 'closed', foreign: readonly string[] = []): string | null =>

@@ -74,7 +74,12 @@ const documented = (text: string, access: 'attestation' | 'identity'): AttackedR
       const body = requestBody?.content['application/json']?.schema
       const query = parameters.filter(({ in: where }) => where === 'query')
       return {
-        ...{ listener: 'api', name: operationId, method: method.toUpperCase(), path, rawTypes: [], access },
+        listener: 'api',
+        name: operationId,
+        method: method.toUpperCase(),
+        path,
+        rawTypes: [],
+        access,
         query: Object.fromEntries(query.map(({ name, schema }) => [name, schema])),
         body: body === undefined ? null : deep(body),
       }
@@ -129,7 +134,11 @@ const portalRoutes = (): AttackedRoute[] => {
     const names = path.includes('/documents/') && method === 'POST' ? ['session', 'kind'] : ['session', 'document']
     let at = 0
     return {
-      ...{ listener: 'portal', name: `portal ${method} ${path}`, method, query: {}, access: 'visitor' },
+      listener: 'portal',
+      name: `portal ${method} ${path}`,
+      method,
+      query: {},
+      access: 'visitor',
       path: path.replaceAll('*', () => `{${names[at++]}}`),
       body: path.includes('/documents/') ? null : method === 'GET' ? null : (PORTAL_BODIES[path] ?? { type: 'object' }),
       rawTypes: path.includes('/documents/') && method === 'POST' ? ['image/png', 'image/jpeg', 'application/pdf'] : [],
@@ -139,7 +148,10 @@ const portalRoutes = (): AttackedRoute[] => {
 
 const adminRoutes = (): AttackedRoute[] =>
   ADMIN_ROUTES.map((route) => ({
-    ...{ listener: 'dashboard', name: route.operationId, method: route.method, access: route.access },
+    listener: 'dashboard',
+    name: route.operationId,
+    method: route.method,
+    access: route.access,
     path: `/admin/v1${route.path}`,
     query: (route.query?.properties ?? {}) as Readonly<Record<string, Schema>>,
     body: route.body as Schema | null,
@@ -168,7 +180,13 @@ export const attackedRoutes = (): readonly AttackedRoute[] => [
   ...adminRoutes(),
   ...PAGES.map(
     ([listener, path]): AttackedRoute => ({
-      ...{ listener, name: `page ${listener} ${path}`, method: 'GET', path, query: {}, body: null, rawTypes: [] },
+      listener,
+      name: `page ${listener} ${path}`,
+      method: 'GET',
+      path,
+      query: {},
+      body: null,
+      rawTypes: [],
       access: null,
     }),
   ),

@@ -5,7 +5,12 @@ import type { CallAnswer, CallContext } from '../../src/attestation/job.ts'
 
 const ANSWER: CallAnswer = { body: '{}', compliant: true, chainName: 'base', lifetimeSeconds: 300 }
 const contextOf = (organizationId: string): CallContext => ({
-  ...{ organizationId, keyId: 'key_1', environment: 'live', requestId: 'r', uuid: 'u', deadlineMs: 1 },
+  organizationId,
+  keyId: 'key_1',
+  environment: 'live',
+  requestId: 'r',
+  uuid: 'u',
+  deadlineMs: 1,
   onDispatch: () => undefined,
 })
 

@@ -7,7 +7,11 @@ import type { Principal } from '../../src/http/authenticate.ts'
 import type { Gate, GateSettings } from '../../src/http/gate.ts'
 
 const PRINCIPAL: Principal = {
-  ...{ keyId: 'key_1', organizationId: 'org_1', kind: 'attestation', environment: 'live', rateLimit: null },
+  keyId: 'key_1',
+  organizationId: 'org_1',
+  kind: 'attestation',
+  environment: 'live',
+  rateLimit: null,
 }
 
 type Refuse = (organizationId: string, deadlineMs: number) => QueueFullError | null
@@ -80,7 +84,9 @@ test('a batch whose first element would be refused is refused as one, before it 
   const error = new QueueFullError(3)
   const { refusal } = settingsOf((gate) =>
     createBatchEndpoint({
-      ...{ gate, ...dependenciesWith(() => error, null), attest: notAsked },
+      gate,
+      ...dependenciesWith(() => error, null),
+      attest: notAsked,
       limiter: {
         ready: () => undefined,
         take: () => null,

@@ -13,14 +13,26 @@ const KEY = new Uint8Array(32).fill(7)
 const hash = (text: string): string => createHmac('sha256', KEY).update(text).digest('hex')
 
 const subject: FactSubject = {
-  ...{ organizationId: 'org', projectId: 'project', environment: 'live', deadlineMs: 1_000 },
-  ...{ chainName: 'base', chainFamily: 'evm', chainId: 8453, from: '0x01', to: '0x02', value: '5', data: '0x' },
+  organizationId: 'org',
+  projectId: 'project',
+  environment: 'live',
+  deadlineMs: 1_000,
+  chainName: 'base',
+  chainFamily: 'evm',
+  chainId: 8453,
+  from: '0x01',
+  to: '0x02',
+  value: '5',
+  data: '0x',
   onBehalf: '',
-  ...{ userIp: '192.0.2.1', nowSeconds: 1_767_225_600 },
+  userIp: '192.0.2.1',
+  nowSeconds: 1_767_225_600,
 }
 const target = (changes: Partial<ResolvedTarget> = {}): ResolvedTarget => ({
   ...testTarget(),
-  ...{ needs: [], shadowNeeds: [], shadowRequires: [] },
+  needs: [],
+  shadowNeeds: [],
+  shadowRequires: [],
   ...changes,
 })
 

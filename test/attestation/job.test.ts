@@ -19,7 +19,12 @@ const setUp = (submit: () => Promise<PoolAnswer>, needs: ResolvedTarget['needs']
     settle: (compliant: boolean) => events.push(`settled ${compliant}`),
   })) as unknown as CollectJobFacts
   const context = {
-    ...{ organizationId: 'o', keyId: 'k', environment: 'live', requestId: 'r', uuid: 'u', deadlineMs: 1_000 },
+    organizationId: 'o',
+    keyId: 'k',
+    environment: 'live',
+    requestId: 'r',
+    uuid: 'u',
+    deadlineMs: 1_000,
     onDispatch: () => {
       events.push('dispatched')
       return undefined

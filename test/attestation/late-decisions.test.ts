@@ -9,7 +9,11 @@ import type { Call, Gate } from '../../src/http/gate.ts'
 import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/http/idempotency.ts'
 
 const PRINCIPAL: Principal = {
-  ...{ keyId: 'key_1', organizationId: 'org_1', kind: 'attestation', environment: 'live', rateLimit: null },
+  keyId: 'key_1',
+  organizationId: 'org_1',
+  kind: 'attestation',
+  environment: 'live',
+  rateLimit: null,
 }
 const ANSWER: CallAnswer = { body: '{"signed":true}', compliant: true, chainName: 'base', lifetimeSeconds: 300 }
 const DEADLINE_MS = 25_000

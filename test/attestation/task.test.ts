@@ -8,12 +8,22 @@ import { EXPIRATION_UNKNOWN, type Job } from '../../src/pool/protocol.ts'
 import { targetOf } from '../pool/support/jobs.ts'
 
 const REQUEST = {
-  ...{ from: `0x${'11'.repeat(20)}`, to: `0x${'22'.repeat(20)}`, toAsSent: '0x22', onBehalf: null },
-  ...{ msgValue: '0', data: '0x', chain: { name: 'ethereum', chainId: 1, family: 'evm' } },
+  from: `0x${'11'.repeat(20)}`,
+  to: `0x${'22'.repeat(20)}`,
+  toAsSent: '0x22',
+  onBehalf: null,
+  msgValue: '0',
+  data: '0x',
+  chain: { name: 'ethereum', chainId: 1, family: 'evm' },
 } as unknown as TaskRequest
 const CONTEXT = {
-  ...{ organizationId: 'org_1', keyId: 'key_1', environment: 'live', requestId: 'request_1', uuid: 'uuid_1' },
-  ...{ deadlineMs: 25_000, onDispatch: () => undefined },
+  organizationId: 'org_1',
+  keyId: 'key_1',
+  environment: 'live',
+  requestId: 'request_1',
+  uuid: 'uuid_1',
+  deadlineMs: 25_000,
+  onDispatch: () => undefined,
 } as const satisfies CallContext
 
 const targetWith = (changes: Partial<ResolvedTarget>): ResolvedTarget =>

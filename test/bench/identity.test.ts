@@ -59,7 +59,9 @@ test('streams tell of each status after the first, and of those that were lost',
   let send: (text: string) => void = () => undefined
   let end: () => void = () => undefined
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
     fetch: () =>
       new Response(
         new ReadableStream({

@@ -7,7 +7,10 @@ import { describeRecommendation, recommendedSetting, sweepPoints, sweepSettings 
 const BY_CORES = { workers: null, processes: null }
 const pair = ({ processes, workers }: { processes: number; workers: number }): string => `${processes}×${workers}`
 const point = (processes: number, workers: number, throughput: number, cpu: number) => ({
-  ...{ processes, workers, throughput, cpu },
+  processes,
+  workers,
+  throughput,
+  cpu,
   p99: 3,
 })
 
@@ -59,7 +62,12 @@ describe('recommendation', () => {
 
 test('points come from the names of a stored result, and are drawn', () => {
   const measurement = (name: string, median: number): Measurement => ({
-    ...{ name, label: name, unit: '/s', better: 'higher', rounds: [median], median },
+    name,
+    label: name,
+    unit: '/s',
+    better: 'higher',
+    rounds: [median],
+    median,
   })
   const points = sweepPoints([
     measurement('sweep.p1w2.closed.throughput', 20_000),

@@ -50,9 +50,17 @@ export const startAnvil = async (chainId: number, gas: 'free' | 'usual' = 'free'
   const child = Bun.spawn(
     [
       ANVIL_BINARY,
-      ...['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId), '--hardfork', 'cancun'],
+      '--host',
+      '127.0.0.1',
+      '--port',
+      '0',
+      '--chain-id',
+      String(chainId),
+      '--hardfork',
+      'cancun',
       ...(gas === 'free' ? ['--gas-price', '0', '--base-fee', '0', '--disable-min-priority-fee'] : []),
-      ...['--threads', '1'],
+      '--threads',
+      '1',
     ],
     {
       cwd: folder,

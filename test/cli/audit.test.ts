@@ -85,7 +85,7 @@ describe('audit verify', () => {
 describe('the shipped audit log', () => {
   const ship = () => {
     const { audit, deploymentId } = temporary.store
-    return shipAudit({ ...{ audit, deploymentId, linesPerObject: 3 }, target: createFolderTarget(shipFolder) })
+    return shipAudit({ audit, deploymentId, linesPerObject: 3, target: createFolderTarget(shipFolder) })
   }
   const copies = (): string[] =>
     readdirSync(join(shipFolder, 'audit-log', temporary.store.deploymentId))
@@ -225,8 +225,13 @@ describe('what a command leaves', () => {
     })
     const entry = await newest()
     expect(entry).toMatchObject({
-      ...{ organizationId, actor: 'command-line', actorName: 'anna', action: 'key.issue', address: '' },
-      ...{ subject: issued.record.id, detail: { name: 'backend', kind: 'attestation' } },
+      organizationId,
+      actor: 'command-line',
+      actorName: 'anna',
+      action: 'key.issue',
+      address: '',
+      subject: issued.record.id,
+      detail: { name: 'backend', kind: 'attestation' },
     })
     expect(JSON.stringify(entry)).not.toContain(issued.key ?? '?')
     // What is rolled back leaves none.
@@ -245,7 +250,9 @@ describe('what a command leaves', () => {
   test('is of the deployment for a backup, with the options it had and not where it went', async () => {
     await note('backup', '--to', '/mnt/away', '--with-secrets')
     expect(await newest()).toMatchObject({
-      ...{ organizationId: null, action: 'command.backup', subject: '' },
+      organizationId: null,
+      action: 'command.backup',
+      subject: '',
       detail: { words: [], options: ['to', 'with-secrets'] },
     })
   })

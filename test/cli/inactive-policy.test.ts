@@ -23,7 +23,9 @@ test('project list and doctor name a project that nothing can be decided for', a
     const problem = await run('doctor', '--json')
     expect(problem.code).toBe(1)
     expect(JSON.parse(problem.stdout).exposure).toContainEqual({
-      ...{ check: 'project', subject: 'demo: Waiting', result: 'problem' },
+      check: 'project',
+      subject: 'demo: Waiting',
+      result: 'problem',
       detail: expect.stringContaining(`countersign policy activate ${policy} --revision N --org demo`),
     })
     expect((await run('policy', 'activate', policy, '--revision', '1')).code).toBe(0)

@@ -247,8 +247,11 @@ describe('replay', () => {
   }
   const decided = (policy: string, number: number, ether: number, changes: Partial<DecisionRecord> = {}) =>
     (ether > 5 ? denial : attestation)(number, {
-      ...{ organization: organizationId, policy, at: START_SECONDS * 1000 - DAY_MS },
-      ...{ value: `${ether}000000000000000000`, rule: ether > 5 ? 'limit' : 'fine' },
+      organization: organizationId,
+      policy,
+      at: START_SECONDS * 1000 - DAY_MS,
+      value: `${ether}000000000000000000`,
+      rule: ether > 5 ? 'limit' : 'fine',
       ...changes,
     })
 

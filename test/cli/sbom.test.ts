@@ -107,8 +107,14 @@ describe('countersign sbom', () => {
 
   test('writes scopes, expressions and odd licences as their specifications say', () => {
     const odd: LockedPackage = {
-      ...{ place: 'a/@b/c', name: '@b/c', version: '1.0.0', integrity: 'sha512-AAAA', direct: false, production: true },
-      ...{ license: 'SEE LICENSE IN x', needs: [] },
+      place: 'a/@b/c',
+      name: '@b/c',
+      version: '1.0.0',
+      integrity: 'sha512-AAAA',
+      direct: false,
+      production: true,
+      license: 'SEE LICENSE IN x',
+      needs: [],
     }
     const [, first, second] = billOfMaterials(
       [odd, { ...odd, place: 'd', license: '(MIT OR Apache-2.0)' }],

@@ -147,7 +147,8 @@ describe('an override', () => {
     expect(items.map(({ action }) => action)).toEqual(['policy.activate', 'organization.change'])
     for (const entry of items) {
       expect(entry).toMatchObject({
-        ...{ actor: 'command-line', actorName: 'anna' },
+        actor: 'command-line',
+        actorName: 'anna',
         detail: { override: true, reason: 'all are ill' },
       })
     }

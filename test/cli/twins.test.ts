@@ -123,27 +123,40 @@ const RUNS: Readonly<Record<string, (words: string[], output: CommandOutput) => 
     (await import('../../src/cli/keys.ts')).runKeys(words, { ...output, clock: commands.clock, open: open() }),
   policy: async (words, output) =>
     (await import('../../src/cli/policy.ts')).runPolicy(words, {
-      ...{ output, open: open(), decisionsDirectory: commands.folder, chains: commands.services.chains },
-      ...{ clock: commands.clock, isTerminal: false },
+      output,
+      open: open(),
+      decisionsDirectory: commands.folder,
+      chains: commands.services.chains,
+      clock: commands.clock,
+      isTerminal: false,
     }),
   project: async (words, output) =>
     (await import('../../src/cli/project.ts')).runProject(words, {
-      ...{ output, open: open(), chains: commands.services.chains },
+      output,
+      open: open(),
+      chains: commands.services.chains,
     }),
   lists: async (words, output) =>
     (await import('../../src/cli/lists.ts')).runLists(words, {
-      ...{ output, open: open(), clock: commands.clock, user: 'ada@example.org' },
+      output,
+      open: open(),
+      clock: commands.clock,
+      user: 'ada@example.org',
     }),
   evidence: async (words, output) =>
     (await import('../../src/cli/evidence.ts')).runEvidence(words, {
-      ...{ output, open: open(), user: 'ada' },
+      output,
+      open: open(),
+      user: 'ada',
       rotateKey: () => Promise.reject(new Error('not reached')),
     }),
   webhook: async (words, output) =>
     (await import('../../src/cli/webhook.ts')).runWebhook(words, { output, open: open() }),
   attester: async (words, output) =>
     (await import('../../src/cli/attester.ts')).runAttester(words, {
-      ...{ output, open: open(), folder: { keystores: commands.folder } as never },
+      output,
+      open: open(),
+      folder: { keystores: commands.folder } as never,
       passphrase: () => {
         throw new Error('not reached')
       },
@@ -172,7 +185,11 @@ const rowsOf = async ({ store }: Harness) => {
   return plain({
     organizations: await store.organizations.list(),
     keys: (await store.apiKeys.list(id)).map(({ kind, name, rateLimit, revokedAtSeconds, expiresAtSeconds }) => [
-      ...[kind, name, rateLimit, revokedAtSeconds, expiresAtSeconds],
+      kind,
+      name,
+      rateLimit,
+      revokedAtSeconds,
+      expiresAtSeconds,
     ]),
     policies: await store.policies.list(id),
     projects: (await store.projects.list(id)).map((project) => ({ ...project, verificationHash: '' })),

@@ -10,7 +10,9 @@ import { json, type RecordingServer, startRecordingServer } from './support/reco
 
 const REQUEST: AttestationRequest = { from: WALLET, chain: 'base', verificationHash: 'x-1' }
 const refusal = (index: number, status: number, code: string, retryAfterSeconds?: number) => ({
-  ...{ index, status, problem: { code, detail: `detail of ${code}`, request_id: 'r' } },
+  index,
+  status,
+  problem: { code, detail: `detail of ${code}`, request_id: 'r' },
   ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
 })
 const answered = (index: number, answer: unknown = compliant) => ({ index, status: 200, answer })
@@ -118,8 +120,6 @@ test('goes over the wire as the service takes it', async () => {
   expect(received?.path).toBe('/v2/attestations')
   expect(received?.headers.get('idempotency-key')).toBeNull()
   expect(JSON.parse(received?.body ?? '')).toEqual({
-    requests: [
-      { ...{ from: WALLET, chain: 'base', verification_hash: 'x-1', msg_value: '7' }, idempotency_key: 'order/0' },
-    ],
+    requests: [{ from: WALLET, chain: 'base', verification_hash: 'x-1', msg_value: '7', idempotency_key: 'order/0' }],
   })
 })

@@ -194,7 +194,10 @@ describe('the waits between connections', () => {
       fetch,
       endpoint: { url: server.url, headers: {} },
       path: `/api/v1/status/realtime/individual/${UUID}`,
-      ...{ timeoutMs: 10_000, quietMs: 10_000, random: () => 1, signal: undefined },
+      timeoutMs: 10_000,
+      quietMs: 10_000,
+      random: () => 1,
+      signal: undefined,
       retry: { tries: 3, baseDelayMs, maxDelayMs: 1_000, maxRetryAfterMs: 60_000 },
       wait: async (delayMs) => void waits.push(delayMs),
     })
@@ -209,7 +212,11 @@ describe('the waits between connections', () => {
         say(stream, event(1, pending))
         stream.close()
       },
-      ...[lost, lost, lost, lost, lost],
+      lost,
+      lost,
+      lost,
+      lost,
+      lost,
       (stream) => {
         say(stream, event(2, submitted))
         stream.close()

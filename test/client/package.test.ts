@@ -210,8 +210,15 @@ describe('the packed client', () => {
         join(bare, 'tsconfig.json'),
         JSON.stringify({
           compilerOptions: {
-            ...{ target: 'ES2022', module: 'NodeNext', moduleResolution: 'NodeNext', strict: true, noEmit: true },
-            ...{ exactOptionalPropertyTypes: true, skipLibCheck: false, lib, types },
+            target: 'ES2022',
+            module: 'NodeNext',
+            moduleResolution: 'NodeNext',
+            strict: true,
+            noEmit: true,
+            exactOptionalPropertyTypes: true,
+            skipLibCheck: false,
+            lib,
+            types,
             typeRoots: [join(ROOT, 'node_modules', '@types')],
           },
           files: ['consumer.ts'],

@@ -5,7 +5,11 @@ import type { AttesterReference } from '../../src/pool/protocol.ts'
 import { type AttesterReload, createAttesterReload } from '../../src/wiring/attester-reload.ts'
 
 const attester = (id: string, status: AttesterReference['status'] = 'active'): AttesterReference => ({
-  ...{ id, status, kind: 'secp256k1', address: `0x${id}`, keystorePath: `/keystores/${id}.json` },
+  id,
+  status,
+  kind: 'secp256k1',
+  address: `0x${id}`,
+  keystorePath: `/keystores/${id}.json`,
 })
 
 let stored: readonly AttesterReference[]

@@ -21,7 +21,8 @@ export const attest = (base: string, values: Values, headers: Values = {}, signa
     method: 'POST',
     headers: { ...JSON_TYPE, 'x-api-key': values['ATTESTATION_API_KEY'] ?? '', ...headers },
     body: JSON.stringify({
-      ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+      from: '0x1111111111111111111111111111111111111111',
+      chain: 'base',
       verification_hash: values['VERIFICATION_HASH'],
     }),
     ...(signal === undefined ? {} : { signal }),

@@ -89,7 +89,12 @@ const createNode = ({ index, folder, ...options }: NodeOptions): Node => {
     return code
   }
   return {
-    ...{ index, dataDirectory, addresses, service, pids, stop },
+    index,
+    dataDirectory,
+    addresses,
+    service,
+    pids,
+    stop,
     api: `http://${addresses.api}`,
     dashboard: `http://${addresses.dashboard}`,
     start: async (root) => {

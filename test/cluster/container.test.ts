@@ -94,10 +94,16 @@ test.skipIf(MISSING !== null)(
     const command = JSON.parse(/^CMD (\[.+\])$/m.exec(CONTAINER)?.[1] ?? '[]') as string[]
     const environment = {
       ...settings,
-      ...{ PATH: '/usr/bin:/bin', HOME: temporary, TMPDIR: temporary, COUNTERSIGN_DATA_DIR: data },
+      PATH: '/usr/bin:/bin',
+      HOME: temporary,
+      TMPDIR: temporary,
+      COUNTERSIGN_DATA_DIR: data,
     }
     const child = Bun.spawn([...asUser, process.execPath, ...command], {
-      ...{ cwd: application, env: environment, stdin: 'ignore', stdout: 'ignore' },
+      cwd: application,
+      env: environment,
+      stdin: 'ignore',
+      stdout: 'ignore',
       stderr: Bun.file(join(folder, 'log')),
     })
     const watchdog = startWatchdog(child.pid, null)
@@ -119,7 +125,8 @@ test.skipIf(MISSING !== null)(
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-api-key': values['ATTESTATION_API_KEY'] ?? '' },
         body: JSON.stringify({
-          ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+          from: '0x1111111111111111111111111111111111111111',
+          chain: 'base',
           verification_hash: values['VERIFICATION_HASH'],
         }),
       })

@@ -55,7 +55,14 @@ describe('proxies', () => {
       .replace('http {', `http {\nclient_body_temp_path ${folder}/b; proxy_temp_path ${folder}/p;`)
     writeFileSync(join(folder, 'nginx.conf'), text)
     const { code, output } = run(
-      ...[need('nginx'), '-t', '-p', folder, '-e', join(folder, 'errors'), '-c', join(folder, 'nginx.conf')],
+      need('nginx'),
+      '-t',
+      '-p',
+      folder,
+      '-e',
+      join(folder, 'errors'),
+      '-c',
+      join(folder, 'nginx.conf'),
     )
     expect({ code, output }).toMatchObject({ code: 0 })
     expect(output).not.toContain('[emerg]')

@@ -38,10 +38,14 @@ const asService = (cluster: Cluster, balancer: Balancer, stop: () => Promise<num
   const service = first.service()
   const quickstart: Readonly<Record<string, string>> = {
     ...service.quickstart,
-    ...{ ATTESTATION_URL: balancer.api, IDENTITY_URL: balancer.api },
+    ATTESTATION_URL: balancer.api,
+    IDENTITY_URL: balancer.api,
   }
   return {
-    ...{ url: balancer.api, dataDirectory: first.dataDirectory, quickstart, stop },
+    url: balancer.api,
+    dataDirectory: first.dataDirectory,
+    quickstart,
+    stop,
     process: service.process,
     logLine: service.logLine,
     output: () => {
@@ -62,7 +66,10 @@ instead.startService = async (options: ServiceOptions = {}) => {
   if (options.dataDirectory !== undefined) return alone.startService(options)
   const database = await createTemporaryDatabase('nothing')
   const cluster = await startCluster({
-    ...{ store: database.address, nodes: 3, processes: 2, workers: 1 },
+    store: database.address,
+    nodes: 3,
+    processes: 2,
+    workers: 1,
     environment: options.environment ?? {},
     arguments: options.arguments ?? [],
   })

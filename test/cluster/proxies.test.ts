@@ -79,7 +79,9 @@ const run = async (
 ): Promise<Proxy> => {
   const output = join(folder, `${name}.log`)
   const child = Bun.spawn([Bun.which(program, { PATH }) ?? program, ...options], {
-    ...{ stdin: 'ignore', stdout: Bun.file(output), stderr: Bun.file(`${output}.errors`) },
+    stdin: 'ignore',
+    stdout: Bun.file(output),
+    stderr: Bun.file(`${output}.errors`),
   })
   const watchdog = startWatchdog(child.pid, null)
   // JSON may have slashes escaped.
@@ -115,7 +117,9 @@ const startNginx = (name = 'nginx', portOf: PortOf = ofNodes): Promise<Proxy> =>
   writeFileSync(path, text)
   const at = (host: string) => ({ host, port })
   return run('nginx', name, ['-p', folder, '-e', join(folder, `${name}.errors`), '-c', path], {
-    ...{ api: at('api.example.com'), portal: at('verify.example.com'), dashboard: at('admin.example.com') },
+    api: at('api.example.com'),
+    portal: at('verify.example.com'),
+    dashboard: at('admin.example.com'),
   }).then((proxy) => ({ ...proxy, log: () => readFileSync(access, 'utf8') }))
 }
 
@@ -131,7 +135,9 @@ const startHaproxy = (name = 'haproxy', portOf: PortOf = ofNodes): Promise<Proxy
   writeFileSync(path, text)
   const at = (port: number) => ({ host: 'localhost', port })
   return run('haproxy', name, ['-db', '-f', path], {
-    ...{ api: at(ports.api), portal: at(ports.portal), dashboard: at(ports.dashboard) },
+    api: at(ports.api),
+    portal: at(ports.portal),
+    dashboard: at(ports.dashboard),
   })
 }
 
@@ -141,7 +147,9 @@ const call = (
   init: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<Response> =>
   fetch(`https://127.0.0.1:${port}${path}`, {
-    ...{ ...init, headers: { ...init.headers, host }, tls: { rejectUnauthorized: false } },
+    ...init,
+    headers: { ...init.headers, host },
+    tls: { rejectUnauthorized: false },
   })
 
 /** What a stream says until it has said this much. */
@@ -245,7 +253,10 @@ for (const [name, start] of [
     })
     const expected = {
       transport: STRICT_TRANSPORT_SECURITY,
-      ...{ sniffing: 'nosniff', referrer: 'no-referrer', embedding: 'same-origin', frames: 1 },
+      sniffing: 'nosniff',
+      referrer: 'no-referrer',
+      embedding: 'same-origin',
+      frames: 1,
     }
 
     test('its own errors are problems with the headers of every answer', async () => {

@@ -95,7 +95,9 @@ describe('a batch', () => {
     await expectSigned(first as Line)
     await expectSigned(others.at(-1) as Line)
     expect(denied?.answer?.attestation).toEqual({
-      ...{ uuid: expect.any(String), expiration: 0, attester: expect.any(String) },
+      uuid: expect.any(String),
+      expiration: 0,
+      attester: expect.any(String),
       signature: expect.any(String),
     })
     expect(denied?.answer?.attestation.signature).not.toMatch(/^0x[0-9a-f]{130}$/)
@@ -184,7 +186,16 @@ describe('an element’s idempotency key', () => {
 test('the rate limit counts elements: what is over it is 429 in its place', async () => {
   const { stdout } = await runCommand(
     service.dataDirectory,
-    ...['keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--rate', '1', '--burst', '5'],
+    'keys',
+    'issue',
+    '--org',
+    'demo',
+    '--kind',
+    'attestation',
+    '--rate',
+    '1',
+    '--burst',
+    '5',
   )
   const key = /csa_\S+/.exec(stdout)?.[0] ?? ''
   const response = await post({ requests: Array.from({ length: 8 }, () => project()) }, { 'x-api-key': key })

@@ -140,7 +140,14 @@ describe('keys by command', () => {
   const issue = async (...options: string[]): Promise<{ key: string; keyId: string }> => {
     const issued = await runCommand(
       service.dataDirectory,
-      ...['keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--json', ...options],
+      'keys',
+      'issue',
+      '--org',
+      'demo',
+      '--kind',
+      'attestation',
+      '--json',
+      ...options,
     )
     expect(issued.code).toBe(0)
     const { key, keyId } = JSON.parse(issued.stdout) as { key: string; keyId: string }

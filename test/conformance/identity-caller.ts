@@ -51,7 +51,12 @@ export const createCaller = (service: RunningService, key: string) => {
   const verify = (body: unknown) => send('POST', '/api/v1/verify', body)
 
   return {
-    ...{ base, key, send, register, status, verify },
+    base,
+    key,
+    send,
+    register,
+    status,
+    verify,
     /** A registration that succeeds. */
     registered: async (input: RegisterInput = {}): Promise<Creation & { readonly httpStatus: number }> => {
       const response = await register(input)
@@ -80,7 +85,15 @@ export const createTenant = async (service: RunningService, slug: string) => {
   const issue = async (...options: string[]) => {
     const issued = await runCommand(
       service.dataDirectory,
-      ...['keys', 'issue', '--org', slug, '--kind', 'identity', '--no-rate-limit', '--json', ...options],
+      'keys',
+      'issue',
+      '--org',
+      slug,
+      '--kind',
+      'identity',
+      '--no-rate-limit',
+      '--json',
+      ...options,
     )
     expect(issued.code).toBe(0)
     return JSON.parse(issued.stdout) as { key: string; keyId: string }

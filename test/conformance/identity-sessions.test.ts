@@ -336,7 +336,17 @@ describe('authentication', () => {
   test('past the rate limit is 429 with the limit’s headers', async () => {
     const issued = await runCommand(
       service.dataDirectory,
-      ...['keys', 'issue', '--org', 'demo', '--kind', 'identity', '--rate', '1', '--burst', '2', '--json'],
+      'keys',
+      'issue',
+      '--org',
+      'demo',
+      '--kind',
+      'identity',
+      '--rate',
+      '1',
+      '--burst',
+      '2',
+      '--json',
     )
     const limited = createCaller(service, (JSON.parse(issued.stdout) as { key: string }).key)
     const responses = await Promise.all(Array.from({ length: 5 }, () => limited.status('nonsense')))
@@ -373,7 +383,12 @@ describe('two customers', () => {
     expect((await live.registered({ body })).sessionId).toBe(ours.sessionId)
     const foreign = await runCommand(
       service.dataDirectory,
-      ...['session', 'decide', ours.sessionId, 'completed', '--org', tenant.slug],
+      'session',
+      'decide',
+      ours.sessionId,
+      'completed',
+      '--org',
+      tenant.slug,
     )
     expect(foreign.code).toBe(1)
     expect((await live.statusOf(ours.sessionId)).status).toBe('pending')

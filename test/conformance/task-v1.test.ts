@@ -218,7 +218,11 @@ describe('quorum', () => {
   const apply = async (quorum: number): Promise<void> => {
     const applied = await runCommand(
       service.dataDirectory,
-      ...['policy', 'apply', quorumPolicy(quorum), '--policy', value('POLICY_ID')],
+      'policy',
+      'apply',
+      quorumPolicy(quorum),
+      '--policy',
+      value('POLICY_ID'),
     )
     expect(applied.code).toBe(0)
   }

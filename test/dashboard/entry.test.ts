@@ -149,8 +149,12 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
       await debug.send('WebAuthn.enable')
       await debug.send('WebAuthn.addVirtualAuthenticator', {
         options: {
-          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-          ...{ isUserVerified: true, automaticPresenceSimulation: true },
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
         },
       })
       await page.goto(`${dashboard.url}/account`)

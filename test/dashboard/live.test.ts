@@ -22,13 +22,22 @@ const attest = (from: string, chain = 'base'): Promise<Response> =>
   dashboard.service.attest({ from, chain, verification_hash: dashboard.service.quickstart['VERIFICATION_HASH'] })
 
 const point = (change: Partial<LivePoint>): LivePoint => ({
-  ...{ at: 0, seconds: 1, decisions: { compliant: 0, denied: 0 }, decisions_by_chain: {}, errors: {} },
-  ...{ latency_ms: null, queue_wait_ms: null, run_ms: null, event_loop_ms: null },
+  at: 0,
+  seconds: 1,
+  decisions: { compliant: 0, denied: 0 },
+  decisions_by_chain: {},
+  errors: {},
+  latency_ms: null,
+  queue_wait_ms: null,
+  run_ms: null,
+  event_loop_ms: null,
   workers: { live: 2, busy: 0, wanted: 2, abandoned: 0, utilization: 0 },
   queue: { waiting: 0, limit: 10, in_flight: 0 },
   jobs: { answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
   cpu: { cores: 0, per_decision_us: null },
-  ...{ memory_bytes: 0, active_requests: 0, streams: 0 },
+  memory_bytes: 0,
+  active_requests: 0,
+  streams: 0,
   ...change,
 })
 

@@ -15,7 +15,8 @@ const raw = async (url: string, head: string): Promise<{ readonly status: string
   const ended = Promise.withResolvers<void>()
   let text = ''
   await Bun.connect({
-    ...{ hostname, port: Number(port) },
+    hostname,
+    port: Number(port),
     socket: {
       open: (socket) => void socket.write(`${head}\r\nConnection: close\r\n\r\n`),
       data: (_socket, chunk) => {

@@ -104,15 +104,17 @@ describe('a 401', () => {
 test('a role includes the ones below it, and nobody has one where they are no member', () => {
   const organization = { id: 'org_1', slug: 'acme', name: 'Acme', level: 'basic', created_at: '' } as const
   const account = (role: Role | null, deployment_admin = false) => ({
-    ...({ kind: 'person', id: 'user:1', name: 'A', email: 'a@example.org', deployment_admin } as const),
+    kind: 'person' as const,
+    id: 'user:1',
+    name: 'A',
+    email: 'a@example.org',
+    deployment_admin,
     memberships: role === null ? [] : [{ organization_id: 'org_1', role }],
-    ...{
-      has_totp: false,
-      has_passkeys: false,
-      recovery_codes_left: 0,
-      passkeys_possible: true,
-      second_factor_missing: { deployment: false, organization_ids: [] },
-    },
+    has_totp: false,
+    has_passkeys: false,
+    recovery_codes_left: 0,
+    passkeys_possible: true,
+    second_factor_missing: { deployment: false, organization_ids: [] },
   })
   expect(isAllowed('viewer', account('reviewer'), organization)).toBe(true)
   expect(isAllowed('organization-admin', account('reviewer'), organization)).toBe(false)
@@ -124,7 +126,11 @@ test('a role includes the ones below it, and nobody has one where they are no me
 test('the command survives the shell whatever was typed', async () => {
   const wallet = `0x'; echo "hit" $(echo hit) \`echo hit\` \\ '`
   const command = curlFor({
-    ...{ apiUrl: 'http://127.0.0.1:1', apiKey: null, verificationHash: 'x-1', chain: 'base', wallet },
+    apiUrl: 'http://127.0.0.1:1',
+    apiKey: null,
+    verificationHash: 'x-1',
+    chain: 'base',
+    wallet,
   })
   // What curl would be given.
   const printed =

@@ -53,7 +53,14 @@ describe('what the pages work out themselves', () => {
     const after = before.with(10, 'other')
     const shown = withContext(diffLines(before.join('\n'), after.join('\n')), 2)
     expect(shown.map((line) => line?.text ?? null)).toEqual([
-      ...[null, 'line 8', 'line 9', 'line 10', 'other', 'line 11', 'line 12', null],
+      null,
+      'line 8',
+      'line 9',
+      'line 10',
+      'other',
+      'line 11',
+      'line 12',
+      null,
     ])
   })
 

@@ -180,7 +180,9 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       // Someone else is faster.
       const decideElsewhere = async (status: 'retry' | 'completed'): Promise<unknown> =>
         dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
-          ...{ status, sequence: (await read(id)).sequence, private_comment: MARKUP },
+          status,
+          sequence: (await read(id)).sequence,
+          private_comment: MARKUP,
         })
       // From here it could still be rejected: only what was seen stands against it.
       await decideElsewhere('retry')
@@ -225,10 +227,13 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await page.getByRole('button', { name: /^Send back/ }).click()
       await page.getByLabel('To the person').fill('Words that are kept')
       const alan = (await dashboard.admin('POST', '/organizations/demo/members', {
-        ...{ email: 'alan@example.org', name: MARKUP, role: 'reviewer' },
+        email: 'alan@example.org',
+        name: MARKUP,
+        role: 'reviewer',
       })) as { member: { user_id: string } }
       await dashboard.admin('PUT', `/organizations/demo/sessions/${other}/assignment`, {
-        ...{ user_id: alan.member.user_id, version: 0 },
+        user_id: alan.member.user_id,
+        version: 0,
       })
       await page.getByRole('button', { name: 'Send back now' }).click()
       await page.getByText('This session has changed').waitFor()

@@ -177,7 +177,9 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     'asks someone who has an account, who accepts with the link and nothing less',
     async () => {
       const { invitation } = (await dashboard.asAdmin('POST', '/users', {
-        ...{ email: 'grace@example.org', name: 'Grace Hopper', deployment_admin: false },
+        email: 'grace@example.org',
+        name: 'Grace Hopper',
+        deployment_admin: false,
       })) as { invitation: { url: string } }
       const { pathname, hash } = new URL(invitation.url)
       const theirs = await dashboard.visit(pathname + hash)

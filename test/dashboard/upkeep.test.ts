@@ -154,7 +154,9 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await page.getByText('Retention changed').waitFor()
       await card.getByText('Shorter than now').waitFor({ state: 'detached' })
       expect(await dashboard.asAdmin('GET', '/organizations/demo/evidence-retention')).toEqual({
-        ...{ completed_days: 400, rejected_days: 365, abandoned_days: 7 },
+        completed_days: 400,
+        rejected_days: 365,
+        abandoned_days: 7,
       })
     },
     TIMEOUT_MS,

@@ -60,8 +60,11 @@ const bucketTarget = (bucket: FakeBucket): ShipTarget =>
   createBucketTarget(
     { kind: 'bucket', bucket: 'logs', prefix: 'prod/' },
     {
-      ...{ endpoint: bucket.endpoint, region: 'eu-central-1' },
-      ...{ accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: null },
+      endpoint: bucket.endpoint,
+      region: 'eu-central-1',
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
+      sessionToken: null,
     },
   )
 
@@ -78,7 +81,12 @@ const bucketPlace = (): Place => {
 
 const shipperOf = (target: ShipTarget, changes: Partial<ShipperOptions> = {}) =>
   createShipper({
-    ...{ directory: log, node: NODE, target, tailEveryMs: 1_000, monotonicMs: () => 0, pieceBytes: 4_000 },
+    directory: log,
+    node: NODE,
+    target,
+    tailEveryMs: 1_000,
+    monotonicMs: () => 0,
+    pieceBytes: 4_000,
     ...changes,
   })
 

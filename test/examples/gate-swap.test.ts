@@ -74,7 +74,10 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
     backend = spawnExample('gate-swap.ts', {
       ...environmentOf(service),
       IDENTITY_API_KEY: identityKey,
-      ...{ CHAIN: 'sepolia', RPC_URL: chain.url, VAULT: vault.address, PRIVATE_KEY: user.privateKey },
+      CHAIN: 'sepolia',
+      RPC_URL: chain.url,
+      VAULT: vault.address,
+      PRIVATE_KEY: user.privateKey,
     })
     url = (await firstLine(backend.stdout)).replace('POST ', '')
   })

@@ -42,7 +42,10 @@ const run = async (geoipFile: string, ...commandArguments: string[]) => {
 describe('countersign geo', () => {
   test('looks an address up as policies see it, mapped ones too', async () => {
     expect(JSON.parse((await run(path, 'lookup', '203.0.113.5', '--json')).stdout)).toMatchObject({
-      ...{ ip: '203.0.113.5', country: 'US', region: 'US-NY', anonymous: null },
+      ip: '203.0.113.5',
+      country: 'US',
+      region: 'US-NY',
+      anonymous: null,
     })
     expect((await run(path, 'lookup', '::ffff:203.0.113.5')).stdout).toContain('US-NY')
     expect((await run('', 'lookup', '2001:db8::1', '--geoip-file', path)).stdout).toContain('unknown')
@@ -51,7 +54,9 @@ describe('countersign geo', () => {
   test('says which file is in use and how old it is', async () => {
     expect((await run(path, 'status')).stdout).toContain('2 h 0 min')
     expect(JSON.parse((await run(path, 'status', '--json')).stdout)).toMatchObject({
-      ...{ file: path, databaseType: 'Test-City', ageSeconds: 7_200 },
+      file: path,
+      databaseType: 'Test-City',
+      ageSeconds: 7_200,
     })
     expect(await run('', 'status')).toMatchObject({ code: 0 })
   })

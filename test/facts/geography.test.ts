@@ -79,7 +79,11 @@ describe('a record', () => {
     })
     expect(read({ vpn: 'true', proxy: '', tor: '', relay: '', hosting: 'true' })).toEqual({
       ...GEOGRAPHY_UNKNOWN,
-      ...{ anonymous: true, vpn: true, proxy: false, tor: false, hosting: true },
+      anonymous: true,
+      vpn: true,
+      proxy: false,
+      tor: false,
+      hosting: true,
     })
     expect(read({ privacy: { vpn: false, proxy: false, tor: false, hosting: false } })).toMatchObject({
       anonymous: false,
@@ -99,7 +103,11 @@ describe('a record', () => {
   test('of a file of anonymous networks says no where it does not say yes', () => {
     expect(read({ is_anonymous: true, is_tor_exit_node: true }, true)).toEqual({
       ...GEOGRAPHY_UNKNOWN,
-      ...{ anonymous: true, vpn: false, proxy: false, tor: true, hosting: false },
+      anonymous: true,
+      vpn: false,
+      proxy: false,
+      tor: true,
+      hosting: false,
     })
     expect(readGeographyRecord(null, true)).toMatchObject({ country: null, anonymous: false, vpn: false })
     const file: MmdbFile = {

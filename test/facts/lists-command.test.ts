@@ -70,7 +70,11 @@ describe('countersign lists', () => {
     const [entry] = (await done('export', 'partners', '--json')).split('\n')
     expect(JSON.parse(entry ?? '')).toMatchObject({ address: evm(1), memo: 'first', author: 'operator' })
     expect(JSON.parse(await done('show', 'partners', '--json'))).toMatchObject({
-      ...{ name: 'partners', shared: false, description: 'known', entries: 3, keptBy: 'people' },
+      name: 'partners',
+      shared: false,
+      description: 'known',
+      entries: 3,
+      keptBy: 'people',
     })
     expect(await done('list')).toContain('partners')
     expect(await done('delete', 'partners')).toBe('partners and its 3 entries are deleted\n')
@@ -167,7 +171,8 @@ describe('countersign lists', () => {
       'ofac: 152 entries, loaded, SHA-256 ',
     )
     expect(JSON.parse(await done('show', 'ofac', '--shared', '--json'))).toMatchObject({
-      ...{ entries: 152, keptBy: 'source' },
+      entries: 152,
+      keptBy: 'source',
       source: { location: path, format: 'text', everySeconds: 43_200, ageSeconds: 0, failure: null, skipped: 0 },
     })
     expect(await done('refresh', 'ofac', '--shared')).toStartWith('ofac: 152 entries, confirmed')

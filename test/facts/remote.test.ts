@@ -54,7 +54,11 @@ describe('a remote source', () => {
     const clock = createManualClock()
     const errors: unknown[] = []
     const remote = createRemote<string>({
-      ...{ clock, keepMs: 1_000, keptMax: 10, underWayMax: 3, onError: (error) => errors.push(error) },
+      clock,
+      keepMs: 1_000,
+      keptMax: 10,
+      underWayMax: 3,
+      onError: (error) => errors.push(error),
       ...overrides,
     })
     return { clock, errors, remote }

@@ -27,9 +27,14 @@ describeStores((open) => {
     const counters = createVelocityCounters(options.maxWallets === undefined ? {} : { maxWallets: options.maxWallets })
     const table = temporary.store.velocityTallies
     const process: Process = {
-      ...{ counters, errors: [], broken: false },
+      counters,
+      errors: [],
+      broken: false,
       exchange: createVelocityExchange({
-        ...{ counters, processId: id, writeMax: VELOCITY_WRITE_MAX, clock: temporary.clock },
+        counters,
+        processId: id,
+        writeMax: VELOCITY_WRITE_MAX,
+        clock: temporary.clock,
         tallies: {
           ...table,
           write: async (...given) => {
@@ -50,7 +55,11 @@ describeStores((open) => {
   }
 
   const subject = (changes: Partial<VelocitySubject> = {}): VelocitySubject => ({
-    ...{ organizationId, projectId: 'project', wallet: '0x01', chainName: 'base', value: '10' },
+    organizationId,
+    projectId: 'project',
+    wallet: '0x01',
+    chainName: 'base',
+    value: '10',
     nowSeconds: temporary.clock.unixSeconds(),
     ...changes,
   })

@@ -144,7 +144,9 @@ test('every other method is 405, and HEAD is answered where GET is', async () =>
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const refused = await fetch(`${app.url}/livez`, { method })
     expect({ method, status: refused.status, allow: refused.headers.get('allow') }).toEqual({
-      ...{ method, status: 405, allow: 'GET' },
+      method,
+      status: 405,
+      allow: 'GET',
     })
     expect(await refused.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' })
   }

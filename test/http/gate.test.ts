@@ -15,9 +15,19 @@ const REFUSAL = new QueueFullError(7)
 const issue = (organizationId: string): ApiKeyCredential & { readonly text: string } => {
   const { text, keyId } = mintApiKey('attestation', 'live')
   return {
-    ...{ text, keyId, organizationId, kind: 'attestation', environment: 'live', name: 'test' },
-    ...{ scopes: SCOPES_BY_KIND.attestation, createdAtSeconds: 0, expiresAtSeconds: null, revokedAtSeconds: null },
-    ...{ lastUsedAtSeconds: null, replacedByKeyId: null, hash: hashApiKey(text) },
+    text,
+    keyId,
+    organizationId,
+    kind: 'attestation',
+    environment: 'live',
+    name: 'test',
+    scopes: SCOPES_BY_KIND.attestation,
+    createdAtSeconds: 0,
+    expiresAtSeconds: null,
+    revokedAtSeconds: null,
+    lastUsedAtSeconds: null,
+    replacedByKeyId: null,
+    hash: hashApiKey(text),
     rateLimit: { requestsPerSecond: 1, burst: 5 },
   }
 }
@@ -68,7 +78,10 @@ const createEndpoint = (perTurn = 100, work: (call: Call) => Promise<void> = asy
   })
   const endpoint = gate(
     {
-      ...{ method: 'POST', route: '/test', scope: 'attestation', challenge: API_KEY_CHALLENGE },
+      method: 'POST',
+      route: '/test',
+      scope: 'attestation',
+      challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
       refusal: ({ organizationId }) => (organizationId === flooding.organizationId ? refused : null),
     },

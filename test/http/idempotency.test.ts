@@ -56,7 +56,9 @@ const USABLE_SECONDS = 3_660
 
 /** A decision log that answers as `recall` says. */
 const memoryOf = (recall: NodeMemory['recall'], node = ''): NodeMemory => ({
-  ...{ node, recall, usableSeconds: USABLE_SECONDS },
+  node,
+  recall,
+  usableSeconds: USABLE_SECONDS,
   holds: (route) => route === '/v2/attestation',
 })
 
@@ -288,7 +290,10 @@ describe('after an error', () => {
     test('is looked for from its first use on, however often its answer could not be stored', async () => {
       const asked: number[] = []
       const run = createIdempotencyGuard({
-        ...{ store, clock: temporary.clock, claimSeconds: CLAIM_SECONDS, report: () => undefined },
+        store,
+        clock: temporary.clock,
+        claimSeconds: CLAIM_SECONDS,
+        report: () => undefined,
         memory: memoryOf(async (uuid, sinceSeconds) => {
           asked.push(temporary.clock.unixSeconds() - sinceSeconds)
           return { outcome: 'decided', answer: await sign(uuid) }
@@ -434,7 +439,10 @@ describe('over nodes', () => {
     }, node)
   const nodeGuard = (node: string) =>
     createIdempotencyGuard({
-      ...{ store, clock: temporary.clock, claimSeconds: CLAIM_SECONDS, memory: nodeMemory(node) },
+      store,
+      clock: temporary.clock,
+      claimSeconds: CLAIM_SECONDS,
+      memory: nodeMemory(node),
       report: (error) => reports.push(error),
     })
   /** Signs and records, and is cut off before the answer is stored. */
@@ -456,7 +464,9 @@ describe('over nodes', () => {
   }
   const tellerOf = (node: string) =>
     createClaimTeller({
-      ...{ memory: nodeMemory(node), claims: temporary.store.idempotency, clock: temporary.clock },
+      memory: nodeMemory(node),
+      claims: temporary.store.idempotency,
+      clock: temporary.clock,
       after: () => () => undefined,
       onError: (error) => reports.push(error),
     })

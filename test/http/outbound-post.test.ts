@@ -42,7 +42,9 @@ let secure: ReturnType<typeof Bun.serve>
 beforeAll(() => {
   plain = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: answer })
   secure = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, fetch: answer },
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: answer,
     tls: { cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY },
   })
 })
@@ -155,30 +157,36 @@ describe('over TLS a receiver', () => {
 
 describe('a POST to a place that may not be asked is not sent', () => {
   const REFUSED = [
-    ...[
-      'http://receiver.example/',
-      'https://user:password@receiver.example/',
-      'file:///etc/passwd',
-      'data:text/html,x',
-    ],
-    ...[
-      'ftp://receiver.example/',
-      'https://127.0.0.1/',
-      'https://127.1/',
-      'https://2130706433/',
-      'https://0x7f000001/',
-    ],
-    ...['https://017700000001/', 'https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/'],
-    ...['https://0.0.0.0/', 'https://[::]/', 'https://169.254.169.254/latest/meta-data', 'https://10.0.0.1/'],
-    ...[
-      'https://172.16.0.1/',
-      'https://192.168.0.1/',
-      'https://100.64.0.1/',
-      'https://[fd00::1]/',
-      'https://[fe80::1]/',
-    ],
-    ...['https://[64:ff9b::a00:1]/', 'https://[2002:7f00:1::]/', 'https://224.0.0.1/', 'https://255.255.255.255/'],
-    ...['https://１２７.0.0.1/', 'https://127。0。0。1/', 'not a url', ''],
+    'http://receiver.example/',
+    'https://user:password@receiver.example/',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'ftp://receiver.example/',
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://017700000001/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://0.0.0.0/',
+    'https://[::]/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://10.0.0.1/',
+    'https://172.16.0.1/',
+    'https://192.168.0.1/',
+    'https://100.64.0.1/',
+    'https://[fd00::1]/',
+    'https://[fe80::1]/',
+    'https://[64:ff9b::a00:1]/',
+    'https://[2002:7f00:1::]/',
+    'https://224.0.0.1/',
+    'https://255.255.255.255/',
+    'https://１２７.0.0.1/',
+    'https://127。0。0。1/',
+    'not a url',
+    '',
   ]
   for (const url of REFUSED) {
     test(`${url || 'an empty text'}`, async () => {

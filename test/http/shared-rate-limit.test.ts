@@ -60,7 +60,8 @@ describeStores((open, dialect) => {
       const shared = createSharedTime(time)
       limiters.push(
         createSharedRateLimiter({
-          ...{ clock: time, after: time.after },
+          clock: time,
+          after: time.after,
           processes: () => deployment.processes,
           exchange: (settlements) => {
             const exchange = async () => {

@@ -137,7 +137,10 @@ describe('countersign session', () => {
   test('a comment can not steer the terminal', async () => {
     const { session } = await identity.register(demo)
     await identity.changes.changeStatus({
-      ...{ organizationId: demo, sessionId: session.id, to: 'retry', actor: 'provider:\u001b[31mred' },
+      organizationId: demo,
+      sessionId: session.id,
+      to: 'retry',
+      actor: 'provider:\u001b[31mred',
       publicComment: 'a\u001b[2Jb\u202ec',
     })
     const { stdout } = await run('session', 'show', session.id)

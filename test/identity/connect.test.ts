@@ -76,7 +76,12 @@ describe('a proof', () => {
     const { nonce } = await ask(session)
     const bring = (address: WalletAddress, chain: string) =>
       identity.store.sessionWallets.connect({
-        ...{ organizationId: ours, sessionId: session.id, address, chain, nonce, actor: 'person' },
+        organizationId: ours,
+        sessionId: session.id,
+        address,
+        chain,
+        nonce,
+        actor: 'person',
         proof: { kind: 'eip191', message: 'm', signature: '0x' },
       })
     await expect(bring(evmWallet(9), 'ethereum')).rejects.toMatchObject(invalid)
@@ -156,7 +161,10 @@ describe('a proof', () => {
       identity.changes.connectWallet({
         organizationId: ours,
         sessionId: session.id,
-        ...{ chain: 'ethereum', address: WALLET, nonce: null, actor: 'test' },
+        chain: 'ethereum',
+        address: WALLET,
+        nonce: null,
+        actor: 'test',
         proof: { kind: 'sandbox', message: '', signature: '' },
       })
     await expect(sandboxed(live)).rejects.toMatchObject(invalid)

@@ -161,7 +161,10 @@ describe('a Solana proof', () => {
   const message = buildProofMessage({ ...fields, address: SOLANA })
   const signature = sign(null, Buffer.from(message), solanaKey)
   const proof = (text: string, address = SOLANA, signed = message) => ({
-    ...{ address, chainId: 0, message: signed, signature: text },
+    address,
+    chainId: 0,
+    message: signed,
+    signature: text,
   })
 
   test('holds for the key’s own signature, as base58 or hex', async () => {

@@ -23,7 +23,8 @@ const register = async (
 ) => {
   const { changes, store, providers } = identity
   const registered = await createRegister({
-    ...{ changes, providers },
+    changes,
+    providers,
     sessions: store.sessions,
     qrCodeOf: () => 'data:',
     portalUrl: 'https://verify.example.com',

@@ -89,12 +89,14 @@ describe('a wallet of which the caller has a session', () => {
     const third = await identity.register(ours, { wallet: WALLET })
     expect(third.created).toBe(true)
     expect(await identity.register(ours, { wallet: WALLET })).toMatchObject({
-      ...{ created: false, session: { id: third.session.id, status: 'pending' } },
+      created: false,
+      session: { id: third.session.id, status: 'pending' },
     })
     // Completed, it is the newest word again.
     await move(third.session.id, 'completed')
     expect(await identity.register(ours, { wallet: WALLET })).toMatchObject({
-      ...{ created: false, session: { id: third.session.id, status: 'completed' } },
+      created: false,
+      session: { id: third.session.id, status: 'completed' },
     })
   })
 
@@ -131,7 +133,10 @@ describe('a wallet of which the caller has a session', () => {
     const mine = await identity.register(ours, { wallet: evmWallet(2) })
     await move(mine.session.id, 'completed')
     await identity.changes.changeStatus({
-      ...{ organizationId: theirs, sessionId: elsewhere.session.id, to: 'rejected', actor: 'test' },
+      organizationId: theirs,
+      sessionId: elsewhere.session.id,
+      to: 'rejected',
+      actor: 'test',
     })
     expect((await identity.register(ours, { wallet: evmWallet(2) })).created).toBe(false)
   })

@@ -67,7 +67,8 @@ const startRelay = () => {
   const asked: (string | null)[] = []
   const open = new Set<() => void>()
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: async (request, listener) => {
       const { pathname } = new URL(request.url)
       if (pathname === '/') return new Response(PAGE, { headers: { 'content-type': 'text/html' } })
@@ -190,8 +191,14 @@ test.skipIf(CURL === null)(
     const sessionId = await register()
     const curl = Bun.spawn(
       [
-        ...[CURL ?? 'curl', '-sN', '-i', '-H', `Authorization: Bearer ${value('IDENTITY_API_KEY')}`],
-        ...['-H', 'Last-Event-ID: 1', `${value('IDENTITY_URL')}/api/v1/status/realtime/individual/${sessionId}`],
+        CURL ?? 'curl',
+        '-sN',
+        '-i',
+        '-H',
+        `Authorization: Bearer ${value('IDENTITY_API_KEY')}`,
+        '-H',
+        'Last-Event-ID: 1',
+        `${value('IDENTITY_URL')}/api/v1/status/realtime/individual/${sessionId}`,
       ],
       { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
     )

@@ -38,12 +38,19 @@ const standingsOf: fc.Arbitrary<StandingsByType> = fc
 const verified = (userId: string): StandingsByType => {
   const any: KnownStanding = {
     verifying: { checkType: 'kyc', level: 1, completedAtSeconds: 1_700_000_000 },
-    ...{ status: 'completed', userId, wallets: [{ address: W1, chain: 'ethereum' }] },
+    status: 'completed',
+    userId,
+    wallets: [{ address: W1, chain: 'ethereum' }],
   }
   return { any, kyc: any, kyb: NEVER_SEEN }
 }
 const record = (changes: Partial<StandingRecord>): StandingRecord => ({
-  ...{ caller, address: W1, level: 1, standings: verified('user'), personIds: ['person_1'], readAt: 0 },
+  caller,
+  address: W1,
+  level: 1,
+  standings: verified('user'),
+  personIds: ['person_1'],
+  readAt: 0,
   ...changes,
 })
 

@@ -331,7 +331,11 @@ describe('the cache', () => {
     const other = await identity.complete(ours, [W1, W3])
     expect(other.session.personId).toBe(session.personId)
     await identity.changes.changeStatus({
-      ...{ organizationId: ours, sessionId: session.id, to: 'rejected', revoke: true, actor: 'test' },
+      organizationId: ours,
+      sessionId: session.id,
+      to: 'rejected',
+      revoke: true,
+      actor: 'test',
     })
     expect(await verify(ours, W2)).toMatchObject({ verified: false, status: 'rejected', wallets: [] })
   })

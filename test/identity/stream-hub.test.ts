@@ -10,14 +10,13 @@ const ID = '01a1f8ae-78a5-736f-b344-07aea9a52566'
 
 const stateOf = (sequence: number, sessionId = ID): SessionState => ({
   session: {
-    ...({} as Session),
     id: sessionId,
     organizationId: 'org_1',
     status: 'pending',
     sequence,
     userId: `user-${sequence}`,
     completedAtSeconds: null,
-  },
+  } as Session,
   wallets: [],
 })
 

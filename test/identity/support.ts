@@ -82,14 +82,22 @@ export const openIdentity = async () => {
   ): Promise<SessionState> => {
     const nonce = `nonce${++nonces}`
     await store.sessionNonces.add({
-      ...{ nonce, organizationId, sessionId, address, chain },
+      nonce,
+      organizationId,
+      sessionId,
+      address,
+      chain,
       portalHost: 'portal.example',
       chainId: 1,
       message: 'message',
       expiresAtSeconds: temporary.clock.unixSeconds() + 600,
     })
     return changes.connectWallet({
-      ...{ organizationId, sessionId, address, chain, nonce },
+      organizationId,
+      sessionId,
+      address,
+      chain,
+      nonce,
       proof: { kind: 'eip191', message: 'message', signature: '0x' },
       actor: 'person',
     })
@@ -109,7 +117,15 @@ export const openIdentity = async () => {
   }
 
   return {
-    ...{ store, changes, standings, states, changed, createOrganization, register, connect, complete },
+    store,
+    changes,
+    standings,
+    states,
+    changed,
+    createOrganization,
+    register,
+    connect,
+    complete,
     clock: temporary.clock,
     path: temporary.path,
     providers: createProviders({

@@ -54,7 +54,10 @@ describe('another organization’s session', () => {
     expect(await sessions.recordConsent({ ...target, version: 'v1' })).toBeNull()
     expect(
       await sessionWallets.connect({
-        ...{ ...target, address: evmWallet(2), chain: 'ethereum', nonce: null },
+        ...target,
+        address: evmWallet(2),
+        chain: 'ethereum',
+        nonce: null,
         proof: { kind: 'sandbox', message: '', signature: '' },
       }),
     ).toBeNull()

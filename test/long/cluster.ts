@@ -71,7 +71,10 @@ const runConformance = async (): Promise<Finding[]> => {
   const options = ['--preload', './test/cluster/instead.ts', '--timeout', '60000']
   const except = ['--test-name-pattern', `^(?!.*(${OF_ONE_PROCESS.join('|')}))`]
   const child = Bun.spawn(['bun', 'test', ...options, ...except, 'test/conformance'], {
-    ...{ cwd: ROOT, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    cwd: ROOT,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
   })
   const [code, stdout, stderr] = await Promise.all([
     child.exited,
@@ -90,9 +93,7 @@ try {
   if (trials.length > 0) {
     progress('PostgreSQL runs; three nodes with two processes each start')
     await postgres.administer('CREATE DATABASE cluster')
-    const cluster = await startCluster({
-      ...{ store: postgres.address('cluster'), nodes: 3, processes: 2, workers: 1 },
-    })
+    const cluster = await startCluster({ store: postgres.address('cluster'), nodes: 3, processes: 2, workers: 1 })
     try {
       const balancer = await startBalancer(cluster.nodes.map(({ addresses }) => addresses))
       try {

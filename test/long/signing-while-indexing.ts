@@ -109,7 +109,8 @@ interface Phase {
 
 const load = async (durationMs: number): Promise<Phase> => {
   const body = {
-    ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+    from: '0x1111111111111111111111111111111111111111',
+    chain: 'base',
     verification_hash: service.quickstart['VERIFICATION_HASH'],
   }
   const times: number[] = []

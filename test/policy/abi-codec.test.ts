@@ -55,15 +55,15 @@ const bits = fc.integer({ min: 1, max: 32 }).map((bytes) => bytes * 8)
 const forViem = (size: number, value: bigint): unknown => (size <= 48 ? Number(value) : value)
 const elementary: fc.Arbitrary<Case> = fc.oneof(
   bits.chain((size) =>
-    fc.bigInt({ min: 0n, max: 2n ** BigInt(size) - 1n }).map((value) => ({
-      ...{ parameter: { name: '', type: `uint${size}` }, value: forViem(size, value), expected: value },
-    })),
+    fc
+      .bigInt({ min: 0n, max: 2n ** BigInt(size) - 1n })
+      .map((value) => ({ parameter: { name: '', type: `uint${size}` }, value: forViem(size, value), expected: value })),
   ),
   bits.chain((size) => {
     const limit = 2n ** BigInt(Math.min(size, 64) - 1)
-    return fc.bigInt({ min: -limit, max: limit - 1n }).map((value) => ({
-      ...{ parameter: { name: '', type: `int${size}` }, value: forViem(size, value), expected: value },
-    }))
+    return fc
+      .bigInt({ min: -limit, max: limit - 1n })
+      .map((value) => ({ parameter: { name: '', type: `int${size}` }, value: forViem(size, value), expected: value }))
   }),
   same('bool', fc.boolean()),
   same('address', hexOf(20)),

@@ -10,8 +10,15 @@ import {
 import { EVM_WALLET, EVM_ZERO } from './support.ts'
 
 const decision = (changes: Partial<ReplayableDecision> = {}): ReplayableDecision => ({
-  ...{ uuid: 'u1', at: 1_767_225_600_999, chain: 'base', from: EVM_WALLET, to: EVM_ZERO, value: '5', data_size: 0 },
-  ...{ compliant: true, rule: 'only' },
+  uuid: 'u1',
+  at: 1_767_225_600_999,
+  chain: 'base',
+  from: EVM_WALLET,
+  to: EVM_ZERO,
+  value: '5',
+  data_size: 0,
+  compliant: true,
+  rule: 'only',
   ...changes,
 })
 const OPTIONS: ReplayOptions = {

@@ -42,7 +42,13 @@ const missing = (expression: string, changes: Partial<EvaluationFacts> = {}): st
 }
 
 const NOWHERE: GeographyFacts = {
-  ...{ country: null, region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null },
+  country: null,
+  region: null,
+  anonymous: null,
+  vpn: null,
+  proxy: null,
+  tor: null,
+  hosting: null,
 }
 const at = (changes: Partial<GeographyFacts>): Partial<EvaluationFacts> => ({
   external: { geography: { ...NOWHERE, ...changes } },

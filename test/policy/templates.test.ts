@@ -33,8 +33,11 @@ const isReadable = (source: string): boolean => {
 describe('templates', () => {
   test('are the five that the documentation names', () => {
     expect(templates).toEqual([
-      ...['allow-list-only.yaml', 'function-allow-list.yaml', 'identity-required.yaml'],
-      ...['sanctions-and-geography.yaml', 'value-and-velocity-limit.yaml'],
+      'allow-list-only.yaml',
+      'function-allow-list.yaml',
+      'identity-required.yaml',
+      'sanctions-and-geography.yaml',
+      'value-and-velocity-limit.yaml',
     ])
   })
 

@@ -226,7 +226,10 @@ describeInBrowser(
         await page.getByRole('button', { name: /^Send to/ }).click()
         await heading(page, 'In review')
         await host.identity.changes.changeStatus({
-          ...{ organizationId: strict.id, sessionId, to: 'rejected', actor: 'operator:test' },
+          organizationId: strict.id,
+          sessionId,
+          to: 'rejected',
+          actor: 'operator:test',
           publicComment: '<script>alert(1)</script> Not a business.',
         })
         await heading(page, 'The verification was refused')
@@ -347,7 +350,10 @@ describeInBrowser(
           const wallet = { organizationId, sessionId, address: evmWallet(number), chain: 'ethereum', nonce }
           await host.store.sessionNonces.add({
             ...wallet,
-            ...{ portalHost: 'test', chainId: 1, message: 'm', expiresAtSeconds: Math.floor(Date.now() / 1000) + 60 },
+            portalHost: 'test',
+            chainId: 1,
+            message: 'm',
+            expiresAtSeconds: Math.floor(Date.now() / 1000) + 60,
           })
           await host.identity.changes.connectWallet({
             ...wallet,

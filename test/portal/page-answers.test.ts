@@ -134,8 +134,13 @@ describe('the files', () => {
       for (const [, found = ''] of text.matchAll(/https?:\/\/([a-z0-9.-]+)/g)) hosts.add(found)
     }
     expect([...hosts].sort()).toEqual([
-      ...['go.cb-w.com', 'link.metamask.io', 'link.trustwallet.com', 'phantom.app', 'solflare.com'],
-      ...['web3.okx.com', 'www.w3.org'],
+      'go.cb-w.com',
+      'link.metamask.io',
+      'link.trustwallet.com',
+      'phantom.app',
+      'solflare.com',
+      'web3.okx.com',
+      'www.w3.org',
     ])
   })
 

@@ -351,8 +351,12 @@ describe('a business', () => {
     await person.visit(link)
     await person.agree(sessionId)
     expect((await person.view(sessionId)).missing).toEqual([
-      ...(['wallets', 'registeredName', 'registrationNumber', 'country'] as const),
-      ...(['registration-document', 'owners'] as const),
+      'wallets',
+      'registeredName',
+      'registrationNumber',
+      'country',
+      'registration-document',
+      'owners',
     ])
     const owners = [{ name: 'Ada King', sharePercent: 60 }]
     const put = await person.call('PUT', `sessions/${sessionId}/fields`, { ...PERSON, owners })

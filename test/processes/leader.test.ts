@@ -36,9 +36,16 @@ const startNode = async (
       return call(...given)
     }) satisfies (...given: Arguments) => Promise<Result>
   const node: Node = {
-    ...{ time, store, changes: [], errors: [], lead: null, duty: 'idle' },
+    time,
+    store,
+    changes: [],
+    errors: [],
+    lead: null,
+    duty: 'idle',
     leader: createLeader({
-      ...{ id, clock: time, after: time.after },
+      id,
+      clock: time,
+      after: time.after,
       lease: {
         read: failing(store.leaderLease.read),
         take: failing(store.leaderLease.take),
@@ -206,7 +213,9 @@ describe('a store that does not answer', () => {
     const time = createTurnedTime()
     const seen: string[] = []
     const leader = createLeader({
-      ...{ id: 'me', clock: time, after: time.after },
+      id: 'me',
+      clock: time,
+      after: time.after,
       lease: {
         read: async () => null,
         take: async () => {

@@ -6,8 +6,12 @@ import { createProcessLink, type ProcessLink } from '../../src/processes/link.ts
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ToProcess } from '../../src/processes/messages.ts'
 
 const ASSIGNMENT = {
-  ...{ index: 1, supervisorPid: 4, workers: 2, apiListen: '127.0.0.1:1' },
-  ...{ portalListen: '127.0.0.1:2', dashboardListen: '127.0.0.1:3' },
+  index: 1,
+  supervisorPid: 4,
+  workers: 2,
+  apiListen: '127.0.0.1:1',
+  portalListen: '127.0.0.1:2',
+  dashboardListen: '127.0.0.1:3',
 }
 const LOOK: ProcessesLook = { target: { processes: 2, workers: 2 }, processesMax: 8, processes: [] }
 

@@ -11,7 +11,12 @@ const registry = (id: string, time: TurnedTime, broken = () => false) => {
   const shared = createSharedTime(time)
   const table = temporary.store.liveProcesses
   const parts = createProcessRegistry({
-    ...{ id, name: `machine ${id}`, clock: time, time: shared, after: time.after, onError: () => undefined },
+    id,
+    name: `machine ${id}`,
+    clock: time,
+    time: shared,
+    after: time.after,
+    onError: () => undefined,
     table: {
       ...table,
       beat: async (process) => {

@@ -42,8 +42,11 @@ const newest = (index: number): Fake => {
 }
 const begin = async (count: number): Promise<void> => {
   supervisor = createProcessSupervisor({
-    ...{ target: { processes: count, workers: 2 }, processesMax: 8 },
-    ...{ stopMs: 1_000, monotonicMs: () => nowMs, unixMs: () => nowMs },
+    target: { processes: count, workers: 2 },
+    processesMax: 8,
+    stopMs: 1_000,
+    monotonicMs: () => nowMs,
+    unixMs: () => nowMs,
     spawn: (index, listener: ProcessListener, workers) => {
       if (spawnFails) throw new Error('no process left')
       const fake: Fake = { index, workers, sent: [], signals: [], say: listener.onMessage, exit: listener.onExit }
@@ -315,7 +318,8 @@ describe('metrics', () => {
     newest(1).say({ type: 'metrics', id, text: text(2) })
     newest(0).say({ type: 'metrics', id, text: text(1) })
     expect(newest(1).sent.at(-1)).toEqual({
-      ...{ type: 'collected', id: 7 },
+      type: 'collected',
+      id: 7,
       text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\nx{process="1"} 2\n',
     })
     // The collection's own time limit is called off; what is left is the next ping.
@@ -331,7 +335,8 @@ describe('metrics', () => {
     expect(newest(0).sent).toHaveLength(1)
     await advance(1_000)
     expect(newest(0).sent.at(-1)).toEqual({
-      ...{ type: 'collected', id: 1 },
+      type: 'collected',
+      id: 1,
       text: '# HELP x X.\n# TYPE x gauge\nx{process="0"} 1\n',
     })
     const { length } = newest(0).sent
@@ -448,7 +453,8 @@ describe('making them more or fewer', () => {
     expect(looked).toMatchObject({
       id: 9,
       look: {
-        ...{ target: { processes: 3, workers: 2 }, processesMax: 8 },
+        target: { processes: 3, workers: 2 },
+        processesMax: 8,
         processes: [
           { index: 0, pid: 1, state: 'ready' },
           { index: 1, pid: 2, state: 'ready', reading: null },

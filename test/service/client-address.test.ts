@@ -14,7 +14,8 @@ const addressesOf = async (trusted: string, forwarded: readonly (string | null)[
       const made = await fetch(`${ADMIN_URL}/organizations`, {
         method: 'POST',
         headers: {
-          ...{ authorization, 'content-type': 'application/json' },
+          authorization,
+          'content-type': 'application/json',
           ...(header === null ? {} : { 'x-forwarded-for': header }),
         },
         body: JSON.stringify({ slug: `made-${index}`, name: 'Made' }),

@@ -19,7 +19,8 @@ interface Found {
 
 const attest = async (node: RunningService, hash: string | undefined): Promise<string> => {
   const response = await node.attest({
-    ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+    from: '0x1111111111111111111111111111111111111111',
+    chain: 'base',
     verification_hash: hash,
   })
   expect(response.status).toBe(200)
@@ -58,8 +59,12 @@ test.skipIf(POSTGRES_MISSING !== null)(
       const store = await openStore({ target: database.target, clock: systemClock, ...PATIENT_LIMITS })
       const [organization] = await store.organizations.list()
       const { text: key } = await store.apiKeys.issue({
-        ...{ organizationId: organization?.id ?? '', kind: 'admin', environment: 'live', name: 'test' },
-        ...{ expiresAtSeconds: null, rateLimit: null },
+        organizationId: organization?.id ?? '',
+        kind: 'admin',
+        environment: 'live',
+        name: 'test',
+        expiresAtSeconds: null,
+        rateLimit: null,
       })
       await store.close()
       const ask = async (dashboard: string, path: string): Promise<Response> =>

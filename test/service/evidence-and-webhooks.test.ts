@@ -118,7 +118,9 @@ describe('a session that an outside service decides', () => {
     // As the verification page does it.
     await parts.evidence.putFields(session, { fullName: CANARIES.name, birthDate: '1990-01-01', country: 'DE' })
     await parts.evidence.addDocument(session, {
-      ...{ kind: 'portrait', fileName: `${CANARIES.file}.jpg`, declaredType: 'image/jpeg' },
+      kind: 'portrait',
+      fileName: `${CANARIES.file}.jpg`,
+      declaredType: 'image/jpeg',
       stream: streamOf(await jpegWithMetadata(CANARIES.place)),
     })
     expect(await parts.evidence.missing(session)).toEqual([])

@@ -224,7 +224,9 @@ describe('one’s own session', () => {
       (await call('/verify', { method: 'POST', key: oursTest, body: { address: wallet(number) } })).body['verified']
     for (let number = 40; number < 50; number++) {
       const id = await registered('individual', {
-        ...{ key: oursTest, body: { walletAddress: wallet(number) }, headers: { [SANDBOX]: 'completed' } },
+        key: oursTest,
+        body: { walletAddress: wallet(number) },
+        headers: { [SANDBOX]: 'completed' },
       })
       expect(await verified(number)).toBe(true)
       const { sequence } = await admin('GET', id)
@@ -238,7 +240,9 @@ describe('one’s own session', () => {
     async () => {
       const asTest = (outcome: string, number: number) =>
         registered('individual', {
-          ...{ key: oursTest, body: { walletAddress: wallet(number) }, headers: { [SANDBOX]: outcome } },
+          key: oursTest,
+          body: { walletAddress: wallet(number) },
+          headers: { [SANDBOX]: outcome },
         })
       const verified = async (number: number) =>
         (await call('/verify', { method: 'POST', key: oursTest, body: { address: wallet(number) } })).body['verified']
@@ -258,9 +262,7 @@ describe('one’s own session', () => {
       expect(again.status).toBe(201)
       expect(
         (await call('/verify', { method: 'POST', key: oursTest, body: { address: wallet(6) } })).body,
-      ).toMatchObject({
-        ...{ verified: false, status: 'pending', checkType: null, verifiedAt: null, wallets: [] },
-      })
+      ).toMatchObject({ verified: false, status: 'pending', checkType: null, verifiedAt: null, wallets: [] })
     },
     TIMEOUT_MS,
   )
@@ -371,7 +373,8 @@ const raw = async (head: string): Promise<string> => {
   const { hostname, port } = new URL(service.url)
   const answer = Promise.withResolvers<string>()
   const socket = await Bun.connect({
-    ...{ hostname, port: Number(port) },
+    hostname,
+    port: Number(port),
     socket: {
       data: (_socket, chunk) => answer.resolve(chunk.toString('latin1').split('\r\n', 1)[0] ?? ''),
       close: () => answer.resolve('closed'),

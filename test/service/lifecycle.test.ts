@@ -321,7 +321,15 @@ describe('while it runs', () => {
     const { policy } = JSON.parse(applied.stdout) as { policy: string }
     const created = await runCommand(
       service.dataDirectory,
-      ...['project', 'create', '--name', 'Needs', '--policy', policy, '--lifetime', '10', '--json'],
+      'project',
+      'create',
+      '--name',
+      'Needs',
+      '--policy',
+      policy,
+      '--lifetime',
+      '10',
+      '--json',
     )
     const [project] = JSON.parse(created.stdout) as { verificationHash: string }[]
     const request = { from: WALLET, chain: 'base', verification_hash: project?.verificationHash }

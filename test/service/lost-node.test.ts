@@ -40,7 +40,8 @@ const start = async (name: string): Promise<RunningService> => {
 const attest = (node: RunningService, key: string): Promise<Response> =>
   node.attest(
     {
-      ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+      from: '0x1111111111111111111111111111111111111111',
+      chain: 'base',
       verification_hash: second.quickstart['VERIFICATION_HASH'],
     },
     { 'idempotency-key': key },

@@ -20,7 +20,8 @@ const attest = (key = value('ATTESTATION_API_KEY')): Promise<Response> =>
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': key, connection: 'close' },
     body: JSON.stringify({
-      ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+      from: '0x1111111111111111111111111111111111111111',
+      chain: 'base',
       verification_hash: value('VERIFICATION_HASH'),
     }),
   })
@@ -75,7 +76,16 @@ describeTest('both answer, and one metrics endpoint tells of both', async () => 
 
 describeTest('a revoked key is refused by both within a second', async () => {
   const issued = await runCommand(
-    ...[service.dataDirectory, 'keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--name', 'short', '--json'],
+    service.dataDirectory,
+    'keys',
+    'issue',
+    '--org',
+    'demo',
+    '--kind',
+    'attestation',
+    '--name',
+    'short',
+    '--json',
   )
   const { key } = JSON.parse(issued.stdout) as { key: string }
   const keyId = key.split('_')[2]?.slice(0, 12) ?? ''

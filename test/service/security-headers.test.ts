@@ -34,8 +34,13 @@ const check = (name: string, { headers, status }: Response): void => {
     transport: headers.get('strict-transport-security'),
   }
   expect(said).toEqual({
-    ...{ name, status, sniffing: 'nosniff', referrer: 'no-referrer', frames: "frame-ancestors 'none'" },
-    ...{ embedding: 'same-origin', transport: STRICT_TRANSPORT_SECURITY },
+    name,
+    status,
+    sniffing: 'nosniff',
+    referrer: 'no-referrer',
+    frames: "frame-ancestors 'none'",
+    embedding: 'same-origin',
+    transport: STRICT_TRANSPORT_SECURITY,
   })
   const type = headers.get('content-type') ?? ''
   if (type.startsWith('text/')) expect({ name, type }).toEqual({ name, type: expect.stringMatching(/charset=utf-8/i) })
@@ -57,7 +62,9 @@ const ask = async (base: string, path: string, asked: Asked): Promise<string> =>
   const { status, method = 'GET', headers = {}, body } = asked
   const left = new AbortController()
   const response = await fetch(`${base}${path}`, {
-    ...{ method, redirect: 'manual', signal: left.signal },
+    method,
+    redirect: 'manual',
+    signal: left.signal,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
@@ -96,7 +103,9 @@ describe('the API', () => {
   test('has them on what identity answers, its stream too', async () => {
     const headers = { authorization: `Bearer ${keys()['IDENTITY_API_KEY']}` }
     const registered = await api('/api/v1/register/individual', {
-      ...{ method: 'POST', status: 201, headers },
+      method: 'POST',
+      status: 201,
+      headers,
       body: { walletAddress: '0x2222222222222222222222222222222222222222', walletChainId: 8453 },
     })
     const { sessionId } = JSON.parse(registered) as { sessionId: string }

@@ -34,11 +34,14 @@ const attest = (wallet: number, headers: Readonly<Record<string, string>> = {}):
   fetch(`${service.url}/v2/attestation`, {
     method: 'POST',
     headers: {
-      ...{ 'content-type': 'application/json', 'x-api-key': value('ATTESTATION_API_KEY'), connection: 'close' },
+      'content-type': 'application/json',
+      'x-api-key': value('ATTESTATION_API_KEY'),
+      connection: 'close',
       ...headers,
     },
     body: JSON.stringify({
-      ...{ from: `0x${wallet.toString(16).padStart(40, '0')}`, chain: 'base' },
+      from: `0x${wallet.toString(16).padStart(40, '0')}`,
+      chain: 'base',
       verification_hash: value('VERIFICATION_HASH'),
     }),
   })
@@ -75,8 +78,19 @@ onLinux(
   async () => {
     const [rate, burst, seconds] = [40, 40, 6]
     const issued = await command(
-      ...['keys', 'issue', '--org', 'demo', '--kind', 'attestation', '--name', 'limited', '--json'],
-      ...['--rate', String(rate), '--burst', String(burst)],
+      'keys',
+      'issue',
+      '--org',
+      'demo',
+      '--kind',
+      'attestation',
+      '--name',
+      'limited',
+      '--json',
+      '--rate',
+      String(rate),
+      '--burst',
+      String(burst),
     )
     const { key } = JSON.parse(issued) as { key: string }
     const before = await metric('countersign_decisions_total')

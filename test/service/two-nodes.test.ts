@@ -30,7 +30,8 @@ let secondFolder: string
 const attest = (node: RunningService, headers: Readonly<Record<string, string>>): Promise<Response> =>
   node.attest(
     {
-      ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+      from: '0x1111111111111111111111111111111111111111',
+      chain: 'base',
       verification_hash: nodes[0].quickstart['VERIFICATION_HASH'],
     },
     headers,
@@ -67,8 +68,12 @@ overPostgres(`a key’s rate limit holds over both, within a tenth${because}`, a
   const organization = (await store.organizations.list())[0]
   const [rate, burst, seconds] = [60, 60, 4]
   const { text: key } = await store.apiKeys.issue({
-    ...{ organizationId: organization?.id ?? '', kind: 'attestation', environment: 'live', name: 'limited' },
-    ...{ expiresAtSeconds: null, rateLimit: { requestsPerSecond: rate, burst } },
+    organizationId: organization?.id ?? '',
+    kind: 'attestation',
+    environment: 'live',
+    name: 'limited',
+    expiresAtSeconds: null,
+    rateLimit: { requestsPerSecond: rate, burst },
   })
   const startedMs = performance.now()
   const granted = [0, 0]

@@ -74,7 +74,8 @@ test('stops the start with exit code 2 and that line', async () => {
     cwd: ROOT,
     env: {
       ...cleanEnvironment(),
-      ...{ COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0', COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0' },
+      COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -36,7 +36,10 @@ const withPeople = async () => {
   const ids: string[] = []
   for (const name of ['ada', 'bea', 'cem']) {
     const { id } = await store.users.create({
-      ...{ email: `${name}@example.com`, name, deploymentAdmin: false, passwordHash: null },
+      email: `${name}@example.com`,
+      name,
+      deploymentAdmin: false,
+      passwordHash: null,
     })
     await store.users.proposeTotp(id, box.seal(secretOf(ids.length), totpContext(id)))
     ids.push(id)

@@ -37,7 +37,10 @@ const makeFolder = async () => {
   const file = join(root, 'passphrase')
   writeFileSync(file, `${OLD}\n`)
   const references = made.map(({ kind, address, path }) => ({
-    ...{ id: address, kind, address, keystorePath: path },
+    id: address,
+    kind,
+    address,
+    keystorePath: path,
     status: 'active' as const,
   }))
   const source = { source: 'file', path: file } as const
@@ -49,7 +52,8 @@ test('every keystore opens at every point of it, and at its end by the new passp
   const { folder, file, source, references, solana, opens, config } = await makeFolder()
   const states: number[] = []
   const rotated = await rotatePassphrase({
-    ...{ config, folder },
+    config,
+    folder,
     progress: () => {
       states.push(readdirSync(folder.keystores).length)
     },
@@ -117,7 +121,8 @@ test('a running service signs through it, and so does one that is started in its
   const attest = async (service: Awaited<ReturnType<typeof startService>>): Promise<number> =>
     (
       await service.attest({
-        ...{ from: '0x1111111111111111111111111111111111111111', chain: 'base' },
+        from: '0x1111111111111111111111111111111111111111',
+        chain: 'base',
         verification_hash: service.quickstart['VERIFICATION_HASH'],
       })
     ).status

@@ -20,7 +20,12 @@ describeStores((open) => {
   const request = async (lifeSeconds = 60): Promise<string> =>
     (
       await temporary.store.approvals.request({
-        ...{ organizationId, action: 'policy.activate', subject: 'policy_1', detail: {}, request: {}, lifeSeconds },
+        organizationId,
+        action: 'policy.activate',
+        subject: 'policy_1',
+        detail: {},
+        request: {},
+        lifeSeconds,
         requestedBy: people[0] ?? '',
       })
     ).id

@@ -27,9 +27,17 @@ test('no statement of a complete generation is kept', () => {
     for (let n = writer.count(); n < end; n++) {
       const decision: IndexedDecision = {
         kind: 'decision',
-        ...{ organizationId: 'org', projectId: 'project', policyId: 'policy', chain: 'base' },
-        ...{ place: { slot: 'w00', segment: 'segment', offset: n * 100, length: 100 }, atMs: FIRST_MS + n },
-        ...{ uuid: uuidOf(n), wallet: walletOf(n), compliant: true, rule: 'everyone', shadow: null },
+        organizationId: 'org',
+        projectId: 'project',
+        policyId: 'policy',
+        chain: 'base',
+        place: { slot: 'w00', segment: 'segment', offset: n * 100, length: 100 },
+        atMs: FIRST_MS + n,
+        uuid: uuidOf(n),
+        wallet: walletOf(n),
+        compliant: true,
+        rule: 'everyone',
+        shadow: null,
       }
       writer.append([decision], [], [])
     }

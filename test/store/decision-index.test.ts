@@ -180,7 +180,9 @@ describe('a search', () => {
     let looks = 0
     index.close()
     index = createDecisionIndex({
-      ...{ directory: logOf(), path: indexPath(), generationRows: 50 },
+      directory: logOf(),
+      path: indexPath(),
+      generationRows: 50,
       // Each look at the clock is three tenths of a second later.
       monotonicMs: () => looks++ * 300,
     })
@@ -240,7 +242,9 @@ describe('the log', () => {
       let looks = 0
       index.close()
       index = createDecisionIndex({
-        ...{ directory: logOf(), path: indexPath(), generationRows: 50 },
+        directory: logOf(),
+        path: indexPath(),
+        generationRows: 50,
         monotonicMs: () => looks++ * 3,
       })
       index.ingest()

@@ -22,13 +22,27 @@ const seed = async () => {
   const { store } = temporary
   const { id: organizationId } = await store.organizations.create({ slug: 'demo', name: 'Demo' })
   const { session } = await store.sessions.register({
-    ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: newSessionId(), provider: 'manual' },
-    ...{ tokenHash: new Uint8Array(32), walletAddress: null, originUrl: null, actor: 'key:test' },
+    organizationId,
+    environment: 'live',
+    checkType: 'kyc',
+    sessionId: newSessionId(),
+    provider: 'manual',
+    tokenHash: new Uint8Array(32),
+    walletAddress: null,
+    originUrl: null,
+    actor: 'key:test',
   })
   const target = { organizationId, sessionId: session.id }
   const record = {
-    ...{ id: newIdentifier('evidence'), kind: 'portrait', mediaType: 'image/jpeg', byteLength: 10, fieldNames: [] },
-    ...{ createdAtSeconds: 1, storageName: 'a'.repeat(32), wrappedKey: WRAPPED_KEY, sealedName: null },
+    id: newIdentifier('evidence'),
+    kind: 'portrait',
+    mediaType: 'image/jpeg',
+    byteLength: 10,
+    fieldNames: [],
+    createdAtSeconds: 1,
+    storageName: 'a'.repeat(32),
+    wrappedKey: WRAPPED_KEY,
+    sealedName: null,
   }
   // Neighbours, so that the row's space is not all there is on its page.
   for (const letter of ['b', 'a', 'c']) {

@@ -14,10 +14,7 @@ describeStores((open) => {
   let organizationId: string
 
   const claim = (store: Store, uuid: string, key = 'retry'): Promise<ClaimResult> =>
-    store.idempotency.claim(
-      ...([organizationId, 'key', key, BODY, uuid] as const),
-      temporary.clock.unixSeconds() + CLAIM_SECONDS,
-    )
+    store.idempotency.claim(organizationId, 'key', key, BODY, uuid, temporary.clock.unixSeconds() + CLAIM_SECONDS)
   const outcomes = (results: readonly ClaimResult[]): string[] => results.map(({ outcome }) => outcome).sort()
   const heldBy = (results: readonly ClaimResult[]): IdempotencyClaim => {
     for (const result of results) if ('claim' in result) return result.claim
@@ -117,7 +114,12 @@ describeStores((open) => {
     const USABLE_SECONDS = 3_660
     const on = (node: string, uuid: string, key = 'retry'): Promise<ClaimResult> =>
       stores[node === 'one' ? 0 : 1]!.idempotency.claim(
-        ...([organizationId, 'key', key, BODY, uuid, temporary.clock.unixSeconds() + CLAIM_SECONDS] as const),
+        organizationId,
+        'key',
+        key,
+        BODY,
+        uuid,
+        temporary.clock.unixSeconds() + CLAIM_SECONDS,
         { node, usableSeconds: USABLE_SECONDS },
       )
     const cutOffOn = async (node: string, uuid: string): Promise<IdempotencyClaim> => {
@@ -152,7 +154,9 @@ describeStores((open) => {
       await cutOffOn('one', 'first')
       for (let round = 0; round < 2; round++) {
         expect(await on('one', 'second')).toMatchObject({
-          ...{ outcome: 'taken-over', claim: { uuid: 'first' }, uuidSinceSeconds: sinceSeconds },
+          outcome: 'taken-over',
+          claim: { uuid: 'first' },
+          uuidSinceSeconds: sinceSeconds,
         })
         temporary.clock.advance(CLAIM_SECONDS)
       }

@@ -315,8 +315,13 @@ describeStores((openTemporaryStore) => {
       expect(await listBases.activate({ ...activation, confirmation })).toBe('activated')
       const now = clock.unixSeconds()
       expect(await listSources.find(list.id)).toMatchObject({
-        ...{ failure: null, fileSha256: 'ab', fileBytes: 43, skippedCount: 2 },
-        ...{ attemptedAtSeconds: now, confirmedAtSeconds: now, dueAtSeconds: now + 3_600 },
+        failure: null,
+        fileSha256: 'ab',
+        fileBytes: 43,
+        skippedCount: 2,
+        attemptedAtSeconds: now,
+        confirmedAtSeconds: now,
+        dueAtSeconds: now + 3_600,
       })
       expect(await reload(list)).toMatchObject({ entryCount: 1, confirmedAtSeconds: now })
       clock.advance(3_601)

@@ -64,7 +64,8 @@ describeTls(`PostgreSQL over TLS${MISSING === null ? '' : ` (skipped: ${MISSING}
   /** As an address of another machine is read, leading to this one: the mode is what the address says or leaves out. */
   const targetFor = (options: string, host: string) => ({
     ...targetOf(`postgres://countersign:${POSTGRES_PASSWORD}@db.example/postgres${options}`),
-    ...{ host, port: recorder.port },
+    host,
+    port: recorder.port,
   })
   const open = async (options: string, host = 'localhost'): Promise<Database> => {
     const database = await openPostgresDatabase({

@@ -316,8 +316,11 @@ describePostgres('a server of its own', () => {
       ),
     )
     const quick = await openPostgresDatabase({
-      ...{ target: targetOf(server.address('postgres')), clock: systemClock },
-      ...{ statementLimitMs: 500, lockLimitMs: 1_000, connectLimitMs: 1_000 },
+      target: targetOf(server.address('postgres')),
+      clock: systemClock,
+      statementLimitMs: 500,
+      lockLimitMs: 1_000,
+      connectLimitMs: 1_000,
     })
     const client = new SQL(server.address('postgres'), { max: 1 })
     const processes = (await client.unsafe('SELECT pid FROM pg_stat_activity')).map((row: { pid: number }) => row.pid)

@@ -19,13 +19,17 @@ describeStores((open) => {
     expect(project.policyActive).toBe(false)
     expect(await store.projects.find(organizationId, project.id)).toEqual(project)
     const revision = await store.policies.saveRevision({
-      ...{ organizationId, policyId: policy.id, source: DEMO_POLICY, quorum: 1 },
+      organizationId,
+      policyId: policy.id,
+      source: DEMO_POLICY,
+      quorum: 1,
     })
     expect((await store.projects.list(organizationId))[0]?.policyActive).toBe(false)
     await store.policies.activateRevision(organizationId, policy.id, revision!.id)
     expect((await store.projects.list(organizationId))[0]?.policyActive).toBe(true)
     expect(await store.projects.update(organizationId, project.id, { name: 'Y' })).toMatchObject({
-      ...{ name: 'Y', policyActive: true },
+      name: 'Y',
+      policyActive: true,
     })
   })
 })

@@ -133,9 +133,15 @@ define(`plans of PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISS
       'registering a wallet that has a session',
       (scope) =>
         createSessionTable(scope).register({
-          ...{ organizationId: 'org', environment: 'live', checkType: 'kyc', sessionId: newSessionId() },
-          ...{ tokenHash: new Uint8Array(32).fill(255), walletAddress: WALLET, originUrl: null },
-          ...{ provider: 'manual', actor: 'x' },
+          organizationId: 'org',
+          environment: 'live',
+          checkType: 'kyc',
+          sessionId: newSessionId(),
+          tokenHash: new Uint8Array(32).fill(255),
+          walletAddress: WALLET,
+          originUrl: null,
+          provider: 'manual',
+          actor: 'x',
         }),
     ],
     [

@@ -36,9 +36,15 @@ describeStores((openTemporaryStore) => {
 
   const register = (store: Store, wallet: WalletAddress | null = WALLET) =>
     store.sessions.register({
-      ...{ organizationId: seed.organizationId, environment: 'live', checkType: 'kyc', sessionId: newSessionId() },
-      ...{ tokenHash: crypto.getRandomValues(new Uint8Array(32)), walletAddress: wallet, originUrl: null },
-      ...{ provider: 'manual', actor: 'key:test' },
+      organizationId: seed.organizationId,
+      environment: 'live',
+      checkType: 'kyc',
+      sessionId: newSessionId(),
+      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+      walletAddress: wallet,
+      originUrl: null,
+      provider: 'manual',
+      actor: 'key:test',
     })
 
   test('a session that is rejected while it is about to be used again is not', async () => {
@@ -46,7 +52,10 @@ describeStores((openTemporaryStore) => {
     let again: ReturnType<typeof register> | undefined
     await nodes[0].transaction(async (tables) => {
       await tables.sessions.changeStatus({
-        ...{ organizationId: seed.organizationId, sessionId: session.id, to: 'rejected', actor: 'test' },
+        organizationId: seed.organizationId,
+        sessionId: session.id,
+        to: 'rejected',
+        actor: 'test',
       })
       // On PostgreSQL it finds the session pending, and then waits for its row.
       again = register(nodes[1])
@@ -71,8 +80,13 @@ describeStores((openTemporaryStore) => {
         const change = () => tables.organizations.create({ slug: `o${index}`, name: 'x' })
         const note = () =>
           tables.audit.append({
-            ...{ organizationId: seed.organizationId, actor: 'test', actorName: 'test', action: 'a.b' },
-            ...{ subject: String(index), detail: {}, requestId: 'r' },
+            organizationId: seed.organizationId,
+            actor: 'test',
+            actorName: 'test',
+            action: 'a.b',
+            subject: String(index),
+            detail: {},
+            requestId: 'r',
           })
         // Either may come first in a transaction.
         await (index % 3 === 0 ? note().then(change) : change().then(note))
@@ -99,7 +113,10 @@ describeStores((openTemporaryStore) => {
     await temporary.store.lists.create({ owner, name: 'mine' })
     const edit = (index: number, present: boolean) => ({
       key: addressKey(`0x${index.toString(16).padStart(40, '0')}`),
-      ...{ memo: '', author: 'test', addedAtSeconds: 1, present },
+      memo: '',
+      author: 'test',
+      addedAtSeconds: 1,
+      present,
     })
     // Each address is added by both at once.
     await atOnce(12, (store, index) => store.lists.edit(owner, 'mine', [edit(Math.floor(index / 2), true)]))
@@ -126,7 +143,10 @@ describeStores((openTemporaryStore) => {
     const results = await Promise.allSettled(
       (['rejected', 'completed'] as const).map((to, index) =>
         (nodes[index] ?? nodes[0]).sessions.changeStatus({
-          ...{ organizationId: seed.organizationId, sessionId: session.id, actor: 'test', to },
+          organizationId: seed.organizationId,
+          sessionId: session.id,
+          actor: 'test',
+          to,
         }),
       ),
     )
@@ -143,11 +163,19 @@ describeStores((openTemporaryStore) => {
           const nonce = `nonce${round}${index}`
           const target = { organizationId: seed.organizationId, sessionId: session.id, address: wallet }
           await store.sessionNonces.add({
-            ...{ ...target, nonce, chain: 'ethereum', portalHost: 'portal.example', chainId: 1, message: 'm' },
+            ...target,
+            nonce,
+            chain: 'ethereum',
+            portalHost: 'portal.example',
+            chainId: 1,
+            message: 'm',
             expiresAtSeconds: systemClock.unixSeconds() + 600,
           })
           await store.sessionWallets.connect({
-            ...{ ...target, nonce, chain: 'ethereum', actor: 'person' },
+            ...target,
+            nonce,
+            chain: 'ethereum',
+            actor: 'person',
             proof: { kind: 'eip191', message: 'm', signature: '0x' },
           })
           return session
@@ -156,7 +184,10 @@ describeStores((openTemporaryStore) => {
       const completed = await Promise.all(
         sessions.map(({ id }, index) =>
           (nodes[index] ?? nodes[0]).sessions.changeStatus({
-            ...{ organizationId: seed.organizationId, sessionId: id, actor: 'test', to: 'completed' },
+            organizationId: seed.organizationId,
+            sessionId: id,
+            actor: 'test',
+            to: 'completed',
           }),
         ),
       )

@@ -52,11 +52,17 @@ describeDatabases((dialect) => {
     })
     const monotonicMs = () => 0
     const shipper = createShipper({
-      ...{ directory, node: name, target: shipped, monotonicMs, pieceBytes: PIECE_BYTES },
+      directory,
+      node: name,
+      target: shipped,
+      monotonicMs,
+      pieceBytes: PIECE_BYTES,
       tailEveryMs: 1_000,
     })
     return {
-      ...{ name, directory, builder },
+      name,
+      directory,
+      builder,
       write: (records) => {
         for (const record of records) writer.append([record])
       },
@@ -71,7 +77,10 @@ describeDatabases((dialect) => {
 
   const finderOf = ({ name, directory }: Pick<Node, 'name' | 'directory'>, target: ShipTarget | null = shipped) =>
     createSharedDecisionFinder({
-      ...{ directory, node: name, shipped: target, pieceBytes: PIECE_BYTES },
+      directory,
+      node: name,
+      shipped: target,
+      pieceBytes: PIECE_BYTES,
       reader: createSharedIndexReader(database),
     })
 

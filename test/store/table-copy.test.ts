@@ -46,7 +46,12 @@ const seed = async (target: StoreTarget, organizations: readonly string[]): Prom
     { key: new Uint8Array(20).fill(255), present: true, memo: "it's quoted", author: 'test', addedAtSeconds: 1 },
   ])
   await store.audit.append({
-    ...{ organizationId: null, actor: 'test', actorName: '', action: 'a.b', subject: '', requestId: '' },
+    organizationId: null,
+    actor: 'test',
+    actorName: '',
+    action: 'a.b',
+    subject: '',
+    requestId: '',
     detail: {},
   })
   await store.close()
@@ -189,7 +194,10 @@ describe('a row', () => {
         await source.transaction(async (transaction) => {
           for (const { name, number, bytes, maybe } of rows) {
             await transaction.execute('INSERT INTO anything (name, number, bytes, maybe) VALUES (?, ?, ?, ?)', [
-              ...[name, number, bytes, maybe],
+              name,
+              number,
+              bytes,
+              maybe,
             ] as SqlValue[])
           }
         })

@@ -51,7 +51,10 @@ export const openOverPostgres = async (postgres: PostgresSupport): Promise<Tempo
   const clock = createManualClock()
   const store = await openStore({ target, clock, ...postgres.PATIENT_LIMITS })
   return {
-    ...{ store, clock, target, address },
+    store,
+    clock,
+    target,
+    address,
     path: '',
     remove: async () => {
       await store.close()

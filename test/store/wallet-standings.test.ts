@@ -47,8 +47,13 @@ describeStores((openTemporaryStore) => {
             `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
                address_text, connected_at_seconds) VALUES (?, ?, ?, 'live', 2, ?, ?, ?, ?)`,
             [
-              ...[`wallet ${number} ${index}`, organizationId, idOf(number), index % 2 === 0 ? 'base' : 'ethereum'],
-              ...[address, address, (number * 31) % 50],
+              `wallet ${number} ${index}`,
+              organizationId,
+              idOf(number),
+              index % 2 === 0 ? 'base' : 'ethereum',
+              address,
+              address,
+              (number * 31) % 50,
             ],
           )
         }
@@ -64,8 +69,16 @@ describeStores((openTemporaryStore) => {
   ])('a wallet’s sessions, %s: one’s own, newest first', async (_name, count) => {
     await addSessions(count, () => [WALLET])
     const ordered = await temporary.store.database.query<{ id: string; connected: number }>(STANDING_SESSIONS, [
-      ...[organizationId, WALLET, 'live', organizationId, 1, organizationId],
-      ...[organizationId, WALLET, 'live', organizationId],
+      organizationId,
+      WALLET,
+      'live',
+      organizationId,
+      1,
+      organizationId,
+      organizationId,
+      WALLET,
+      'live',
+      organizationId,
     ])
     const read = await temporary.store.walletStandings.loadSessions(query(), WALLET)
     expect(read).toHaveLength(Math.min(SESSIONS_MAX, count * 2))
@@ -123,7 +136,11 @@ describeStores((openTemporaryStore) => {
       Array.from({ length: wallets }, (_, index) => walletAt(1_000 + (session * wallets) / 2 + index)),
     )
     const ordered = await temporary.store.database.query<{ address: string; chain: string }>(PERSON_WALLETS, [
-      ...['person', 1, 'live', organizationId, organizationId],
+      'person',
+      1,
+      'live',
+      organizationId,
+      organizationId,
     ])
     const read = await temporary.store.walletStandings.loadPersonWallets(query(), 'person')
     expect(read.length).toBeLessThanOrEqual(PERSON_WALLETS_MAX)
@@ -134,8 +151,15 @@ describeStores((openTemporaryStore) => {
     const hashes = Array.from({ length: 12 }, (_, index) => new Uint8Array(32).fill(index + 1))
     for (const [index, tokenHash] of hashes.entries()) {
       await temporary.store.sessions.register({
-        ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: idOf(index), tokenHash },
-        ...{ walletAddress: WALLET, originUrl: null, provider: 'manual', actor: 'key:test' },
+        organizationId,
+        environment: 'live',
+        checkType: 'kyc',
+        sessionId: idOf(index),
+        tokenHash,
+        walletAddress: WALLET,
+        originUrl: null,
+        provider: 'manual',
+        actor: 'key:test',
       })
     }
     const found = await Promise.all(hashes.map((hash) => temporary.store.sessions.findByToken(hash)))

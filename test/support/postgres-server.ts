@@ -44,12 +44,29 @@ export interface PostgresServer {
 }
 
 const MEANS: readonly string[] = [
-  ...['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-  ...['-c', 'max_connections=200', '-c', 'shared_buffers=64MB', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
+  '-c',
+  'listen_addresses=127.0.0.1',
+  '-c',
+  'unix_socket_directories=',
+  '-c',
+  'max_connections=200',
+  '-c',
+  'shared_buffers=64MB',
+  '-c',
+  'timezone=UTC',
+  '-c',
+  'log_timezone=UTC',
 ]
 /** Tests lose nothing that they want back. */
 const IN_HASTE: readonly string[] = [
-  ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'autovacuum=off', '-c', 'max_wal_size=2GB'],
+  '-c',
+  'fsync=off',
+  '-c',
+  'full_page_writes=off',
+  '-c',
+  'autovacuum=off',
+  '-c',
+  'max_wal_size=2GB',
 ]
 
 /**

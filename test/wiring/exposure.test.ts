@@ -72,7 +72,8 @@ describe('what crosses a network unprotected', () => {
       expect(line).toMatchObject({ level: 'warn', setting: 'api-listen' })
       const { code, stdout } = await runCountersign(
         { COUNTERSIGN_DATA_DIR: service.dataDirectory, COUNTERSIGN_API_LISTEN: listen },
-        ...['doctor', '--json'],
+        'doctor',
+        '--json',
       )
       const { ok, exposure } = JSON.parse(stdout) as { ok: boolean; exposure: { subject: string }[] }
       expect({ code, ok, of: exposure.map(({ subject }) => subject) }).toEqual({

@@ -11,7 +11,11 @@ afterEach(() => folder.remove())
 
 test('a missing keystore of one among several is left out and named; of all of a kind, nothing is left out', () => {
   const attester = (id: string, status: AttesterReference['status'] = 'active'): AttesterReference => ({
-    ...{ id, status, kind: 'secp256k1', address: `0x${id}`, keystorePath: join(folder.path, `${id}.json`) },
+    id,
+    status,
+    kind: 'secp256k1',
+    address: `0x${id}`,
+    keystorePath: join(folder.path, `${id}.json`),
   })
   const warned: unknown[] = []
   const log = { warn: (_message: string, fields?: object) => void warned.push(fields) }

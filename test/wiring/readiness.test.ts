@@ -12,7 +12,9 @@ interface Parts {
 
 const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>> => {
   const { writable, attesters, listening }: Parts = {
-    ...{ writable: true, attesters: [{ status: 'active' }], listening: true },
+    writable: true,
+    attesters: [{ status: 'active' }],
+    listening: true,
     ...parts,
   }
   const store = {

@@ -114,9 +114,7 @@ describe('the organization’s own lists', () => {
 })
 
 describe('facts that came with the job', () => {
-  const geography = {
-    ...{ country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null },
-  }
+  const geography = { country: 'CH', region: null, anonymous: null, vpn: null, proxy: null, tor: null, hosting: null }
   const identity = { verified: true, type: 'individual', level: 1, verifiedAtSeconds: 5 } as const
 
   test('are decided on and recorded, personal ones as their hashes', () => {

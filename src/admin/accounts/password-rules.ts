@@ -21,15 +21,19 @@ const PRODUCT = ['countersign', 'counter', 'sign']
 
 /** Rows of keyboards, columns of them, and what people count. Read forwards and backwards. */
 const RUNS = [
-  ...['qwertyuiop', 'qwertzuiop', 'azertyuiop', 'asdfghjkl', 'zxcvbnm', 'yxcvbnm', 'abcdefghijklmnopqrstuvwxyz'],
-  ...[
-    '1234567890',
-    '0123456789',
-    '1q2w3e4r5t6y7u8i9o0p',
-    'qazwsxedcrfvtgbyhnujm',
-    '1qaz2wsx3edc4rfv5tgb6yhn',
-    'zaq12wsx',
-  ],
+  'qwertyuiop',
+  'qwertzuiop',
+  'azertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'yxcvbnm',
+  'abcdefghijklmnopqrstuvwxyz',
+  '1234567890',
+  '0123456789',
+  '1q2w3e4r5t6y7u8i9o0p',
+  'qazwsxedcrfvtgbyhnujm',
+  '1qaz2wsx3edc4rfv5tgb6yhn',
+  'zaq12wsx',
 ].flatMap((run) => [run, [...run].reverse().join('')])
 const RUN_MIN = 3
 

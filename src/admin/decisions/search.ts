@@ -25,8 +25,12 @@ export interface DecisionSearch {
 }
 
 const ROLES: Readonly<Record<IndexOperation, IndexRole>> = {
-  ...{ search: 'find', find: 'find', count: 'find', export: 'find' },
-  ...{ status: 'build', rebuild: 'build' },
+  search: 'find',
+  find: 'find',
+  count: 'find',
+  export: 'find',
+  status: 'build',
+  rebuild: 'build',
 }
 
 export const createDecisionSearch = (dependencies: DecisionSearchDependencies): DecisionSearch => {

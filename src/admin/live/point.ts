@@ -168,7 +168,10 @@ export const livePoint = (after: LiveReading, before: LiveReading): LivePoint =>
     queue_wait_ms: ofHistogram(pool.wait, before.pool.wait),
     run_ms: ofHistogram(pool.run, before.pool.run),
     workers: {
-      ...{ live: pool.workers, busy: pool.busy, wanted: pool.wanted, abandoned: pool.abandoned },
+      live: pool.workers,
+      busy: pool.busy,
+      wanted: pool.wanted,
+      abandoned: pool.abandoned,
       utilization: pool.workers === 0 ? 0 : round(Math.min(1, worked / pool.workers)),
     },
     queue: { waiting: pool.queued, limit: pool.queueLimit, in_flight: pool.inFlight },

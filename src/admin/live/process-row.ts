@@ -62,7 +62,8 @@ export const processRow = (
   rates: ProcessRates,
   nowMs: number,
 ): ProcessRow => ({
-  ...{ process: index, pid },
+  process: index,
+  pid,
   state: state === 'ready' && reading === null ? 'silent' : state,
   uptime_seconds: startedAtMs === null ? null : Math.max(0, Math.round((nowMs - startedAtMs) / 1000)),
   figures: reading === null ? null : figuresOf(reading, rates.get(pid ?? -1)),

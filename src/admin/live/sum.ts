@@ -91,7 +91,10 @@ const poolOf = (
   const queued = sum((pool) => pool.queued)
   const workers = sum((pool) => pool.workers)
   return {
-    ...{ workers, queued, meanServiceMs: mean, predictedWaitMs: predictWaitMs(queued, mean, workers) },
+    workers,
+    queued,
+    meanServiceMs: mean,
+    predictedWaitMs: predictWaitMs(queued, mean, workers),
     busy: sum((pool) => pool.busy),
     wanted: sum((pool) => pool.wanted),
     abandoned: sum((pool) => pool.abandoned),
@@ -113,7 +116,10 @@ const poolOf = (
 export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) => {
   const emptyHistogram = () => ({ boundsMs: [], counts: [], sumMs: 0 })
   const grown: Grown = {
-    ...{ decisions: new Map(), errors: new Map(), latency: [], cpuSeconds: 0 },
+    decisions: new Map(),
+    errors: new Map(),
+    latency: [],
+    cpuSeconds: 0,
     pool: { answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
     histograms: { wait: emptyHistogram(), run: emptyHistogram() },
   }

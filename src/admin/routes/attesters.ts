@@ -36,7 +36,10 @@ const CHAIN_FINDING = named(
 )
 
 const showAttester = ({ id, kind, address, status, createdAtSeconds }: Attester) => ({
-  ...{ id, kind, address, status },
+  id,
+  kind,
+  address,
+  status,
   created_at: timeText(createdAtSeconds),
 })
 
@@ -177,7 +180,8 @@ export const ATTESTER_ROUTES = [
       see: async (tables, { params, body }) => {
         const { id, kind, address, status } = await requireAttester(tables, params.attester)
         return {
-          ...{ subject: id, name: `${address} (${kind})` },
+          subject: id,
+          name: `${address} (${kind})`,
           changes: [{ what: 'status', before: status, after: retiredStatus(body) }],
         }
       },
@@ -196,7 +200,11 @@ export const ATTESTER_ROUTES = [
     answer: closed({ data: Type.Array(CHAIN_FINDING) }),
     handle: async ({ services }) => ({
       data: (await services.inspectChains()).map(({ chain, check, subject, result, detail }) => ({
-        ...{ chain, check, subject, result, detail },
+        chain,
+        check,
+        subject,
+        result,
+        detail,
       })),
     }),
   }),

@@ -123,7 +123,11 @@ export const DECISION_ROUTES = [
         decision: showDecision(found.record, found.withheld),
         basis: showBasis(found.record),
         proof: {
-          ...{ slot, segment, offset, length, hash },
+          slot,
+          segment,
+          offset,
+          length,
+          hash,
           line: found.line,
           previous_hash: previousHash,
           previous_matches: previousMatches,

@@ -59,7 +59,8 @@ export const DEPLOYMENT_ROUTES = [
       action: 'settings.second-person-off',
       needs: (_tables, { body }) => (body.second_person ? 'nothing' : 'second-person'),
       see: async () => ({
-        ...{ subject: 'deployment', name: 'the deployment' },
+        subject: 'deployment',
+        name: 'the deployment',
         changes: [{ what: 'a second person is asked', before: 'yes', after: 'no' }],
       }),
     },

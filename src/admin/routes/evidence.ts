@@ -64,7 +64,8 @@ export const EVIDENCE_ROUTES = [
       return {
         fields: [...fields],
         documents: documents.map(({ id, kind, mediaType, byteLength, fileName, createdAtSeconds }) => ({
-          ...{ id, kind },
+          id,
+          kind,
           media_type: mediaType,
           bytes: byteLength,
           file_name: fileName,

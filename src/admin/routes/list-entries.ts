@@ -22,7 +22,8 @@ const ENTRY = named(
 
 const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry) => ({
   address: walletAddressText(addressOfKey(key)),
-  ...{ memo, author },
+  memo,
+  author,
   added_at: timeText(addedAtSeconds),
 })
 

@@ -86,11 +86,10 @@ const listRoutes = (owner: ListOwner): Route[] => {
 
 export const LIST_ROUTES = [
   ...listRoutes({
-    ...{ tag: 'Lists', prefix: '/organizations/{organization}', suffix: '' },
+    tag: 'Lists',
+    prefix: '/organizations/{organization}',
+    suffix: '',
     access: { read: VIEWER, write: ORGANIZATION_ADMIN },
   }),
-  ...listRoutes({
-    ...{ tag: 'Shared lists', prefix: '', suffix: 'Shared' },
-    access: { read: DEPLOYMENT, write: DEPLOYMENT },
-  }),
+  ...listRoutes({ tag: 'Shared lists', prefix: '', suffix: 'Shared', access: { read: DEPLOYMENT, write: DEPLOYMENT } }),
 ]

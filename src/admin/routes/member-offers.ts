@@ -60,7 +60,8 @@ export const MEMBER_OFFER_ROUTES = [
       see: async (tables, { organization, params, body }) => {
         const offer = await requireOffer(tables, organization.id, params.offer)
         return {
-          ...{ subject: offer.id, name: `${offer.email}, who was asked to become a member` },
+          subject: offer.id,
+          name: `${offer.email}, who was asked to become a member`,
           changes: [{ what: 'role', before: offer.role, after: body.role }],
         }
       },

@@ -164,7 +164,8 @@ export const MEMBER_ROUTES = [
         const known = await tables.users.findByEmail(body.email)
         const member = known === null ? null : await tables.memberships.find(organization.id, known.id)
         return {
-          ...{ subject: body.email, name: body.email },
+          subject: body.email,
+          name: body.email,
           changes: [
             { what: 'role', before: member?.role ?? null, after: body.role },
             { what: 'name', before: null, after: body.name },
@@ -326,7 +327,8 @@ export const MEMBER_ROUTES = [
       // An account without rights may be there.
       needs: (_tables, { body }) => (body.deployment_admin ? 'second-person' : 'nothing'),
       see: async (_tables, { body }) => ({
-        ...{ subject: body.email, name: body.email },
+        subject: body.email,
+        name: body.email,
         changes: [
           { what: 'deployment admin', before: null, after: 'yes' },
           { what: 'name', before: null, after: body.name },
@@ -367,7 +369,8 @@ export const MEMBER_ROUTES = [
       see: async (tables, { params, body }) => {
         const user = await requireAccount(tables, params.user)
         return {
-          ...{ subject: user.id, name: `${user.name} (${user.email})` },
+          subject: user.id,
+          name: `${user.name} (${user.email})`,
           changes: [
             ...change('deployment admin', yesNo(user.deploymentAdmin), yesNoOr(body.deployment_admin)),
             ...change('disabled', yesNo(user.disabledAtSeconds !== null), yesNoOr(body.disabled)),

@@ -46,7 +46,9 @@ const SETTINGS = named(
 )
 
 const showOrganization = ({ id, slug, name, level, createdAtSeconds }: Organization) => ({
-  ...{ id, slug, name },
+  id,
+  slug,
+  name,
   level: levelName(level),
   created_at: timeText(createdAtSeconds),
 })
@@ -135,7 +137,8 @@ export const ORGANIZATION_ROUTES = [
       action: 'organization.level',
       needs: (_tables, { body }) => (body.level === undefined ? 'nothing' : 'second-person'),
       see: async (_tables, { organization, body }) => ({
-        ...{ subject: organization.id, name: organization.name },
+        subject: organization.id,
+        name: organization.name,
         changes: [
           ...change('name', organization.name, body.name),
           ...change('level', levelName(organization.level), body.level),
@@ -179,7 +182,8 @@ export const ORGANIZATION_ROUTES = [
       action: 'settings.second-person-off',
       needs: (_tables, { body }) => (body.second_person ? 'nothing' : 'second-person'),
       see: async (_tables, { organization }) => ({
-        ...{ subject: organization.id, name: organization.name },
+        subject: organization.id,
+        name: organization.name,
         changes: [{ what: 'a second person is asked', before: 'yes', after: 'no' }],
       }),
     },

@@ -102,7 +102,9 @@ export const POLICY_EFFECT_ROUTES = [
       const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
       return {
         revision_id: revisionId,
-        ...{ same: same.count, different: different.count, failed: failed.count },
+        same: same.count,
+        different: different.count,
+        failed: failed.count,
         exact: same.exact && different.exact && failed.exact,
       }
     },

@@ -27,7 +27,8 @@ const RETENTION_FIELDS = {
   completed_days: DAYS,
   rejected_days: DAYS,
   abandoned_days: Type.Integer({
-    ...{ minimum: 0, maximum: RETENTION_DAYS_MAX },
+    minimum: 0,
+    maximum: RETENTION_DAYS_MAX,
     description: 'After the last step in a session that was never handed in',
   }),
 }

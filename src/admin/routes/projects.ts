@@ -122,7 +122,8 @@ export const PROJECT_ROUTES = [
       see: async (tables, { organization, body }) => {
         const policy = await requirePolicy(tables, organization.id, body.policy_id)
         return {
-          ...{ subject: policy.id, name: body.name },
+          subject: policy.id,
+          name: body.name,
           changes: [
             { what: 'policy', before: null, after: policy.name },
             {
@@ -179,7 +180,8 @@ export const PROJECT_ROUTES = [
         const now = await requirePolicy(tables, organization.id, project.policyId)
         const then = body.policy_id === undefined ? now : await requirePolicy(tables, organization.id, body.policy_id)
         return {
-          ...{ subject: project.id, name: project.name },
+          subject: project.id,
+          name: project.name,
           changes: [
             ...change('name', project.name, body.name),
             ...(then.id === now.id ? [] : change('policy', policyText(now), policyText(then))),
@@ -252,7 +254,8 @@ export const PROJECT_ROUTES = [
         const project = await requireProject(tables, organization.id, body.project_id)
         const policy = await requirePolicy(tables, organization.id, project.policyId)
         return {
-          ...{ subject: body.address, name: `${body.address} on ${body.chain}` },
+          subject: body.address,
+          name: `${body.address} on ${body.chain}`,
           changes: [
             { what: 'project', before: null, after: project.name },
             { what: 'policy', before: null, after: policyText(policy) },

@@ -127,7 +127,11 @@ export const WEBHOOK_ROUTES = [
       try {
         const endpoint = await write(async (tables, note) => {
           const added = await tables.webhookEndpoints.add({
-            ...{ id, organizationId: organization.id, environment, purpose, url },
+            id,
+            organizationId: organization.id,
+            environment,
+            purpose,
+            url,
             sealedSecret: secret.sealed,
           })
           note({ action: 'webhook.add', subject: id, detail: { url, environment, purpose } })
@@ -156,7 +160,9 @@ export const WEBHOOK_ROUTES = [
       const secret = await services.webhooks.newSecret(organization.id, id)
       const endpoint = await write(async (tables, note) => {
         await tables.webhookEndpoints.rotateSecret({
-          ...{ organizationId: organization.id, id, sealedSecret: secret.sealed },
+          organizationId: organization.id,
+          id,
+          sealedSecret: secret.sealed,
           previousUntilSeconds: services.clock.unixSeconds() + overlapSeconds,
         })
         note({ action: 'webhook.rotate', subject: id, detail: { overlap_seconds: overlapSeconds } })

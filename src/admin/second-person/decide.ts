@@ -59,7 +59,9 @@ const perform = async (
     write: async (work) => work(tables, note),
   }
   await requireRightsOverPath(tables, deciding.services.clock, {
-    ...{ route, params, actor },
+    route,
+    params,
+    actor,
     organizationId: organizationId ?? '',
   })
   const seen = await rule.see(tables, call)

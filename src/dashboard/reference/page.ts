@@ -21,7 +21,9 @@ export interface PageFiles {
 }
 
 const rowOf = ({ name, required, schema, description }: Parameter) => ({
-  ...{ name, required, schema },
+  name,
+  required,
+  schema,
   description: description ?? schema.description ?? '',
 })
 

@@ -69,7 +69,9 @@ export interface Row {
 
 const rowsOf = ({ properties = {}, required = [] }: Schema): Row[] =>
   Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, schema, required: required.includes(name) },
+    name,
+    schema,
+    required: required.includes(name),
     description: schema.description ?? '',
   }))
 

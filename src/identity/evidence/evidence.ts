@@ -152,8 +152,12 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     if (before === null) return false
     const fields = { ...before, ...added }
     const record = await vault.put(target, {
-      ...{ kind: FIELDS_KIND, mediaType: FIELDS_TYPE, fileName: null, createdAtSeconds: clock.unixSeconds() },
-      ...{ bytes: Buffer.from(JSON.stringify(fields)), fieldNames: Object.keys(fields).sort() },
+      kind: FIELDS_KIND,
+      mediaType: FIELDS_TYPE,
+      fileName: null,
+      createdAtSeconds: clock.unixSeconds(),
+      bytes: Buffer.from(JSON.stringify(fields)),
+      fieldNames: Object.keys(fields).sort(),
     })
     const change = await commit(record, () => store.replaceFields(target, record, current?.id ?? null, PERSON))
     if (change === false) return false
@@ -211,7 +215,11 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
         await scan?.(session, uploaded)
         const { mediaType, bytes } = await cleanDocument(uploaded, { kind, declaredType }, reencoder)
         const record = await vault.put(target, {
-          ...{ kind, mediaType, bytes, fileName: cleanFileName(fileName), fieldNames: [] },
+          kind,
+          mediaType,
+          bytes,
+          fileName: cleanFileName(fileName),
+          fieldNames: [],
           createdAtSeconds: clock.unixSeconds(),
         })
         const change = await commit(record, () => store.addDocument(target, record, maximum, PERSON))

@@ -60,9 +60,15 @@ export const createReencoder = (options: ReencoderOptions = {}): Reencoder => {
   const spawn = (image: Uint8Array) =>
     Bun.spawn(
       [
-        ...['/bin/sh', '-c', LIMITED, 'reencode'],
-        ...[String(Math.floor(memoryLimitBytes / 1024)), String(Math.ceil(timeLimitMs / 1000) + 1)],
-        ...[process.execPath, '--no-env-file', script],
+        '/bin/sh',
+        '-c',
+        LIMITED,
+        'reencode',
+        String(Math.floor(memoryLimitBytes / 1024)),
+        String(Math.ceil(timeLimitMs / 1000) + 1),
+        process.execPath,
+        '--no-env-file',
+        script,
       ],
       {
         stdin: image,

@@ -59,7 +59,8 @@ export const createDeliver = (dependencies: DeliverDependencies): Deliver => {
     if (endpoint === null) return null
     const body = messageBody(message)
     const signed = signWebhook(await secretsOf(endpoint), {
-      ...{ id: message.id, body },
+      id: message.id,
+      body,
       timestampSeconds: clock.unixSeconds(),
     })
     return post(endpoint.url, {

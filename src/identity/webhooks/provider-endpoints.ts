@@ -83,7 +83,9 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
   }
 
   const messageOf = ({ sender, messageId }: SignedCall<WebhookEndpoint>, sessionId: string): ProviderMessage => ({
-    ...{ messageId, sessionId, organizationId: sender.organizationId },
+    messageId,
+    sessionId,
+    organizationId: sender.organizationId,
     endpointId: sender.id,
   })
 
@@ -92,8 +94,12 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
       const { session } = await requireSession(call)
       const { status, publicComment, privateComment, sequence } = decodeResult(call.message, session.id)
       const decided = await decide(messageOf(call, session.id), {
-        ...{ organizationId: session.organizationId, sessionId: session.id, publicComment, privateComment },
-        ...{ to: status, actor: ACTOR },
+        organizationId: session.organizationId,
+        sessionId: session.id,
+        publicComment,
+        privateComment,
+        to: status,
+        actor: ACTOR,
         ...(sequence === undefined ? {} : { expectedSequence: sequence }),
       })
       // A sender that did not hear the first answer sends again, and is told the same: it was taken.

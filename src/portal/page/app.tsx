@@ -42,13 +42,23 @@ const Session = ({ sessionId }: { readonly sessionId: string }) => {
     if (gone || (view !== null && isDone(view, 'details'))) keepDraft(sessionId, null)
   }, [gone, view, sessionId])
   if (failure === null && view !== null && leaving === 'no') {
-    return <Stepped {...{ view, calls, apply, refresh, online }} onLeave={() => setLeaving('asking')} />
+    return (
+      <Stepped
+        view={view}
+        calls={calls}
+        apply={apply}
+        refresh={refresh}
+        online={online}
+        onLeave={() => setLeaving('asking')}
+      />
+    )
   }
   if (view !== null && leaving === 'asking') {
     return (
       <Frame organization={view.organization} progress={null} test={false} online={online} announcement="">
         <Leave
-          {...{ calls, sessionId }}
+          calls={calls}
+          sessionId={sessionId}
           organizationName={view.organization.name}
           onStay={() => setLeaving('no')}
           onLeft={() => {

@@ -100,7 +100,17 @@ export const Stepped = ({ view, calls, apply, refresh, online, onLeave }: Steppe
               <p>{welcome.notExpectedText(organization.name)}</p>
             </Notice>
           )}
-          <Current key={step} {...{ view, calls, apply, refresh, go, next, back }} announce={setAnnouncement} />
+          <Current
+            key={step}
+            view={view}
+            calls={calls}
+            apply={apply}
+            refresh={refresh}
+            go={go}
+            next={next}
+            back={back}
+            announce={setAnnouncement}
+          />
         </>
       )}
     </Frame>

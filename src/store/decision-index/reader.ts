@@ -147,7 +147,11 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     return {
       slot: row.segment.slice(0, slash),
       segment: row.segment.slice(slash + 1),
-      ...{ offset: row.offset, length: row.length, atMs: row.at, number: row.number, withheld: row.withheld === 1 },
+      offset: row.offset,
+      length: row.length,
+      atMs: row.at,
+      number: row.number,
+      withheld: row.withheld === 1,
     }
   }
 

@@ -41,8 +41,14 @@ const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, 
   FROM decision_index_rows r LEFT JOIN decision_index_withheld w ON w.uuid = r.uuid`
 
 const toPlace = (row: PlaceRow): NodePlace => ({
-  ...{ node: row.node, slot: row.slot, segment: row.segment, offset: row.start_byte, length: row.byte_length },
-  ...{ atMs: row.at, number: row.number, withheld: Number(row.withheld) === 1 },
+  node: row.node,
+  slot: row.slot,
+  segment: row.segment,
+  offset: row.start_byte,
+  length: row.byte_length,
+  atMs: row.at,
+  number: row.number,
+  withheld: Number(row.withheld) === 1,
 })
 
 const conditionsOf = (filter: DecisionFilter): { sql: string; parameters: SqlParameter[] } => {

@@ -15,8 +15,22 @@ export interface SharedIndexWriter {
 }
 
 const COLUMNS = [
-  ...['organization_id', 'at', 'number', 'project_id', 'policy_id', 'rule', 'chain', 'compliant', 'shadow'],
-  ...['wallet', 'uuid', 'node', 'slot', 'segment', 'start_byte', 'byte_length'],
+  'organization_id',
+  'at',
+  'number',
+  'project_id',
+  'policy_id',
+  'rule',
+  'chain',
+  'compliant',
+  'shadow',
+  'wallet',
+  'uuid',
+  'node',
+  'slot',
+  'segment',
+  'start_byte',
+  'byte_length',
 ]
 const ROWS_AT_ONCE = 100
 const ONE_ROW = `(${COLUMNS.map(() => '?').join(', ')})`
@@ -31,11 +45,22 @@ const placeNumber = (node: string, { place }: IndexedDecision): number =>
 
 export const createSharedIndexWriter = (database: Database, node: string): SharedIndexWriter => {
   const valuesOf = (decision: IndexedDecision): SqlParameter[] => [
-    ...[decision.organizationId, decision.atMs, placeNumber(node, decision), decision.projectId, decision.policyId],
-    ...[decision.rule ?? DEFAULT_RULE, decision.chain, decision.compliant ? 1 : 0],
+    decision.organizationId,
+    decision.atMs,
+    placeNumber(node, decision),
+    decision.projectId,
+    decision.policyId,
+    decision.rule ?? DEFAULT_RULE,
+    decision.chain,
+    decision.compliant ? 1 : 0,
     decision.shadow === null ? null : shadowName(decision.shadow),
-    ...[walletKey(decision.wallet), uuidKey(decision.uuid), node, decision.place.slot, decision.place.segment],
-    ...[decision.place.offset, decision.place.length],
+    walletKey(decision.wallet),
+    uuidKey(decision.uuid),
+    node,
+    decision.place.slot,
+    decision.place.segment,
+    decision.place.offset,
+    decision.place.length,
   ]
 
   const insert = async (transaction: Transaction, decisions: readonly IndexedDecision[]): Promise<number> => {

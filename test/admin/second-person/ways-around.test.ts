@@ -17,7 +17,10 @@ const signIn = async (userId: string): Promise<Person> => {
   const { store, harness } = world
   await store.users.setPassword(userId, await harness.services.passwords.hash('correct horse battery staple', []))
   const { cookie } = await harness.services.sessions.begin(userId, 'active', {
-    ...{ userAgent: '', address: '', sessionToken: null, deviceToken: null },
+    userAgent: '',
+    address: '',
+    sessionToken: null,
+    deviceToken: null,
   })
   return { id: userId, cookie: cookie.split(';')[0] ?? '' }
 }
@@ -117,7 +120,8 @@ describe('a puppet', () => {
       JSON.stringify([asked.body, approved.body, await world.store.approvals.find(world.alpha.id, asked.body.id)]),
     ).not.toMatch(/account#/)
     const raised = await world.call('PATCH', `${OFFERS}/${offer}`, {
-      ...{ cookie: carol.cookie, body: { role: 'organization-admin' } },
+      cookie: carol.cookie,
+      body: { role: 'organization-admin' },
     })
     expect((await world.decide(raised.body.id, true, bob)).status).toBe(200)
     const made = await world.call('POST', `${OFFERS}/${offer}/link`, { cookie: ada.cookie, body: {} })
@@ -169,7 +173,8 @@ describe('a puppet', () => {
     const asked = await world.asks(world.ada, 'activateRevision')
     world.harness.clock.advance(1)
     const late = await world.harness.person({
-      ...{ email: 'late@example.com', roles: { [world.alpha.id]: 'organization-admin' as const } },
+      email: 'late@example.com',
+      roles: { [world.alpha.id]: 'organization-admin' as const },
     })
     await world.store.memberships.setRole(world.alpha.id, world.viewer.id, 'organization-admin')
     for (const newer of [late, world.viewer]) {
@@ -259,7 +264,8 @@ describe('a project', () => {
   test('moves to another live policy with a second person only', async () => {
     const asked = await world.asks(world.ada, 'changeProject')
     expect(asked.body).toMatchObject({
-      ...{ action: 'project.change', name: 'Vault' },
+      action: 'project.change',
+      name: 'Vault',
       changes: [{ what: 'policy', before: 'Strict', after: 'Lax' }],
     })
     expect(await policyOfProject()).toBe(world.strict.id)
@@ -271,7 +277,10 @@ describe('a project', () => {
     const asked = await world.asks(world.ada, 'changeProject')
     const { store, alpha, lax } = world
     const other = await store.policies.saveRevision({
-      ...{ organizationId: alpha.id, policyId: lax.id, source: 'name: Lax\ndefault: deny\nrules: []\n', quorum: 1 },
+      organizationId: alpha.id,
+      policyId: lax.id,
+      source: 'name: Lax\ndefault: deny\nrules: []\n',
+      quorum: 1,
     })
     await store.policies.activateRevision(alpha.id, lax.id, other?.id ?? '')
     const { status, body } = await world.decide(asked.body.id, true, world.bob)

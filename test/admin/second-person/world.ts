@@ -42,7 +42,10 @@ export const startWorld = async () => {
   const rob = await admin('rob', true)
   const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
   const invited = await store.users.create({
-    ...{ email: 'invited@example.com', name: 'Invited', deploymentAdmin: false, passwordHash: null },
+    email: 'invited@example.com',
+    name: 'Invited',
+    deploymentAdmin: false,
+    passwordHash: null,
     madeByOrganizationId: alpha.id,
   })
   await store.memberships.add(alpha.id, invited.id, 'viewer')
@@ -70,11 +73,17 @@ export const startWorld = async () => {
   const strict = await policyOf('Strict', STRICT)
   const lax = await policyOf('Lax', LAX.replace('Strict', 'Lax'))
   const next = await store.policies.saveRevision({
-    ...{ organizationId: alpha.id, policyId: strict.id, source: LAX, quorum: 1 },
+    organizationId: alpha.id,
+    policyId: strict.id,
+    source: LAX,
+    quorum: 1,
   })
   const project = await store.projects.create({ organizationId: alpha.id, name: 'Vault', policyId: strict.id })
   const binding = await store.bindings.create({
-    ...{ organizationId: alpha.id, projectId: project.id, chainName: 'base', address: OTHER_WALLET },
+    organizationId: alpha.id,
+    projectId: project.id,
+    chainName: 'base',
+    address: OTHER_WALLET,
   })
   const source = { location: 'https://lists.example/a.csv', format: 'csv', reach: 'public' } as const
   for (const owner of [alpha.id, null]) {
@@ -134,8 +143,23 @@ export const startWorld = async () => {
   }
 
   return {
-    ...{ harness, store, alpha, ada, bob, carol, root, rita, rob, viewer, invited },
-    ...{ strict, lax, next: next?.id ?? '', project, call, requests },
+    harness,
+    store,
+    alpha,
+    ada,
+    bob,
+    carol,
+    root,
+    rita,
+    rob,
+    viewer,
+    invited,
+    strict,
+    lax,
+    next: next?.id ?? '',
+    project,
+    call,
+    requests,
     asks: (who: Person, operation: string, options: CallOptions = {}): Promise<Answer> => {
       const [path, given] = requests[operation] ?? ['', {}]
       const route = ADMIN_ROUTES.find(({ operationId }) => operationId === operation)

@@ -73,7 +73,10 @@ export const createSoftwareAuthenticator = (): SoftwareAuthenticator => {
         ]),
       )
       return {
-        ...{ id: base64url(id), rawId: base64url(id), type: 'public-key', clientExtensionResults: {} },
+        id: base64url(id),
+        rawId: base64url(id),
+        type: 'public-key',
+        clientExtensionResults: {},
         response: {
           clientDataJSON: base64url(clientData('webauthn.create', challenge, origin)),
           attestationObject: base64url(attestation),
@@ -89,7 +92,10 @@ export const createSoftwareAuthenticator = (): SoftwareAuthenticator => {
         .update(Buffer.concat([authData, sha256(client)]))
         .sign(signer)
       return {
-        ...{ id: base64url(id), rawId: base64url(id), type: 'public-key', clientExtensionResults: {} },
+        id: base64url(id),
+        rawId: base64url(id),
+        type: 'public-key',
+        clientExtensionResults: {},
         response: {
           authenticatorData: base64url(authData),
           clientDataJSON: base64url(client),

@@ -135,7 +135,11 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     totals: metrics.totals(),
     latency: metrics.durations([]),
     pool: pool.stats(),
-    ...{ cpuSeconds: 0, eventLoop: null, memoryBytes: 1, activeRequests: 0, streams: 0 },
+    cpuSeconds: 0,
+    eventLoop: null,
+    memoryBytes: 1,
+    activeRequests: 0,
+    streams: 0,
   }))
   const live = createLiveWatch({
     control: processes,
@@ -144,7 +148,16 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     onError: (error) => reported.push(error),
   })
   const services: Services = {
-    ...{ store, clock, origins, passwords, passkeys, sessions, box, tasks, live, processes },
+    store,
+    clock,
+    origins,
+    passwords,
+    passkeys,
+    sessions,
+    box,
+    tasks,
+    live,
+    processes,
     changesTold: async () => undefined,
     version: '0.0.0',
     signer: 'noble',
@@ -194,7 +207,12 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
   const requestIds = createRequestIds()
   const apiOver = (routes: readonly Route[]): AdminApi =>
     createAdminApi({
-      ...{ routes, gate, services, deadlines, requestIds, metrics },
+      routes,
+      gate,
+      services,
+      deadlines,
+      requestIds,
+      metrics,
       idempotent: createAdminIdempotency({
         store: store.adminIdempotency,
         clock,
@@ -211,28 +229,31 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
   const issueKey: Harness['issueKey'] = async (organizationId, kind, scopes) =>
     (
       await store.apiKeys.issue({
-        ...{ organizationId, kind, environment: 'live', name: 'test', expiresAtSeconds: null, rateLimit: null },
+        organizationId,
+        kind,
+        environment: 'live',
+        name: 'test',
+        expiresAtSeconds: null,
+        rateLimit: null,
         ...(scopes === undefined ? {} : { scopes }),
       })
     ).text
 
   return {
-    ...{
-      store,
-      clock,
-      folder,
-      accountKeys,
-      services,
-      pool,
-      index,
-      startedTasks,
-      askedNeeds,
-      discardedKeystores,
-      api,
-      reported,
-      apiOver,
-      issueKey,
-    },
+    store,
+    clock,
+    folder,
+    accountKeys,
+    services,
+    pool,
+    index,
+    startedTasks,
+    askedNeeds,
+    discardedKeystores,
+    api,
+    reported,
+    apiOver,
+    issueKey,
     request: async (method, path, options) => {
       const { address = CONNECTION.address } = options ?? {}
       const response = await api(toRequest(method, path, options), { ...CONNECTION, address })

@@ -12,10 +12,24 @@ const HISTOGRAM = { boundsMs: [1, 10], counts: [0, 0, 0], count: 0, sumMs: 0 }
 /** A pool whose figures a test sets. */
 export const createFakePool = () => {
   const stats: { -readonly [Key in keyof PoolStats]: PoolStats[Key] } = {
-    ...{ workers: 2, busy: 1, wanted: 2, abandoned: 0, queued: 0, queueLimit: 100, inFlight: 0, pending: 0 },
+    workers: 2,
+    busy: 1,
+    wanted: 2,
+    abandoned: 0,
+    queued: 0,
+    queueLimit: 100,
+    inFlight: 0,
+    pending: 0,
     restarts: { crash: 0, hang: 0, start: 0 },
-    ...{ answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
-    ...{ wait: HISTOGRAM, run: HISTOGRAM, meanServiceMs: 0.1, predictedWaitMs: 0 },
+    answered: 0,
+    refused: 0,
+    expired: 0,
+    failed: 0,
+    withheld: 0,
+    wait: HISTOGRAM,
+    run: HISTOGRAM,
+    meanServiceMs: 0.1,
+    predictedWaitMs: 0,
   }
   return {
     stats: () => ({ ...stats }),
@@ -33,9 +47,13 @@ export const createFakeProcesses = (
 ): ProcessControl => {
   let target: ProcessTarget = { processes: 1, workers: 2 }
   const look: ProcessControl['look'] = async () => ({
-    ...{ target, processesMax: 64 },
+    target,
+    processesMax: 64,
     processes: Array.from({ length: target.processes }, (_, index) => ({
-      ...{ index, pid: 100 + index, state: index === 0 ? 'ready' : 'starting', startedAtMs: 0 },
+      index,
+      pid: 100 + index,
+      state: index === 0 ? 'ready' : 'starting',
+      startedAtMs: 0,
       reading: index === 0 ? read() : null,
     })),
   })

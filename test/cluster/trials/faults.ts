@@ -13,7 +13,9 @@ const FREEZE_MS = 5_000
 
 const traffic = ({ balancer, cluster }: Stand): Traffic =>
   startTraffic({
-    ...{ base: balancer.api, values: cluster.quickstart, pauseMs: 10 },
+    base: balancer.api,
+    values: cluster.quickstart,
+    pauseMs: 10,
     clients: { keyed: 4, plain: 4, register: 2, verify: 2 },
   })
 

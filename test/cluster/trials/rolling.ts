@@ -9,7 +9,9 @@ const SETTLE_MS = 2_000
 export const underLoad = async (name: string, stand: Stand, replace: () => Promise<void>): Promise<Finding[]> => {
   const { cluster, balancer } = stand
   const load = startTraffic({
-    ...{ base: balancer.api, values: cluster.quickstart, pauseMs: 5 },
+    base: balancer.api,
+    values: cluster.quickstart,
+    pauseMs: 5,
     clients: { keyed: 4, plain: 4, register: 2, verify: 2 },
   })
   await Bun.sleep(SETTLE_MS)

@@ -28,7 +28,10 @@ const measure = async (name: string, { nodes, quickstart }: Cluster): Promise<Me
     bodies: { seed: name, wallets: 1_000, chain: 'base', target: { to: quickstart['DEMO_CONTRACT'] ?? '' } },
     answers: { kind: 'attestation', attester: quickstart['EVM_ATTESTER'] ?? null, sampleEvery: 5_000 },
     shape: { mode: 'closed', connections: CONNECTIONS },
-    ...{ warmupMs: WARM_UP_MS, durationMs: ROUND_MS, drainMs: 5_000, observePid: node.service().process.pid },
+    warmupMs: WARM_UP_MS,
+    durationMs: ROUND_MS,
+    drainMs: 5_000,
+    observePid: node.service().process.pid,
   })
   if (report.answers.problems.length > 0) throw new Error(report.answers.problems.join('; '))
   const { serverCpu, completed, throughputPerSecond } = report

@@ -23,7 +23,10 @@ export interface Finding {
 export type Trial = (stand: Stand) => Promise<Finding[]>
 
 export const finding = (what: string, result: string, goal: string, reached: boolean): Finding => ({
-  ...{ what, result, goal, reached },
+  what,
+  result,
+  goal,
+  reached,
 })
 
 export const isReady = ({ api }: Node): Promise<boolean> =>

@@ -18,7 +18,9 @@ export const startDashboardHost = async (options: ServiceOptions = {}): Promise<
   const welcome = /^\s*(http\S+\/welcome#\S+)$/m.exec(service.output().stdout)?.[1]
   if (welcome === undefined) throw new Error(`no link was printed:\n${service.output().stdout}`)
   return {
-    ...{ service, url, welcome },
+    service,
+    url,
+    welcome,
     admin: async (method, path, body) => {
       const response = await fetch(`${url}/admin/v1${path}`, {
         method,

@@ -44,7 +44,9 @@ const makeFirstAdmin = async (url: string, welcome: string): Promise<Cookie> => 
   const response = await fetch(`${url}/admin/v1/welcome`, {
     method: 'POST',
     headers: {
-      ...{ 'content-type': 'application/json', origin: url, 'sec-fetch-site': 'same-origin' },
+      'content-type': 'application/json',
+      origin: url,
+      'sec-fetch-site': 'same-origin',
       'user-agent': USER_AGENT,
     },
     body: JSON.stringify({
@@ -109,12 +111,17 @@ const openDashboard = async ({ host, cookie }: Place, stopHost: () => Promise<vo
     return all
   }
   return {
-    ...{ url, welcome, service: host.service, admin: host.admin },
+    url,
+    welcome,
+    service: host.service,
+    admin: host.admin,
     asAdmin: async (method, path, body) => {
       const response = await fetch(`${url}/admin/v1${path}`, {
         method,
         headers: {
-          ...{ origin: url, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+          origin: url,
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'application/json',
           ...(cookie === null ? {} : { cookie: `${cookie.name}=${cookie.value}` }),
         },
         ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),

@@ -9,7 +9,9 @@ export interface SecondPerson {
 export const inviteAdmin = async (dashboard: Dashboard, name: string): Promise<SecondPerson> => {
   const { url } = dashboard
   const { invitation } = (await dashboard.asAdmin('POST', '/users', {
-    ...{ email: `${name.toLowerCase().replace(' ', '.')}@example.org`, name, deployment_admin: true },
+    email: `${name.toLowerCase().replace(' ', '.')}@example.org`,
+    name,
+    deployment_admin: true,
   })) as { invitation: { url: string } }
   const response = await fetch(`${url}/admin/v1/welcome`, {
     method: 'POST',

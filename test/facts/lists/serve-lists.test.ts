@@ -52,8 +52,12 @@ describe('served lists', () => {
     expect(worker.of('another').contains(list.name, evm(0))).toBe(false)
     expect(worker.of('another').ageSeconds(shared.name)).toBe(0)
     expect(served.all().find(({ name }) => name === list.name)).toEqual({
-      ...{ organizationId: stored.organizationId, name: list.name, entryCount: 9_001 },
-      ...{ keptBy: 'people', ageSeconds: null, current: true },
+      organizationId: stored.organizationId,
+      name: list.name,
+      entryCount: 9_001,
+      keptBy: 'people',
+      ageSeconds: null,
+      current: true,
     })
   })
 

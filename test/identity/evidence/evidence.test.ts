@@ -48,7 +48,9 @@ describe('fields', () => {
     expect((await evidence.listEvidence(target)).fields).toEqual(['birthDate', 'country', 'fullName'])
     expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toEqual([])
     expect(await evidence.readFields(target, 'operator:ada')).toEqual({
-      ...{ fullName: 'Jane Doe', country: 'DE', birthDate: '1990-01-01' },
+      fullName: 'Jane Doe',
+      country: 'DE',
+      birthDate: '1990-01-01',
     })
     expect(await store.evidence.listReads({ organizationId: demo, sessionId: target.id })).toMatchObject([
       { kind: 'fields', actor: 'operator:ada' },
@@ -76,7 +78,9 @@ describe('fields', () => {
     })
     await evidence.putFields(target, { fullName: 'Jane Doe' })
     expect(await evidence.readFields(target, 'operator:ada')).toEqual({
-      ...{ fullName: 'Jane Doe', country: 'DE', birthDate: '1990-01-01' },
+      fullName: 'Jane Doe',
+      country: 'DE',
+      birthDate: '1990-01-01',
     })
     // A file that is gone though nobody replaced it is a failure still.
     for (const name of parts.fileNames()) unlinkSync(join(parts.folder, name))
@@ -175,9 +179,7 @@ describe('documents', () => {
       },
       { highWaterMark: 0 },
     )
-    const attempt = evidence.addDocument(target, {
-      ...{ kind: 'portrait', fileName: 'a', declaredType: '', stream: endless },
-    })
+    const attempt = evidence.addDocument(target, { kind: 'portrait', fileName: 'a', declaredType: '', stream: endless })
     await expect(attempt).rejects.toBeInstanceOf(DocumentTooLargeError)
     expect(sent).toBeLessThanOrEqual(DOCUMENT_BYTES_MAX + 65_536)
     expect(left).toBe(true)
@@ -496,7 +498,9 @@ describe('the retention of evidence', () => {
 
   test('is by default five years, one year and thirty days', async () => {
     expect(await parts.store.evidenceRetention.find(demo)).toEqual({
-      ...{ completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 },
+      completedDays: 1_826,
+      rejectedDays: 365,
+      abandonedDays: 30,
     })
   })
 

@@ -36,7 +36,9 @@ const hollowPng = (width: number, height: number): Buffer => {
   const pixels = deflateSync(Buffer.alloc((Math.ceil(width / 8) + 1) * Math.min(height, 20_000)))
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
-    ...[chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))],
+    chunk('IHDR', header),
+    chunk('IDAT', pixels),
+    chunk('IEND', Buffer.alloc(0)),
   ])
 }
 
@@ -54,7 +56,11 @@ describe('a picture written anew', () => {
     const output = Buffer.from(await create().reencode(image))
     expect(output.includes('countersign-canary-place')).toBe(false)
     expect(await describeImage(output)).toEqual({
-      ...{ format: 'jpeg', width: 30, height: 40, exif: undefined, orientation: undefined },
+      format: 'jpeg',
+      width: 30,
+      height: 40,
+      exif: undefined,
+      orientation: undefined,
     })
   })
 

@@ -26,7 +26,11 @@ const fill = async (name: string) => {
   const endpointId = newWebhookEndpointId()
   const sealedSecret = await parts.keys.seal(organizationId, 'webhook secret', endpointId, SECRET)
   await parts.store.webhookEndpoints.add({
-    ...{ id: endpointId, organizationId, url: 'https://x.example/hook', environment: 'live', purpose: 'events' },
+    id: endpointId,
+    organizationId,
+    url: 'https://x.example/hook',
+    environment: 'live',
+    purpose: 'events',
     sealedSecret,
   })
   return { organizationId, session, endpointId }

@@ -56,8 +56,13 @@ describe.skipIf(CLAMD === null)(CLAMD === null ? 'clamd (not installed)' : 'clam
     writeFileSync(
       join(folder, 'clamd.conf'),
       [
-        ...[`DatabaseDirectory ${database}`, `LocalSocket ${path}`, `TCPSocket ${port}`, 'TCPAddr 127.0.0.1'],
-        ...[`LogFile ${join(folder, 'clamd.log')}`, 'Foreground yes', 'StreamMaxLength 1M'],
+        `DatabaseDirectory ${database}`,
+        `LocalSocket ${path}`,
+        `TCPSocket ${port}`,
+        'TCPAddr 127.0.0.1',
+        `LogFile ${join(folder, 'clamd.log')}`,
+        'Foreground yes',
+        'StreamMaxLength 1M',
       ].join('\n'),
     )
     child = Bun.spawn([CLAMD ?? '', '-c', join(folder, 'clamd.conf')], {
@@ -103,7 +108,8 @@ describe.skipIf(CLAMD === null)(CLAMD === null ? 'clamd (not installed)' : 'clam
       { limit: 10, after: null },
     )
     expect(items[0]).toMatchObject({
-      ...{ action: 'evidence.infected', subject: session.id },
+      action: 'evidence.infected',
+      subject: session.id,
       detail: { signature: 'Countersign.Test.EICAR.UNOFFICIAL' },
     })
     expect(await add(parts, session, pdf())).toMatchObject({ mediaType: 'application/pdf' })
@@ -116,7 +122,11 @@ const openParts = async (scanner: ScannerAddress, scannerAway: 'refuse' | 'allow
   removals.push(opened.remove)
   const warnings: string[] = []
   const parts = createEvidenceParts({
-    ...{ store: opened.store, keys: opened.keys, folder: opened.folder, scanner, scannerAway },
+    store: opened.store,
+    keys: opened.keys,
+    folder: opened.folder,
+    scanner,
+    scannerAway,
     log: { info: () => undefined, warn: (message) => void warnings.push(message) },
   })
   return { parts, identity: opened, session: await opened.session(await opened.createOrganization('acme')), warnings }

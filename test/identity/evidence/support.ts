@@ -63,7 +63,15 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
 
   return {
     ...identity,
-    ...{ evidence, files, keys, told, errors, session, add, sweep, fileNames },
+    evidence,
+    files,
+    keys,
+    told,
+    errors,
+    session,
+    add,
+    sweep,
+    fileNames,
     folder: folder.path,
     /** Everything on the disk: the encrypted files, the database and its log. */
     everything: (): Buffer => {

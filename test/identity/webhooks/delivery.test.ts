@@ -34,8 +34,11 @@ describe('an event', () => {
     const target = { organizationId: demo, sessionId: session.id }
     await changes.recordConsent({ ...target, version: 'v1', actor: 'person' })
     await changes.changeStatus({
-      ...{ ...target, to: 'retry', actor: 'operator:ada' },
-      ...{ publicComment: 'The picture is blurred.', privateComment: 'countersign-canary-note' },
+      ...target,
+      to: 'retry',
+      actor: 'operator:ada',
+      publicComment: 'The picture is blurred.',
+      privateComment: 'countersign-canary-note',
     })
     await changes.changeStatus({ ...target, to: 'completed', actor: 'operator:ada' })
     expect(await run()).toBe(4)
@@ -54,8 +57,13 @@ describe('an event', () => {
       type: 'session.created',
       timestamp: '2026-01-01T00:00:00.000Z',
       data: {
-        ...{ sessionId: session.id, status: 'pending', verifiedWallets: [], unverifiedWallets: [] },
-        ...{ type: 'individual', environment: 'live', sequence: 1 },
+        sessionId: session.id,
+        status: 'pending',
+        verifiedWallets: [],
+        unverifiedWallets: [],
+        type: 'individual',
+        environment: 'live',
+        sequence: 1,
       },
     })
     expect(told[2]?.data['comment']).toBe('The picture is blurred.')
@@ -121,7 +129,10 @@ describe('a message that is not taken', () => {
       const [message] = await listed()
       const delaySeconds = delayAfter(attempt, () => 0.5)
       expect(message).toMatchObject({
-        ...{ state: 'waiting', attempts: attempt, lastStatus: 500, lastFailure: 'it answered 500' },
+        state: 'waiting',
+        attempts: attempt,
+        lastStatus: 500,
+        lastFailure: 'it answered 500',
         nextAttemptAtSeconds: clock.unixSeconds() + delaySeconds,
       })
       clock.advance(delaySeconds - 1)

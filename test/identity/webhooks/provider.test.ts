@@ -33,9 +33,16 @@ beforeEach(async () => {
   deadlines = createDeadlines({ clock: parts.clock, durationMs: 25_000 })
   const { store, keys, evidence, clock } = parts
   webhooks = createWebhookParts({
-    ...{ store, keys, evidence, clock, reach: 'loopback', log: { warn: () => undefined } },
+    store,
+    keys,
+    evidence,
+    clock,
+    reach: 'loopback',
+    log: { warn: () => undefined },
     gate: createSignedGate({
-      ...{ deadlines, clock, requestIds: createRequestIds('test') },
+      deadlines,
+      clock,
+      requestIds: createRequestIds('test'),
       metrics: { route: () => () => undefined, recordError: () => undefined },
       report: (error) => {
         if (toProblem(error).status >= 500) reported.push(error)
@@ -75,7 +82,8 @@ const send = async (session: Pick<Session, 'id'>, message: unknown, sending: Sen
   const body = typeof message === 'string' ? message : JSON.stringify(message)
   const timestampSeconds = parts.clock.unixSeconds() - ageSeconds
   const request = new Request(`http://127.0.0.1/api/v1/provider/${endpointId}/sessions/${sessionId}/${what}`, {
-    ...{ method: 'POST', body },
+    method: 'POST',
+    body,
     headers: { 'content-type': 'application/json', ...signWebhook([secret], { id, timestampSeconds, body }) },
   })
   const { providerResult, providerEvidence } = webhooks.endpoints
@@ -99,7 +107,8 @@ describe('an organization with an outside decider', () => {
     const { store, changes, createOrganization } = parts
     const deciders = createDeciders({ endpoints: store.webhookEndpoints, onError: (error) => reported.push(error) })
     const providers = createProviders({
-      ...{ manual: createManualProvider(changes), sandbox: createSandboxProvider(changes, store.sessions) },
+      manual: createManualProvider(changes),
+      sandbox: createSandboxProvider(changes, store.sessions),
       outside: { provider: createWebhookProvider(changes), decides: deciders.decides },
     })
     const other = await createOrganization('other')
@@ -121,8 +130,15 @@ describe('an organization with an outside decider', () => {
       type: 'session.decision_requested',
       timestamp: '2026-01-01T00:00:00.000Z',
       data: {
-        ...{ sessionId: handed.id, status: 'submitted', verifiedWallets: [], unverifiedWallets: [] },
-        ...{ type: 'individual', environment: 'live', sequence: 2, level: 'basic', retryCount: 0 },
+        sessionId: handed.id,
+        status: 'submitted',
+        verifiedWallets: [],
+        unverifiedWallets: [],
+        type: 'individual',
+        environment: 'live',
+        sequence: 2,
+        level: 'basic',
+        retryCount: 0,
         resultPath: `/api/v1/provider/${decider.id}/sessions/${handed.id}/result`,
         evidencePath: `/api/v1/provider/${decider.id}/sessions/${handed.id}/evidence`,
       },
@@ -152,7 +168,10 @@ describe('a signed result', () => {
     expect(told.map((state) => state.session.status)).toEqual(['completed'])
     const events = await parts.store.sessions.listEvents(demo, session.id)
     expect(events.at(-1)).toMatchObject({
-      ...{ status: 'completed', actor: 'provider:webhook', publicComment: 'Welcome.', privateComment: 'score 3' },
+      status: 'completed',
+      actor: 'provider:webhook',
+      publicComment: 'Welcome.',
+      privateComment: 'score 3',
     })
   })
 
@@ -324,8 +343,11 @@ describe('the evidence', () => {
     const document = await ask(session, { documentId: receipt.id })
     expect(document.bytes.equals(image)).toBe(true)
     expect(Object.fromEntries(document.headers)).toMatchObject({
-      ...{ 'content-type': 'image/jpeg', 'content-disposition': 'attachment', 'x-content-type-options': 'nosniff' },
-      ...{ 'content-security-policy': SECURITY_HEADERS['content-security-policy'], 'cache-control': 'no-store' },
+      'content-type': 'image/jpeg',
+      'content-disposition': 'attachment',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': SECURITY_HEADERS['content-security-policy'],
+      'cache-control': 'no-store',
     })
     const reads = await parts.store.evidence.listReads({ organizationId: demo, sessionId: session.id })
     expect(reads.map(({ kind, actor }) => [kind, actor]).sort()).toEqual([

@@ -21,7 +21,9 @@ export const startReceiver = () => {
   const received: Received[] = []
   let answer: () => Response | Promise<Response> = () => new Response(null, { status: 204 })
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
     fetch: async (request) => {
       const text = await request.text()
       received.push({
@@ -81,13 +83,15 @@ export const openWebhooks = async () => {
 
   const submit = async (organizationId: string, provider = 'manual') => {
     const { session } = await parts.changes.register({
-      ...{ organizationId, environment: 'live', checkType: 'kyc', sessionId: newSessionId(), provider },
-      ...{
-        tokenHash: crypto.getRandomValues(new Uint8Array(32)),
-        walletAddress: null,
-        originUrl: null,
-        actor: 'key:test',
-      },
+      organizationId,
+      environment: 'live',
+      checkType: 'kyc',
+      sessionId: newSessionId(),
+      provider,
+      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+      walletAddress: null,
+      originUrl: null,
+      actor: 'key:test',
     })
     const target = { organizationId, sessionId: session.id }
     const state = await parts.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })

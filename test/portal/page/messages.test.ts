@@ -26,9 +26,20 @@ const words = { en: textsOf(english as unknown as Tree), de: textsOf(german as u
 
 /** Names and words that are the same in both. */
 const SAME = new Set([
-  ...['common.optional', 'wallets.chain', 'wallets.count', 'wallets.chainOther', 'manual.chain', 'details.owner'],
-  ...['details.ownerName', 'documents.image', 'documents.imageOrPdf', 'steps.wallets', 'parts.wallets'],
-  ...['partsInline.wallets', 'review.wallets', 'welcome.detailsText'],
+  'common.optional',
+  'wallets.chain',
+  'wallets.count',
+  'wallets.chainOther',
+  'manual.chain',
+  'details.owner',
+  'details.ownerName',
+  'documents.image',
+  'documents.imageOrPdf',
+  'steps.wallets',
+  'parts.wallets',
+  'partsInline.wallets',
+  'review.wallets',
+  'welcome.detailsText',
 ])
 
 describe('the words', () => {

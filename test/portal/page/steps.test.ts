@@ -60,8 +60,12 @@ describe('the steps', () => {
 
   test('are never passed while something before them is missing', () => {
     const part = fc.constantFrom<CorrectionPart>(
-      ...['wallets' as const, 'fullName' as const, 'birthDate' as const, 'country' as const],
-      ...['identity-document' as const, 'portrait' as const],
+      'wallets' as const,
+      'fullName' as const,
+      'birthDate' as const,
+      'country' as const,
+      'identity-document' as const,
+      'portrait' as const,
     )
     fc.assert(
       fc.property(

@@ -80,12 +80,17 @@ export const startPortalHost = async (options: HostOptions = {}) => {
       deploymentKey: createHash('sha256').update('countersign test deployment key').digest(),
     }),
     evidenceFolder: join(folder, 'evidence'),
-    ...{ scanner: null, scannerAway: 'refuse' },
+    scanner: null,
+    scannerAway: 'refuse',
     webhookReach: 'public' as IdentityDependencies['webhookReach'],
   })
   const deadlines = createDeadlines({ clock, durationMs: 25_000 })
   const listener = await startPortalService({
-    ...{ store, identity, portalUrl, deadlines, metrics },
+    store,
+    identity,
+    portalUrl,
+    deadlines,
+    metrics,
     tls: null,
     config: {
       portalListen: { hostname: '127.0.0.1', port },
@@ -106,7 +111,8 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     const sessionId = newSessionId()
     const wallet = settings.walletAddress === undefined ? null : parseWalletAddress(settings.walletAddress)
     await identity.changes.register({
-      ...{ organizationId, sessionId },
+      organizationId,
+      sessionId,
       environment: settings.environment ?? 'live',
       checkType: CHECK_TYPES[settings.type ?? 'individual'],
       tokenHash: link.tokenHash,
@@ -119,7 +125,13 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   }
 
   return {
-    ...{ store, identity, organization, failures, createOrganization, registerFor, url: ownUrl },
+    store,
+    identity,
+    organization,
+    failures,
+    createOrganization,
+    registerFor,
+    url: ownUrl,
     /** The clock of the store and of the page goes so far ahead. */
     passTime: (seconds: number): void => {
       aheadSeconds += seconds

@@ -59,7 +59,10 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
     /** As an operator decides. */
     decide: (sessionId: string, to: 'completed' | 'rejected' | 'retry', options: DecideOptions = {}): Promise<void> =>
       run(
-        ...['session', 'decide', sessionId, to],
+        'session',
+        'decide',
+        sessionId,
+        to,
         ...(options.comment === undefined ? [] : ['--comment', options.comment]),
         ...(options.fix === undefined ? [] : ['--fix', options.fix]),
         ...(options.revoke === true ? ['--revoke'] : []),

@@ -54,7 +54,9 @@ export const createVisitor = (origin: string) => {
   }
 
   return {
-    ...{ cookies, visit, call },
+    cookies,
+    visit,
+    call,
     view: async (sessionId: string): Promise<SessionView> =>
       (await call<SessionView>('GET', `sessions/${sessionId}`)).body,
     agree: (sessionId: string, shares = true): Promise<Answer> =>

@@ -48,7 +48,9 @@ export const TryIt = ({ verificationHash }: { readonly verificationHash: string 
       <CodeBlock
         label="the command"
         code={curlFor({
-          ...{ apiUrl, apiKey, verificationHash },
+          apiUrl,
+          apiKey,
+          verificationHash,
           chain: chain?.name ?? '',
           wallet: typed.trim() === '' ? sample : typed.trim(),
         })}

@@ -83,7 +83,11 @@ export const useForm = <Values extends object>(options: FormOptions<Values>): Fo
   }
 
   return {
-    ...{ values, set, errors, failure, busy },
+    values,
+    set,
+    errors,
+    failure,
+    busy,
     reset: (next = options.initial) => {
       setValues(next)
       setErrors({})

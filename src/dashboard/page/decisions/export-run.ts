@@ -118,8 +118,16 @@ export const startExport = (request: ExportRequest): void => {
   const id = ++last
   const day = new Date().toISOString().slice(0, 10)
   set({
-    ...{ id, format: request.format, state: 'running', rows: 0, bytes: 0, total: 0, exact: true },
-    ...{ error: null, url: null, fileName: `decisions-${request.organization.slug}-${day}.${request.format}` },
+    id,
+    format: request.format,
+    state: 'running',
+    rows: 0,
+    bytes: 0,
+    total: 0,
+    exact: true,
+    error: null,
+    url: null,
+    fileName: `decisions-${request.organization.slug}-${day}.${request.format}`,
   })
   perform(id, request, controller.signal).catch((error: unknown) => {
     if (controller.signal.aborted) return

@@ -3,7 +3,12 @@ import type { Decision } from '../api/types.ts'
 import { Badge } from '../ui/parts.tsx'
 
 const precise = new Intl.DateTimeFormat('en-GB', {
-  ...{ year: 'numeric', month: 'short', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
   fractionalSecondDigits: 3,
 })
 

@@ -42,14 +42,14 @@ export const IssueKey = ({ onClose, onIssued, only }: IssueKeyProps) => {
   const [issued, setIssued] = useState<string | null>(null)
   const form = useForm({
     initial: {
-      ...{
-        name: '',
-        kind: only ?? ('attestation' as Kind),
-        environment: 'live',
-        lifeDays: '',
-        limit: 'default' as Limit,
-      },
-      ...{ requests_per_second: '1000', burst: '2000', deployment: false },
+      name: '',
+      kind: only ?? ('attestation' as Kind),
+      environment: 'live',
+      lifeDays: '',
+      limit: 'default' as Limit,
+      requests_per_second: '1000',
+      burst: '2000',
+      deployment: false,
     },
     check: ({ name }) => (name.trim() === '' ? { name: 'Say what the key is for.' } : {}),
     fieldNames: {

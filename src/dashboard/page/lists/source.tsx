@@ -47,7 +47,10 @@ const SetSource = ({
       await call(listKey(parts.owner, 'PUT', '/{list}/source'), {
         params: listParams(parts),
         body: {
-          ...{ url: url.trim(), format, every_seconds: Number(every_seconds), skip_bad_lines },
+          url: url.trim(),
+          format,
+          every_seconds: Number(every_seconds),
+          skip_bad_lines,
           // How near an address may be is for who runs the machine to say.
           ...(parts.owner === null ? { reach } : {}),
         },

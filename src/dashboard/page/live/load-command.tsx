@@ -34,7 +34,9 @@ export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
           ? []
           : (
               await call('GET /organizations/{organization}/projects', {
-                ...{ params: { organization: organization.id }, query: { limit: 1 }, signal },
+                params: { organization: organization.id },
+                query: { limit: 1 },
+                signal,
               })
             ).data
       return { apiUrl, chains, project: projects[0] }

@@ -81,7 +81,8 @@ export const createPlot = (options: PlotOptions): Plot => {
       axes: [
         {
           ...axis(),
-          ...{ size: 26, space: 64 },
+          size: 26,
+          space: 64,
           values: (_plot, ticks) => ticks.map((seconds) => formatTime(seconds, ticks)),
         },
         { ...axis(), size: AXIS_WIDTH, space: 34, values: (_plot, ticks) => ticks.map(formatTick) },

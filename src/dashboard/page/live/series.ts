@@ -25,10 +25,7 @@ export interface ChartSpec {
 type Read = (point: LivePoint) => number | null
 const line =
   (label: string, colour: Colour, read: Read) =>
-  (points: readonly LivePoint[]): Line => ({
-    ...{ label, colour },
-    values: points.map(read),
-  })
+  (points: readonly LivePoint[]): Line => ({ label, colour, values: points.map(read) })
 const lines =
   (...all: readonly ((points: readonly LivePoint[]) => Line)[]) =>
   (points: readonly LivePoint[]): readonly Line[] =>

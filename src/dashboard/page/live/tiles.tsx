@@ -13,7 +13,9 @@ const NONE = '–'
 const tilesOf = (point: LivePoint | null): readonly Tile[] => {
   if (point === null) {
     return ['Decisions', 'Latency p99', 'Errors', 'Workers busy', 'CPU', 'Streams'].map((label) => ({
-      ...{ label, value: NONE, more: 'waiting for the first second' },
+      label,
+      value: NONE,
+      more: 'waiting for the first second',
     }))
   }
   const { decisions, latency_ms: latency, errors, workers, cpu, queue, streams } = point

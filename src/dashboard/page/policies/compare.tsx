@@ -63,7 +63,8 @@ export const Compare = ({ policy, revisions, from, to, onFrom, onTo }: ComparePr
       const source = async (revision: string): Promise<string> =>
         (
           await call('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
-            ...{ params: { ...path, revision }, signal },
+            params: { ...path, revision },
+            signal,
           })
         ).source
       const [before, after, { differences }] = await Promise.all([

@@ -27,14 +27,17 @@ export const MakeLive = ({ policy, revision, active, onClose, onDone }: MakeLive
       from === null
         ? null
         : await call('GET /organizations/{organization}/policies/{policy}/diff', {
-            ...{ params: { ...params, policy: policy.id }, query: { from, to: revision.id }, signal },
+            params: { ...params, policy: policy.id },
+            query: { from, to: revision.id },
+            signal,
           }),
     [from, revision.id],
   )
   const isRollback = active !== null && active.number > revision.number
   const action = useAction(async () => {
     await call('POST /organizations/{organization}/policies/{policy}/activate', {
-      ...{ params: { ...params, policy: policy.id }, body: { revision_id: revision.id, version: policy.version } },
+      params: { ...params, policy: policy.id },
+      body: { revision_id: revision.id, version: policy.version },
     })
     say(`Revision ${revision.number} is live`)
     onDone()

@@ -32,7 +32,12 @@ export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSa
         ) : (
           <Editor
             label="Policy document"
-            {...{ value, generation, onValue, readOnly, onSave, handle }}
+            value={value}
+            generation={generation}
+            onValue={onValue}
+            readOnly={readOnly}
+            onSave={onSave}
+            handle={handle}
             issues={check.issues}
             warnings={check.warnings}
             words={words.value}

@@ -106,7 +106,8 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
 
   const save = useAction(async () => {
     const revision = await call('POST /organizations/{organization}/policies/{policy}/revisions', {
-      ...{ params: path, body: { source: draft.text } },
+      params: path,
+      body: { source: draft.text },
     })
     draft.saved(revision)
     say(`Saved as revision ${revision.number}`)
@@ -114,7 +115,8 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
   })
   const shadow = useAction(async (revision: Revision) => {
     await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
-      ...{ params: path, body: { revision_id: revision.id, version: policy.version } },
+      params: path,
+      body: { revision_id: revision.id, version: policy.version },
     })
     say(`Revision ${revision.number} runs in shadow`)
     data.reload()

@@ -42,7 +42,10 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
       call('GET /organizations/{organization}/decisions', {
         params,
         query: {
-          ...{ policy_id: policy.id, shadow: outcome, limit: 20, cursor },
+          policy_id: policy.id,
+          shadow: outcome,
+          limit: 20,
+          cursor,
           shadow_revision_id: policy.shadow_revision_id ?? undefined,
         },
         signal,
@@ -136,7 +139,8 @@ export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
   const running = revisions.find(({ id }) => id === policy.shadow_revision_id)
   const change = useAction(async (revisionId: string | null) => {
     await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
-      ...{ params: { ...params, policy: policy.id }, body: { revision_id: revisionId, version: policy.version } },
+      params: { ...params, policy: policy.id },
+      body: { revision_id: revisionId, version: policy.version },
     })
     say(revisionId === null ? 'Shadow ended' : 'Runs in shadow')
     onChanged()

@@ -22,8 +22,16 @@ const RECENT = 30
 const EVM_WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 const INITIAL = {
-  ...{ chain: '', from: EVM_WALLET, on_behalf: '', to: '', data: '', msg_value: '', user_ip: '', time: '' },
-  ...{ decision: '', facts: '' },
+  chain: '',
+  from: EVM_WALLET,
+  on_behalf: '',
+  to: '',
+  data: '',
+  msg_value: '',
+  user_ip: '',
+  time: '',
+  decision: '',
+  facts: '',
 }
 type Values = typeof INITIAL
 
@@ -58,7 +66,9 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
   const recent = useQuery(
     (signal) =>
       call('GET /organizations/{organization}/decisions', {
-        ...{ params, query: { policy_id: policy.id, limit: RECENT }, signal },
+        params,
+        query: { policy_id: policy.id, limit: RECENT },
+        signal,
       }),
     [params.organization, policy.id],
   )

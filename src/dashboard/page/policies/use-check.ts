@@ -23,7 +23,11 @@ export interface Check {
 export const useCheck = (source: string): Check => {
   const { params } = useWorkplace()
   const [check, setCheck] = useState<Omit<Check, 'pending'>>({
-    ...{ source: null, issues: NO_ISSUES, warnings: NO_ISSUES, policy: null, error: null },
+    source: null,
+    issues: NO_ISSUES,
+    warnings: NO_ISSUES,
+    policy: null,
+    error: null,
   })
   useEffect(() => {
     if (source.trim() === '') {
@@ -34,7 +38,9 @@ export const useCheck = (source: string): Check => {
     const ask = async (): Promise<void> => {
       try {
         const { issues, warnings, policy } = await call('POST /organizations/{organization}/policies/check', {
-          ...{ params, body: { source }, signal: controller.signal },
+          params,
+          body: { source },
+          signal: controller.signal,
         })
         setCheck((before) => ({ source, issues, warnings, policy: policy ?? before.policy, error: null }))
       } catch (error) {

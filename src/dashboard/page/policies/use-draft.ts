@@ -63,7 +63,10 @@ export const useDraft = (policyId: string, newest: string | null): Draft => {
   return {
     base: state?.base ?? null,
     text: state?.text ?? '',
-    ...{ changed, error, open, generation },
+    changed,
+    error,
+    open,
+    generation,
     undo: () => {
       if (state !== null) replace({ base: state.base, text: state.base.source })
     },

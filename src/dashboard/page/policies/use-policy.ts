@@ -25,14 +25,18 @@ export const usePolicy = (id: string): PolicyData => {
   const revisions = usePages(
     (cursor, signal) =>
       call('GET /organizations/{organization}/policies/{policy}/revisions', {
-        ...{ params: path, query: { limit: 50, cursor }, signal },
+        params: path,
+        query: { limit: 50, cursor },
+        signal,
       }),
     [params.organization, id],
   )
   const approvals = useQuery(
     (signal) =>
       call('GET /organizations/{organization}/approvals', {
-        ...{ params, query: { state: 'pending' as const, limit: 100 }, signal },
+        params,
+        query: { state: 'pending' as const, limit: 100 },
+        signal,
       }),
     [params.organization],
   )

@@ -76,7 +76,9 @@ export const CreateProject = ({ policies, onClose, onCreated }: CreateProps) => 
       const project = await call('POST /organizations/{organization}/projects', {
         params,
         body: {
-          ...{ name: name.trim(), policy_id, lifetime_seconds: Number(lifetime_seconds) },
+          name: name.trim(),
+          policy_id,
+          lifetime_seconds: Number(lifetime_seconds),
           ...(verification_hash.trim() === '' ? {} : { verification_hash: verification_hash.trim() }),
         },
       })
@@ -116,7 +118,9 @@ export const ChangeProject = ({ project, policies, onClose, onChanged }: ChangeP
   const { params } = useWorkplace()
   const form = useForm<Values>({
     initial: {
-      ...{ name: project.name, policy_id: project.policy_id, verification_hash: '' },
+      name: project.name,
+      policy_id: project.policy_id,
+      verification_hash: '',
       lifetime_seconds: String(project.lifetime_seconds),
     },
     check,

@@ -207,7 +207,15 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
           <History session={session} />
         </div>
         <aside class="review-side" aria-label="Decision">
-          <Side {...{ session, decide, query, draft }} list={list.value} onDraft={setDraft} onMoved={look.run} />
+          <Side
+            session={session}
+            decide={decide}
+            query={query}
+            draft={draft}
+            list={list.value}
+            onDraft={setDraft}
+            onMoved={look.run}
+          />
         </aside>
       </div>
       {dialog === 'revoke' && <Revoke session={session} onClose={() => setDialog(null)} onDone={query.set} />}

@@ -64,7 +64,7 @@ export const Side = ({ session, list, decide, query, draft, onDraft, onMoved }: 
               {status === 'submitted' && session.submitted_at !== null && (
                 <p class="soft">Waits for {ageWord(session.submitted_at, Date.now())}.</p>
               )}
-              <Decision {...{ session, draft, onDraft }} parts={partsOf(list)} action={decide} />
+              <Decision session={session} draft={draft} onDraft={onDraft} parts={partsOf(list)} action={decide} />
             </>
           ) : (
             <>

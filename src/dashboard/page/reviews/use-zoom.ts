@@ -83,7 +83,8 @@ export const useZoom = () => {
   }
 
   return {
-    ...{ frame, view },
+    frame,
+    view,
     zoomIn: () => zoom(STEP),
     zoomOut: () => zoom(1 / STEP),
     fit: () => setView(({ turn }) => ({ ...FITTED, turn })),

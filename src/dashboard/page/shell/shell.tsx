@@ -80,7 +80,10 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
 
 const commandsOf = (session: Session, signOut: () => void, onHelp: () => void): readonly Command[] => [
   ...navigationOf(session).map(({ href, title, navigation }) => ({
-    ...{ id: `page-${navigation.key}`, label: title, group: navigation.group, icon: navigation.icon },
+    id: `page-${navigation.key}`,
+    label: title,
+    group: navigation.group,
+    icon: navigation.icon,
     run: () => navigate(href),
   })),
   { id: 'account', label: 'Account and security', group: 'You', icon: 'lock', run: () => navigate('/account') },
@@ -97,7 +100,10 @@ const commandsOf = (session: Session, signOut: () => void, onHelp: () => void): 
   { id: 'system', label: 'Theme of the system', group: 'You', icon: 'screen', run: () => keepTheme('system') },
   { id: 'sign-out', label: 'Sign out', group: 'You', icon: 'leave', run: signOut },
   ...session.organizations.map(({ id, name, slug }) => ({
-    ...{ id: `organization-${id}`, label: name, group: 'Organizations', icon: 'building' as const },
+    id: `organization-${id}`,
+    label: name,
+    group: 'Organizations',
+    icon: 'building' as const,
     run: () => navigate(pathFor('/o/{organization}', { organization: slug })),
   })),
 ]
@@ -136,7 +142,9 @@ export const Shell = () => {
   )
   useShortcuts(
     navigationOf(session).map(({ href, title, navigation }) => ({
-      ...{ keys: `g ${navigation.key}`, label: title, group: 'Go to' as const },
+      keys: `g ${navigation.key}`,
+      label: title,
+      group: 'Go to' as const,
       run: () => navigate(href),
     })),
   )

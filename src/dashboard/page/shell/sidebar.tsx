@@ -89,7 +89,8 @@ const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
         { label: 'Account and security', icon: 'lock', href: '/account' },
         { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: onHelp },
         ...THEMES.map(([value, label, icon]) => ({
-          ...{ label, icon },
+          label,
+          icon,
           current: value === theme,
           onSelect: () => keepTheme(value),
         })),

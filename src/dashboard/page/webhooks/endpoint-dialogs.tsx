@@ -22,7 +22,8 @@ export const AddEndpoint = ({ onClose, onDone }: DialogProps) => {
   const [secret, setSecret] = useState<string | null>(null)
   const form = useForm({
     initial: {
-      ...{ url: '', environment: 'live' as WebhookEndpoint['environment'] },
+      url: '',
+      environment: 'live' as WebhookEndpoint['environment'],
       purpose: 'events' as WebhookEndpoint['purpose'],
     },
     check: ({ url }) => (/^https?:\/\/\S+$/.test(url.trim()) ? {} : { url: 'A URL that begins with https://.' }),

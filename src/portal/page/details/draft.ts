@@ -21,7 +21,13 @@ export interface Draft {
 export const EMPTY_OWNER: OwnerDraft = { name: '', share: '' }
 
 export const EMPTY_DRAFT: Draft = {
-  ...{ fullName: '', day: '', month: '', year: '', country: '', registeredName: '', registrationNumber: '' },
+  fullName: '',
+  day: '',
+  month: '',
+  year: '',
+  country: '',
+  registeredName: '',
+  registrationNumber: '',
   owners: [EMPTY_OWNER],
 }
 
@@ -31,7 +37,9 @@ export const toDraft = (fields: EvidenceFields): Draft => {
   const [year = '', month = '', day = ''] = (fields.birthDate ?? '').split('-')
   return {
     fullName: fields.fullName ?? '',
-    ...{ day: withoutZero(day), month: withoutZero(month), year },
+    day: withoutZero(day),
+    month: withoutZero(month),
+    year,
     country: fields.country ?? '',
     registeredName: fields.registeredName ?? '',
     registrationNumber: fields.registrationNumber ?? '',

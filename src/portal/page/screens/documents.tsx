@@ -37,7 +37,15 @@ export const Documents = ({ view, calls, apply, next, back, announce }: StepProp
       actions={<StepActions back={back} onNext={proceed} />}
     >
       {kinds.map((kind) => (
-        <DocumentCard key={kind} {...{ kind, view, calls, apply, announce, onPending }} />
+        <DocumentCard
+          key={kind}
+          kind={kind}
+          view={view}
+          calls={calls}
+          apply={apply}
+          announce={announce}
+          onPending={onPending}
+        />
       ))}
       {!isPhone() && (
         <div class="ways">
