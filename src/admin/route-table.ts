@@ -28,6 +28,7 @@ import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
 import { SESSION_ROUTES } from './routes/sessions.ts'
 import { SIGN_IN_ROUTES } from './routes/sign-in.ts'
 import { TASK_ROUTES } from './routes/tasks.ts'
+import { USER_ROUTES } from './routes/users.ts'
 import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
@@ -41,6 +42,7 @@ const ROUTES: readonly Route[] = [
   ...VERIFICATION_TRUST_ROUTES,
   ...REQUIRED_FACTOR_ROUTES,
   ...MEMBER_ROUTES,
+  ...USER_ROUTES,
   ...MEMBER_OFFER_ROUTES,
   ...KEY_ROUTES,
   ...PROJECT_ROUTES,

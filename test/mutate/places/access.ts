@@ -532,7 +532,7 @@ export const access: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'src/admin/routes/members.ts',
+    'src/admin/accounts/invitations.ts',
     ['test/admin/member-offers.test.ts', 'test/admin/rights.test.ts', 'test/admin/sign-in.test.ts'],
     [
       [
@@ -550,6 +550,12 @@ export const access: readonly Place[] = [
         'return [...roles.keys()].every((id) => id === organizationId)',
         'return roles.size >= 0',
       ],
+    ],
+  ),
+  ...placesOf(
+    'src/admin/routes/users.ts',
+    ['test/admin/member-offers.test.ts', 'test/admin/rights.test.ts', 'test/admin/sign-in.test.ts'],
+    [
       [
         'the last deployment admin is removed',
         "if ((await tables.users.countDeploymentAdmins()) === 0) throw new ConflictError('this is the last deployment admin')",
@@ -561,6 +567,12 @@ export const access: readonly Place[] = [
         'if (user.deploymentAdmin) await tables.userLinks.endInvitations(before.id)',
         '',
       ],
+    ],
+  ),
+  ...placesOf(
+    'src/admin/routes/members.ts',
+    ['test/admin/member-offers.test.ts', 'test/admin/rights.test.ts', 'test/admin/sign-in.test.ts'],
+    [
       [
         'a removed member’s invitation works',
         'if (await mayInvite(tables, organization.id, user)) await tables.userLinks.endInvitations(user.id)',

@@ -1,0 +1,209 @@
+// The deployment's accounts, whoever made them. Nobody is sent anything: a link is answered once, and whoever made it
+// passes it on.
+import type { Tables } from '../../store/store.ts'
+import type { User } from '../../store/users.ts'
+import { invite, requireAccount } from '../accounts/invitations.ts'
+import { recoverAccount } from '../accounts/links.ts'
+import { pageAnswer, pageRequest } from '../cursor.ts'
+import { ConflictError } from '../errors.ts'
+import { EMAIL, LINK } from '../member-shapes.ts'
+import { DEPLOYMENT_PERSON, declareRoutes, SecretReply } from '../route.ts'
+import {
+  closed,
+  label,
+  named,
+  nullable,
+  PAGE_QUERY,
+  pageOf,
+  partial,
+  Type,
+  time,
+  timeOrNull,
+  timeText,
+} from '../schema.ts'
+import { recordMaker } from '../second-person/approvers.ts'
+import { change } from '../second-person/declaration.ts'
+
+const route = declareRoutes('Accounts')
+
+const USER = named(
+  'User',
+  closed({
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    deployment_admin: Type.Boolean(),
+    has_password: Type.Boolean(),
+    has_totp: Type.Boolean(),
+    created_at: time(),
+    disabled_at: nullable(time()),
+  }),
+)
+
+const showUser = (user: User) => ({
+  id: user.id,
+  email: user.email,
+  name: user.name,
+  deployment_admin: user.deploymentAdmin,
+  has_password: user.hasPassword,
+  has_totp: user.hasTotp,
+  created_at: timeText(user.createdAtSeconds),
+  disabled_at: timeOrNull(user.disabledAtSeconds),
+})
+
+const yesNo = (value: boolean): string => (value ? 'yes' : 'no')
+const yesNoOr = (value: boolean | undefined): string | undefined => (value === undefined ? undefined : yesNo(value))
+
+/** Someone has to be able to administer the deployment. */
+const requireOtherAdmin = async (tables: Tables): Promise<void> => {
+  if ((await tables.users.countDeploymentAdmins()) === 0) throw new ConflictError('this is the last deployment admin')
+}
+
+/**
+ * Whoever an organization gave the link to holds an account that it made: that may be anyone, until the deployment's own
+ * recovery link was used (sign-in.ts). One that nobody took up is the deployment's from then on, since its links end.
+ * @throws ConflictError
+ */
+const requireOwnAccount = (user: User): void => {
+  if (user.madeByOrganizationId === null || !user.hasPassword) return
+  throw new ConflictError(
+    'an organization made this account and gave out its first link, so who holds it is not known here: make a recovery ' +
+      'link with remove_second_factors, give it to the person whom you mean, and repeat this once it was used',
+  )
+}
+
+export const USER_ROUTES = [
+  route('listUsers', 'GET', '/users', {
+    access: DEPLOYMENT_PERSON,
+    summary: 'All accounts, oldest first',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageOf(USER),
+    handle: async ({ services, query }) =>
+      pageAnswer(await services.store.users.page(pageRequest(query, ['number', 'string'])), showUser),
+  }),
+  route('addUser', 'POST', '/users', {
+    access: DEPLOYMENT_PERSON,
+    summary: 'Add an account',
+    fresh: ({ deployment_admin }) => deployment_admin,
+    description: 'Answers the link with which to set its password.',
+    body: closed({ email: EMAIL, name: label('As colleagues see it'), deployment_admin: Type.Boolean() }),
+    status: 201,
+    answer: closed({ user: USER, invitation: nullable(LINK) }),
+    errors: [409],
+    secondPerson: {
+      action: 'account.create',
+      // An account without rights may be there.
+      needs: (_tables, { body }) => (body.deployment_admin ? 'second-person' : 'nothing'),
+      see: async (_tables, { body }) => ({
+        subject: body.email,
+        name: body.email,
+        changes: [
+          { what: 'deployment admin', before: null, after: 'yes' },
+          { what: 'name', before: null, after: body.name },
+        ],
+      }),
+    },
+    handle: ({ services, body, author, write }) => {
+      const { email, name, deployment_admin: deploymentAdmin } = body
+      return write(async (tables, note) => {
+        const user = await tables.users.create({ email, name, deploymentAdmin, passwordHash: null })
+        await recordMaker(tables, author, user.id, null)
+        note({
+          action: 'account.create',
+          subject: user.id,
+          detail: { email: user.email, deployment_admin: deploymentAdmin },
+        })
+        const added = { user: showUser(user), invitation: await invite(tables, services, user) }
+        return new SecretReply(201, added, { ...added, invitation: null })
+      })
+    },
+  }),
+  route('changeUser', 'PATCH', '/users/{user}', {
+    access: DEPLOYMENT_PERSON,
+    summary: 'Change what an account is',
+    fresh: true,
+    description:
+      'Disabling ends its sessions at once. An account that an organization made and somebody took up is made a deployment ' +
+      'admin only after a recovery link for it, made with `remove_second_factors`, was used.',
+    body: partial({ deployment_admin: Type.Boolean(), disabled: Type.Boolean() }),
+    answer: USER,
+    errors: [409],
+    secondPerson: {
+      action: 'account.change',
+      leavesApprovers: true,
+      // Shutting an account out can't wait.
+      needs: (_tables, { body }) =>
+        body.deployment_admin === undefined && body.disabled !== false ? 'nothing' : 'second-person',
+      see: async (tables, { params, body }) => {
+        const user = await requireAccount(tables, params.user)
+        return {
+          subject: user.id,
+          name: `${user.name} (${user.email})`,
+          changes: [
+            ...change('deployment admin', yesNo(user.deploymentAdmin), yesNoOr(body.deployment_admin)),
+            ...change('disabled', yesNo(user.disabledAtSeconds !== null), yesNoOr(body.disabled)),
+          ],
+        }
+      },
+    },
+    handle: ({ params, body, author, write }) =>
+      write(async (tables, note) => {
+        const before = await requireAccount(tables, params.user)
+        let user = before
+        if (body.deployment_admin === true && !before.deploymentAdmin) requireOwnAccount(before)
+        if (body.deployment_admin !== undefined) {
+          user = (await tables.users.setDeploymentAdmin(before.id, body.deployment_admin)) ?? user
+          if (body.deployment_admin && !before.deploymentAdmin) await recordMaker(tables, author, before.id, null)
+          // An organization may hold a link that sets the password of an account that it made.
+          if (user.deploymentAdmin) await tables.userLinks.endInvitations(before.id)
+        }
+        if (body.disabled !== undefined) {
+          user = (await tables.users.setDisabled(before.id, body.disabled)) ?? user
+          if (body.disabled) await tables.userSessions.endAll(before.id)
+        }
+        await requireOtherAdmin(tables)
+        note({
+          action: 'account.change',
+          subject: before.id,
+          detail: {
+            deployment_admin: [before.deploymentAdmin, user.deploymentAdmin],
+            disabled: [before.disabledAtSeconds !== null, user.disabledAtSeconds !== null],
+          },
+        })
+        return showUser(user)
+      }),
+  }),
+  route('recoverUser', 'POST', '/users/{user}/recovery', {
+    access: DEPLOYMENT_PERSON,
+    summary: 'Make a link with which an account sets a new password',
+    fresh: true,
+    description: 'With `remove_second_factors` its one-time codes, recovery codes and passkeys end as well.',
+    body: closed({ remove_second_factors: Type.Optional(Type.Boolean()) }),
+    answer: LINK,
+    handle: ({ services, actor, params, body, write }) =>
+      write(async (tables, note) => {
+        const user = await requireAccount(tables, params.user)
+        const removes = body.remove_second_factors === true
+        const made = await recoverAccount(tables, services.clock, services.origins.url, user.id, {
+          by: actor.user.id,
+          removeSecondFactors: removes,
+        })
+        note({ action: 'account.recovery', subject: user.id, detail: { second_factors_removed: removes } })
+        const link = { url: made.url, expires_at: timeText(made.expiresAtSeconds) }
+        return new SecretReply(200, link, { ...link, url: '' })
+      }),
+  }),
+  route('endUserSessions', 'DELETE', '/users/{user}/sessions', {
+    access: DEPLOYMENT_PERSON,
+    summary: 'End all sessions of an account',
+    fresh: true,
+    answer: closed({ ended: Type.Integer() }),
+    handle: ({ params, write }) =>
+      write(async (tables, note) => {
+        const user = await requireAccount(tables, params.user)
+        const ended = await tables.userSessions.endAll(user.id)
+        note({ action: 'account.session-end', subject: user.id, detail: { ended } })
+        return { ended }
+      }),
+  }),
+]
