@@ -27,11 +27,12 @@ export const booleanOf = (body: JsonObject, field: string): boolean => {
   return value
 }
 
-/** EIP-155; 0 when it is left out, as for Solana. @throws FieldInvalidError */
+/** EIP-155. @throws FieldMissingError, FieldInvalidError */
 export const chainIdOf = (body: JsonObject): number => {
-  const value = body['chainId'] ?? 0
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw new FieldInvalidError('chainId', 'must be a whole number from 0 to 9007199254740991')
+  const value = body['chainId'] ?? null
+  if (value === null) throw new FieldMissingError('chainId')
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+    throw new FieldInvalidError('chainId', 'must be a whole number from 1 to 9007199254740991')
   }
   return value
 }

@@ -1,8 +1,7 @@
 // A wallet as a person or their wallet's software gives it.
-
 import { checksumAddress } from '../domain/checksum-address.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
-import { isEvmAddress, parseWalletAddress } from '../domain/wallet.ts'
+import { parseWalletAddress } from '../domain/wallet.ts'
 import type { JsonObject } from '../http/strict-json.ts'
 import type { WalletOnChain } from '../identity/connect.ts'
 import { AddressChecksumError } from './errors.ts'
@@ -18,11 +17,11 @@ const hasBothCases = (text: string): boolean => /[a-f]/.test(text) && /[A-F]/.te
  */
 export const decodeWalletOnChain = (body: JsonObject): WalletOnChain => {
   const text = textOf(body, 'address', ADDRESS_MAX).trim()
-  const chainId = chainIdOf(body)
   const wallet = parseWalletAddress(text)
   if (wallet === null) throw new FieldInvalidError('address', 'must be an EVM or a Solana address')
-  if (!isEvmAddress(wallet.address)) return { address: wallet.address, chainId: 0 }
+  const { address, family } = wallet
+  // The tables keep 0 where a family has no chain ids; nothing reads it.
+  if (family === 'solana') return { address, chainId: 0 }
   if (hasBothCases(text.slice(2)) && text !== checksumAddress(text)) throw new AddressChecksumError()
-  if (chainId === 0) throw new FieldInvalidError('chainId', 'is needed for an EVM address')
-  return { address: wallet.address, chainId }
+  return { address, chainId: chainIdOf(body) }
 }

@@ -205,6 +205,9 @@ describe('a request that changes something', () => {
       {},
       { address: 7 },
       { address: 'nobody' },
+      { address: evmAccount('a').address },
+      { address: evmAccount('a').address, chainId: null },
+      { address: evmAccount('a').address, chainId: 0 },
       { address: evmAccount('a').address, chainId: 1.5 },
     ]) {
       expect((await person.call('POST', path, body)).status).toBe(400)

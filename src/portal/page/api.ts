@@ -67,8 +67,8 @@ const call = async <Answer>(method: string, path: string, body?: unknown): Promi
 
 export interface WalletToProve {
   readonly address: string
-  /** EIP-155; 0 for Solana. */
-  readonly chainId: number
+  /** EIP-155; null for Solana. */
+  readonly chainId: number | null
 }
 
 /** What has to be done twice to connect a wallet; the same for a session and for a link that is bound elsewhere. */

@@ -31,8 +31,8 @@ const walletProblem = (error: unknown, name: string, messages: Messages): string
   return problemText(error, messages)
 }
 
-/** The chain to begin with: the wallet's own, or the first that it is not connected on yet. */
-const firstChain = (account: WalletAccount, chains: readonly ChainView[], connected: readonly WalletView[]): number => {
+/** The EVM chain to begin with: the wallet's own, or the first that it is not connected on yet. Null on Solana. */
+const firstChain = (account: WalletAccount, chains: readonly ChainView[], connected: readonly WalletView[]) => {
   const taken = connected.filter(({ address }) => sameAddress(address, account.address)).map(({ chain }) => chain)
   const own = chains.find(({ chainId }) => chainId === account.chainId)
   if (own === undefined || !taken.includes(own.name)) return account.chainId
@@ -46,14 +46,14 @@ export const ConnectPanel = <Result,>(props: ConnectPanelProps<Result>) => {
   const [phase, setPhase] = useState<Phase>('connecting')
   const [accounts, setAccounts] = useState<readonly WalletAccount[]>([])
   const [chosen, setChosen] = useState<WalletAccount | null>(null)
-  const [chainId, setChainId] = useState(0)
+  const [chainId, setChainId] = useState<number | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const panel = useRef<HTMLElement>(null)
   const gone = useRef(false)
 
   const choose = (account: WalletAccount): void => {
     setChosen(account)
-    setChainId(wallet.family === 'solana' ? 0 : firstChain(account, chains, connected))
+    setChainId(firstChain(account, chains, connected))
   }
 
   const fail = (text: string, next: Phase): void => {
@@ -111,13 +111,13 @@ export const ConnectPanel = <Result,>(props: ConnectPanelProps<Result>) => {
     }
   }, [])
 
-  const chainTitle = (id: number): string =>
-    chains.find((chain) => chain.chainId === id)?.title ?? wallets.chainOther(id)
+  const own = chosen?.chainId ?? null
   const options =
-    chosen === null || chosen.chainId === 0 || chains.some((chain) => chain.chainId === chosen.chainId)
+    own === null || chains.some((chain) => chain.chainId === own)
       ? chains
-      : [{ name: '', title: chainTitle(chosen.chainId), chainId: chosen.chainId }, ...chains]
-  const chainName = chains.find((chain) => chain.chainId === chainId)?.name ?? (chainId === 0 ? 'solana' : '')
+      : [{ name: '', title: wallets.chainOther(own), chainId: own }, ...chains]
+  const chainName =
+    wallet.family === 'solana' ? wallet.family : (chains.find((chain) => chain.chainId === chainId)?.name ?? '')
   const isConnected = (address: string): boolean =>
     connected.some((known) => known.chain === chainName && sameAddress(known.address, address))
 

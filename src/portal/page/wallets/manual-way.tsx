@@ -38,7 +38,7 @@ export const ManualWay = <Result,>(props: ManualWayProps<Result>) => {
     setBusy(true)
     setAddressError(undefined)
     try {
-      setChallenge(await calls.challenge({ address: address.trim(), chainId: evm ? chainId : 0 }))
+      setChallenge(await calls.challenge({ address: address.trim(), chainId: evm ? chainId : null }))
     } catch (error) {
       const malformed = error instanceof RefusedError && error.reason === 'field-invalid'
       setAddressError(malformed ? errors.address : problemText(error, messages))

@@ -38,7 +38,7 @@ const fromStandard = (wallet: Wallet, number: number): DetectedWallet | null => 
     connect: async () => {
       try {
         const { accounts } = await connecting.connect()
-        return accounts.filter(({ chains }) => chains.some(isSolana)).map(({ address }) => ({ address, chainId: 0 }))
+        return accounts.filter(({ chains }) => chains.some(isSolana)).map(({ address }) => ({ address, chainId: null }))
       } catch (error) {
         throw walletError(error)
       }

@@ -2,8 +2,8 @@
 
 export interface WalletAccount {
   readonly address: string
-  /** EIP-155 id of the chain that the wallet is on; 0 on Solana. */
-  readonly chainId: number
+  /** EIP-155 id of the chain that the wallet is on; null on Solana. */
+  readonly chainId: number | null
 }
 
 export interface DetectedWallet {
