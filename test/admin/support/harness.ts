@@ -41,6 +41,8 @@ import { answerIndex, createFakePool, createFakeProcesses } from './stand-ins.ts
 
 export const PASSWORD = 'correct horse battery staple'
 
+const ADMIN_DOCUMENT = adminDocument(ADMIN_ROUTES, '0.0.0', false)
+
 const CALLER = { userAgent: 'test', address: '127.0.0.1', sessionToken: null, deviceToken: null }
 
 export interface Harness {
@@ -200,7 +202,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     ],
     decisions: search,
     liveStreams: createLiveStreams(live.monitor),
-    documents: { admin: adminDocument(ADMIN_ROUTES, '0.0.0', false), attestation: '{}', identity: '{}' },
+    documents: { admin: ADMIN_DOCUMENT, attestation: '{}', identity: '{}' },
   }
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
   const gate = createAdminGate({ store, sessions, origins, authenticator, limiter: createRateLimiter({ clock }) })
