@@ -1,6 +1,18 @@
 // A real PostgreSQL server on a free loopback port, in a temporary folder. Stopped and removed with the process, however
 // that ends.
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -28,6 +40,32 @@ const startWatchdog = (pid: number, folder: string): { dismiss(): void } => {
   })
   watchdog.unref()
   return { dismiss: () => watchdog.kill('SIGKILL') }
+}
+
+/** What `initdb` makes costs a second of a processor: processes of one run of the suite make it once. Null outside of one. */
+const RUN_FOLDER = process.env['TEST_RUN_FOLDER']
+const INITIALIZED = RUN_FOLDER === undefined ? null : join(RUN_FOLDER, 'postgres-initialized')
+
+/** With owners and modes. */
+const copyFolder = (from: string, to: string): boolean => Bun.spawnSync(['cp', '-a', from, to]).exitCode === 0
+
+const copyInitialized = (data: string): boolean => {
+  if (INITIALIZED === null || !existsSync(INITIALIZED)) return false
+  rmdirSync(data)
+  return copyFolder(INITIALIZED, data)
+}
+
+/** Several processes may begin at once: the first one's is kept. */
+const keepInitialized = (data: string): void => {
+  if (INITIALIZED === null) return
+  const made = `${INITIALIZED}.${process.pid}`
+  if (!copyFolder(data, made)) throw new Error('the new PostgreSQL folder could not be copied')
+  try {
+    renameSync(made, INITIALIZED)
+  } catch (error) {
+    if (!existsSync(INITIALIZED)) throw error
+    rmSync(made, { recursive: true })
+  }
 }
 
 export interface PostgresServer {
@@ -95,32 +133,32 @@ export const startPostgres = async (durable = false): Promise<PostgresServer> =>
     DYLD_LIBRARY_PATH: libraries,
   }
   const asUser = { ...(account ?? {}), cwd: folder, env: environment, stdin: 'ignore', stdout: 'ignore' } as const
-  const initialize = (native: string): boolean => {
-    const collation = ['--locale=C', '--encoding=UTF8']
-    const access = [`--username=${USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
+  const run = (native: string, ...words: readonly string[]): boolean => {
     try {
-      return (
-        Bun.spawnSync([join(native, 'bin', 'initdb'), '--no-sync', '--pgdata', data, ...collation, ...access], {
-          ...asUser,
-          stderr: 'ignore',
-        }).exitCode === 0
-      )
+      return Bun.spawnSync([join(native, 'bin', 'initdb'), ...words], { ...asUser, stderr: 'ignore' }).exitCode === 0
     } catch {
       // That user may not reach the folder of the packages, for example under /root.
       return false
     }
   }
+  const initialize = (native: string): boolean => {
+    const collation = ['--locale=C', '--encoding=UTF8']
+    const access = [`--username=${USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
+    if (!run(native, '--no-sync', '--pgdata', data, ...collation, ...access)) return false
+    keepInitialized(data)
+    return true
+  }
   let native = packaged
-  if (!initialize(native)) {
+  if (!run(native, '--version')) {
     native = join(folder, 'native')
     cpSync(packaged, native, { recursive: true })
     for (const name of readdirSync(join(native, 'bin'))) chmodSync(join(native, 'bin', name), 0o755)
     rmSync(libraries, { recursive: true })
     linkLibraries(native, libraries)
-    if (!initialize(native)) {
-      rmSync(folder, { recursive: true, force: true })
-      throw new Error('initdb failed')
-    }
+  }
+  if (!copyInitialized(data) && !initialize(native)) {
+    rmSync(folder, { recursive: true, force: true })
+    throw new Error('initdb failed')
   }
 
   let port = 0

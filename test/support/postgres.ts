@@ -73,7 +73,9 @@ export const createTemporaryDatabase = async (content: 'tables' | 'nothing' = 't
     migrated ??= makeTemplate()
     await migrated
   }
-  await server.administer(`CREATE DATABASE ${name} TEMPLATE ${content === 'tables' ? MIGRATED : 'template0'}`)
+  const template = content === 'tables' ? MIGRATED : 'template0'
+  // The files are copied, not written through the log: a tenth of the work.
+  await server.administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
   const address = server.address(name)
   return {
     name,
