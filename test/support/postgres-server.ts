@@ -97,6 +97,9 @@ const MEANS: readonly string[] = [
 ]
 /** Tests lose nothing that they want back. */
 const IN_HASTE: readonly string[] = [
+  // In the data folder, which is always removed: shared memory stays behind where a test kills a server.
+  '-c',
+  'dynamic_shared_memory_type=mmap',
   '-c',
   'fsync=off',
   '-c',
