@@ -1,0 +1,125 @@
+package countersign
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// RetryPolicy says when a failed try is made again: exponential backoff with full jitter, never before the service's
+// Retry-After. Zero fields stand for the defaults.
+type RetryPolicy struct {
+	// Tries is how often a call is tried in all; 6 unless given. Asking for an earlier try that still holds the key
+	// does not count.
+	Tries int
+	// BaseDelay bounds the first random wait; each further bound is twice as long. 250 ms unless given.
+	BaseDelay time.Duration
+	// MaxDelay bounds every random wait. 10 s unless given.
+	MaxDelay time.Duration
+	// MaxRetryAfter is the longest Retry-After that is waited for. 60 s unless given.
+	MaxRetryAfter time.Duration
+}
+
+const twinPoll = time.Second
+
+func (p RetryPolicy) complete() (RetryPolicy, error) {
+	if p.Tries < 0 || p.BaseDelay < 0 || p.MaxDelay < 0 || p.MaxRetryAfter < 0 {
+		return p, &ArgumentInvalidError{"Retry", "must not be negative"}
+	}
+	if p.Tries == 0 {
+		p.Tries = 6
+	}
+	if p.BaseDelay == 0 {
+		p.BaseDelay = 250 * time.Millisecond
+	}
+	if p.MaxDelay == 0 {
+		p.MaxDelay = 10 * time.Second
+	}
+	if p.MaxRetryAfter == 0 {
+		p.MaxRetryAfter = time.Minute
+	}
+	return p, nil
+}
+
+func random(most time.Duration) time.Duration { return time.Duration(rand.Float64() * float64(most)) }
+
+func doubled(base time.Duration, times int, most time.Duration) time.Duration {
+	return time.Duration(math.Min(float64(base)*math.Pow(2, float64(times)), float64(most)))
+}
+
+// delay is what to wait after failure number failures; false when waiting is not worth it.
+func (p RetryPolicy) delay(failures int, err error) (time.Duration, bool) {
+	jitter := random(doubled(p.BaseDelay, failures-1, p.MaxDelay))
+	var refused *RequestRefusedError
+	if !errors.As(err, &refused) || refused.RetryAfterSeconds == nil {
+		return jitter, true
+	}
+	after := time.Duration(*refused.RetryAfterSeconds) * time.Second
+	return after + jitter, after <= p.MaxRetryAfter
+}
+
+// twinDelay is what to wait until an earlier try that holds the key for left is asked for again.
+func (p RetryPolicy) twinDelay(asked int, waited, left time.Duration) (time.Duration, bool) {
+	poll := doubled(twinPoll, asked, p.MaxDelay)
+	if left < poll {
+		poll = left
+	}
+	return poll + random(p.BaseDelay), waited+left <= p.MaxRetryAfter
+}
+
+// isRetried says whether the same request may succeed later. 502 and 504 are never the service's own: a proxy in front
+// of it got no answer.
+func isRetried(err error) bool {
+	var refused *RequestRefusedError
+	if errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway,
+			http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return refused.Code == "IDEMPOTENCY_IN_FLIGHT"
+	}
+	var unreachable *ServiceUnreachableError
+	return errors.As(err, &unreachable)
+}
+
+// twinInFlight is for how long an earlier try with the same key still holds it.
+func twinInFlight(err error) (time.Duration, bool) {
+	var refused *RequestRefusedError
+	if errors.As(err, &refused) && refused.Code == "IDEMPOTENCY_IN_FLIGHT" && refused.RetryAfterSeconds != nil {
+		return time.Duration(*refused.RetryAfterSeconds) * time.Second, true
+	}
+	return 0, false
+}
+
+var secondsForm = regexp.MustCompile(`^[0-9]{1,9}$`)
+
+// parseRetryAfter reads a number of seconds, or a date (RFC 9110 §10.2.3).
+func parseRetryAfter(header string) *int {
+	if secondsForm.MatchString(header) {
+		seconds, _ := strconv.Atoi(header)
+		return &seconds
+	}
+	date, err := http.ParseTime(header)
+	if err != nil {
+		return nil
+	}
+	seconds := int(math.Max(0, math.Ceil(time.Until(date).Seconds())))
+	return &seconds
+}
+
+func wait(ctx context.Context, delay time.Duration) error {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

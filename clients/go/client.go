@@ -1,0 +1,264 @@
+// Package countersign is the client of Countersign for backends: policy attestations for EVM chains and Solana, and
+// identity verification. API keys belong in backends and nowhere else.
+//
+// Every call is tried again where that can help, under the same Idempotency-Key each time. Errors are
+// *RequestRefusedError, *ServiceUnreachableError, *AnswerInvalidError, *ArgumentInvalidError, or the context's own.
+// A Client serves many goroutines.
+package countersign
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"time"
+)
+
+// BatchSizeMax is the service's own limit.
+const BatchSizeMax = 1000
+
+// Options of a client. Leave the URL and key of an interface empty that is not used.
+type Options struct {
+	AttestationURL    string
+	AttestationAPIKey string
+	IdentityURL       string
+	IdentityAPIKey    string
+	// Timeout is for one try; 30 s unless given: above the service's own 25.
+	Timeout time.Duration
+	// Quiet is how long a followed stream may bring nothing before it is given up for a new one; 45 s unless given.
+	Quiet time.Duration
+	Retry RetryPolicy
+	// HTTP carries the requests; a client of its own unless given. Redirects are never followed, and its Timeout must
+	// be 0, since it would cut streams.
+	HTTP *http.Client
+}
+
+// Client calls both interfaces.
+type Client struct {
+	attestation *endpoint
+	identity    *endpoint
+	transport   *transport
+	quiet       time.Duration
+}
+
+// New makes a client, or says which option can't be used.
+func New(options Options) (*Client, error) {
+	attestation, err := newEndpoint("Attestation", options.AttestationURL, options.AttestationAPIKey)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := newEndpoint("Identity", options.IdentityURL, options.IdentityAPIKey)
+	if err != nil {
+		return nil, err
+	}
+	retry, err := options.Retry.complete()
+	if err != nil {
+		return nil, err
+	}
+	if options.Timeout < 0 || options.Quiet < 0 {
+		return nil, &ArgumentInvalidError{"Timeout", "must not be negative"}
+	}
+	if options.Timeout == 0 {
+		options.Timeout = 30 * time.Second
+	}
+	if options.Quiet == 0 {
+		options.Quiet = 45 * time.Second
+	}
+	carrier := http.Client{}
+	if options.HTTP != nil {
+		carrier = *options.HTTP
+	}
+	if carrier.Timeout != 0 {
+		return nil, &ArgumentInvalidError{"HTTP", "must have no Timeout"}
+	}
+	carrier.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{attestation, identity, &transport{&carrier, options.Timeout, retry}, options.Quiet}, nil
+}
+
+func required(to *endpoint, name string) error {
+	if to == nil {
+		return &ArgumentInvalidError{name, "was not given to New"}
+	}
+	return nil
+}
+
+var keyForm = regexp.MustCompile(`^[\x21-\x7e]+$`)
+
+// completeKey makes an Idempotency-Key where none is given.
+func completeKey(given string, longest int) (string, error) {
+	if given == "" {
+		return newUUID(), nil
+	}
+	if len(given) > longest || !keyForm.MatchString(given) {
+		return "", &ArgumentInvalidError{"idempotencyKey", fmt.Sprintf("must be 1 to %d visible ASCII characters", longest)}
+	}
+	return given, nil
+}
+
+func (c *Client) attestationCall(ctx context.Context, path string, body any, key string) (answer, error) {
+	if err := required(c.attestation, "AttestationURL"); err != nil {
+		return answer{}, err
+	}
+	key, err := completeKey(key, 255)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.transport.do(ctx, c.attestation, call{method: "POST", path: path, body: body, idempotencyKey: key})
+}
+
+// Attest evaluates a call or a wallet; a denial is an answer. An empty idempotencyKey stands for one of the call's own;
+// give one (an order's id, say) to get the same answer for the same thing over a restart of your own.
+func (c *Client) Attest(ctx context.Context, asked AttestationRequest, idempotencyKey string) (*AttestationAnswer, error) {
+	got, err := c.attestationCall(ctx, "/v2/attestation", asked.body(), idempotencyKey)
+	if err != nil {
+		return nil, err
+	}
+	return readAttestationAnswer(got)
+}
+
+// Task is the same by the older task API: EVM, with a quorum of signatures.
+func (c *Client) Task(ctx context.Context, asked TaskRequest, idempotencyKey string) (*TaskAnswer, error) {
+	got, err := c.attestationCall(ctx, "/v1/task", asked.body(), idempotencyKey)
+	if err != nil {
+		return nil, err
+	}
+	return readTaskAnswer(got)
+}
+
+// AttestMany asks for up to 1,000 in one call; each has its own result, in the order of the requests. Those that were
+// refused for now are asked again alone, each under a key of its own. An idempotencyKey has at most 251 characters here.
+func (c *Client) AttestMany(ctx context.Context, asked []AttestationRequest, idempotencyKey string) ([]BatchResult, error) {
+	if len(asked) < 1 || len(asked) > BatchSizeMax {
+		return nil, &ArgumentInvalidError{"requests", fmt.Sprintf("must be 1 to %d requests", BatchSizeMax)}
+	}
+	if err := required(c.attestation, "AttestationURL"); err != nil {
+		return nil, err
+	}
+	key, err := completeKey(idempotencyKey, 251)
+	if err != nil {
+		return nil, err
+	}
+	open := make([]int, len(asked))
+	for index := range asked {
+		open[index] = index
+	}
+	results := make([]BatchResult, len(asked))
+	for failures := 1; ; failures++ {
+		read, err := c.batchOnce(ctx, asked, open, key)
+		if err != nil {
+			// What an earlier round has answered is the caller's. The others keep their last refusal.
+			if failures == 1 || ctx.Err() != nil {
+				return nil, err
+			}
+			return results, nil
+		}
+		var again []int
+		var longest time.Duration
+		for place, result := range read {
+			results[open[place]] = result
+			if result.Err == nil || !isRetried(result.Err) || failures >= c.transport.retry.Tries {
+				continue
+			}
+			if delay, worth := c.transport.retry.delay(failures, result.Err); worth {
+				again = append(again, open[place])
+				if delay > longest {
+					longest = delay
+				}
+			}
+		}
+		if len(again) == 0 {
+			return results, nil
+		}
+		open = again
+		if err := wait(ctx, longest); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *Client) batchOnce(ctx context.Context, asked []AttestationRequest, open []int, key string) ([]BatchResult, error) {
+	bodies := make([]attestationBody, len(open))
+	for place, index := range open {
+		bodies[place] = asked[index].body()
+		bodies[place].IdempotencyKey = fmt.Sprintf("%s/%d", key, index)
+	}
+	body := map[string]any{"requests": bodies}
+	got, err := c.transport.do(ctx, c.attestation, call{method: "POST", path: "/v2/attestations", body: body})
+	if err != nil {
+		return nil, err
+	}
+	return readBatch(got, len(open))
+}
+
+// Register makes a verification session of a person or a business, or gives the one that the wallet has.
+func (c *Client) Register(ctx context.Context, kind SessionType, asked RegisterRequest, idempotencyKey string) (*RegisteredSession, error) {
+	if err := required(c.identity, "IdentityURL"); err != nil {
+		return nil, err
+	}
+	path, err := asked.path(kind)
+	if err != nil {
+		return nil, err
+	}
+	key, err := completeKey(idempotencyKey, 255)
+	if err != nil {
+		return nil, err
+	}
+	headers := map[string]string{}
+	if asked.SandboxOutcome != "" {
+		headers["countersign-sandbox-outcome"] = string(asked.SandboxOutcome)
+	}
+	got, err := c.transport.do(ctx, c.identity, call{"POST", path, asked.body(), headers, key})
+	if err != nil {
+		return nil, err
+	}
+	return readRegisteredSession(got)
+}
+
+// Status tells where a session stands.
+func (c *Client) Status(ctx context.Context, kind SessionType, sessionID string) (*SessionState, error) {
+	if err := required(c.identity, "IdentityURL"); err != nil {
+		return nil, err
+	}
+	path, err := statusPath("", kind, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	got, err := c.transport.do(ctx, c.identity, call{method: "GET", path: path})
+	if err != nil {
+		return nil, err
+	}
+	return readSessionState(got.body, got.requestID)
+}
+
+// Follow tells the current status, then each change, and returns nil after completed or rejected. A lost connection is
+// taken up again where it ended. An error that tell returns ends it and is returned; so does the context's end.
+func (c *Client) Follow(ctx context.Context, kind SessionType, sessionID string, tell func(*SessionState) error) error {
+	if err := required(c.identity, "IdentityURL"); err != nil {
+		return err
+	}
+	path, err := statusPath("realtime/", kind, sessionID)
+	if err != nil {
+		return err
+	}
+	following := &follow{transport: c.transport, endpoint: c.identity, path: path, quiet: c.quiet, tell: tell}
+	return following.run(ctx)
+}
+
+// Verify says whether a wallet belongs to a verified identity. An empty kind stands for both.
+func (c *Client) Verify(ctx context.Context, address string, kind SessionType) (*WalletVerification, error) {
+	if err := required(c.identity, "IdentityURL"); err != nil {
+		return nil, err
+	}
+	body := map[string]string{"address": address}
+	if kind != "" {
+		if err := kind.check(); err != nil {
+			return nil, err
+		}
+		body["type"] = string(kind)
+	}
+	got, err := c.transport.do(ctx, c.identity, call{method: "POST", path: "/api/v1/verify", body: body})
+	if err != nil {
+		return nil, err
+	}
+	return readWalletVerification(got)
+}

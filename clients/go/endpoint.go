@@ -1,0 +1,118 @@
+package countersign
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// endpoint is one of the service's two interfaces: where it is, and the header that carries its key.
+type endpoint struct {
+	url    string
+	header string
+	key    string
+}
+
+var visibleForm = regexp.MustCompile(`^[\x21-\x7e]{1,512}$`)
+
+// newEndpoint gives nil when neither is set: then the interface can't be used.
+func newEndpoint(name, address, key string) (*endpoint, error) {
+	if address == "" && key == "" {
+		return nil, nil
+	}
+	if address == "" {
+		return nil, &ArgumentInvalidError{name + "URL", "must be given with " + name + "APIKey"}
+	}
+	if key == "" {
+		return nil, &ArgumentInvalidError{name + "APIKey", "must be given with " + name + "URL"}
+	}
+	// What is pasted with a line break or a blank does not fit into a header.
+	if !visibleForm.MatchString(key) {
+		return nil, &ArgumentInvalidError{name + "APIKey", "must be visible ASCII characters"}
+	}
+	parsed, err := url.Parse(address)
+	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" ||
+		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+		return nil, &ArgumentInvalidError{name + "URL", "must be an http or https URL without user, query and fragment"}
+	}
+	made := &endpoint{url: strings.TrimRight(address, "/"), header: "x-api-key", key: key}
+	if name == "Identity" {
+		made.header, made.key = "authorization", "Bearer "+key
+	}
+	return made, nil
+}
+
+type request struct {
+	method string
+	// path is with its query.
+	path    string
+	headers map[string]string
+	body    []byte
+	// id is ours: the same for every try of a call.
+	id string
+}
+
+// send waits for the head of the answer. The caller closes the body. Redirects are not followed: they would carry the
+// key along.
+func send(ctx context.Context, client *http.Client, to *endpoint, asked request) (*http.Response, error) {
+	var body io.Reader
+	if asked.body != nil {
+		body = bytes.NewReader(asked.body)
+	}
+	sent, err := http.NewRequestWithContext(ctx, asked.method, to.url+asked.path, body)
+	if err != nil {
+		return nil, &ServiceUnreachableError{"the request can not be made", asked.id, err}
+	}
+	sent.Header.Set("accept", "application/json")
+	for name, text := range asked.headers {
+		sent.Header.Set(name, text)
+	}
+	sent.Header.Set(to.header, to.key)
+	sent.Header.Set("x-request-id", asked.id)
+	response, err := client.Do(sent)
+	if err != nil {
+		return nil, &ServiceUnreachableError{"the service can not be reached", asked.id, err}
+	}
+	if response.StatusCode >= 200 && response.StatusCode < 300 {
+		return response, nil
+	}
+	defer response.Body.Close()
+	id := answeredID(response, asked.id)
+	if response.StatusCode < 400 {
+		return nil, &AnswerInvalidError{fmt.Sprintf("status %d", response.StatusCode), id}
+	}
+	return nil, readProblem(response, id)
+}
+
+func answeredID(response *http.Response, otherwise string) string {
+	if id := response.Header.Get("x-request-id"); id != "" {
+		return id
+	}
+	return otherwise
+}
+
+// readProblem takes the service's words where the body is a problem document, else the status alone.
+func readProblem(response *http.Response, id string) *RequestRefusedError {
+	text, _ := io.ReadAll(response.Body)
+	var problem map[string]any
+	_ = json.Unmarshal(text, &problem)
+	field := func(name, otherwise string) string {
+		if found, is := problem[name].(string); is {
+			return found
+		}
+		return otherwise
+	}
+	return &RequestRefusedError{
+		Code:              field("code", "UNKNOWN_REFUSAL"),
+		Status:            response.StatusCode,
+		Detail:            field("detail", "the service refused the request without saying why"),
+		RequestID:         field("request_id", id),
+		RetryAfterSeconds: parseRetryAfter(response.Header.Get("retry-after")),
+	}
+}

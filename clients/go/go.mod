@@ -1,0 +1,3 @@
+module countersign.example/client
+
+go 1.19

@@ -1,0 +1,238 @@
+// The clients in TypeScript, Python and Go do the same: each runs the scenarios of scenarios.json over one running
+// service, through a proxy that makes the faults that a scenario asks for.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createPublicKey, verify } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import bs58 from 'bs58'
+import { recoverAddress } from 'viem'
+import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import evmVectors from '../vectors/evm-v2.json'
+import solanaVectors from '../vectors/solana.json'
+import { type Driver, LANGUAGES, type Outcome, startDriver } from './driver.ts'
+import { type Fault, type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import scenarioList from './scenarios.json'
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+interface Step {
+  readonly call: { readonly [key: string]: Json }
+  readonly faults?: readonly Fault[]
+  /** How often the proxy must have been asked, under the same keys and the same request id. */
+  readonly tries?: number
+  /** The last connection must have named the last event of the one before. */
+  readonly takenUp?: boolean
+  /** What an operator decides when a status is told. */
+  readonly decide?: Readonly<Record<string, string>>
+  readonly told?: readonly string[]
+  /** The name under which later steps know the result: `$name.field`. */
+  readonly save?: string
+  /** Part of the result; `~…` is a pattern. */
+  readonly result?: Json
+  readonly error?: Json
+  /** The result's bytes are those that the attester of the step's answer signed. */
+  readonly signedAs?: 'evm' | 'solana'
+}
+interface Scenario {
+  readonly name: string
+  readonly options?: Readonly<Record<string, Json>>
+  readonly steps: readonly Step[]
+}
+interface Answer {
+  readonly attestation: { readonly attester: string; readonly signature: `0x${string}` }
+}
+
+const scenarios = scenarioList as unknown as readonly Scenario[]
+const TEST_LIMIT_MS = 120_000
+/** On a busy machine, Go's first build. */
+const START_LIMIT_MS = 400_000
+const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
+
+let folder: string
+let service: RunningService
+let proxy: FaultyProxy
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-clients-'))
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+  proxy = await startFaultyProxy(service.url)
+}, START_LIMIT_MS)
+afterAll(async () => {
+  await proxy.stop()
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Replaces `$NAME` and `$name.path` by what they stand for. */
+const fill = (value: unknown, known: ReadonlyMap<string, unknown>): unknown => {
+  if (Array.isArray(value)) return value.map((item) => fill(item, known))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, known)]))
+  }
+  if (typeof value !== 'string' || !value.includes('$') || value.startsWith('~')) return value
+  const find = (reference: string): unknown => {
+    const [name = '', ...path] = reference.split('.')
+    if (!known.has(name)) throw new Error(`$${name} is not known`)
+    return path.reduce((found, step) => (found as Record<string, unknown>)[step], known.get(name))
+  }
+  const whole = /^\$([\w.]+)$/.exec(value)
+  if (whole !== null) return find(whole[1] ?? '')
+  return value.replace(/\$([A-Z_]+)/g, (_, name: string) => String(find(name)))
+}
+
+const expected = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(expected)
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expected(item)]))
+  }
+  if (typeof value === 'string' && value.startsWith('~')) return expect.stringMatching(new RegExp(value.slice(1)))
+  return value
+}
+
+/** Whether these bytes are what the attester signed, by other libraries than the clients'. */
+const isSigned = async (kind: 'evm' | 'solana', bytes: `0x${string}`, { attestation }: Answer): Promise<boolean> => {
+  const { attester, signature } = attestation
+  if (kind === 'evm') return (await recoverAddress({ hash: bytes, signature })) === attester
+  const spki = Buffer.concat([SPKI_HEADER, bs58.decode(attester)])
+  const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
+  return verify(null, Buffer.from(bytes.slice(2), 'hex'), key, Buffer.from(signature.slice(2), 'hex'))
+}
+
+const checkTries = ({ tries, takenUp }: Step): void => {
+  const made = proxy.tries()
+  if (tries !== undefined) {
+    expect(made.length).toBe(tries)
+    // A new connection of a stream is a call of its own; keys stay as they are.
+    const ids = new Set(made.map(({ requestId }) => requestId))
+    if (takenUp === undefined && made.every(({ keys }) => !keys[0]?.endsWith('/0'))) {
+      expect(ids.size).toBe(Math.min(tries, 1))
+    }
+    expect(new Set(made.map(({ keys }) => keys.join(' '))).size).toBe(Math.min(tries, 1))
+  }
+  if (takenUp) expect(made.at(-1)?.lastEventId).toMatch(/./)
+}
+
+const runStep = async (driver: Driver, step: Step, known: Map<string, unknown>): Promise<void> => {
+  proxy.expect(step.faults ?? [])
+  const told: string[] = []
+  const call = fill(step.call, known) as { session_id?: string; answer?: Answer }
+  const outcome = await driver.run(call, async ({ status }) => {
+    told.push(status)
+    const decision = step.decide?.[status]
+    if (decision === undefined) return
+    const { code, stderr } = await runCommand(
+      service.dataDirectory,
+      'session',
+      'decide',
+      call.session_id ?? '',
+      decision,
+    )
+    expect([code, stderr]).toEqual([0, ''])
+  })
+  // Cloned: toMatchObject writes the patterns into what it compares.
+  const wanted = fill(step.error === undefined ? { result: step.result } : { error: step.error }, known)
+  if (step.signedAs !== undefined) {
+    const { bytes, verified = true } = resultOf<{ bytes: `0x${string}`; verified?: boolean }>(outcome)
+    expect([await isSigned(step.signedAs, bytes, call.answer!), verified]).toEqual([true, true])
+  } else expect(structuredClone(outcome)).toMatchObject(expected(wanted) as object)
+  if (step.told !== undefined) expect(told).toEqual([...step.told])
+  checkTries(step)
+  if (step.save !== undefined) known.set(step.save, resultOf(outcome))
+}
+
+const resultOf = <Result>(outcome: Outcome): Result => {
+  if ('error' in outcome) throw new Error(JSON.stringify(outcome))
+  return outcome.result as Result
+}
+
+for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
+  describe(`the ${name} client`, () => {
+    const testHere = test.skipIf(missing !== null)
+    const why = missing === null ? '' : ` in ${name} (${missing} here)`
+    let driver: Driver
+    beforeAll(async () => {
+      if (missing === null) driver = startDriver(await command(folder))
+    }, START_LIMIT_MS)
+    afterAll(() => driver?.stop())
+
+    const settings = (): Map<string, unknown> =>
+      new Map(
+        Object.entries({
+          ...service.quickstart,
+          LANGUAGE: name,
+          WALLET: '0x1111111111111111111111111111111111111111',
+          DENIED_WALLET: '0x000000000000000000000000000000000000dEaD',
+          SOLANA_WALLET: 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck',
+          // Sessions are found again by wallet: each language has its own.
+          OWN_WALLET: `0x22222222222222222222222222222222222222${index + 10}`,
+        }),
+      )
+
+    for (const scenario of scenarios) {
+      testHere(
+        scenario.name + why,
+        async () => {
+          const known = settings()
+          const options = {
+            attestation_url: proxy.url,
+            attestation_api_key: '$ATTESTATION_API_KEY',
+            identity_url: proxy.url,
+            identity_api_key: '$IDENTITY_API_KEY',
+            retry: { tries: 6, base_delay_ms: 1, max_delay_ms: 20 },
+            ...scenario.options,
+          }
+          expect(await driver.run(fill({ call: 'open', options }, known))).toEqual({ result: null })
+          for (const step of scenario.steps) await runStep(driver, step, known)
+        },
+        TEST_LIMIT_MS,
+      )
+    }
+
+    testHere(`every EVM chain has the service's id${why}`, async () => {
+      for (const chain of BUILT_IN_CHAINS.filter(({ family }) => family === 'evm')) {
+        const { from, to, data, msg_value, policy, uuid, expiration } = evmVectors.vectors[0]!
+        const answer = { verification_hash: policy, attestation: { uuid, expiration, attester: '', signature: '' } }
+        const call = { call: 'evm_digest', request: { chain: chain.name, from, to, data, msg_value }, answer }
+        const named = await driver.run(call)
+        expect(named).toEqual(await driver.run({ ...call, chain_id: 'chainId' in chain ? chain.chainId : 0 }))
+        expect(named).toHaveProperty('result')
+      }
+    })
+
+    testHere(`computes the digests of the vectors${why}`, async () => {
+      for (const {
+        chain,
+        chain_id,
+        from,
+        to,
+        data,
+        msg_value,
+        policy,
+        uuid,
+        expiration,
+        digest,
+      } of evmVectors.vectors) {
+        const answer = { verification_hash: policy, attestation: { uuid, expiration, attester: '', signature: '' } }
+        const request = { chain, from, to, data, msg_value }
+        expect(await driver.run({ call: 'evm_digest', request, answer, chain_id })).toEqual({
+          result: { bytes: digest },
+        })
+      }
+      const { attester } = solanaVectors
+      for (const { from, to, data, msg_value, policy, uuid, expiration, message, signature } of solanaVectors.vectors) {
+        const answer = { verification_hash: policy, attestation: { uuid, expiration, attester, signature } }
+        const request = { chain: 'solana', from, to, data, msg_value }
+        const outcome = await driver.run({ call: 'solana_message', request, answer })
+        expect(outcome).toMatchObject({ result: { bytes: message } })
+        if (name === 'Go') {
+          expect(outcome).toMatchObject({ result: { verified: true } })
+          const other = { ...request, msg_value: '1' }
+          expect(await driver.run({ call: 'solana_message', request: other, answer })).toMatchObject({
+            result: { verified: msg_value === '1' },
+          })
+        }
+      }
+    })
+  })
+}
