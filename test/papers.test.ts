@@ -14,7 +14,13 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const scan = (pattern: string): string[] =>
   [...new Glob(pattern).scanSync({ cwd: ROOT })].filter((path) => !path.includes('node_modules')).sort()
 
-const pages = [...scan('*.md'), ...scan('docs/**/*.md'), ...scan('deploy/**/*.md'), ...scan('clients/*/*.md'), 'src/client/README.md']
+const pages = [
+  ...scan('*.md'),
+  ...scan('docs/**/*.md'),
+  ...scan('deploy/**/*.md'),
+  ...scan('clients/*/*.md'),
+  'src/client/README.md',
+]
 
 /** As GitHub makes anchors of headings. */
 const anchorsOf = (text: string): Set<string> =>
