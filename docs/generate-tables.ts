@@ -2,6 +2,7 @@
 // them between their markers. A test compares the pages with what this makes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { SETTINGS, type Setting, variableOf } from '../src/config/settings.ts'
 
 export interface GeneratedTable {
@@ -35,7 +36,34 @@ const settingsTable = (): string =>
     ]),
   ])
 
-export const TABLES: readonly GeneratedTable[] = [{ page: 'configuration.md', name: 'settings', make: settingsTable }]
+export interface AlertRule {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly runbook: string }
+}
+
+export const readAlertRules = (): AlertRule[] => {
+  const text = readFileSync(join(import.meta.dir, '..', 'deploy', 'prometheus', 'alerts.yaml'), 'utf8')
+  return (parse(text) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(({ rules }) => rules)
+}
+
+/** Every alerting rule, in the order of its file. */
+const alertsTable = (): string =>
+  markdownTable([
+    ['Alert', 'Severity', 'It means', 'What to do'],
+    ...readAlertRules().map(({ alert, labels, annotations }) => [
+      `\`${alert}\``,
+      labels.severity,
+      cell(annotations.summary),
+      cell(annotations.runbook),
+    ]),
+  ])
+
+export const TABLES: readonly GeneratedTable[] = [
+  { page: 'configuration.md', name: 'settings', make: settingsTable },
+  { page: 'operations.md', name: 'alerts', make: alertsTable },
+]
 
 /**
  * The page with the table between its markers.

@@ -1,0 +1,313 @@
+// The alerting rules and the dashboard: each metric and label that they name is one that a running service exposes, each
+// alert fires when it should and is quiet over a healthy deployment, and Grafana's model of a dashboard is kept.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { dashboardText, makeDashboard } from '../../deploy/grafana/write-dashboard.ts'
+import { readAlertRules } from '../../docs/generate-tables.ts'
+import { METRICS, type MetricDefinition } from '../../src/telemetry/metric-table.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
+
+const DEPLOY = join(import.meta.dir, '..', '..', 'deploy')
+const RULES = join(DEPLOY, 'prometheus', 'alerts.yaml')
+const rules = readAlertRules()
+
+interface ChartPanel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
+}
+const dashboard = makeDashboard() as unknown as { panels: ChartPanel[]; templating: { list: { query: unknown }[] } }
+const queries = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+
+const hasPromtool = Bun.which('promtool') !== null
+const testWithPromtool = test.skipIf(!hasPromtool)
+const why = hasPromtool ? '' : ' (no promtool here)'
+
+let folder: string
+let service: RunningService
+let exposition: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-monitoring-'))
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+  await service.attest({
+    from: '0x1111111111111111111111111111111111111111',
+    chain: 'base',
+    to: service.quickstart['DEMO_CONTRACT'],
+  })
+  exposition = await (await fetch(`${service.url}/metrics`)).text()
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const promtool = async (...words: string[]): Promise<{ code: number; printed: string }> => {
+  const child = Bun.spawn(['promtool', ...words], { stdin: Buffer.from(exposition), stdout: 'pipe', stderr: 'pipe' })
+  const printed = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { code: await child.exited, printed: printed.join('') }
+}
+
+/** Prometheus's own, or its configuration's. */
+const FOREIGN_LABELS = new Set(['job', 'instance', 'le', 'process'])
+
+/** What an expression names that no service exposes. */
+const unknownNames = (expr: string, exposed: ReadonlySet<string>): string[] => {
+  const definitions = new Map<string, MetricDefinition>(Object.values(METRICS).map((metric) => [metric.name, metric]))
+  const labels = new Set(FOREIGN_LABELS)
+  const found: string[] = []
+  for (const [, word = '', matchers = ''] of expr.matchAll(
+    /\b((?:http_server|nodejs|process|countersign)_\w+)(?:\{([^}]*)\})?/g,
+  )) {
+    // A label may begin as a metric does.
+    const isLabel = Object.values(METRICS).some((metric: MetricDefinition) => word in metric.labels)
+    if (isLabel) continue
+    const histogram = word.replace(/_(?:bucket|count|sum)$/, '')
+    const name = exposed.has(`${histogram} histogram`) ? histogram : word
+    if (![...exposed].some((entry) => entry.startsWith(`${name} `))) found.push(word)
+    const own = definitions.get(name)?.labels ?? {}
+    for (const label of Object.keys(own)) labels.add(label)
+    for (const [, label = '', operator = '', value = ''] of matchers.matchAll(/(\w+)(=~|=)"([^"]*)"/g)) {
+      if (!(label in own)) {
+        if (!FOREIGN_LABELS.has(label)) found.push(`${word}{${label}}`)
+        continue
+      }
+      const values = (own[label] ?? '').split(', ')
+      // Some are told in words: "of the route".
+      const isClosed = values.length > 1 && values.every((text) => !text.includes(' '))
+      const wanted = operator === '=' ? [value] : value.split('|')
+      if (isClosed) found.push(...wanted.filter((text) => !values.includes(text)).map((text) => `${label}="${text}"`))
+    }
+  }
+  for (const [, list = ''] of expr.matchAll(/\b(?:by|without|ignoring|on) \(([^)]*)\)/g)) {
+    found.push(...list.split(', ').filter((label) => !labels.has(label)))
+  }
+  return found
+}
+
+const exposedNames = (): Set<string> =>
+  new Set([...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`))
+
+describe('metrics', () => {
+  test('that the alerts and the dashboard name are those of a running service', () => {
+    const exposed = exposedNames()
+    expect(exposed.size).toBe(Object.keys(METRICS).length)
+    const expressions = [...rules.map(({ expr }) => expr), ...queries]
+    const variables = dashboard.templating.list.map(({ query }) => JSON.stringify(query))
+    expect([...expressions, ...variables].flatMap((expr) => unknownNames(expr, exposed))).toEqual([])
+    expect(unknownNames('rate(countersign_nothing_total{code="X"}[5m])', exposed)).not.toEqual([])
+    expect(unknownNames('sum by (kind) (countersign_workers{state="lively"})', exposed)).toEqual([
+      'state="lively"',
+      'kind',
+    ])
+  })
+
+  test('of every part are on the dashboard', () => {
+    const shown = queries.join('\n')
+    const missing = Object.values(METRICS).filter(({ name }) => !shown.includes(name))
+    // Told by others that are shown: rates, bytes and the uptime.
+    expect(missing.map(({ name }) => name)).toEqual([
+      'countersign_evidence_stored_bytes_total',
+      'countersign_decision_shipping_segments_total',
+      'countersign_decision_shipping_failures_total',
+      'countersign_heap_used_bytes',
+      'process_uptime_seconds',
+    ])
+  })
+
+  testWithPromtool(`are clean by promtool, save one name that OpenTelemetry gives${why}`, async () => {
+    const { printed } = await promtool('check', 'metrics')
+    expect(printed.trim()).toBe(
+      'process_open_file_descriptor_count non-histogram and non-summary metrics should not have "_count" suffix',
+    )
+  })
+})
+
+describe('alerts', () => {
+  testWithPromtool(`are rules of Prometheus${why}`, async () => {
+    expect(await promtool('check', 'rules', RULES)).toMatchObject({
+      code: 0,
+      printed: expect.stringContaining(`${rules.length} rules found`),
+    })
+  })
+
+  const NODE = 'job="countersign",instance="a"'
+  const growing = (name: string, labels = ''): string[] => [`${name}{${NODE}${labels}}`, '0+1x200']
+  const constant = (name: string, value: number, labels = ''): string[] => [`${name}{${NODE}${labels}}`, `${value}x200`]
+  const REQUESTS = 'http_server_request_duration_seconds'
+  const bucket = (le: string, each: number): string[] => [
+    `${REQUESTS}_bucket{${NODE},http_route="/v2/attestation",le="${le}"}`,
+    `0+${each}x200`,
+  ]
+
+  /** Alert → series that make it fire within three hours, and the labels that it has then beside its node's. */
+  const FIRING: Readonly<Record<string, { series: string[][]; labels?: Record<string, string>; node?: false | 'a' }>> =
+    {
+      CountersignDown: { series: [constant('up', 0)] },
+      CountersignFails: {
+        series: [growing('countersign_errors_total', ',code="INTERNAL"'), [`${REQUESTS}_count{${NODE}}`, '0+50x200']],
+        node: false,
+      },
+      CountersignOverloaded: {
+        series: [[`countersign_errors_total{${NODE},code="OVERLOADED"}`, '0+120x200']],
+        node: 'a',
+      },
+      CountersignSlow: { series: [bucket('1', 90), bucket('2.5', 100), bucket('+Inf', 100)], node: 'a' },
+      CountersignLateWork: { series: [growing('countersign_late_outcomes_total')] },
+      CountersignWorkersMissing: {
+        series: [
+          constant('countersign_workers', 1, ',state="live"'),
+          constant('countersign_workers', 2, ',state="wanted"'),
+        ],
+      },
+      CountersignWorkersLost: { series: [growing('countersign_worker_losses_total', ',cause="crash"')] },
+      CountersignDecisionsNotWritten: { series: [growing('countersign_decision_log_failures_total')] },
+      CountersignAttestersOutdated: { series: [constant('countersign_attesters_outdated', 1)] },
+      CountersignChangesNotRead: { series: [growing('countersign_change_feed_age_seconds')] },
+      CountersignAnswersNotStored: { series: [growing('countersign_idempotency_failures_total')] },
+      CountersignLeaderNotOne: { series: [constant('countersign_leader', 0)], node: false },
+      CountersignRateLimitsCut: { series: [constant('countersign_rate_limits_cut', 1)] },
+      CountersignListOld: {
+        series: [constant('countersign_list_age_seconds', 200_000, ',list="sanctions"')],
+        labels: { list: 'sanctions' },
+      },
+      CountersignListsBehind: { series: [constant('countersign_lists_behind', 1)] },
+      CountersignGeographyOld: { series: [constant('countersign_geography_age_seconds', 4_000_000)] },
+      CountersignFactSourceOpen: {
+        series: [constant('countersign_fact_source_open', 1, ',kind="screener",source="acme"')],
+        labels: { kind: 'screener', source: 'acme' },
+      },
+      CountersignWebhooksLate: { series: [constant('countersign_webhook_queue_age_seconds', 1_000)] },
+      CountersignWebhooksDead: {
+        series: [growing('countersign_webhook_deliveries_total', ',outcome="dead"')],
+        labels: { outcome: 'dead' },
+      },
+      CountersignRetentionFails: {
+        series: [growing('countersign_evidence_retention_runs_total', ',outcome="failed"')],
+        labels: { outcome: 'failed' },
+      },
+      CountersignShippingLate: { series: [constant('countersign_decision_shipping_lag_seconds', 1_000)] },
+      CountersignLogLost: { series: [growing('countersign_log_lines_dropped_total')] },
+      CountersignMainThreadSlow: {
+        series: [constant('nodejs_eventloop_delay_seconds', 0.5, ',statistic="p99"')],
+        labels: { statistic: 'p99' },
+      },
+    }
+
+  /** What the same alerts see when all is well. */
+  const HEALTHY: string[][] = [
+    constant('up', 1),
+    constant('countersign_errors_total', 9, ',code="INTERNAL"'),
+    [`${REQUESTS}_count{${NODE}}`, '0+600x200'],
+    [`countersign_errors_total{${NODE},code="OVERLOADED"}`, '0+20x200'],
+    ...[bucket('1', 1_000), bucket('2.5', 1_000), bucket('+Inf', 1_000)],
+    ...['late_outcomes', 'decision_log_failures', 'idempotency_failures', 'log_lines_dropped'].map((name) =>
+      constant(`countersign_${name}_total`, 5),
+    ),
+    ...['live', 'wanted'].map((state) => constant('countersign_workers', 2, `,state="${state}"`)),
+    constant('countersign_worker_losses_total', 3, ',cause="crash"'),
+    ...['attesters_outdated', 'rate_limits_cut', 'lists_behind', 'webhook_queue_age_seconds'].map((name) =>
+      constant(`countersign_${name}`, 0),
+    ),
+    constant('countersign_change_feed_age_seconds', 0.2),
+    constant('countersign_leader', 1),
+    [`countersign_leader{job="countersign",instance="b"}`, '0x200'],
+    constant('countersign_list_age_seconds', 86_400, ',list="sanctions"'),
+    constant('countersign_geography_age_seconds', 864_000),
+    constant('countersign_fact_source_open', 0, ',kind="chain",source="base"'),
+    constant('countersign_webhook_deliveries_total', 3, ',outcome="dead"'),
+    constant('countersign_evidence_retention_runs_total', 1, ',outcome="failed"'),
+    constant('countersign_decision_shipping_lag_seconds', 30),
+    constant('nodejs_eventloop_delay_seconds', 0.02, ',statistic="p99"'),
+  ]
+
+  const seriesOf = (pairs: string[][]) => pairs.map(([series, values]) => ({ series, values }))
+
+  test('are each tried', () => {
+    expect(Object.keys(FIRING).sort()).toEqual(rules.map(({ alert }) => alert).sort())
+  })
+
+  testWithPromtool(`each fire over a deployment that is ill, and are quiet over a healthy one${why}`, async () => {
+    const suite = {
+      rule_files: [RULES],
+      evaluation_interval: '1m',
+      tests: [
+        ...rules.map(({ alert, labels, annotations }) => {
+          const { series, labels: more = {}, node } = FIRING[alert]!
+          const where = {
+            ...(node === undefined ? { job: 'countersign' } : {}),
+            ...(node === false ? {} : { instance: 'a' }),
+          }
+          return {
+            interval: '1m',
+            input_series: seriesOf(series),
+            alert_rule_test: [
+              {
+                eval_time: '3h',
+                alertname: alert,
+                exp_alerts: [{ exp_labels: { ...labels, ...where, ...more }, exp_annotations: annotations }],
+              },
+            ],
+          }
+        }),
+        {
+          interval: '1m',
+          input_series: seriesOf(HEALTHY),
+          alert_rule_test: rules.map(({ alert }) => ({ eval_time: '3h', alertname: alert, exp_alerts: [] })),
+        },
+      ],
+    }
+    const file = join(folder, 'alerts.test.yaml')
+    writeFileSync(file, stringify(suite))
+    expect(await promtool('test', 'rules', file)).toEqual({
+      code: 0,
+      printed: expect.stringContaining('SUCCESS') as unknown as string,
+    })
+  })
+})
+
+describe('the dashboard', () => {
+  test('is what its script makes: bun deploy/grafana/write-dashboard.ts', () => {
+    expect(readFileSync(join(DEPLOY, 'grafana', 'countersign.json'), 'utf8')).toBe(dashboardText())
+  })
+
+  test('keeps to Grafana’s documented model', () => {
+    const model = JSON.parse(dashboardText()) as Record<string, unknown>
+    for (const field of ['title', 'tags', 'timezone', 'editable', 'graphTooltip', 'panels', 'time', 'templating']) {
+      expect(model).toHaveProperty(field)
+    }
+    for (const field of ['annotations', 'refresh', 'schemaVersion', 'version', 'links'])
+      expect(model).toHaveProperty(field)
+    expect(String(model['uid'])).toMatch(/^[a-zA-Z0-9_-]{8,40}$/)
+    expect(model['id'] ?? null).toBe(null)
+    const { panels } = dashboard
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const taken = new Set<string>()
+    for (const { type, gridPos, targets = [] } of panels) {
+      expect(['row', 'timeseries']).toContain(type)
+      expect(gridPos.w >= 1 && gridPos.h >= 1 && gridPos.x >= 0 && gridPos.x + gridPos.w <= 24).toBe(true)
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          expect(taken.has(`${x} ${y}`)).toBe(false)
+          taken.add(`${x} ${y}`)
+        }
+      }
+      expect(targets.length > 0).toBe(type !== 'row')
+      expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length)
+    }
+  })
+
+  testWithPromtool(`has queries that Prometheus can read${why}`, async () => {
+    const file = join(folder, 'queries.yaml')
+    const recorded = queries.map((expr, index) => ({
+      record: `query:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }))
+    writeFileSync(file, stringify({ groups: [{ name: 'queries', rules: recorded }] }))
+    expect(await promtool('check', 'rules', '--lint=none', file)).toMatchObject({ code: 0 })
+  })
+})
