@@ -1,9 +1,11 @@
 // `bun docs/generate-tables.ts [--write]`: prints the tables of the documentation that are made from the code, or writes
-// them between their markers. A test compares the pages with what this makes.
+// them between their markers, and the API's document to docs/openapi/api.json. Tests compare them with what this makes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { apiDocument } from '../src/admin/openapi/api.ts'
 import { SETTINGS, type Setting, variableOf } from '../src/config/settings.ts'
+import { VERSION } from '../src/config/version.ts'
 
 export interface GeneratedTable {
   /** Below docs/. */
@@ -78,7 +80,17 @@ export const withTable = (text: string, { page, name, make }: GeneratedTable): s
   return text.slice(0, from + begin.length) + make() + text.slice(to)
 }
 
+/** Stands in the copy for where a deployment is reached (setting api-url). */
+export const DOCUMENT_SERVER = 'https://attest.example.com'
+export const DOCUMENT_PATH = join(import.meta.dir, 'openapi', 'api.json')
+
+/** The API's document with a line a member, so that what changes shows. */
+export const documentText = (text: string): string => `${JSON.stringify(JSON.parse(text), null, 2)}\n`
+
 if (import.meta.main) {
+  if (process.argv.includes('--write')) {
+    writeFileSync(DOCUMENT_PATH, documentText(apiDocument(VERSION, DOCUMENT_SERVER)))
+  }
   for (const table of TABLES) {
     const path = join(import.meta.dir, table.page)
     if (!process.argv.includes('--write')) process.stdout.write(`${table.make()}\n`)

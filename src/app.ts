@@ -55,6 +55,7 @@ const METHODS: Readonly<Record<string, string>> = {
   '/livez': 'GET',
   '/readyz': 'GET',
   '/metrics': 'GET',
+  '/openapi.json': 'GET',
   ...Object.fromEntries(
     [...Object.values(ATTESTATION_PATHS), ...Object.values(IDENTITY_PATHS)].map((route) => [
       routerPath(route),
@@ -76,9 +77,9 @@ const methodsOf = (path: string): string | undefined => {
 }
 
 /** Why no route took a request. */
-const notServed = ({ method, url }: Request, servesMetrics: boolean): CountersignError => {
+const notServed = ({ method, url }: Request, switchedOff: ReadonlySet<string>): CountersignError => {
   const path = requestPath(url)
-  const allow = path === '/metrics' && !servesMetrics ? undefined : methodsOf(path)
+  const allow = switchedOff.has(path) ? undefined : methodsOf(path)
   // With a method that the path does answer, the path was written another way, such as `/x/../livez`.
   return allow === undefined || allow.split(', ').includes(method)
     ? new RouteNotFoundError()
@@ -88,7 +89,11 @@ const notServed = ({ method, url }: Request, servesMetrics: boolean): Countersig
 export const startApp = (options: AppOptions): App => {
   const { listen, tls, requestIds, valve, report, recordRefusal } = options
   const harden = createHarden(options.publicUrl)
-  const servesMetrics = options.operations.metrics !== null
+  const { metrics, document } = options.operations
+  const switchedOff = new Set([
+    ...(metrics === null ? ['/metrics'] : []),
+    ...(document === null ? ['/openapi.json'] : []),
+  ])
   const refuse = (error: unknown, requestId: string): Response => {
     const { status, code } = toProblem(error)
     recordRefusal(status, code)
@@ -113,7 +118,7 @@ export const startApp = (options: AppOptions): App => {
         '/*': (request) => {
           valve.arrived()
           return valve.refuse(() =>
-            refuse(notServed(request, servesMetrics), requestIds(request.headers.get('x-request-id'))),
+            refuse(notServed(request, switchedOff), requestIds(request.headers.get('x-request-id'))),
           )
         },
       },
@@ -121,7 +126,7 @@ export const startApp = (options: AppOptions): App => {
   })
     .onError({ as: 'global' }, ({ code, error, request }) => {
       const requestId = requestIds(request.headers.get('x-request-id'))
-      return refuse(code === 'NOT_FOUND' ? notServed(request, servesMetrics) : fromRouterError(code, error), requestId)
+      return refuse(code === 'NOT_FOUND' ? notServed(request, switchedOff) : fromRouterError(code, error), requestId)
     })
     .onAfterHandle({ as: 'global' }, ({ response }) => (response instanceof Response ? harden(response) : undefined))
     .use(attestationRoutes(options.endpoints))

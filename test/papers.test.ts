@@ -20,6 +20,7 @@ const pages = [
   ...scan('deploy/**/*.md'),
   ...scan('clients/*/*.md'),
   'src/client/README.md',
+  'docs/llms.txt',
 ]
 
 /** As GitHub makes anchors of headings. */

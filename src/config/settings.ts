@@ -80,7 +80,8 @@ export const SETTINGS = {
   }),
   docs: setting({
     name: 'docs',
-    description: 'Serve the API reference at /docs of the dashboard’s listener, and its documents (true or false)',
+    description:
+      'Serve the API reference at /docs of the dashboard’s listener, its documents, and /openapi.json of the API’s (true or false)',
     defaultText: 'true',
     parse: parseBoolean,
   }),

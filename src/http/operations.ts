@@ -1,4 +1,5 @@
-// What orchestrators and monitors ask: `/livez` (the process answers), `/readyz` (it can attest), `/metrics`.
+// What orchestrators and monitors ask: `/livez` (the process answers), `/readyz` (it can attest), `/metrics`. And the
+// API's own document.
 import { Elysia } from 'elysia'
 import { problemBody } from './problem.ts'
 import type { RequestIdSource } from './request-id.ts'
@@ -16,6 +17,8 @@ export interface OperationsRoutesOptions {
   readonly requestIds: RequestIdSource
   /** Null where `/metrics` has a listener of its own. */
   readonly metrics: ((request: Request) => Promise<Response>) | null
+  /** What `/openapi.json` answers; null where the operator has switched it off. */
+  readonly document: (() => string) | null
 }
 
 export interface MetricsAnswerOptions {
@@ -35,7 +38,7 @@ export const createMetricsAnswer =
   async (request: Request): Promise<Response> =>
     new Response(await expose(), { headers: { 'content-type': contentType, ...headersOf(request, requestIds) } })
 
-export const operationsRoutes = ({ readiness, describe, metrics, requestIds }: OperationsRoutesOptions) => {
+export const operationsRoutes = ({ readiness, describe, metrics, document, requestIds }: OperationsRoutesOptions) => {
   const headersFor = (request: Request) => headersOf(request, requestIds)
   const app = new Elysia({ name: 'operations' })
     .get(
@@ -73,5 +76,12 @@ export const operationsRoutes = ({ readiness, describe, metrics, requestIds }: O
         },
       )
     })
-  return metrics === null ? app : app.get('/metrics', ({ request }) => metrics(request))
+  if (metrics !== null) app.get('/metrics', ({ request }) => metrics(request))
+  if (document !== null) {
+    app.get('/openapi.json', ({ request }) => {
+      const headers = { ...headersFor(request), 'content-type': 'application/json', 'cache-control': 'no-cache' }
+      return new Response(document(), { headers })
+    })
+  }
+  return app
 }

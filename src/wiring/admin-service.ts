@@ -48,19 +48,12 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { spawnIndexProcess, spawnTaskProcess } from './admin-processes.ts'
 import { createPrepareTask } from './admin-tasks.ts'
 import type { Identity } from './identity-service.ts'
+import { once } from './once.ts'
 import { createOperationServices } from './operation-services.ts'
 import { CLAIM_SLACK_SECONDS } from './request-path.ts'
 import { sharedIndexOf } from './shared-index.ts'
 import type { Sharing } from './sharing-service.ts'
 import type { ShipSettings } from './ship-service.ts'
-
-const once = (make: () => string): (() => string) => {
-  let made: string | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}
 
 export interface AdminDependencies {
   readonly config: Pick<

@@ -1,5 +1,6 @@
 // Opens the listeners: the path that every request takes, interface A, interface B, and in the first process the pages.
 // In the order of the house: nothing is used above the line that makes it.
+import { apiDocument } from '../admin/openapi/api.ts'
 import { type App, startApp } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import { VERSION } from '../config/version.ts'
@@ -16,6 +17,7 @@ import { createClaimTeller } from './claim-teller.ts'
 import type { Closers } from './closers.ts'
 import { longestUse } from './expiry-service.ts'
 import { createIdentity } from './identity-service.ts'
+import { once } from './once.ts'
 import type { OpenedService } from './opening.ts'
 import { startPortalService } from './portal-service.ts'
 import { createReadiness } from './readiness.ts'
@@ -160,6 +162,7 @@ export const serve = async (
       }),
       requestIds,
       metrics: config.metricsListen === null ? metricsAnswer : null,
+      document: config.docs ? once(() => apiDocument(VERSION, urls.api)) : null,
     },
     requestIds,
     valve,

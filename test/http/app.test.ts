@@ -45,6 +45,7 @@ beforeAll(() => {
         contentType: 'text/plain; version=0.0.4',
         expose: async () => 'x 1\n',
       }),
+      document: null,
     },
     requestIds: createRequestIds('test'),
     valve,

@@ -79,6 +79,8 @@ test('the reference and its documents are not there', async () => {
   ]) {
     expect([path, (await fetch(`${dashboard}${path}`)).status]).toEqual([path, 404])
   }
+  expect((await fetch(`${service.url}/openapi.json`)).status).toBe(404)
+  expect((await fetch(`${service.url}/openapi.json`, { method: 'POST' })).status).toBe(404)
   expect((await fetch(`${dashboard}/`)).status).toBe(200)
 })
 

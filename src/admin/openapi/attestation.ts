@@ -2,7 +2,7 @@
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
-import type { DescribedOperation } from './operation.ts'
+import type { DescribedOperation, InterfaceDescription } from './operation.ts'
 import { PROBLEM } from './problem.ts'
 
 const ON_BEHALF = Type.String({
@@ -216,29 +216,45 @@ const OPERATIONS: readonly DescribedOperation[] = [
     answers: [
       { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
     ],
+    // Where they have a listener of their own.
+    problems: [404],
+  },
+  {
+    ...shared,
+    operationId: 'readApiDocument',
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'Reference',
+    summary: 'This API and the identity API in one document',
+    description: 'Not there where the setting `docs` is false.',
+    answers: [
+      { status: 200, description: 'An OpenAPI 3.1 document.', schema: Type.Record(Type.String(), Type.Unknown()) },
+    ],
+    problems: [404],
   },
 ]
 
+export const ATTESTATION_INTERFACE: InterfaceDescription = {
+  title: 'Countersign attestation API',
+  description:
+    'Decides by policy whether a wallet may do what it wants to do, and signs that decision for a smart contract or a ' +
+    'Solana program. For backend servers only: keys don’t belong into frontend code.',
+  tags: [
+    { name: 'Attestation', description: 'Verdicts and signatures.' },
+    { name: 'Operation', description: 'For orchestrators and monitors; expose them to your own network only.' },
+    { name: 'Reference', description: 'For tools that read OpenAPI.' },
+  ],
+  securitySchemes: {
+    attestationKey: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'x-api-key',
+      description: 'An attestation key: csa_live_… or csa_test_…',
+    },
+  },
+  operations: OPERATIONS,
+}
+
 /** @param server where the API is reached */
 export const attestationDocument = (version: string, server: string): string =>
-  openApiDocument({
-    title: 'Countersign attestation API',
-    description:
-      'Decides by policy whether a wallet may do what it wants to do, and signs that decision for a smart contract or a ' +
-      'Solana program. For backend servers only: keys don’t belong into frontend code.',
-    version,
-    server,
-    tags: [
-      { name: 'Attestation', description: 'Verdicts and signatures.' },
-      { name: 'Operation', description: 'For orchestrators and monitors; expose them to your own network only.' },
-    ],
-    securitySchemes: {
-      attestationKey: {
-        type: 'apiKey',
-        in: 'header',
-        name: 'x-api-key',
-        description: 'An attestation key: csa_live_… or csa_test_…',
-      },
-    },
-    operations: OPERATIONS,
-  })
+  openApiDocument({ ...ATTESTATION_INTERFACE, version, server })

@@ -2,7 +2,7 @@
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
-import type { DescribedOperation } from './operation.ts'
+import type { DescribedOperation, InterfaceDescription } from './operation.ts'
 
 const TYPE = oneOf(['individual', 'business'], 'individual: KYC; business: KYB')
 const STATUS = oneOf(['pending', 'submitted', 'completed', 'rejected', 'retry'])
@@ -132,21 +132,21 @@ const OPERATIONS: readonly DescribedOperation[] = [
   },
 ]
 
+export const IDENTITY_INTERFACE: InterfaceDescription = {
+  title: 'Countersign identity API',
+  description:
+    'Verification sessions for people and businesses, and whether a wallet belongs to a verified identity. For backend ' +
+    'servers only; a browser follows a stream through a relay that adds the key.',
+  tags: [
+    { name: 'Sessions', description: 'Creating and following sessions.' },
+    { name: 'Wallets', description: 'Asking for wallets.' },
+  ],
+  securitySchemes: {
+    identityKey: { type: 'http', scheme: 'bearer', description: 'An identity key: csi_live_… or csi_test_…' },
+  },
+  operations: OPERATIONS,
+}
+
 /** @param server where the API is reached */
 export const identityDocument = (version: string, server: string): string =>
-  openApiDocument({
-    title: 'Countersign identity API',
-    description:
-      'Verification sessions for people and businesses, and whether a wallet belongs to a verified identity. For backend ' +
-      'servers only; a browser follows a stream through a relay that adds the key.',
-    version,
-    server,
-    tags: [
-      { name: 'Sessions', description: 'Creating and following sessions.' },
-      { name: 'Wallets', description: 'Asking for wallets.' },
-    ],
-    securitySchemes: {
-      identityKey: { type: 'http', scheme: 'bearer', description: 'An identity key: csi_live_… or csi_test_…' },
-    },
-    operations: OPERATIONS,
-  })
+  openApiDocument({ ...IDENTITY_INTERFACE, version, server })

@@ -53,3 +53,6 @@ export interface DescribedInterface {
   /** Body of every error; PROBLEM unless stated. */
   readonly problem?: TSchema
 }
+
+/** An interface, wherever it is deployed. */
+export type InterfaceDescription = Omit<DescribedInterface, 'version' | 'server'>
