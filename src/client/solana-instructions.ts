@@ -3,7 +3,7 @@
 // @solana/web3.js.
 import {
   Ed25519Program,
-  PublicKey,
+  type PublicKey,
   SYSVAR_INSTRUCTIONS_PUBKEY,
   SystemProgram,
   TransactionInstruction,
@@ -11,6 +11,7 @@ import {
 import type { Attestation } from './attestation-types.ts'
 import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
+import { accountOf, publicKeyOf } from './solana-accounts.ts'
 import { type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
 import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
@@ -23,16 +24,6 @@ export interface SolanaRegistryAccounts {
   readonly attester: PublicKey
   readonly policy: PublicKey
   readonly usedUuid: PublicKey
-}
-
-const publicKeyOf = (argument: string, text: string): PublicKey => new PublicKey(decodeKey(argument, text))
-
-const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8Array)[]): PublicKey => {
-  const [address] = PublicKey.findProgramAddressSync(
-    seeds.map((seed) => (typeof seed === 'string' ? Buffer.from(seed) : seed)),
-    program,
-  )
-  return address
 }
 
 /** @throws ArgumentInvalidError */

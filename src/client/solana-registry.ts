@@ -1,0 +1,197 @@
+// What a registry program's authority, and those who own a policy, send to it. Where the public registry program has the
+// same instruction, bytes and accounts are the same; `initialize` names one account more, and policy owners and the second
+// step of a transfer are only in contracts/solana/registry. Needs @solana/web3.js.
+import { createHash } from 'node:crypto'
+import { type AccountMeta, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { decodeKey } from './base58.ts'
+import { ArgumentInvalidError } from './errors.ts'
+import { accountOf, programDataOf, publicKeyOf } from './solana-accounts.ts'
+import { uuidBytes } from './solana-fields.ts'
+
+/** As Anchor programs tell their instructions apart. */
+const discriminator = (name: string): Buffer => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
+
+const readable = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: false, isSigner: false })
+const writable = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: true, isSigner: false })
+const signing = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: false, isSigner: true })
+const paying = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: true, isSigner: true })
+const system = readable(SystemProgram.programId)
+
+/** Makes the registry of a deployed program. Its upgrade authority alone can, and becomes the registry's authority. */
+export const initializeRegistryInstruction = (registryProgram: string, authority: string): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  return new TransactionInstruction({
+    programId,
+    keys: [
+      writable(accountOf(programId, 'predicate_registry')),
+      paying(publicKeyOf('authority', authority)),
+      system,
+      readable(programDataOf(programId)),
+    ],
+    data: discriminator('initialize'),
+  })
+}
+
+const attesterInstruction = (
+  name: string,
+  registryProgram: string,
+  authority: string,
+  attester: string,
+  others: AccountMeta[],
+): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  const key = decodeKey('attester', attester)
+  return new TransactionInstruction({
+    programId,
+    keys: [
+      writable(accountOf(programId, 'predicate_registry')),
+      writable(accountOf(programId, 'attester', key)),
+      paying(publicKeyOf('authority', authority)),
+      ...others,
+    ],
+    data: Buffer.concat([discriminator(name), key]),
+  })
+}
+
+/** @throws ArgumentInvalidError */
+export const registerAttesterInstruction = (
+  registryProgram: string,
+  authority: string,
+  attester: string,
+): TransactionInstruction => attesterInstruction('register_attester', registryProgram, authority, attester, [system])
+
+/** The authority gets the rent back. @throws ArgumentInvalidError */
+export const deregisterAttesterInstruction = (
+  registryProgram: string,
+  authority: string,
+  attester: string,
+): TransactionInstruction => attesterInstruction('deregister_attester', registryProgram, authority, attester, [])
+
+/** Whose policy, and who changes it. */
+export interface SolanaPolicyChange {
+  /** The guarded program, or an account that is no program. */
+  readonly target: string
+  /** The program's upgrade authority, or the policy's owner. */
+  readonly authority: string
+}
+
+const policyText = (policy: string): Buffer => {
+  if (!/^[\x21-\x7e]{1,64}$/.test(policy)) {
+    throw new ArgumentInvalidError('policy', 'must be 1 to 64 visible ASCII characters')
+  }
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(policy.length)
+  return Buffer.concat([length, Buffer.from(policy)])
+}
+
+const policyAccounts = (programId: PublicKey, { target, authority }: SolanaPolicyChange, first: AccountMeta[]) => {
+  const key = publicKeyOf('target', target)
+  return [
+    ...first,
+    writable(accountOf(programId, 'policy', key.toBytes())),
+    readable(key),
+    readable(programDataOf(key)),
+    paying(publicKeyOf('authority', authority)),
+  ]
+}
+
+/**
+ * The first policy of a target: `policy` is the project's `verification_hash`. The target program's upgrade authority signs.
+ * @param options.targetSigns for a target that is no program: it signs too, and the authority becomes the policy's owner
+ * @throws ArgumentInvalidError
+ */
+export const setPolicyInstruction = (
+  registryProgram: string,
+  change: SolanaPolicyChange,
+  policy: string,
+  options: { readonly targetSigns?: boolean } = {},
+): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  const accounts = policyAccounts(programId, change, [writable(accountOf(programId, 'predicate_registry'))])
+  const keys = accounts.map((account, at) =>
+    at === 2 ? { ...account, isSigner: options.targetSigns === true } : account,
+  )
+  return new TransactionInstruction({
+    programId,
+    keys: [...keys, system],
+    data: Buffer.concat([discriminator('set_policy_id'), policyText(policy)]),
+  })
+}
+
+/** Another policy for a target that has one. @throws ArgumentInvalidError */
+export const updatePolicyInstruction = (
+  registryProgram: string,
+  change: SolanaPolicyChange,
+  policy: string,
+): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  return new TransactionInstruction({
+    programId,
+    keys: policyAccounts(programId, change, [writable(accountOf(programId, 'predicate_registry'))]),
+    data: Buffer.concat([discriminator('update_policy_id'), policyText(policy)]),
+  })
+}
+
+/**
+ * Hands a policy to an owner, who signs too and may change it from now on, beside the upgrade authority.
+ * @param owner null: the upgrade authority takes it back
+ * @throws ArgumentInvalidError
+ */
+export const setPolicyOwnerInstruction = (
+  registryProgram: string,
+  change: SolanaPolicyChange,
+  owner: string | null,
+): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  const keys = policyAccounts(programId, change, [readable(accountOf(programId, 'predicate_registry'))])
+  return new TransactionInstruction({
+    programId,
+    keys: [...keys, owner === null ? system : signing(publicKeyOf('owner', owner))],
+    data: discriminator('set_policy_owner'),
+  })
+}
+
+/** The first of two steps; null takes it back. @throws ArgumentInvalidError */
+export const transferAuthorityInstruction = (
+  registryProgram: string,
+  authority: string,
+  next: string | null,
+): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  return new TransactionInstruction({
+    programId,
+    keys: [writable(accountOf(programId, 'predicate_registry')), signing(publicKeyOf('authority', authority))],
+    data: Buffer.concat([
+      discriminator('transfer_authority'),
+      next === null ? Buffer.alloc(32) : decodeKey('next', next),
+    ]),
+  })
+}
+
+/** The second step, by the next authority. @throws ArgumentInvalidError */
+export const acceptAuthorityInstruction = (registryProgram: string, next: string): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  return new TransactionInstruction({
+    programId,
+    keys: [writable(accountOf(programId, 'predicate_registry')), signing(publicKeyOf('next', next))],
+    data: discriminator('accept_authority'),
+  })
+}
+
+/**
+ * Gives the rent of a spent attestation's account back to the wallet that paid it, 30 s after the attestation expired.
+ * Anyone may send it.
+ * @throws ArgumentInvalidError
+ */
+export const closeSpentUuidInstruction = (
+  registryProgram: string,
+  uuid: string,
+  payer: string,
+): TransactionInstruction => {
+  const programId = publicKeyOf('registryProgram', registryProgram)
+  return new TransactionInstruction({
+    programId,
+    keys: [writable(accountOf(programId, 'used_uuid', uuidBytes('uuid', uuid))), writable(publicKeyOf('payer', payer))],
+    data: discriminator('cleanup_expired_uuid'),
+  })
+}

@@ -1,0 +1,124 @@
+// A registry program, deployed and initialized on the local machine, a guarded program with a policy, two registered
+// attesters and a user; and attestations that our own signing makes for them.
+import { readFileSync } from 'node:fs'
+import { Keypair, type TransactionInstruction } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { type ProgramName, programFile } from '../../contracts/solana/build.ts'
+import type { Attestation } from '../../src/client/attestation-types.ts'
+import type { SolanaAttestedCall } from '../../src/client/solana-attestation.ts'
+import { solanaAttestationInstructions } from '../../src/client/solana-instructions.ts'
+import {
+  initializeRegistryInstruction,
+  registerAttesterInstruction,
+  setPolicyInstruction,
+} from '../../src/client/solana-registry.ts'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
+import { testKey } from '../signing/test-keys.ts'
+import type { Deployment } from './solana-deployment.ts'
+import { type LocalSvm, type SvmOutcome, startLocalSvm } from './svm.ts'
+
+export const START_SECONDS = 2_000_000_000
+export const POLICY = 'x-0123456789abcdef'
+const LAMPORTS = 100_000_000_000n
+
+/** Keys of tests by their number; 100 is the machine's payer. */
+export const keypair = (number: number): Keypair => Keypair.fromSeed(testKey(number))
+
+const buildMessage = createSolanaMessageBuilder()
+
+/** A signature by our own code over what our own code makes of the call. */
+export const attest = (call: Required<SolanaAttestedCall>, uuid: string, seconds: number, key: number): Attestation => {
+  const signer = createEd25519Signer(testKey(key))
+  const { verificationHash: policy, ...others } = call
+  const message = buildMessage({ ...others, uuid, policy, expirationSeconds: seconds })
+  const signature = `0x${signer.sign(message).toHex()}` as const
+  return { uuid, expiration: seconds, attester: bs58.encode(signer.publicKey), signature }
+}
+
+/** The program's own error number, or the runtime's text; null when there is none. */
+export const errorOf = ({ error }: Pick<SvmOutcome, 'error'>): number | string | null => {
+  const custom = /Custom \{ code: ([0-9]+) \}/.exec(error ?? '')
+  return custom === null ? error : Number(custom[1])
+}
+
+export const loadProgram = (name: ProgramName): Buffer => readFileSync(programFile(name))
+
+export const deploymentOf = (number: number): Deployment => ({
+  program: keypair(number),
+  buffer: keypair(number + 1),
+  authority: keypair(number + 2),
+})
+
+export interface SolanaWorld {
+  readonly svm: LocalSvm
+  readonly registry: string
+  readonly registryDeployment: Deployment
+  /** The guarded program: the vault, whose upgrade authority has set its policy. */
+  readonly target: string
+  readonly targetDeployment: Deployment
+  readonly user: Keypair
+  /** Numbers of the registered attesters' keys. */
+  readonly attesters: readonly [number, number]
+  /** Runs, and throws when it fails. */
+  must(instruction: TransactionInstruction, ...signers: readonly Keypair[]): SvmOutcome
+  /** A new uuid each time, the same in every run. */
+  nextUuid(): string
+  call(changes?: Partial<SolanaAttestedCall>): Required<SolanaAttestedCall>
+  /** The signature check and the validation. */
+  instructions(call: SolanaAttestedCall, attestation: Attestation): [TransactionInstruction, TransactionInstruction]
+  /** Both, signed by the user. */
+  spend(call: SolanaAttestedCall, attestation: Attestation): SvmOutcome
+}
+
+export const createSolanaWorld = (): SolanaWorld => {
+  const svm = startLocalSvm()
+  svm.setSeconds(BigInt(START_SECONDS))
+  const registryDeployment = deploymentOf(110)
+  const targetDeployment = deploymentOf(120)
+  const user = keypair(130)
+  for (const { publicKey } of [user, registryDeployment.authority, targetDeployment.authority]) {
+    svm.give(publicKey, LAMPORTS)
+  }
+  svm.addProgram(registryDeployment.program.publicKey, loadProgram('registry'), registryDeployment.authority.publicKey)
+  svm.addProgram(targetDeployment.program.publicKey, loadProgram('vault'), targetDeployment.authority.publicKey)
+  const registry = registryDeployment.program.publicKey.toBase58()
+  const target = targetDeployment.program.publicKey.toBase58()
+  const authority = registryDeployment.authority.publicKey.toBase58()
+  let uuids = 0
+
+  const must = (instruction: TransactionInstruction, ...signers: readonly Keypair[]): SvmOutcome => {
+    const outcome = svm.run([instruction], signers)
+    if (outcome.error !== null) throw new Error(outcome.error)
+    return outcome
+  }
+  must(initializeRegistryInstruction(registry, authority), registryDeployment.authority)
+  const attesters = [140, 141] as const
+  for (const number of attesters) {
+    const attester = keypair(number).publicKey.toBase58()
+    must(registerAttesterInstruction(registry, authority, attester), registryDeployment.authority)
+  }
+  const change = { target, authority: targetDeployment.authority.publicKey.toBase58() }
+  must(setPolicyInstruction(registry, change, POLICY), targetDeployment.authority)
+
+  return {
+    svm,
+    registry,
+    registryDeployment,
+    target,
+    targetDeployment,
+    user,
+    attesters,
+    must,
+    nextUuid: () => {
+      uuids += 1
+      return `00000000-0000-4000-8000-${uuids.toString(16).padStart(12, '0')}`
+    },
+    call: (changes) => {
+      const from = user.publicKey.toBase58()
+      return { from, to: target, verificationHash: POLICY, data: '0x0700', lamports: 5n, ...changes }
+    },
+    instructions: (call, attestation) => solanaAttestationInstructions(registry, call, attestation),
+    spend: (call, attestation) => svm.run(solanaAttestationInstructions(registry, call, attestation), [user]),
+  }
+}
