@@ -1,10 +1,9 @@
 // `bun contracts/gas.ts`: what each guarded call costs, as the Markdown table of docs/contracts.md; with --write it is put there,
 // between its two markers. A local node with fixed time, uuids and keys, so that the same sources give the same numbers.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { encodeFunctionData, type Hex } from 'viem'
 import { encodeInternal, statementArgument, taskMessage, testAttester } from '../test/chain/attesting.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../test/chain/local-chain.ts'
+import { numberTable, showTable } from './page-table.ts'
 
 const CHAIN_ID = 8453
 const START_SECONDS = 2_000_000_000
@@ -123,32 +122,11 @@ export const gasTable = async (): Promise<string> => {
   const chain = await startLocalChain(CHAIN_ID)
   try {
     const measured = await measure(chain)
-    const titles = ['Call', 'Gas', 'Public contract']
     const rows = measured.map(({ name, gas }) => [name, digits(gas), digits(PUBLIC_CONTRACT_GAS[name])])
-    const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
-    const line = (cells: readonly string[]): string =>
-      `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join(' | ')} |\n`
-    const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
-    return [titles, rule, ...rows].map(line).join('')
+    return numberTable(['Call', 'Gas', 'Public contract'], rows)
   } finally {
     await chain.stop()
   }
 }
 
-export const PAGE_PATH = join(import.meta.dir, '..', 'docs', 'contracts.md')
-
-/** What stands between the markers of docs/contracts.md, and what is around it. */
-export const splitPage = (text: string): readonly [before: string, table: string, after: string] => {
-  const parts = /^([\s\S]*<!-- gas: begin -->\n\n)([\s\S]*?)(\n<!-- gas: end -->[\s\S]*)$/.exec(text)
-  if (parts === null) throw new Error('docs/contracts.md has no gas markers')
-  return [parts[1]!, parts[2]!, parts[3]!]
-}
-
-if (import.meta.main) {
-  const table = await gasTable()
-  process.stdout.write(table)
-  if (process.argv.includes('--write')) {
-    const [before, , after] = splitPage(readFileSync(PAGE_PATH, 'utf8'))
-    writeFileSync(PAGE_PATH, before + table + after)
-  }
-}
+if (import.meta.main) showTable('gas', await gasTable())

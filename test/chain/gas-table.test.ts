@@ -1,12 +1,19 @@
-// The gas table of docs/contracts.md is what the contracts cost now: measured again, and compared digit by digit.
+// The tables of docs/contracts.md are what the contracts and programs cost now: measured again, and compared digit by digit.
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { gasTable, PAGE_PATH, splitPage } from '../../contracts/gas.ts'
+import { gasTable } from '../../contracts/gas.ts'
+import { tableOnPage } from '../../contracts/page-table.ts'
+import { solanaCostTable } from '../../contracts/solana/costs.ts'
 import { describeOnChain } from './anvil.ts'
+import { describeOnSvm } from './svm.ts'
 
 describeOnChain('the gas table of docs/contracts.md', () => {
   test('is what bun contracts/gas.ts --write puts there', async () => {
-    const [, table] = splitPage(readFileSync(PAGE_PATH, 'utf8'))
-    expect(await gasTable()).toBe(table)
+    expect(await gasTable()).toBe(tableOnPage('gas'))
+  })
+})
+
+describeOnSvm('the Solana table of docs/contracts.md', () => {
+  test('is what bun contracts/solana/costs.ts --write puts there', () => {
+    expect(solanaCostTable()).toBe(tableOnPage('solana costs'))
   })
 })

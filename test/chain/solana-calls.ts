@@ -1,21 +1,24 @@
-// Solana attestations of the running service in the Ed25519 program, and every way to change one field of them.
+// Solana attestations of the running service in the Ed25519 program and in the registry program, and every way to change
+// one field of them.
 import { createHash } from 'node:crypto'
+import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Attestation } from '../../src/client/attestation-types.ts'
 import { type SolanaAttestedCall, solanaMessage } from '../../src/client/solana-attestation.ts'
-import { ed25519Instruction } from '../../src/client/solana-instructions.ts'
+import { ed25519Instruction, validateAttestationInstruction } from '../../src/client/solana-instructions.ts'
+import { registerAttesterInstruction, setPolicyInstruction } from '../../src/client/solana-registry.ts'
 import type { RunningService } from '../service/start-service.ts'
 import { flipBit } from './attesting.ts'
-import type { LocalSvm } from './svm.ts'
+import { createSolanaWorld, errorOf, loadProgram, type SolanaWorld } from './solana-world.ts'
 
-/** The Ed25519 program's errors: 0 is not a public key, 2 is not its signature. */
-const REFUSED = /InstructionError \{ index: 0, error: InstructionErrorCustom \{ code: [02] \} \}/
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+const addressOf = (text: string): string => bs58.encode(hashOf(text))
 
-const addressOf = (text: string): string => bs58.encode(createHash('sha256').update(text).digest())
+const walletOf = (n: number): Keypair => Keypair.fromSeed(hashOf(`countersign test wallet ${n}`))
 
 /** The n-th call: wallets, lamports and call data changing. */
 const solanaCall = ({ quickstart }: RunningService, n: number): Required<SolanaAttestedCall> => ({
-  from: addressOf(`countersign test wallet ${n}`),
+  from: walletOf(n).publicKey.toBase58(),
   to: quickstart['DEMO_PROGRAM'] ?? '',
   verificationHash: quickstart['VERIFICATION_HASH'] ?? '',
   data: `0x${createHash('sha512')
@@ -33,40 +36,82 @@ const attest = async (service: RunningService, call: Required<SolanaAttestedCall
   return (JSON.parse(text) as { attestation: Attestation }).attestation
 }
 
+/** A registry that knows the service's attester, and the demo program with the demo project's policy. */
+export const createServiceWorld = ({ quickstart }: RunningService): SolanaWorld => {
+  const world = createSolanaWorld()
+  const { svm, registry, registryDeployment, targetDeployment } = world
+  const { authority } = registryDeployment
+  const upgrader = targetDeployment.authority
+  const attester = quickstart['SOLANA_ATTESTER'] ?? ''
+  world.must(registerAttesterInstruction(registry, authority.publicKey.toBase58(), attester), authority)
+  const target = quickstart['DEMO_PROGRAM'] ?? ''
+  svm.addProgram(new PublicKey(target), loadProgram('vault'), upgrader.publicKey)
+  const change = { target, authority: upgrader.publicKey.toBase58() }
+  world.must(setPolicyInstruction(registry, change, quickstart['VERIFICATION_HASH'] ?? ''), upgrader)
+  return world
+}
+
+/** The Ed25519 program's errors: 0 is not a public key, 2 is not its signature. */
+const BY_ED25519 = [0, 2]
+/** The registry's: not this signature, not this attester, expired, already spent, another target's policy. */
+const BY_REGISTRY = [6011, 6012, 6016, 6018, 6022]
+
 /**
- * The n-th attestation: asked of the service, each change of one field tried, then accepted. Resolves to the number of
- * changes that the Ed25519 program refused.
+ * The n-th attestation: asked of the service, each change of one field tried, then accepted once. Resolves to the number of
+ * transactions that were refused.
  * @throws Error naming what was not as it should be.
  */
-export const exerciseSolanaAttestation = async (service: RunningService, svm: LocalSvm, n: number): Promise<number> => {
+export const exerciseSolanaAttestation = async (
+  service: RunningService,
+  { svm, registry }: SolanaWorld,
+  n: number,
+): Promise<number> => {
   const call = solanaCall(service, n)
   const attestation = await attest(service, call)
-  const send = (
-    calls: Partial<SolanaAttestedCall>,
-    attestations: Partial<Attestation>,
-    prefix?: string,
-  ): string | null => {
+  const wallet = walletOf(n)
+  const other = walletOf(-1)
+  for (const { publicKey } of [wallet, other]) svm.give(publicKey, 10_000_000n)
+  svm.setSeconds(BigInt(attestation.expiration))
+
+  const send = (...instructions: TransactionInstruction[]) => errorOf(svm.run(instructions, [wallet, other]))
+  const check = (calls: Partial<SolanaAttestedCall>, attestations: Partial<Attestation>, prefix?: string) => {
     const changed = { ...attestation, ...attestations }
-    return svm.send(ed25519Instruction(changed, solanaMessage({ ...call, ...calls }, changed, prefix)))
+    return ed25519Instruction(changed, solanaMessage({ ...call, ...calls }, changed, prefix))
   }
-  const signature = flipBit(attestation.signature as `0x${string}`, n % 64)
-  const outcomes: Readonly<Record<string, string | null>> = {
-    from: send({ from: call.to }, {}),
-    to: send({ to: call.from }, {}),
-    policy: send({ verificationHash: `${call.verificationHash}0` }, {}),
-    data: send({ data: `${call.data}00` }, {}),
-    lamports: send({ lamports: call.lamports + 1n }, {}),
-    uuid: send({}, { uuid: crypto.randomUUID() }),
-    expiration: send({}, { expiration: attestation.expiration + 1 }),
-    attester: send({}, { attester: addressOf(`countersign test attester ${n}`) }),
-    signature: send({}, { signature }),
-    prefix: send({}, {}, 'another_prefix'),
+  const validate = (calls: Partial<SolanaAttestedCall>, attestations: Partial<Attestation>) =>
+    validateAttestationInstruction(registry, { ...call, ...calls }, { ...attestation, ...attestations })
+  type Change = readonly [field: string, calls: Partial<SolanaAttestedCall>, attestations: Partial<Attestation>]
+  const changes: readonly Change[] = [
+    ['from', { from: other.publicKey.toBase58() }, {}],
+    ['to', { to: call.from }, {}],
+    ['data', { data: `${call.data}00` }, {}],
+    ['lamports', { lamports: call.lamports + 1n }, {}],
+    ['uuid', {}, { uuid: crypto.randomUUID() }],
+    ['expiration', {}, { expiration: attestation.expiration + 1 }],
+    ['attester', {}, { attester: addressOf(`countersign test attester ${n}`) }],
+    ['signature', {}, { signature: flipBit(attestation.signature as `0x${string}`, n % 64) }],
+  ]
+  let refused = 0
+  const expectRefused = (what: string, outcome: number | string | null, reasons: readonly number[]): void => {
+    if (outcome === null) throw new Error(`attestation ${n}: accepted with ${what}`)
+    if (typeof outcome !== 'number' || !reasons.includes(outcome)) {
+      throw new Error(`attestation ${n} with ${what} failed otherwise: ${outcome}`)
+    }
+    refused += 1
   }
-  for (const [field, outcome] of Object.entries(outcomes)) {
-    if (outcome === null) throw new Error(`attestation ${n}: accepted with another ${field}`)
-    if (!REFUSED.test(outcome)) throw new Error(`attestation ${n} with another ${field} failed otherwise: ${outcome}`)
+  for (const [field, calls, attestations] of changes) {
+    expectRefused(`another ${field}, checked`, send(check(calls, attestations)), BY_ED25519)
+    expectRefused(`another ${field}`, send(check({}, {}), validate(calls, attestations)), BY_REGISTRY)
   }
-  const accepted = send({}, {})
+  const policy = { verificationHash: `${call.verificationHash}0` }
+  expectRefused('another policy', send(check(policy, {})), BY_ED25519)
+  expectRefused('another prefix', send(check({}, {}, 'another_prefix')), BY_ED25519)
+  expectRefused('no signature check', send(validate({}, {})), BY_REGISTRY)
+  svm.setSeconds(BigInt(attestation.expiration + 31))
+  expectRefused('its time over', send(check({}, {}), validate({}, {})), BY_REGISTRY)
+  svm.setSeconds(BigInt(attestation.expiration))
+  const accepted = send(check({}, {}), validate({}, {}))
   if (accepted !== null) throw new Error(`attestation ${n} was refused: ${accepted}`)
-  return Object.keys(outcomes).length
+  expectRefused('its uuid spent', send(check({}, {}), validate({}, {})), BY_REGISTRY)
+  return refused
 }

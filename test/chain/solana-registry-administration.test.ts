@@ -1,5 +1,5 @@
 // Who may change what the registry program knows: its authority, its attesters, the policies of targets. And that the
-// service reads what the program wrote.
+// service reads what the program wrote (threats row 40).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
@@ -131,6 +131,10 @@ describeOnSvm('the administration of the registry program', () => {
       expect(run(replace(register(authority), 1, other), authority)).toBe(WRONG_ADDRESS)
       expect(run(replace(deregister(authority), 1, other), authority)).toBe(6001)
       expect(run(replace(register(authority), 3, new PublicKey(world.target)), authority)).toBe(3008)
+      // A policy account, too, has a key where an attester's has its own.
+      const named = deregisterAttesterInstruction(world.registry, textOf(authority), world.target)
+      const policy = accountOf(new PublicKey(world.registry), 'policy', new PublicKey(world.target).toBytes())
+      expect(run(replace(named, 1, policy), authority)).toBe(6001)
     })
 
     test('of another registry program are none here', () => {

@@ -1,5 +1,5 @@
 // What an attacker can give the registry program beside a true attestation: other instructions in front of it, other
-// accounts in its places, data that is cut or goes on. None of it is accepted (threats row 7).
+// accounts in its places, data that is cut or goes on. None of it is accepted (threats row 39).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
@@ -12,10 +12,13 @@ import {
 } from '@solana/web3.js'
 import fc from 'fast-check'
 import type { Attestation } from '../../src/client/attestation-types.ts'
+import { accountOf } from '../../src/client/solana-accounts.ts'
 import { solanaMessage } from '../../src/client/solana-attestation.ts'
 import { validateAttestationInstruction } from '../../src/client/solana-instructions.ts'
+import { setPolicyInstruction } from '../../src/client/solana-registry.ts'
 import { testKey } from '../signing/test-keys.ts'
-import { attest, createSolanaWorld, errorOf, keypair, type SolanaWorld, START_SECONDS } from './solana-world.ts'
+import { acceptingProgram } from './accepting-program.ts'
+import { attest, createSolanaWorld, errorOf, keypair, POLICY, type SolanaWorld, START_SECONDS } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 const LATER = START_SECONDS + 300
@@ -173,13 +176,19 @@ describeOnSvm('an attacker of the registry program', () => {
     })
 
     test('checks a longer message that begins like the statement', () => {
-      const { attestation, call, validation } = fresh()
-      const longer = Buffer.concat([solanaMessage(call, attestation), Buffer.from([0])])
-      const signed = Ed25519Program.createInstructionWithPrivateKey({
-        privateKey: keypair(140).secretKey,
-        message: longer,
-      })
-      expect(run(signed, validation)).toBe(NOT_THIS_SIGNATURE)
+      const { attestation, call } = fresh()
+      const message = Buffer.concat([solanaMessage(call, attestation), Buffer.from([0])])
+      const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(140).secretKey, message })
+      const signature = `0x${check.data.subarray(48, 112).toString('hex')}` as const
+      const [, validation] = world.instructions(call, { ...attestation, signature })
+      expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
+    })
+
+    test('has it made by a program that checks nothing', () => {
+      const accepting = keypair(180).publicKey
+      world.svm.addProgram(accepting, acceptingProgram(), accepting)
+      const { check, validation } = fresh()
+      expect(run(new TransactionInstruction({ ...check, programId: accepting }), validation)).toBe(NOT_THIS_SIGNATURE)
     })
 
     test('gives the check an account', () => {
@@ -223,11 +232,17 @@ describeOnSvm('an attacker of the registry program', () => {
         validateAttestationInstruction(world.registry, world.call(), attester),
         'attester',
       )
+      // The same policy, of an account that is no program.
+      const elsewhere = { target: keypair(181).publicKey.toBase58(), authority: world.user.publicKey.toBase58() }
+      const set = setPolicyInstruction(world.registry, elsewhere, POLICY, { targetSigns: true })
+      world.must(set, keypair(181), world.user)
+      const otherPolicy = accountOf(new PublicKey(world.registry), 'policy', keypair(181).publicKey.toBytes())
       const swapped = (place: Place, pubkey: PublicKey) => run(check, swap(validation, place, pubkey))
       expect({
         policyAsRegistry: swapped('registry', addressAt(validation, 'policy')),
         registryAsAttester: swapped('attester', addressAt(validation, 'registry')),
         attesterAsPolicy: swapped('policy', addressAt(validation, 'attester')),
+        otherPolicy: swapped('policy', otherPolicy),
         otherAttester: swapped('attester', otherAttester),
         otherUuid: swapped('usedUuid', addressAt(other, 'usedUuid')),
         emptyUuid: swapped('usedUuid', Keypair.generate().publicKey),
@@ -238,6 +253,7 @@ describeOnSvm('an attacker of the registry program', () => {
         policyAsRegistry: 6005,
         registryAsAttester: 6012,
         attesterAsPolicy: 6022,
+        otherPolicy: 6027,
         otherAttester: 6012,
         otherUuid: WRONG_ADDRESS,
         emptyUuid: WRONG_ADDRESS,

@@ -40,9 +40,7 @@ export interface SvmOutcome {
 export interface LocalSvm {
   /** Pays for every transaction. */
   readonly payer: Keypair
-  /** Runs one transaction of these instructions. Null when it succeeded, otherwise the machine's error. */
-  send(...instructions: readonly TransactionInstruction[]): string | null
-  /** The same with signers beside the payer; those whom no instruction wants do not sign. */
+  /** Runs one transaction of these instructions. Signers beside the payer whom no instruction wants do not sign. */
   run(instructions: readonly TransactionInstruction[], signers?: readonly Keypair[]): SvmOutcome
   account(address: PublicKey): SvmAccount | null
   /** Puts an account there that no transaction made. */
@@ -85,7 +83,6 @@ export const startLocalSvm = (): LocalSvm => {
   }
   return {
     payer,
-    send: (...instructions) => run(instructions).error,
     run,
     account: (address) => svm.getAccount(address),
     setAccount: (address, account) => svm.setAccount(address, { ...account, rentEpoch: 0 }),
