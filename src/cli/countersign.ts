@@ -50,6 +50,7 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   migrate     copy a database into another, SQLite or PostgreSQL
   audit       show who changed what, and verify that record
   doctor      check who can read the secrets, the configured chains, their registries and our attesters there
+  solana      say what to run so that a Solana cluster has a registry of your own
   sbom        print the software bill of materials (CycloneDX)
   settings    list every setting of the service with its default
 
@@ -307,6 +308,12 @@ const runVerb = async (
         output,
         openStore: open,
         openTarget: (named) => shipTargetOf(config, named),
+      })
+    case 'solana':
+      return (await import('./solana.ts')).runSolana(commandArguments, {
+        output,
+        openStore: open,
+        settings: config.chainSettings.get('solana'),
       })
     case 'doctor':
       return (await import('./doctor.ts')).runDoctor(commandArguments, {

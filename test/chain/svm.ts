@@ -42,6 +42,9 @@ export interface LocalSvm {
   readonly payer: Keypair
   /** Runs one transaction of these instructions. Signers beside the payer whom no instruction wants do not sign. */
   run(instructions: readonly TransactionInstruction[], signers?: readonly Keypair[]): SvmOutcome
+  /** Runs a transaction that somebody else made and signed, over this block hash. */
+  runSigned(transaction: Transaction): SvmOutcome
+  latestBlockhash(): string
   account(address: PublicKey): SvmAccount | null
   /** Puts an account there that no transaction made. */
   setAccount(address: PublicKey, account: SvmAccount): void
@@ -61,15 +64,7 @@ export const startLocalSvm = (): LocalSvm => {
   const svm = new LiteSVM()
   const payer = Keypair.fromSeed(testKey(100))
   svm.airdrop(payer.publicKey, 1_000_000_000_000n)
-  const run: LocalSvm['run'] = (instructions, signers = []) => {
-    const transaction = new Transaction()
-    transaction.recentBlockhash = svm.latestBlockhash()
-    transaction.feePayer = payer.publicKey
-    transaction.add(...instructions)
-    const wanted = new Set(
-      instructions.flatMap(({ keys }) => keys.flatMap((key) => (key.isSigner ? [key.pubkey.toBase58()] : []))),
-    )
-    transaction.sign(payer, ...signers.filter(({ publicKey }) => wanted.has(publicKey.toBase58())))
+  const runSigned: LocalSvm['runSigned'] = (transaction) => {
     const outcome = svm.sendTransaction(transaction)
     // The next transaction may be the same one: with the same block hash it would be refused as a duplicate.
     svm.expireBlockhash()
@@ -81,9 +76,22 @@ export const startLocalSvm = (): LocalSvm => {
       returned: meta.returnData().data(),
     }
   }
+  const run: LocalSvm['run'] = (instructions, signers = []) => {
+    const transaction = new Transaction()
+    transaction.recentBlockhash = svm.latestBlockhash()
+    transaction.feePayer = payer.publicKey
+    transaction.add(...instructions)
+    const wanted = new Set(
+      instructions.flatMap(({ keys }) => keys.flatMap((key) => (key.isSigner ? [key.pubkey.toBase58()] : []))),
+    )
+    transaction.sign(payer, ...signers.filter(({ publicKey }) => wanted.has(publicKey.toBase58())))
+    return runSigned(transaction)
+  }
   return {
     payer,
     run,
+    runSigned,
+    latestBlockhash: () => svm.latestBlockhash(),
     account: (address) => svm.getAccount(address),
     setAccount: (address, account) => svm.setAccount(address, { ...account, rentEpoch: 0 }),
     give: (address, lamports) => void svm.airdrop(address, lamports),

@@ -26,8 +26,8 @@ export const spawnExample = (name: string, environment: Environment): Bun.Subpro
   })
 
 /** What an example that ends by itself printed. @throws Error when it failed */
-export const runExample = async (name: string, environment: Environment): Promise<string> => {
-  const { code, stdout, stderr } = await runToEnd(['bun', `docs/examples/${name}`], environment)
+export const runExample = async (name: string, environment: Environment, ...words: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await runToEnd(['bun', `docs/examples/${name}`, ...words], environment)
   if (code !== 0) throw new Error(`${name} ended with ${code}\n${stdout}\n${stderr}`)
   return stdout
 }
