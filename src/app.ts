@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { ATTESTATION_PATHS } from './attestation/paths.ts'
 import { type AttestationEndpoints, attestationNativeRoutes, attestationRoutes } from './attestation/routes.ts'
 import type { CountersignError, ErrorCode } from './domain/errors.ts'
-import { type ListenAddress, type ListenerTls, listenUrl } from './http/listen-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './http/listen-address.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
 import { toProblem } from './http/problem.ts'
 import { routerPath } from './http/public-route.ts'
@@ -38,9 +38,6 @@ export interface AppOptions {
   /** Told of every answer given here, which no route counts. Must not throw. */
   readonly recordRefusal: (status: number, code: ErrorCode) => void
 }
-
-/** Above every limit of a route, so that it is the route that refuses a body, with a problem of ours. */
-const BODY_MAX_BYTES = 1_073_741_824
 
 export interface App {
   readonly url: string
@@ -106,10 +103,7 @@ export const startApp = (options: AppOptions): App => {
     serve: {
       idleTimeout: options.idleTimeoutSeconds,
       reusePort: options.shared,
-      ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-      maxRequestBodySize: BODY_MAX_BYTES,
-      // What escapes the router would otherwise be answered by a page that shows source code.
-      development: false,
+      ...serverOptions(tls),
       error: (error) => refuse(error, requestIds(null)),
       // Bun finds the routes by the path that was sent. The rest would go to Elysia, which takes the path from the URL at a
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.

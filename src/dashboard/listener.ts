@@ -2,7 +2,7 @@
 // so that it can be kept off the networks that the other listeners are on.
 import { ADMIN_PREFIX, type AdminApi } from '../admin/admin-api.ts'
 import type { ClientAddress } from '../http/client-address.ts'
-import { type ListenAddress, type ListenerTls, listenUrl } from '../http/listen-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from '../http/listen-address.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
 import { problemResponse } from '../http/response.ts'
@@ -35,8 +35,6 @@ export interface DashboardListener {
 
 /** Seconds that a connection may be quiet: longer than a request's deadline. */
 const IDLE_SECONDS = 150
-/** The largest list file; what is smaller by nature is refused sooner. */
-const BODY_MAX_BYTES = 314_572_800
 
 export const startDashboardListener = (options: DashboardListenerOptions): DashboardListener => {
   const { listen, tls, publicUrl, api, reference, pages, requestIds, clientAddress, report } = options
@@ -54,9 +52,7 @@ export const startDashboardListener = (options: DashboardListenerOptions): Dashb
     port: listen.port,
     reusePort: false,
     idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: BODY_MAX_BYTES,
-    ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-    development: false,
+    ...serverOptions(tls),
     fetch: async (request, self) => {
       try {
         const path = requestPath(request.url)

@@ -1,5 +1,5 @@
 // A listener for `/metrics` alone, so that monitoring reaches it and nothing else, and whoever calls the API does not.
-import { type ListenAddress, type ListenerTls, listenUrl } from './listen-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './listen-address.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { requestPath } from './request-path.ts'
 import { problemResponse } from './response.ts'
@@ -35,9 +35,7 @@ export const startMetricsListener = ({
     hostname: listen.hostname,
     port: listen.port,
     reusePort: false,
-    maxRequestBodySize: 0,
-    ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-    development: false,
+    ...serverOptions(tls),
     fetch: async (request) => {
       try {
         if (requestPath(request.url) !== '/metrics') throw new RouteNotFoundError()

@@ -1,7 +1,7 @@
 // The verification page's own listener: the page, its files, its API, and nothing else. A link that a person follows is
 // exchanged before the page loads, so that its token is in no page's address and reaches no script.
 import { randomBytes } from 'node:crypto'
-import { type ListenAddress, type ListenerTls, listenUrl } from '../http/listen-address.ts'
+import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from '../http/listen-address.ts'
 import { ASSET_PATH, assetResponse, type PageAssets } from '../http/page-assets.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import { requestPath } from '../http/request-path.ts'
@@ -35,8 +35,6 @@ export interface PortalListener {
 
 /** Seconds that a connection may be quiet: a phone on a bad line, between two packets of a photograph. */
 const IDLE_SECONDS = 60
-/** A document and a little more: what is larger never reaches a handler. */
-const BODY_MAX_BYTES = 11 * 1024 * 1024
 const NONCE_BYTES = 18
 const LINK = '/v/'
 const SESSION_PAGE = /^\/s\/[0-9a-f-]{36}$/
@@ -109,9 +107,7 @@ export const startPortalListener = (options: PortalListenerOptions): PortalListe
     port: listen.port,
     reusePort: false,
     idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: BODY_MAX_BYTES,
-    ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-    development: false,
+    ...serverOptions(tls),
     fetch: async (request, self) => {
       try {
         const response = await answer(request)
