@@ -1,28 +1,144 @@
-// What the README and the pages beside it show is what a reader gets: every `curl` and `countersign` line of their shell
-// blocks is run as written, against the real service, in the order of the pages. Lines that install, clone or start are
-// covered elsewhere.
+// What the pages print is what a reader gets. The `curl` and `countersign` lines of shell blocks are run as written against
+// one real service, in the order of the pages; a `countersign` line elsewhere names a verb and options that its help has;
+// every other command stands in a list here with the test that runs it or the reason why none does.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runToEnd } from './service/run-to-end.ts'
+import { Glob } from 'bun'
+import manifest from '../package.json'
+import { cleanEnvironment, runCountersign, runToEnd } from './service/run-to-end.ts'
 import { type RunningService, startService } from './service/start-service.ts'
 
 const ROOT = join(import.meta.dir, '..')
-const PAGES = [
+const COUNTERSIGN = /^(?:bun run )?countersign (?=[a-z-])/
+
+/** Pages whose shell blocks are run, in this order. */
+const RUN = [
   'README.md',
   'docs/attestation-api.md',
   'docs/policies.md',
   'docs/identity.md',
   'docs/operations.md',
   'docs/administration.md',
+  'docs/many-machines.md',
+  'SECURITY.md',
 ]
-const text = PAGES.map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n')
+const PAGES = [
+  ...new Set([
+    ...RUN,
+    ...['*.md', 'docs/**/*.md', 'deploy/**/*.md'].flatMap((pages) =>
+      [...new Glob(pages).scanSync({ cwd: ROOT })].sort(),
+    ),
+    ...['docs/examples/deploy-and-use.ts', 'docs/examples/gate-swap.ts', 'docs/examples/sse-relay.ts'],
+    'src/client/README.md',
+  ]),
+].filter((page) => page !== 'CHANGELOG.md')
 
-/** The commands of all ```sh blocks, continuation lines joined. */
-const commands = [...text.matchAll(/```sh\n([\s\S]*?)```/g)]
-  .flatMap((match) => (match[1] ?? '').replaceAll(/\\\n\s*/g, ' ').split('\n'))
-  .map((line) => line.replace(/\s+#.*$/, '').trim())
-  .filter((line) => /^(curl|bun run countersign) /.test(line))
+/** Not run from here: a test file that runs it, or why none does. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'git clone <this repository> countersign && cd countersign': 'the address is the reader’s',
+  'bun start': 'test/service/lifecycle.test.ts',
+  'bun start --help': 'test/service/lifecycle.test.ts',
+  'bun start --processes 4': 'test/service/processes.test.ts',
+  'bun start --config docs/examples/screener.yaml': 'test/facts/screener-stub.test.ts',
+  'bun run countersign screener-stub': 'test/facts/screener-stub.test.ts',
+  'npx -y bun@1.4.4 start': 'the test of npx below runs a command of the same kind',
+  'npx -y bun@1.4.4 …': 'the test of npx below runs one',
+  'bun …': 'stands for the others',
+  '. ./data/quickstart.env': 'the commands get its variables',
+  'bun run countersign policy activate ID --revision 4 --override-second-person --reason "Ada and Bob are on a plane"':
+    'test/cli/second-person.test.ts',
+  'bun run countersign migrate --from sqlite:data/countersign.db --to file:/run/secrets/store':
+    'test/cli/migrate.test.ts',
+  'sudo systemd-run --pipe --wait --uid=countersign --property=EnvironmentFile=/etc/countersign/environment --working-directory=/opt/countersign bun run countersign keys list':
+    'needs systemd',
+  'docker compose exec node1 bun run countersign keys list': 'needs Docker',
+  'kubectl exec -it countersign-0 -- bun run countersign keys list': 'needs Kubernetes',
+  'kubectl create secret generic countersign --from-file=store --from-file=passphrase --from-file=evidence-key':
+    'needs Kubernetes',
+  'systemctl reload': 'needs systemd; test/service/processes.test.ts sends the SIGHUP that it stands for',
+  'kill -HUP': 'test/service/processes.test.ts',
+  'chown 1000 store passphrase evidence-key': 'needs another user’s rights',
+  'chmod 600': 'needs no program of ours',
+  'curl -N': 'an option, not a command',
+  'bun install': 'package.json runs it before every test run',
+  'bun run test': 'runs this test',
+  'bun run check': 'every commit runs it',
+  'bun run format': 'changes the tree',
+  'bun run test:mutate': 'takes hours; test/mutate/places.test.ts holds its list',
+  'bun run bench': 'takes minutes; test/bench/options.test.ts',
+  'bun run bench --json > result.json': 'takes minutes; test/bench/options.test.ts',
+  'bun run bench --only soak': 'takes an hour; test/bench/options.test.ts',
+  'bun bench/speed-page.ts result.json': 'test/bench/speed-page.test.ts',
+  'bun docs/generate-tables.ts --write': 'test/papers.test.ts',
+  'bun contracts/gas.ts': 'test/chain/gas-table.test.ts',
+  'bun contracts/gas.ts --write': 'test/chain/gas-table.test.ts',
+  'bun contracts/build.ts': 'test/chain/contract-sources.test.ts',
+  'bun src/client/build.ts': 'test/client/package.test.ts',
+  'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
+}
+/** Commands that are a kind of their own, and why none of them is run. */
+const KINDS: ReadonlyArray<readonly [kind: RegExp, reason: string]> = [
+  [/^bun test\/long\/[a-z-]+\.ts/, 'takes minutes'],
+  [
+    /^(?:mkdir|openssl|printf|for|ln|done)\b/,
+    'deploy/README.md: test/cluster/proxies.test.ts runs the block as a whole',
+  ],
+  [/bun docs\/examples\//, 'test/examples and test/identity/relay.test.ts run the files'],
+]
+
+const PROGRAMS =
+  /^(?:[A-Z_]+=\S+ )*(?:\.|bun|bash|cat|chmod|chown|countersign|cp|curl|docker|for|git|helm|kill|kubectl|ln|mkdir|node|npm|npx|openssl|printf|psql|rm|sh|sudo|systemctl|tar) \S/
+
+interface Printed {
+  readonly page: string
+  readonly command: string
+  /** A line of a shell block. */
+  readonly inBlock: boolean
+}
+
+/** Continuation lines joined, comments and what a page says beside a command taken off. */
+const linesOf = (block: string): readonly string[] =>
+  block
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .map((line) => line.replace(/\s+#.*$/, '').trim())
+    .filter((line) => PROGRAMS.test(line))
+
+const printed: readonly Printed[] = PAGES.flatMap((page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8')
+  if (page.endsWith('.ts')) {
+    const comments = text.matchAll(/^\/\/ {3}(?:.* )?((?:[A-Z_]+=\S+ )*bun docs\/\S+)/gm)
+    return [...comments].map(([, command = '']) => ({ page, command, inBlock: false }))
+  }
+  const blocks = [...text.matchAll(/^```(sh|text)\n([\s\S]*?)^```/gm)].flatMap(([, kind, block = '']) =>
+    linesOf(block).map((line) => ({
+      page,
+      command: kind === 'text' ? line.replace(/ {3,}.*$/, '') : line,
+      inBlock: kind === 'sh',
+    })),
+  )
+  const spans = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)]
+    .map(([, command = '']) => command)
+    .filter((command) => PROGRAMS.test(command))
+  return [...blocks, ...spans.map((command) => ({ page, command, inBlock: false }))]
+})
+
+const commands = RUN.flatMap((page) =>
+  printed.filter((line) => line.page === page && line.inBlock && /^(?:curl|bun run countersign) /.test(line.command)),
+).map(({ command }) => command)
+const others = [...new Set(printed.map(({ command }) => command))].filter((command) => !commands.includes(command))
+const listed = (command: string): boolean => command in ELSEWHERE || KINDS.some(([kind]) => kind.test(command))
+/** Named in a sentence: the verb and the options are held, not what they do. */
+const mentioned = others.filter((command) => !listed(command) && COUNTERSIGN.test(command))
+
+/** Takes the place of folders that the pages name. */
+const folder = mkdtempSync(join(tmpdir(), 'countersign-documentation-'))
+const here = (command: string): string =>
+  command
+    .replaceAll(/(?<=[ :])\/(share|backups|srv)\//g, `${folder}/$1/`)
+    .replace(/> (\S+)$/, `> ${folder}/$1 && cat ${folder}/$1`)
 
 let service: RunningService
 
@@ -31,17 +147,34 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.stop()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('the commands of the documentation', () => {
   test('are found', () => {
     expect(commands.filter((line) => line.startsWith('curl')).length).toBeGreaterThanOrEqual(3)
-    expect(commands.filter((line) => line.startsWith('bun run countersign')).length).toBeGreaterThanOrEqual(8)
+    expect(commands.filter((line) => line.startsWith('bun run countersign')).length).toBeGreaterThanOrEqual(50)
+    expect(mentioned.length).toBeGreaterThanOrEqual(15)
+  })
+
+  test('are run here, name what the help has, or stand in the list with a reason', () => {
+    expect(others.filter((command) => !listed(command) && !mentioned.includes(command))).toEqual([])
+  })
+
+  test('that are listed are still printed, and the tests and files that are named are there', () => {
+    const all = new Set(printed.map(({ command }) => command))
+    expect(Object.keys(ELSEWHERE).filter((command) => !all.has(command))).toEqual([])
+    const reasons = [...Object.values(ELSEWHERE), ...KINDS.map(([, reason]) => reason)]
+    const files = [...reasons, ...all].flatMap((text) => text.match(/\b(?:[a-z-]+\/)+[a-z-]+(?:\.test)?\.ts\b/g) ?? [])
+    expect(files.length).toBeGreaterThan(20)
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+    const scripts = [...all].flatMap((command) => /^bun run ([a-z:]+)/.exec(command)?.[1] ?? [])
+    expect(scripts.filter((script) => !(script in manifest.scripts))).toEqual([])
   })
 
   for (const [index, command] of commands.entries()) {
     test(`${index + 1}: ${command.slice(0, 100)}`, async () => {
-      const { code, stdout, stderr } = await runToEnd(['bash', '-c', command], {
+      const { code, stdout, stderr } = await runToEnd(['bash', '-c', here(command)], {
         ...service.quickstart,
         COUNTERSIGN_DATA_DIR: service.dataDirectory,
       })
@@ -54,4 +187,61 @@ describe('the commands of the documentation', () => {
       expect(stdout).not.toContain('problem:')
     })
   }
+})
+
+describe('a command in a sentence names a verb and options that its help has', () => {
+  const verbs = new Map<string, string[]>()
+  for (const command of mentioned) {
+    const words = command.replace(COUNTERSIGN, '').split(' ')
+    const verb = words[0] ?? ''
+    verbs.set(verb, [...(verbs.get(verb) ?? []), command])
+  }
+  const usage = runCountersign({}, '--help')
+
+  test.each([...verbs])('%s', async (verb, mentions) => {
+    const { code, stdout } = await runCountersign({}, verb, '--help')
+    expect(code).toBe(0)
+    const help = `${stdout}${(await usage).stdout}`
+    for (const command of mentions) {
+      const [, second = '', ...rest] = command.replace(COUNTERSIGN, '').split(' ')
+      const actions = /^[a-z][a-z|-]*$/.test(second) ? second.split('|') : []
+      const missing = [
+        ...actions.filter((action) => !new RegExp(`(?:^|[ |])${action}\\b`, 'm').test(help)),
+        ...[second, ...rest].filter((word) => word.startsWith('--') && !help.includes(word)),
+      ]
+      expect({ command, missing }).toEqual({ command, missing: [] })
+    }
+  })
+})
+
+const NPX_MISSING = Bun.which('npx') === null || Bun.which('node') === null
+/** Node, npm and what a shell needs, and no Bun. */
+test.skipIf(NPX_MISSING)('with Node only, npx brings the Bun that the project names', async () => {
+  const version = /npx -y (bun@\S+)/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1] ?? ''
+  expect(version).toBe(manifest.packageManager)
+  const programs = join(folder, 'programs')
+  rmSync(programs, { recursive: true, force: true })
+  await Bun.$`mkdir -p ${programs}`.quiet()
+  for (const name of ['node', 'npm', 'npx', 'sh', 'env', 'uname'])
+    symlinkSync(Bun.which(name) ?? name, join(programs, name))
+  const environment = { ...cleanEnvironment(), PATH: programs }
+  const run = (...words: readonly string[]) => {
+    const { exitCode, stdout, stderr } = Bun.spawnSync([join(programs, 'npx'), '-y', version, ...words], {
+      cwd: ROOT,
+      env: environment,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
+  }
+  const first = run('--version')
+  // npm says so when it reaches no registry and has not fetched Bun before.
+  if (/E(?:NOTFOUND|AI_AGAIN|CONNREFUSED|TIMEDOUT|NETUNREACH)/.test(first.stderr)) {
+    process.stderr.write('npx reaches no registry: its commands are not run\n')
+    return
+  }
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining(version.slice('bun@'.length)) })
+  const help = run('run', 'countersign', 'keys', '--help')
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('issue --org') })
 })
