@@ -95,6 +95,10 @@ describe('a backup under load', () => {
         'settings.json',
       ].sort(),
     )
+    const modes = (readdirSync(backup, { recursive: true }) as string[]).map(
+      (name) => statSync(join(backup, name)).mode,
+    )
+    expect(modes.filter((mode) => (mode & 0o077) !== 0)).toEqual([])
     const { files, store } = JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8'))
     expect(store).toBe('sqlite')
     expect(files.length).toBeGreaterThan(5)
@@ -183,6 +187,27 @@ describe('a restore', () => {
     cpSync(backup, copy, { recursive: true })
     return copy
   }
+
+  test('that fails half-way leaves nothing, and nor does a backup', async () => {
+    const parent = newFolder()
+    const used = join(parent, 'used.db')
+    cpSync(join(backup, 'countersign.db'), used)
+    const restored = await runCountersign(
+      { COUNTERSIGN_STORE: `sqlite:${used}` },
+      ...['restore', '--from', backup, '--data-dir', join(parent, 'data')],
+    )
+    expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
+    expect(readdirSync(parent).filter((name) => !name.startsWith('used.db'))).toEqual([])
+
+    const broken = join(parent, 'used.db-broken')
+    writeFileSync(broken, 'no database')
+    const backedUp = await runCountersign(
+      { COUNTERSIGN_STORE: `sqlite:${broken}`, COUNTERSIGN_DATA_DIR: service.dataDirectory },
+      ...['backup', '--to', join(parent, 'backup')],
+    )
+    expect(backedUp.code).toBe(1)
+    expect(readdirSync(parent).filter((name) => !name.startsWith('used.db'))).toEqual([])
+  }, 60_000)
 
   test('refuses a folder that holds anything, and leaves it alone', async () => {
     const folder = newFolder()

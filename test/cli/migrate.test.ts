@@ -50,6 +50,9 @@ describe('migrate', () => {
     const again = await migrate('--from', `sqlite:${database()}`, '--to', to)
     expect(again).toMatchObject({ code: 1 })
     expect(again.stderr).toContain(`was moved to the store ${join(folder, 'copy.db')}`)
+    // The folder remembers, before the database is looked at.
+    const unsaid = await runCommand(join(folder, 'data'), 'keys', 'list')
+    expect(unsaid.stderr).toContain('set COUNTERSIGN_STORE')
     const taken = await migrate('--take-back', `sqlite:${database()}`)
     expect(taken).toMatchObject({ code: 0 })
     expect(await migrate('--take-back', `sqlite:${database()}`)).toMatchObject({ code: 1 })

@@ -260,6 +260,25 @@ describe('a target that fails', () => {
     expect(await shipper.pass()).toMatchObject({ complete: true, bytesUnshipped: 0 })
   })
 
+  test('a share that comes back empty after a failure is filled again, closed segments too', async () => {
+    const root = temporaryDirectory()
+    const shipper = shipperOf(createFolderTarget(root))
+    append(0, 30)
+    expect(await shipper.pass()).toMatchObject({ complete: true })
+    const shipped = (readdirSync(root, { recursive: true }) as string[]).sort()
+    expect(shipped.filter((name) => name.endsWith('.sha256')).length).toBeGreaterThan(1)
+    rmSync(root, { recursive: true })
+    writeFileSync(root, '')
+    append(30, 31)
+    expect(await shipper.pass()).toMatchObject({ complete: false })
+    rmSync(root)
+    mkdirSync(root)
+    expect(await shipper.pass()).toMatchObject({ complete: true, bytesUnshipped: 0 })
+    const again = new Set(readdirSync(root, { recursive: true }) as string[])
+    expect(shipped.filter((name) => name.endsWith('.ndjson') && !again.has(name))).toEqual([])
+    expect((await verifyNodes(createFolderTarget(root))).ok).toBe(true)
+  })
+
   test('that damages what it is given is found out, where its own hash tells it', async () => {
     const place = folderPlace()
     append(0, 2)

@@ -100,6 +100,47 @@ describeStores((openTemporaryStore, dialect) => {
       expect(seen.map(({ subjectId }) => subjectId)).toContain(late.id)
     })
 
+    test('reads again when it was woken while it read', async () => {
+      await feed.stop()
+      const reading = Promise.withResolvers<void>()
+      const release = Promise.withResolvers<void>()
+      let holds = true
+      let wake = (): void => undefined
+      const database = observed(temporary.store.database)
+      feed = createChangeFeed(
+        {
+          ...database,
+          watchChanges: (woken) => {
+            wake = woken
+            return { listening: () => true, stop: async () => undefined }
+          },
+          query: async (sql, parameters) => {
+            const rows = await database.query(sql, parameters)
+            if (holds && sql.includes('FROM changes')) {
+              reading.resolve()
+              await release.promise
+            }
+            return rows as never
+          },
+        },
+        {
+          ...{ clock: temporary.clock, intervalMs: 60_000, watchedIntervalMs: 60_000 },
+          ...{ onChange: (change) => seen.push(change), onResync: () => resyncs++ },
+        },
+      )
+      holds = false
+      await feed.start()
+      holds = true
+      await create('first')
+      wake()
+      await reading.promise
+      const late = await create('late')
+      wake()
+      holds = false
+      release.resolve()
+      await until(() => seen.some(({ subjectId }) => subjectId === late.id))
+    })
+
     test('tells what was committed after its start, in order, in this process too', async () => {
       await create('before')
       await feed.start()

@@ -206,6 +206,37 @@ describe('a search', () => {
     expect(index.count(filter).exact).toBe(false)
   })
 
+  test('whose last page is full says that nothing follows', () => {
+    const records = Array.from({ length: 10 }, (_, n) => decisionRecord(n, { organization: ALPHA, at: FIRST_MS + n }))
+    write('w00', records)
+    takeIn()
+    const page = index.search({ organizationId: ALPHA }, null, 10)
+    expect([page.decisions.length, page.next, page.complete]).toEqual([10, null, true])
+  })
+
+  test('that stops shows nothing that a generation it has not read may come before', () => {
+    const at = (n: number): number => FIRST_MS + (n < 50 ? 0 : 250) + (n % 50) * 10
+    const records = Array.from({ length: 100 }, (_, n) => decisionRecord(n, { organization: ALPHA, at: at(n) }))
+    write('w00', records.slice(0, 50))
+    write('w00', records.slice(50))
+    takeIn()
+    index.close()
+    let looks = 0
+    index = createDecisionIndex({
+      ...{ directory: logOf(), path: indexPath(), generationRows: 50 },
+      // The budget is used up once the newer generation is read.
+      monotonicMs: () => (looks++ < 2 ? 0 : 60_000),
+    })
+    const page = index.search({ organizationId: ALPHA }, null, 500)
+    expect(page.complete).toBe(false)
+    const oldest = Math.min(...page.decisions.map(({ record }) => record.at))
+    expect(page.decisions.length).toBeGreaterThan(0)
+    expect(oldest).toBeGreaterThan(at(49))
+    const rest = index.search({ organizationId: ALPHA }, page.next, 500)
+    const found = [...page.decisions, ...rest.decisions].map(({ record }) => record.uuid)
+    expect(found.toSorted()).toEqual(records.map(({ uuid }) => uuid).sort())
+  })
+
   test('never shows another organization’s decision, not even one whose number is the same', () => {
     write('w00', [decisionRecord(1), decisionRecord(2, { organization: BETA, from: walletOf(1) })])
     takeIn()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { systemClock } from '../../src/domain/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
-import { ConstraintViolatedError, StoreUnavailableError } from '../../src/store/errors.ts'
+import { ConstraintViolatedError, StoreUnavailableError, TransactionMisuseError } from '../../src/store/errors.ts'
 import { createSerialQueue } from '../../src/store/serial-queue.ts'
 import { openSqliteDatabase } from '../../src/store/sqlite.ts'
 import { openSqliteConnection, type SqliteConnection } from '../../src/store/sqlite-connection.ts'
@@ -256,6 +256,34 @@ describe('a group on the connection', () => {
     expect(settled.sort()).toEqual(['a StoreUnavailableError', 'b StoreUnavailableError'])
     expect(left).toBe(1)
     expect(names()).toEqual([])
+  })
+
+  test('runs no statement of work that has ended', async () => {
+    let kept: Transaction | undefined
+    await run({
+      a: async (transaction) => {
+        kept = transaction
+        return insert(transaction, 'a')
+      },
+    })
+    expect(kept).toBeDefined()
+    for (const late of [kept?.execute("DELETE FROM items WHERE name = 'a'"), kept?.query('SELECT 1')]) {
+      await expect(late).rejects.toBeInstanceOf(TransactionMisuseError)
+    }
+    expect(names()).toEqual(['a'])
+  })
+
+  test('is not begun after the deadline of its first member, which alone fails', async () => {
+    const settled: string[] = []
+    const late = { ...waiting(inserting('late'), settled, 'late'), deadlineMs: 4 }
+    const other = waiting(inserting('other'), settled, 'other')
+    const runner = createTransactionRunner({
+      ...{ writer: watched(connection), clock: { ...systemClock, monotonicMs: () => 5 }, transactionLimitMs: 10_000 },
+      ...{ retryWhileLocked: async (attempt) => attempt(), committed: () => undefined },
+    })
+    expect(await runner.run([late, other])).toEqual([other])
+    expect(settled).toEqual(['late StoreUnavailableError'])
+    expect(statements).toEqual([])
   })
 
   test('takes no further member once its work took long', async () => {

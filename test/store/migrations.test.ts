@@ -83,6 +83,18 @@ describeDatabases((dialect) => {
       expect(await refusal([first, second, third])).toContain('newer than this program')
     })
 
+    test('of several newer versions each have to say that this one works with them', async () => {
+      const older = { ...second, worksWith: 1 }
+      const third: Migration = { number: 3, name: 'third', worksWith: 2, statements: () => [] }
+      const fourth: Migration = { number: 4, name: 'fourth', worksWith: 1, statements: () => [] }
+      await migrate(database, 5, [first, older, third, fourth])
+      // The third needs the second, whatever the fourth is content with.
+      expect(await refusal([first])).toContain('newer than this program')
+      await migrate(database, 6, [first, older])
+      await database.execute('DELETE FROM schema_readers WHERE number = 3')
+      expect(await refusal([first, older])).toContain('newer than this program')
+    })
+
     test('since the first release keep the version before at work', () => {
       for (const { number, worksWith } of MIGRATIONS.slice(8)) expect(worksWith).toBeLessThan(number)
     })

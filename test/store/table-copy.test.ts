@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { systemClock } from '../../src/domain/time.ts'
-import type { Database, SqlValue } from '../../src/store/database.ts'
+import type { Database, SqlParameter, SqlValue } from '../../src/store/database.ts'
 import { StoreUnusableError } from '../../src/store/errors.ts'
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/store.ts'
@@ -77,6 +77,81 @@ describeDatabases(({ createPlace }) => {
     await migrate(database, 6)
     await (await openCopySource(origin.target)).close()
   })
+})
+
+/** A database whose statements in a transaction pass through the test first. */
+const through = (
+  database: Database,
+  before: (sql: string, parameters: readonly SqlParameter[]) => Promise<readonly SqlParameter[] | null>,
+): Database => ({
+  ...database,
+  transaction: (work, options) =>
+    database.transaction(
+      (transaction) =>
+        work({
+          ...transaction,
+          query: async <Row>(sql: string, parameters: readonly SqlParameter[] = []) =>
+            transaction.query<Row>(sql, (await before(sql, parameters)) ?? []),
+          execute: async (sql, parameters = []) => {
+            const changed = await before(sql, parameters)
+            return changed === null ? 0 : transaction.execute(sql, changed)
+          },
+        }),
+      options,
+    ),
+})
+
+test.skipIf(POSTGRES_MISSING !== null)('a source that is written to meanwhile is read as of one moment', async () => {
+  const [source, target] = [await place('PostgreSQL'), await place('SQLite')]
+  await seed(source, ['acme'])
+  const [left, right, writer] = [await open(source), await open(target), await open(source)]
+  const before = await contentsOf(left)
+  let written = false
+  const copied = await copyTables(
+    through(left, async (sql, parameters) => {
+      // Before the first rows of a table are read, and after the first statement has fixed the moment.
+      if (!written && sql.includes('FROM "organizations"')) {
+        written = true
+        await writer.execute(
+          "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('late', 'late', 'Late', 1, 0)",
+        )
+      }
+      return parameters
+    }),
+    right,
+  )
+  expect(written).toBe(true)
+  expect(copied.find(({ name }) => name === 'organizations')?.rows).toBe(1)
+  expect(await contentsOf(right)).toEqual(before)
+})
+
+test('what did not arrive as it was sent is refused, and the target stays fresh', async () => {
+  const [source, target] = [await place('SQLite'), await place('SQLite')]
+  await seed(source, ['acme'])
+  const [left, right] = [await open(source), await open(target)]
+  const before = await contentsOf(right)
+  for (const [what, change] of [
+    ['another text', (parameters) => parameters.map((value) => (value === 'acme' ? 'acne' : value))],
+    ['a row less', () => null],
+  ] as const satisfies ReadonlyArray<
+    readonly [string, (parameters: readonly SqlParameter[]) => readonly SqlParameter[] | null]
+  >) {
+    let changed = 0
+    const altering = through(right, async (sql, parameters) => {
+      if (!sql.startsWith('INSERT INTO "organizations"')) return parameters
+      changed += 1
+      return change(parameters)
+    })
+    await expect(copyTables(left, altering)).rejects.toThrow('organizations did not arrive as it was sent')
+    expect([what, changed]).toEqual([what, 1])
+    expect(await contentsOf(right)).toEqual(before)
+  }
+})
+
+test('databases whose migrations differ are refused, though their tables are alike', async () => {
+  const [left, right] = [await open(await place('SQLite')), await open(await place('SQLite'))]
+  await left.execute("UPDATE schema_migrations SET content_hash = 'another' WHERE number = 3")
+  await expect(copyTables(left, right)).rejects.toThrow('different tables')
 })
 
 const kinds: readonly Kind[] = ['SQLite', 'PostgreSQL']

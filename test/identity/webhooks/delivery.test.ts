@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SessionClosedError } from '../../../src/domain/session-errors.ts'
 import { newWebhookSecret } from '../../../src/http/webhook-signature.ts'
 import { ATTEMPTS_MAX, delayAfter } from '../../../src/identity/webhooks/deliver.ts'
+import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop.ts'
 import { evmWallet } from '../support.ts'
 import { openWebhooks, startReceiver, verifies } from './support.ts'
 
@@ -349,6 +350,26 @@ describe('sending', () => {
     await sending.close()
     expect((await listed('delivered')).length).toBe(20)
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(20)
+  })
+
+  test('counts no attempt whose message was settled elsewhere', async () => {
+    const { addEndpoint, register, store } = parts
+    await addEndpoint(demo, receiver.url)
+    await register(demo)
+    const told: unknown[] = []
+    const loopOf = (settles: boolean) =>
+      createDeliveryLoop({
+        messages: { ...store.webhookMessages, settle: async () => settles },
+        deliver: async () => ({ state: 'dead', status: 410, failure: 'gone' }),
+        onSettled: (state) => told.push(state),
+        onDead: (_message, failure) => told.push(failure),
+        onError: (error) => told.push(error),
+      })
+    expect(await loopOf(false).run()).toBe(1)
+    expect(told).toEqual([])
+    parts.clock.advance(61)
+    expect(await loopOf(true).run()).toBe(1)
+    expect(told).toEqual(['dead', 'gone'])
   })
 
   test('ends in good order: what is under way is settled, and nothing is begun', async () => {

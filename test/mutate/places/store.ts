@@ -73,7 +73,7 @@ export const store: readonly Place[] = [
   ),
   ...placesOf(
     'src/store/table-content.ts',
-    ['test/store/table-copy.test.ts'],
+    ['test/store/table-content.test.ts'],
     [
       ['a text and bytes hash alike', "typeof value === 'string' ? 't' : 'b'", "'b'"],
       ['the row at a batch’s end is read twice', 'WHERE (${listed(key)}) > (', 'WHERE (${listed(key)}) >= ('],
