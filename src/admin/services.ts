@@ -82,7 +82,7 @@ export interface Services {
     readonly newSecret: (
       organizationId: string,
       endpointId: string,
-    ) => Promise<{ readonly text: string; readonly sealed: Uint8Array }>
+    ) => Promise<{ readonly text: string; readonly sealed: Uint8Array; readonly sealedUnder: Uint8Array }>
   }
   /** Whether the configured chains and their registries are as they should be. Asks them, so it takes as long as they do. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>

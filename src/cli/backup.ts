@@ -83,6 +83,16 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(tables + suffix, { force: true })
 }
 
+/** Changes with every step of a rotation: what was copied before one and what was copied after it do not open each other. */
+const describeSecrets = (folder: DataFolder): string => {
+  const secrets = dirname(folder.passphrase)
+  const describe = (name: string): string => {
+    const { ino, mtimeMs, size } = statSync(join(secrets, name))
+    return `${name} ${ino} ${mtimeMs} ${size}`
+  }
+  return filesIn(secrets).map(describe).sort().join('\n')
+}
+
 interface Choice {
   readonly withSecrets: boolean
   readonly withDecisions: boolean
@@ -97,6 +107,7 @@ const fill = async (
   const { folder, configFile, now } = context
   const files: BackedUpFile[] = []
   const createdAt = now().toISOString()
+  const secretsBefore = describeSecrets(folder)
   const copy = async (from: string, path: string, length?: number): Promise<void> => {
     try {
       files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
@@ -133,6 +144,9 @@ const fill = async (
   const settings = `${JSON.stringify(context.describeSettings(), null, 2)}\n`
   files.push({ path: 'settings.json', ...(await writeFileHashed(join(into, 'settings.json'), settings)) })
 
+  if (describeSecrets(folder) !== secretsBefore) {
+    throw new CommandFailedError('a secret was rotated while it was copied: make the backup again afterwards')
+  }
   const manifest: BackupManifest = {
     format: BACKUP_FORMAT,
     version: VERSION,

@@ -14,8 +14,6 @@ import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
 import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
 import { explainFileProblem } from '../store/file-problem.ts'
-import { lockFolder } from '../store/folder-lock.ts'
-import { findUsers } from '../store/in-use.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import type { EvidenceParts } from '../wiring/evidence-service.ts'
@@ -91,18 +89,13 @@ const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
 }
 
 /** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
-const openExistingStore = async (
-  config: Config,
-  folder: DataFolder,
-  clock: Clock,
-  options: { readonly transactionLimitMs?: number } = {},
-): Promise<Store> => {
+const openExistingStore = async (config: Config, folder: DataFolder, clock: Clock): Promise<Store> => {
   const target = await locateStore(config, folder)
   if (!storeMayExist(target)) {
     throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
   }
   const { openStore } = await import('../store/store.ts')
-  return openStore({ target, clock, onlyExisting: true, ...options })
+  return openStore({ target, clock, onlyExisting: true })
 }
 
 const runWithStore = async (
@@ -131,25 +124,13 @@ const note = async (
   })
 }
 
-/** An organization is one transaction, however much it has. */
-const ROTATION_LIMIT_MS = 3_600_000
-
-const rotateKeyAlone = async (config: Config, folder: DataFolder, newKeyFile: string | null) => {
-  // A service keeps keys in memory, and would go on wrapping with the old ones.
-  const lock = lockFolder(folder.lock, folder.root)
+const rotateKey = async (config: Config, folder: DataFolder, clock: Clock) => {
+  const store = await openExistingStore(config, folder, clock)
   try {
-    const store = await openExistingStore(config, folder, systemClock, { transactionLimitMs: ROTATION_LIMIT_MS })
-    try {
-      // The lock is of this node's folder; other nodes keep the keys in memory as well.
-      const users = await findUsers(store.database, { wait: Bun.sleep })
-      if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
-      const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
-      return await rotateEvidenceKey({ config, folder, store, newKeyFile })
-    } finally {
-      await store.close()
-    }
+    const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
+    return await rotateEvidenceKey({ config, folder, store, wait: Bun.sleep })
   } finally {
-    lock.release()
+    await store.close()
   }
 }
 
@@ -220,7 +201,7 @@ const runVerb = async (
       return (await import('./evidence.ts')).runEvidence(commandArguments, {
         output,
         open: openAll,
-        rotateKey: (newKeyFile) => rotateKeyAlone(config, folder, newKeyFile),
+        rotateKey: () => rotateKey(config, folder, clock),
         user,
       })
     case 'webhook':

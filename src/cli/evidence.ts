@@ -26,18 +26,20 @@ const USAGE = `Usage: countersign evidence show SESSION [--by NAME] [--org NAME]
        countersign evidence reads SESSION [--org NAME]
        countersign evidence erase SESSION [--by NAME] [--org NAME]
        countersign evidence retention [--completed DAYS] [--rejected DAYS] [--abandoned DAYS] [--org NAME]
-       countersign evidence rotate-key [--to FILE]
+       countersign evidence rotate-key
 
 show and save are recorded with the name of who read. erase destroys the keys of all that the session's person handed in, for
-good. A document is a stranger's file: open it in a program that runs nothing. rotate-key makes a new key for the whole
-deployment and wraps all others anew, while the service is stopped; interrupted, it goes on where it was.
+good. A document is a stranger's file: open it in a program that runs nothing.
+
+rotate-key wraps the keys of all documents and all webhook secrets by another key while the service runs. The next key is read
+from the file of the present one with .next at its end, made where it is missing, and takes that file's place at the end. On
+several machines put the same FILE.next beside it on each first. Interrupted, run it again.
 
   --out FILE           Where the document is written; it must not exist
   --by NAME            Who reads or erases (default: the user that runs the command)
   --completed DAYS     Keep evidence so long after a session was completed (default 1826)
   --rejected DAYS      The same for rejected ones (default 365)
   --abandoned DAYS     After the last step in a session that was never handed in (default 30)
-  --to FILE            Where the new key is or shall be made; for a key that is not in the data folder
   --org NAME           Organization, by name or id (default demo)
   --json               Print JSON
   --help               Print this
@@ -48,8 +50,7 @@ Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 export interface EvidenceCommandInput {
   readonly output: CommandOutput
   readonly open: Open
-  /** See evidence-key.ts. Refuses while a service runs. */
-  readonly rotateKey: (newKeyFile: string | null) => Promise<EvidenceKeyRotation>
+  readonly rotateKey: () => Promise<EvidenceKeyRotation>
   /** Name of the user who runs the command. */
   readonly user: string
 }
@@ -224,14 +225,15 @@ const rotateKey = async (
   { output, rotateKey: rotate }: EvidenceCommandInput,
   command: ParsedCommand,
 ): Promise<void> => {
-  const rotated = await rotate(command.text('to') ?? null)
+  const rotated = await rotate()
   if (command.flag('json')) {
     output.stdout(`${JSON.stringify(rotated)}\n`)
     return
   }
-  const { organizations, secrets, keyFile, settingToChange } = rotated
-  output.stdout(`wrapped anew: ${secrets} keys and secrets of ${organizations} organizations; the key is ${keyFile}\n`)
-  if (settingToChange !== null) output.stdout(`before the next start, change ${settingToChange} to it\n`)
+  const { organizations, secrets, unreadable, file, inPlace } = rotated
+  output.stdout(`wrapped anew: ${secrets} keys and secrets of ${organizations} organizations; the key is in ${file}\n`)
+  if (unreadable > 0) output.stdout(`${unreadable} keys and secrets can't be opened, and could not be before\n`)
+  if (!inPlace) output.stdout(`put its content in the place of ${file.replace(/\.next$/, '')} before you remove it\n`)
 }
 
 const VERBS: Verbs<(context: Context) => Promise<void>> = {
@@ -256,7 +258,6 @@ export const runEvidence = (commandArguments: readonly string[], input: Evidence
         completed: text,
         rejected: text,
         abandoned: text,
-        to: text,
         json: flag,
         help: { ...flag, short: 'h' },
       },

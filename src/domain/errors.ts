@@ -123,6 +123,14 @@ export class DependencyUnavailableError extends CountersignError {
   }
 }
 
+/** What an organization's key sealed can't be stored: the key was exchanged meanwhile (503; sealed again, it can). */
+export class OrganizationKeyExchangedError extends CountersignError {
+  override readonly name = 'OrganizationKeyExchangedError'
+  constructor() {
+    super('OVERLOADED', 'the organization’s key was exchanged this moment; try again', { retryAfterSeconds: 1 })
+  }
+}
+
 /** A full queue fails at once (invariant 8). */
 export class QueueFullError extends CountersignError {
   override readonly name = 'QueueFullError'

@@ -6,7 +6,7 @@ import { SettingInvalidError } from '../config/settings.ts'
 import { keyFingerprint } from '../identity/evidence/organization-keys.ts'
 import type { Store } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
-import { makeKeyFile, readKey, readKeyFile, readKeyFileIfThere } from './key-file.ts'
+import { makeKeyFile, readKey, readKeyFile, readKeysInUse } from './key-file.ts'
 
 /** Name of the deployment's value that says that a key was made, and which. */
 export const ACCOUNT_KEY_CLAIM = 'account_key_fingerprint'
@@ -32,9 +32,6 @@ const loadKey = async (
   return readKeyFile(path, ACCOUNT_KEY)
 }
 
-/** Where the next key is during a rotation. */
-export const nextAccountKeyPath = (path: string): string => `${path}.next`
-
 /** Null where the key is in a variable. */
 export const accountKeyPath = (
   { accountKey }: Pick<Config, 'accountKey'>,
@@ -55,11 +52,7 @@ export const readAccountKeys = (
 ): readonly [Uint8Array, ...Uint8Array[]] => {
   const { accountKey } = config
   if (accountKey?.source === 'environment') return [readKey(accountKey, ACCOUNT_KEY)]
-  const path = accountKey?.path ?? folder.accountKey
-  // Before the other: at its end a rotation puts this one in that one's place.
-  const newer = readKeyFileIfThere(nextAccountKeyPath(path), ACCOUNT_KEY)
-  const current = readKeyFile(path, ACCOUNT_KEY)
-  return newer === null ? [current] : [newer, current]
+  return readKeysInUse(accountKey?.path ?? folder.accountKey, ACCOUNT_KEY)
 }
 
 /** 32 bytes. @throws SettingInvalidError */

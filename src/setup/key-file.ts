@@ -75,9 +75,20 @@ export const readKeyFile = (path: string, what: string): Uint8Array => {
   return parseKey(text, path)
 }
 
-/** Null where there is no such file. @throws SettingInvalidError when it holds no key */
-export const readKeyFileIfThere = (path: string, what: string): Uint8Array | null =>
-  existsSync(path) ? readKeyFile(path, what) : null
+/** Where the next key is during a rotation. */
+export const nextKeyPath = (path: string): string => `${path}.next`
+
+/**
+ * The keys in use now, the newest first: two during a rotation.
+ * @throws SettingInvalidError when a key can't be read or is none
+ */
+export const readKeysInUse = (path: string, what: string): readonly [Uint8Array, ...Uint8Array[]] => {
+  // Before the other: at its end a rotation puts this one in that one's place.
+  const next = nextKeyPath(path)
+  const newer = existsSync(next) ? readKeyFile(next, what) : null
+  const current = readKeyFile(path, what)
+  return newer === null ? [current] : [newer, current]
+}
 
 /** Of a setting. @throws SettingInvalidError when it can't be read or is none */
 export const readKey = (source: SecretSource, what: string): Uint8Array =>

@@ -1,6 +1,7 @@
 // One row of evidence: how it is read, written and erased. Erasing keeps the row, which history and readings name, and
 // destroys what opens its file.
 import type { SqlParameter, Transaction } from './database.ts'
+import { requireKeyInUse } from './organization-keys.ts'
 
 /** The kind of the row that holds a session's fields. */
 export const FIELDS_KIND = 'fields'
@@ -18,6 +19,11 @@ export interface EvidenceRecord {
   readonly sealedName: Uint8Array | null
   /** Names of the filled fields. */
   readonly fieldNames: readonly string[]
+}
+
+export interface NewEvidenceRecord extends EvidenceRecord {
+  /** The organization's wrapped key that sealed `wrappedKey`. */
+  readonly sealedUnder: Uint8Array
 }
 
 export interface EvidenceTarget {
@@ -67,12 +73,14 @@ export const eraseEvidence = async (
     [nowSeconds, organizationId, sessionId, ...also.parameters],
   )
 
-export const insertEvidence = (
+/** @throws OrganizationKeyExchangedError */
+export const insertEvidence = async (
   transaction: Transaction,
   { organizationId, sessionId }: EvidenceTarget,
-  record: EvidenceRecord,
-): Promise<number> =>
-  transaction.execute(
+  record: NewEvidenceRecord,
+): Promise<void> => {
+  await requireKeyInUse(transaction, organizationId, record.sealedUnder)
+  await transaction.execute(
     `INSERT INTO session_evidence (organization_id, session_id, ${EVIDENCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       organizationId,
@@ -88,3 +96,4 @@ export const insertEvidence = (
       record.fieldNames.join(','),
     ],
   )
+}

@@ -13,6 +13,7 @@ import {
   eraseEvidence,
   FIELDS_KIND,
   insertEvidence,
+  type NewEvidenceRecord,
   OF_SESSION,
   toRecord,
 } from './evidence-rows.ts'
@@ -104,11 +105,11 @@ export const createEvidenceTable = (scope: TableScope) => {
 
     /**
      * Puts the fields in place of `replacedId`, which must be the ones that are there (null: none): false when someone
-     * else was faster. @throws SessionClosedError
+     * else was faster. @throws SessionClosedError, OrganizationKeyExchangedError
      */
     replaceFields: (
       target: EvidenceTarget,
-      record: EvidenceRecord,
+      record: NewEvidenceRecord,
       replacedId: string | null,
       actor: string,
     ): Promise<EvidenceChange | false | null> =>
@@ -137,10 +138,10 @@ export const createEvidenceTable = (scope: TableScope) => {
         return { state, obsoleteFiles: replaced.map((row) => row.storage_name) }
       }),
 
-    /** False when the session has as many of the kind as it may. @throws SessionClosedError */
+    /** False when the session has as many of the kind as it may. @throws SessionClosedError, OrganizationKeyExchangedError */
     addDocument: (
       target: EvidenceTarget,
-      record: EvidenceRecord,
+      record: NewEvidenceRecord,
       maximum: number,
       actor: string,
     ): Promise<EvidenceChange | false | null> =>

@@ -1,4 +1,5 @@
-// Exchanging an organization's key: the row of the key and every row that it wraps something in, in one transaction.
+// Exchanging organizations' keys and what they wrap, while others read and write the same rows: each exchange names the bytes
+// that it replaces.
 import type { Transaction } from './database.ts'
 import type { WrappedOrganizationKey } from './organization-keys.ts'
 import type { TableScope } from './table-scope.ts'
@@ -8,84 +9,89 @@ export type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
 
-type Reseal = (secret: WrappedSecret) => Uint8Array
+/** Rows a transaction: others wait no longer than for these. */
+const BATCH = 200
+/** A wrapped key of 32 bytes: nonce, ciphertext, tag. With the one before it, it is longer. */
+const ONE_KEY_BYTES = 60
+const WEBHOOK_COLUMNS = ['sealed_secret', 'previous_sealed_secret'] as const
 
-const BATCH = 500
-
-const exchangeEvidence = async (transaction: Transaction, organizationId: string, reseal: Reseal): Promise<number> => {
-  let count = 0
-  for (let after = ''; ; ) {
-    const rows = await transaction.query<{ id: string; session_id: string; wrapped_key: Uint8Array }>(
-      `SELECT id, session_id, wrapped_key FROM session_evidence
-       WHERE id > ? AND organization_id = ? AND wrapped_key IS NOT NULL ORDER BY id LIMIT ${BATCH}`,
-      [after, organizationId],
+const exchangeSecret = async (
+  transaction: Transaction,
+  organizationId: string,
+  secret: WrappedSecret,
+  replacement: Uint8Array,
+): Promise<void> => {
+  if (secret.kind === 'evidence') {
+    await transaction.execute(
+      'UPDATE session_evidence SET wrapped_key = ? WHERE organization_id = ? AND id = ? AND wrapped_key = ?',
+      [replacement, organizationId, secret.evidenceId, secret.sealed],
     )
-    for (const { id, session_id: sessionId, wrapped_key: sealed } of rows) {
-      await transaction.execute('UPDATE session_evidence SET wrapped_key = ? WHERE organization_id = ? AND id = ?', [
-        reseal({ kind: 'evidence', sessionId, evidenceId: id, sealed }),
-        organizationId,
-        id,
-      ])
-      after = id
-      count += 1
-    }
-    if (rows.length < BATCH) return count
+    return
   }
-}
-
-const exchangeWebhooks = async (transaction: Transaction, organizationId: string, reseal: Reseal): Promise<number> => {
-  let count = 0
-  for (const column of ['sealed_secret', 'previous_sealed_secret'] as const) {
-    // A removed endpoint has an empty secret.
-    const rows = await transaction.query<{ id: string; sealed: Uint8Array }>(
-      `SELECT id, ${column} AS sealed FROM webhook_endpoints WHERE organization_id = ? AND length(${column}) > 0`,
-      [organizationId],
+  for (const column of WEBHOOK_COLUMNS) {
+    await transaction.execute(
+      `UPDATE webhook_endpoints SET ${column} = ? WHERE organization_id = ? AND id = ? AND ${column} = ?`,
+      [replacement, organizationId, secret.endpointId, secret.sealed],
     )
-    for (const { id, sealed } of rows) {
-      await transaction.execute(`UPDATE webhook_endpoints SET ${column} = ? WHERE organization_id = ? AND id = ?`, [
-        reseal({ kind: 'webhook', endpointId: id, sealed }),
-        organizationId,
-        id,
-      ])
-      count += 1
-    }
   }
-  return count
 }
 
 export const createKeyRotation = (scope: TableScope) => ({
-  /** Organizations whose key is wrapped by the deployment key with this fingerprint. The deployment's own administration. */
-  organizationsOf: async (wrappedBy: string): Promise<readonly string[]> =>
+  /** Organizations whose key is wrapped by another deployment key, or that have two. The deployment's own administration. */
+  organizationsToRotate: async (wrappedBy: string): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ organization_id: string }>(
-        'SELECT organization_id FROM organization_keys WHERE wrapped_by = ? ORDER BY organization_id',
+        `SELECT organization_id FROM organization_keys WHERE wrapped_by <> ? OR length(wrapped_key) > ${ONE_KEY_BYTES}
+         ORDER BY organization_id`,
         [wrappedBy],
       )
     ).map((row) => row.organization_id),
 
-  /**
-   * Exchanges the organization's key and all that it wraps, or nothing. Answers how many secrets were wrapped anew; null
-   * when the organization's key is not wrapped by `wrappedBy` any more.
-   */
-  exchange: (
+  /** False when it is not the key that is there. */
+  exchangeKey: (organizationId: string, old: Uint8Array, { wrappedKey, wrappedBy }: WrappedOrganizationKey) =>
+    scope.write(
+      async (transaction) =>
+        (await transaction.execute(
+          'UPDATE organization_keys SET wrapped_key = ?, wrapped_by = ? WHERE organization_id = ? AND wrapped_key = ?',
+          [wrappedKey, wrappedBy, organizationId, old],
+        )) === 1,
+    ),
+
+  /** All that an organization's key wraps, a batch at a time. */
+  async *secretBatches(organizationId: string): AsyncGenerator<readonly WrappedSecret[]> {
+    for (const column of WEBHOOK_COLUMNS) {
+      // A removed endpoint has an empty secret.
+      const rows = await scope.statements.query<{ id: string; sealed: Uint8Array }>(
+        `SELECT id, ${column} AS sealed FROM webhook_endpoints WHERE organization_id = ? AND length(${column}) > 0`,
+        [organizationId],
+      )
+      yield rows.map(({ id, sealed }) => ({ kind: 'webhook', endpointId: id, sealed }))
+    }
+    for (let after = ''; ; ) {
+      const rows = await scope.statements.query<{ id: string; session_id: string; sealed: Uint8Array }>(
+        `SELECT id, session_id, wrapped_key AS sealed FROM session_evidence
+         WHERE id > ? AND organization_id = ? AND wrapped_key IS NOT NULL ORDER BY id LIMIT ${BATCH}`,
+        [after, organizationId],
+      )
+      yield rows.map(({ id, session_id, sealed }) => ({
+        kind: 'evidence',
+        sessionId: session_id,
+        evidenceId: id,
+        sealed,
+      }))
+      if (rows.length < BATCH) return
+      after = rows.at(-1)?.id ?? ''
+    }
+  },
+
+  /** Each whose sealed bytes are still the old ones; the others have changed meanwhile. */
+  exchangeSecrets: (
     organizationId: string,
-    wrappedBy: string,
-    begin: (old: WrappedOrganizationKey) => { readonly replacement: WrappedOrganizationKey; readonly reseal: Reseal },
-  ): Promise<number | null> =>
+    exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],
+  ): Promise<void> =>
     scope.write(async (transaction) => {
-      const [row] = await transaction.query<{ wrapped_key: Uint8Array }>(
-        `UPDATE organization_keys SET wrapped_by = wrapped_by WHERE organization_id = ? AND wrapped_by = ?
-         RETURNING wrapped_key`,
-        [organizationId, wrappedBy],
-      )
-      if (row === undefined) return null
-      const { replacement, reseal } = begin({ wrappedKey: row.wrapped_key, wrappedBy })
-      const evidence = await exchangeEvidence(transaction, organizationId, reseal)
-      const webhooks = await exchangeWebhooks(transaction, organizationId, reseal)
-      await transaction.execute(
-        'UPDATE organization_keys SET wrapped_key = ?, wrapped_by = ? WHERE organization_id = ?',
-        [replacement.wrappedKey, replacement.wrappedBy, organizationId],
-      )
-      return evidence + webhooks
+      for (const { secret, replacement } of exchanges) {
+        await exchangeSecret(transaction, organizationId, secret, replacement)
+      }
     }),
 })

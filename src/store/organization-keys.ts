@@ -1,7 +1,13 @@
 // Each organization's key, wrapped by the deployment's, which is not stored here.
+import { OrganizationKeyExchangedError } from '../domain/errors.ts'
+import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
+/** Name of the deployment's value that says which of its keys new organizations' keys are wrapped by. */
+export const EVIDENCE_KEY_CLAIM = 'evidence_key_fingerprint'
+
 export interface WrappedOrganizationKey {
+  /** One key, or two while they are exchanged. */
   readonly wrappedKey: Uint8Array
   /** Fingerprint of the key that wrapped it. */
   readonly wrappedBy: string
@@ -16,15 +22,45 @@ const toKey = (row: KeyRow): WrappedOrganizationKey => ({ wrappedKey: row.wrappe
 
 const FIND = 'SELECT wrapped_key, wrapped_by FROM organization_keys WHERE organization_id = ?'
 
+/**
+ * For whoever stores what the organization's key has sealed, inside that transaction: a secret under a key that was exchanged
+ * meanwhile would be lost with that key.
+ * @throws OrganizationKeyExchangedError
+ */
+export const requireKeyInUse = async (
+  transaction: Transaction,
+  organizationId: string,
+  sealedUnder: Uint8Array,
+): Promise<void> => {
+  // Written as it is, which locks the row until the transaction ends.
+  const found = await transaction.execute(
+    'UPDATE organization_keys SET wrapped_by = wrapped_by WHERE organization_id = ? AND wrapped_key = ?',
+    [organizationId, sealedUnder],
+  )
+  if (found === 0) throw new OrganizationKeyExchangedError()
+}
+
 export const createOrganizationKeyTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<WrappedOrganizationKey | null> => {
     const [row] = await scope.statements.query<KeyRow>(FIND, [organizationId])
     return row === undefined ? null : toKey(row)
   },
 
-  /** Keeps the one that is there, if another was faster; answers the one that counts. */
-  add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey> =>
+  /** See requireKeyInUse. */
+  requireInUse: (organizationId: string, sealedUnder: Uint8Array): Promise<void> =>
+    scope.write((transaction) => requireKeyInUse(transaction, organizationId, sealedUnder)),
+
+  /**
+   * Keeps the one that is there, if another was faster; answers the one that counts. Null when new keys are to be wrapped by
+   * another of the deployment's keys.
+   */
+  add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null> =>
     scope.write(async (transaction) => {
+      const [claim] = await transaction.query<{ value: string }>(
+        'UPDATE deployment SET value = value WHERE name = ? RETURNING value',
+        [EVIDENCE_KEY_CLAIM],
+      )
+      if (claim !== undefined && claim.value !== key.wrappedBy) return null
       await transaction.execute(
         `INSERT INTO organization_keys (organization_id, wrapped_key, wrapped_by, created_at_seconds)
          VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,

@@ -7,9 +7,9 @@ import { totpContext } from '../admin/accounts/sign-in.ts'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { keyFingerprint } from '../identity/evidence/organization-keys.ts'
-import { ACCOUNT_KEY, ACCOUNT_KEY_CLAIM, accountKeyPath, nextAccountKeyPath } from '../setup/account-key.ts'
+import { ACCOUNT_KEY, ACCOUNT_KEY_CLAIM, accountKeyPath } from '../setup/account-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
-import { makeKeyFile, readKeyFile, syncFolder, takePlace } from '../setup/key-file.ts'
+import { makeKeyFile, nextKeyPath, readKeyFile, syncFolder, takePlace } from '../setup/key-file.ts'
 import type { Store } from '../store/store.ts'
 
 export interface AccountKeyRotation {
@@ -41,7 +41,7 @@ export const rotateAccountKey = async (input: {
       `${name} can't be changed while the service runs: put the key into a file, set ${name}_FILE and restart`,
     )
   }
-  const next = nextAccountKeyPath(path)
+  const next = nextKeyPath(path)
   const oldKey = readKeyFile(path, ACCOUNT_KEY)
   if (!existsSync(next)) {
     makeKeyFile(next)

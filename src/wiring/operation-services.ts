@@ -75,7 +75,7 @@ export const createOperationServices = ({
         const keys = await organizationKeys()
         return {
           text: formatWebhookSecret(secret),
-          sealed: await keys.seal(organizationId, 'webhook secret', endpointId, secret),
+          ...(await keys.seal(organizationId, 'webhook secret', endpointId, secret)),
         }
       },
     },

@@ -259,7 +259,7 @@ describe('what a command leaves', () => {
 
   test('is nothing for what changes nothing or has an entry of its own', () => {
     expect(isNoted('attester', ['rotate-passphrase'])).toBe(true)
-    expect(isNoted('evidence', ['--to', 'file', 'rotate-key'])).toBe(true)
+    expect(isNoted('evidence', ['--json', 'rotate-key'])).toBe(true)
     for (const words of [['list'], ['rotate-passphrase', '--help'], [], ['constructor']])
       expect(isNoted('attester', words)).toBe(false)
     // Operations have entries of their own.

@@ -15,6 +15,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runBackup } from '../../src/cli/backup.ts'
+import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { runCountersign, runToEnd } from '../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../support/postgres.ts'
@@ -109,6 +111,29 @@ describe('a backup under load', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('"command.backup"')
     expect(stdout).not.toContain(backupFolder)
+  })
+
+  test('is not made of secrets from before and after a rotation', async () => {
+    const to = join(newFolder(), 'mixed')
+    const folder = dataFolderAt(service.dataDirectory)
+    const next = `${folder.evidenceKey}.next`
+    let said = ''
+    const code = await runBackup(['--to', to], {
+      folder,
+      output: { stdout: () => undefined, stderr: (text) => (said += text) },
+      locateStore: async () => ({ kind: 'sqlite', path: folder.database }),
+      describeSettings: () => {
+        // The last thing that is copied: a rotation has begun by then.
+        writeFileSync(next, 'ab'.repeat(32), { mode: 0o600 })
+        return {}
+      },
+      configFile: null,
+      note: async () => undefined,
+      now: () => new Date(),
+    })
+    rmSync(next)
+    expect([code, said]).toEqual([1, 'a secret was rotated while it was copied: make the backup again afterwards\n'])
+    expect(existsSync(to)).toBe(false)
   })
 
   test('of another version than the command is not noted, since that would change the database', async () => {

@@ -56,7 +56,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'evidence reads': { exempt: 'prints rows of the store' },
   'evidence erase': { exempt: 'eraseEvidence, over evidence that the harness only stands in for' },
   'evidence retention': 'changeRetention',
-  'evidence rotate-key': { exempt: 'works on keys of the whole deployment while the service is stopped' },
+  'evidence rotate-key': { exempt: 'works on keys of the whole deployment' },
   'webhook add': { exempt: 'addWebhookEndpoint, whose secret needs the evidence key' },
   'webhook list': { exempt: 'prints rows of the store' },
   'webhook rotate': { exempt: 'rotateWebhookSecret, whose secret needs the evidence key' },

@@ -86,7 +86,7 @@ test('a rotated evidence key is the one that nodes need, also when nothing was e
   const folder = nodeFolder('first')
   await prepareOrganizationKeys(MADE, folder, store)
   const before = readFileSync(folder.evidenceKey, 'utf8')
-  await rotateEvidenceKey({ config: MADE, folder, store, newKeyFile: null })
+  await rotateEvidenceKey({ config: MADE, folder, store, wait: async () => undefined })
   expect(readFileSync(folder.evidenceKey, 'utf8')).not.toBe(before)
   await prepareOrganizationKeys(MADE, folder, store)
   writeFileSync(folder.evidenceKey, before)

@@ -1,13 +1,22 @@
 // Evidence and webhooks in the real service: from a command that adds an endpoint to a result that completes a session, and
 // nothing of what is secret or personal in any log or file on the way.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/domain/time.ts'
 import { signWebhook } from '../../src/http/webhook-signature.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
-import { prepareOrganizationKeys } from '../../src/setup/evidence-key.ts'
+import { prepareOrganizationKeys, rotateEvidenceKey } from '../../src/setup/evidence-key.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createEvidenceParts, type EvidenceParts } from '../../src/wiring/evidence-service.ts'
 import { jpegWithMetadata, streamOf } from '../identity/evidence/images.ts'
@@ -257,32 +266,123 @@ describe('the evidence key', () => {
     }
   }, 30_000)
 
-  test('is rotated while the service is stopped, and what was interrupted goes on', async () => {
+  test('is rotated while two processes run, which go on with what they had and with the new one', async () => {
     const path = join(own, 'secrets', 'evidence-key')
     const first = readFileSync(path, 'utf8')
-    const running = await startService({ dataDirectory: own, environment: { COUNTERSIGN_WORKERS: '1' } })
-    const refused = await runCommand(own, 'evidence', 'rotate-key')
-    await running.stop()
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('another service runs on') })
-    expect(readFileSync(path, 'utf8')).toBe(first)
+    const settings = join(own, 'config.yaml')
+    writeFileSync(settings, 'webhook-reach: loopback\n')
+    const told = startReceiver()
+    const running = await startService({
+      dataDirectory: own,
+      arguments: ['--config', settings, '--processes', '2'],
+      environment: { COUNTERSIGN_WORKERS: '1' },
+    })
+    const run = (...words: string[]) => runCommand(own, ...words, '--config', settings, '--json')
+    const register = async (): Promise<void> => {
+      const answer = await fetch(`${running.url}/api/v1/register/individual`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${running.quickstart['IDENTITY_API_KEY']}`,
+          'content-type': 'application/json',
+        },
+        body: '{}',
+      })
+      expect(answer.status).toBe(201)
+    }
+    try {
+      const { secret } = JSON.parse((await run('webhook', 'add', '--url', told.url)).stdout) as { secret: string }
+      const bytes = new Uint8Array(Buffer.from(secret.slice('whsec_'.length), 'base64'))
+      await register()
+      await until(() => told.received.length === 1)
 
-    const rotated = await runCommand(own, 'evidence', 'rotate-key', '--json')
-    expect(rotated.stderr).toBe('')
-    expect(JSON.parse(rotated.stdout)).toEqual({ organizations: 1, secrets: 1, keyFile: path, settingToChange: null })
-    const second = readFileSync(path, 'utf8')
-    expect(second).not.toBe(first)
-    expect(statSync(path).mode & 0o777).toBe(0o600)
+      const rotated = await run('evidence', 'rotate-key')
+      expect(rotated.stderr).toBe('')
+      const result = { organizations: 1, unreadable: 0, file: path, inPlace: true }
+      expect(JSON.parse(rotated.stdout)).toEqual({ ...result, secrets: 2 })
+      const second = readFileSync(path, 'utf8')
+      expect(second).not.toBe(first)
+      expect([statSync(path).mode & 0o777, existsSync(`${path}.next`)]).toEqual([0o600, false])
+      const listed = await run('audit', 'list')
+      expect(JSON.parse(listed.stdout).at(-1)).toMatchObject({ action: 'command.evidence.rotate-key' })
+
+      // Both processes read what is wrapped by the key that they did not start with.
+      for (let at = 0; at < 6; at++) await register()
+      await until(() => told.received.length === 7)
+      for (const message of told.received) expect(verifies(message, bytes, systemClock.unixSeconds())).toBe(true)
+      expect((await run('webhook', 'add', '--url', told.url)).code).toBe(0)
+      await register()
+      await until(() => told.received.length === 9)
+    } finally {
+      expect(await running.stop()).toBe(0)
+      await told.stop()
+    }
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })).toContain('is not the one')
+  }, 90_000)
 
-    // As a crash after the last organization and before the new key took the old one's place leaves it.
-    renameSync(path, `${path}.next`)
-    writeFileSync(path, first, { mode: 0o600 })
-    expect(await startFails({})).toContain('run `countersign evidence rotate-key` again')
-    const again = await runCommand(own, 'evidence', 'rotate-key', '--json')
-    expect(JSON.parse(again.stdout)).toMatchObject({ organizations: 0, secrets: 0 })
-    expect(readFileSync(path, 'utf8')).toBe(second)
+  test('opens everything at a start, wherever its rotation was interrupted, and goes on', async () => {
+    const path = join(own, 'secrets', 'evidence-key')
+    const folder = { evidenceKey: path }
+    const open = async () => {
+      const opened = await openStore({ path: dataFolderAt(own).database, clock: systemClock })
+      const organization = (await opened.organizations.find('demo'))?.id ?? ''
+      const openSecret = async () => {
+        const [endpoint] = await opened.webhookEndpoints.list(organization)
+        const keys = await prepareOrganizationKeys({ evidenceKey: null }, folder, opened)
+        await keys.open(organization, 'webhook secret', endpoint?.id ?? '', endpoint?.sealedSecret ?? new Uint8Array())
+      }
+      return { opened, openSecret }
+    }
+    const rotate = async (store: Parameters<typeof rotateEvidenceKey>[0]['store']) =>
+      rotateEvidenceKey({ config: { evidenceKey: null }, folder, store, wait: async () => undefined })
+
+    const interruptions = {
+      'with the next key made': (there: Store) => ({
+        ...there,
+        deployment: { ...there.deployment, replace: () => Promise.reject(new Error('power cut')) },
+      }),
+      'with the next key in use for new organizations': (there: Store) => ({
+        ...there,
+        organizationKeys: {
+          ...there.organizationKeys,
+          organizationsToRotate: () => Promise.reject(new Error('power cut')),
+        },
+      }),
+      'with everything wrapped anew, and the next key not yet in the place of the old one': null,
+    }
+    for (const [when, interrupt] of Object.entries(interruptions)) {
+      const before = readFileSync(path, 'utf8')
+      const { opened, openSecret } = await open()
+      try {
+        if (interrupt === null) {
+          await rotate(opened)
+          renameSync(path, `${path}.next`)
+          writeFileSync(path, before, { mode: 0o600 })
+        } else {
+          await expect(rotate(interrupt(opened)), when).rejects.toThrow('power cut')
+        }
+        const next = readFileSync(`${path}.next`, 'utf8')
+        await openSecret()
+        const again = await runCommand(own, 'evidence', 'rotate-key', '--json')
+        expect([again.stderr, JSON.parse(again.stdout).unreadable], when).toEqual(['', 0])
+        expect([readFileSync(path, 'utf8'), existsSync(`${path}.next`)], when).toEqual([next, false])
+      } finally {
+        await opened.close()
+      }
+      const after = await open()
+      await after.openSecret()
+      await after.opened.close()
+    }
     const restarted = await startService({ dataDirectory: own, environment: { COUNTERSIGN_WORKERS: '1' } })
-    expect((await runCommand(own, 'webhook', 'list', '--json')).code).toBe(0)
     expect(await restarted.stop()).toBe(0)
-  }, 60_000)
+  }, 90_000)
+
+  test('that is in a variable is not rotated beside a service that does not read it again', async () => {
+    const opened = await openStore({ path: dataFolderAt(own).database, clock: systemClock })
+    const evidenceKey = { source: 'environment', name: 'COUNTERSIGN_EVIDENCE_KEY' } as const
+    const rotation = rotateEvidenceKey({
+      ...{ config: { evidenceKey }, folder: dataFolderAt(own), store: opened, wait: async () => undefined },
+    })
+    await expect(rotation).rejects.toThrow('set COUNTERSIGN_EVIDENCE_KEY_FILE and restart')
+    await opened.close()
+  })
 })

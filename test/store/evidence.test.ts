@@ -43,7 +43,9 @@ const seed = async () => {
     storageName: 'a'.repeat(32),
     wrappedKey: WRAPPED_KEY,
     sealedName: null,
+    sealedUnder: new Uint8Array(60),
   }
+  await store.organizationKeys.add(organizationId, { wrappedKey: record.sealedUnder, wrappedBy: 'a key of tests' })
   // Neighbours, so that the row's space is not all there is on its page.
   for (const letter of ['b', 'a', 'c']) {
     const own = letter === 'a' ? record : { ...record, id: newIdentifier('evidence'), wrappedKey: new Uint8Array(64) }

@@ -126,6 +126,7 @@ export const WEBHOOK_ROUTES = [
       const secret = await services.webhooks.newSecret(organization.id, id)
       try {
         const endpoint = await write(async (tables, note) => {
+          await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
           const added = await tables.webhookEndpoints.add({
             id,
             organizationId: organization.id,
@@ -159,6 +160,7 @@ export const WEBHOOK_ROUTES = [
       const overlapSeconds = body.overlap_seconds ?? DAY_SECONDS
       const secret = await services.webhooks.newSecret(organization.id, id)
       const endpoint = await write(async (tables, note) => {
+        await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
         await tables.webhookEndpoints.rotateSecret({
           organizationId: organization.id,
           id,

@@ -2,7 +2,7 @@
 // before its row does and is deleted after its row's key is gone, so a crash leaves files that nobody can read and never
 // rows without a file. Source: decisions §5, "Levels"; threats rows 17 and 18.
 
-import { CountersignError } from '../../domain/errors.ts'
+import { CountersignError, OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -23,9 +23,9 @@ import { cleanFileName, decodeFields } from './fields.ts'
 import type { Reencoder } from './reencode.ts'
 import type { DocumentScan } from './scan.ts'
 import { collect } from './sealed-stream.ts'
-import type { EvidenceChange, EvidenceRecord, EvidenceStore, EvidenceTarget } from './store-types.ts'
+import type { EvidenceChange, EvidenceRecord, EvidenceStore, EvidenceTarget, NewEvidenceRecord } from './store-types.ts'
 import { cleanDocument, readUpload } from './upload.ts'
-import type { Vault } from './vault.ts'
+import type { NewEvidence, Vault } from './vault.ts'
 
 export interface EvidenceDependencies {
   readonly store: EvidenceStore
@@ -51,6 +51,8 @@ export interface EvidenceDependencies {
 const FIELDS_KIND = 'fields'
 const FIELDS_TYPE = 'application/json'
 const UPLOADS_PER_SESSION_MAX = 2
+/** A rotation of the evidence key exchanges an organization's key twice. */
+const SEAL_ATTEMPTS = 3
 /** Two pages of one person that save at the same moment. */
 const FIELD_ATTEMPTS = 5
 /** The page acts for the person whose session it is. */
@@ -124,6 +126,22 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     return written
   }
 
+  /** Seals again where the organization's key was exchanged between sealing and storing. */
+  const sealAndCommit = async <Result extends EvidenceChange | false | null>(
+    target: EvidenceTarget,
+    evidence: NewEvidence,
+    write: (record: NewEvidenceRecord) => Promise<Result>,
+  ): Promise<{ readonly record: EvidenceRecord; readonly change: Result }> => {
+    for (let attempt = 1; ; attempt++) {
+      const record = await vault.put(target, evidence)
+      try {
+        return { record, change: await commit(record, () => write(record)) }
+      } catch (error) {
+        if (!(error instanceof OrganizationKeyExchangedError) || attempt === SEAL_ATTEMPTS) throw error
+      }
+    }
+  }
+
   const toReceipt = async (target: EvidenceTarget, record: EvidenceRecord): Promise<DocumentReceipt[]> => {
     const kind = toKind(record.kind)
     if (kind === undefined) return []
@@ -151,15 +169,18 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
     const before = current === undefined ? {} : await readUnlessReplaced(target, current)
     if (before === null) return false
     const fields = { ...before, ...added }
-    const record = await vault.put(target, {
-      kind: FIELDS_KIND,
-      mediaType: FIELDS_TYPE,
-      fileName: null,
-      createdAtSeconds: clock.unixSeconds(),
-      bytes: Buffer.from(JSON.stringify(fields)),
-      fieldNames: Object.keys(fields).sort(),
-    })
-    const change = await commit(record, () => store.replaceFields(target, record, current?.id ?? null, PERSON))
+    const { change } = await sealAndCommit(
+      target,
+      {
+        kind: FIELDS_KIND,
+        mediaType: FIELDS_TYPE,
+        fileName: null,
+        createdAtSeconds: clock.unixSeconds(),
+        bytes: Buffer.from(JSON.stringify(fields)),
+        fieldNames: Object.keys(fields).sort(),
+      },
+      (record) => store.replaceFields(target, record, current?.id ?? null, PERSON),
+    )
     if (change === false) return false
     await finish(change)
     return true
@@ -214,15 +235,18 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
         const uploaded = await readUpload(stream, uploadTimeLimitMs)
         await scan?.(session, uploaded)
         const { mediaType, bytes } = await cleanDocument(uploaded, { kind, declaredType }, reencoder)
-        const record = await vault.put(target, {
-          kind,
-          mediaType,
-          bytes,
-          fileName: cleanFileName(fileName),
-          fieldNames: [],
-          createdAtSeconds: clock.unixSeconds(),
-        })
-        const change = await commit(record, () => store.addDocument(target, record, maximum, PERSON))
+        const { record, change } = await sealAndCommit(
+          target,
+          {
+            kind,
+            mediaType,
+            bytes,
+            fileName: cleanFileName(fileName),
+            fieldNames: [],
+            createdAtSeconds: clock.unixSeconds(),
+          },
+          (sealed) => store.addDocument(target, sealed, maximum, PERSON),
+        )
         if (change === false) throw new DocumentLimitError(maximum)
         await finish(change)
         const [receipt] = await toReceipt(target, record)

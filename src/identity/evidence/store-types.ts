@@ -18,6 +18,11 @@ export interface EvidenceRecord {
   readonly fieldNames: readonly string[]
 }
 
+export interface NewEvidenceRecord extends EvidenceRecord {
+  /** The organization's wrapped key that sealed `wrappedKey`. */
+  readonly sealedUnder: Uint8Array
+}
+
 export interface EvidenceTarget {
   readonly organizationId: string
   readonly sessionId: string
@@ -31,17 +36,17 @@ export interface EvidenceChange {
 /** Null everywhere: the organization has no such session. */
 export interface EvidenceStore {
   list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
-  /** False: `replacedId` is not the fields that are there. @throws SessionClosedError */
+  /** False: `replacedId` is not the fields that are there. @throws SessionClosedError, OrganizationKeyExchangedError */
   replaceFields(
     target: EvidenceTarget,
-    record: EvidenceRecord,
+    record: NewEvidenceRecord,
     replacedId: string | null,
     actor: string,
   ): Promise<EvidenceChange | false | null>
-  /** False: there are `maximum` of the kind. @throws SessionClosedError */
+  /** False: there are `maximum` of the kind. @throws SessionClosedError, OrganizationKeyExchangedError */
   addDocument(
     target: EvidenceTarget,
-    record: EvidenceRecord,
+    record: NewEvidenceRecord,
     maximum: number,
     actor: string,
   ): Promise<EvidenceChange | false | null>

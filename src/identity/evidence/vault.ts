@@ -6,7 +6,7 @@ import type { EvidenceFiles } from './evidence-files.ts'
 import type { OrganizationKeys } from './organization-keys.ts'
 import { deriveKey, newKey, openBytes, sealBytes } from './sealed-bytes.ts'
 import { openStream, sealStream } from './sealed-stream.ts'
-import type { EvidenceRecord, EvidenceTarget } from './store-types.ts'
+import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from './store-types.ts'
 
 export interface NewEvidence {
   readonly kind: string
@@ -20,7 +20,7 @@ export interface NewEvidence {
 
 export interface Vault {
   /** Written and on the disk; not yet in the store, so discard it where that refuses. */
-  put(target: EvidenceTarget, evidence: NewEvidence): Promise<EvidenceRecord>
+  put(target: EvidenceTarget, evidence: NewEvidence): Promise<NewEvidenceRecord>
   /** @throws EvidenceUnreadableError, also while it is read */
   open(target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>>
   fileName(target: EvidenceTarget, record: EvidenceRecord): Promise<string>
@@ -62,11 +62,11 @@ export const createVault = (input: { readonly files: EvidenceFiles; readonly key
       const subject = evidenceSubject(target, id)
       const dataKey = newKey()
       try {
-        const wrappedKey = await keys.seal(target.organizationId, 'evidence data key', subject, dataKey)
+        const { sealed, sealedUnder } = await keys.seal(target.organizationId, 'evidence data key', subject, dataKey)
         const sealedName =
           fileName === null ? null : sealBytes(deriveKey(dataKey, NAME), Buffer.from(fileName), subject)
         const storageName = await files.write(sealStream(deriveKey(dataKey, CONTENT), inSlices(bytes), subject))
-        return { id, ...described, byteLength: bytes.length, storageName, wrappedKey, sealedName }
+        return { id, ...described, byteLength: bytes.length, storageName, wrappedKey: sealed, sealedUnder, sealedName }
       } finally {
         dataKey.fill(0)
       }

@@ -195,7 +195,11 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     },
     webhooks: {
       reach: 'public',
-      newSecret: async () => ({ text: `whsec_${crypto.randomUUID()}`, sealed: new Uint8Array([1]) }),
+      newSecret: async (organizationId) => {
+        const key = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
+        await store.organizationKeys.add(organizationId, key)
+        return { text: `whsec_${crypto.randomUUID()}`, sealed: new Uint8Array([1]), sealedUnder: key.wrappedKey }
+      },
     },
     inspectChains: async () => [
       { chain: 'base', check: 'attester', subject: '0x01', result: 'problem', detail: 'active and not registered' },

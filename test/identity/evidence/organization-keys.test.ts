@@ -59,16 +59,16 @@ describe('sealed bytes', () => {
 describe('organization keys', () => {
   test('open what they sealed, after a restart too', async () => {
     const { store } = memoryStore()
-    const first = createOrganizationKeys({ store, deploymentKey: keyOf(1) })
-    const sealed = await first.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
-    const second = createOrganizationKeys({ store, deploymentKey: keyOf(1) })
+    const first = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
+    const { sealed } = await first.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
+    const second = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
     expect(await second.open('org_a', 'webhook secret', 'endpoint_1', sealed)).toEqual(SECRET)
   })
 
   test('open nothing of another organization, purpose or thing', async () => {
     const { store } = memoryStore()
-    const keys = createOrganizationKeys({ store, deploymentKey: keyOf(1) })
-    const sealed = await keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
+    const keys = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
+    const { sealed } = await keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
     await refused(keys.open('org_b', 'webhook secret', 'endpoint_1', sealed))
     await refused(keys.open('org_a', 'evidence data key', 'endpoint_1', sealed))
     await refused(keys.open('org_a', 'webhook secret', 'endpoint_2', sealed))
@@ -76,26 +76,26 @@ describe('organization keys', () => {
 
   test('are worth nothing without the deployment’s key, or in another organization’s row', async () => {
     const { store, rows } = memoryStore()
-    const keys = createOrganizationKeys({ store, deploymentKey: keyOf(1) })
-    const sealed = await keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
+    const keys = createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] })
+    const { sealed } = await keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)
     expect([...rows.values()].map(({ wrappedBy }) => wrappedBy)).toEqual([keyFingerprint(keyOf(1))])
     await refused(
-      createOrganizationKeys({ store, deploymentKey: keyOf(2) }).open('org_a', 'webhook secret', 'x', sealed),
+      createOrganizationKeys({ store, deploymentKeys: () => [keyOf(2)] }).open('org_a', 'webhook secret', 'x', sealed),
     )
     rows.set('org_b', rows.get('org_a')!)
     await refused(
-      createOrganizationKeys({ store, deploymentKey: keyOf(1) }).seal('org_b', 'webhook secret', 'x', SECRET),
+      createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] }).seal('org_b', 'webhook secret', 'x', SECRET),
     )
   })
 
   test('are one key, also when two ask for a new one at the same moment in two processes', async () => {
     const { store } = memoryStore()
-    const [one, two] = [1, 2].map(() => createOrganizationKeys({ store, deploymentKey: keyOf(1) }))
+    const [one, two] = [1, 2].map(() => createOrganizationKeys({ store, deploymentKeys: () => [keyOf(1)] }))
     const sealed = await Promise.all(
       [one!, two!].map((keys) => keys.seal('org_a', 'webhook secret', 'endpoint_1', SECRET)),
     )
     for (const keys of [one!, two!]) {
-      for (const bytes of sealed)
+      for (const { sealed: bytes } of sealed)
         expect(await keys.open('org_a', 'webhook secret', 'endpoint_1', bytes)).toEqual(SECRET)
     }
   })
@@ -104,7 +104,7 @@ describe('organization keys', () => {
     const { store } = memoryStore()
     let broken = true
     const keys = createOrganizationKeys({
-      deploymentKey: keyOf(1),
+      deploymentKeys: () => [keyOf(1)],
       store: {
         ...store,
         find: (organizationId) => (broken ? Promise.reject(new Error('down')) : store.find(organizationId)),
@@ -112,6 +112,6 @@ describe('organization keys', () => {
     })
     await expect(keys.seal('org_a', 'webhook secret', 'x', SECRET)).rejects.toThrow('down')
     broken = false
-    expect((await keys.seal('org_a', 'webhook secret', 'x', SECRET)).length).toBe(60)
+    expect((await keys.seal('org_a', 'webhook secret', 'x', SECRET)).sealed.length).toBe(60)
   })
 })

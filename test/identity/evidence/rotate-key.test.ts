@@ -1,39 +1,50 @@
-// Rotating the deployment's key: everything opens with the new one and nothing with the old one, whatever interrupts it.
+// Rotating the deployment's key beside a service that goes on: everything opens at every moment, whatever interrupts the
+// rotation, and with the new key alone at its end.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { OrganizationKeyExchangedError } from '../../../src/domain/errors.ts'
 import type { Session } from '../../../src/domain/session.ts'
 import { EvidenceUnreadableError } from '../../../src/identity/evidence/errors.ts'
+import { createEvidence } from '../../../src/identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../../../src/identity/evidence/evidence-files.ts'
 import { createOrganizationKeys, keyFingerprint } from '../../../src/identity/evidence/organization-keys.ts'
 import { type KeyRotationStore, rotateDeploymentKey } from '../../../src/identity/evidence/rotate-key.ts'
 import { collect } from '../../../src/identity/evidence/sealed-stream.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { newWebhookEndpointId } from '../../../src/store/webhook-endpoints.ts'
-import { jpeg } from './images.ts'
-import { openEvidence, TEST_DEPLOYMENT_KEY } from './support.ts'
+import { jpeg, streamOf } from './images.ts'
+import { openEvidence, TEST_DEPLOYMENT_KEY, UNCHANGED } from './support.ts'
 
 const NEW_KEY = new Uint8Array(32).fill(9)
 const SECRET = new Uint8Array(24).fill(3)
+const BOTH = [NEW_KEY, TEST_DEPLOYMENT_KEY] as const
+
+interface Filled {
+  readonly name: string
+  readonly organizationId: string
+  readonly session: Session
+  readonly endpointId: string
+}
 
 let parts: Awaited<ReturnType<typeof openEvidence>>
-let filled: { readonly organizationId: string; readonly session: Session; readonly endpointId: string }[]
+let filled: Filled[]
 
-/** An organization with fields, a document and a webhook secret. */
-const fill = async (name: string) => {
+/** An organization with fields, a document and a webhook secret, sealed by a service that knows only the old key. */
+const fill = async (name: string): Promise<Filled> => {
   const organizationId = await parts.createOrganization(name)
   const session = await parts.session(organizationId)
   await parts.evidence.putFields(session, { fullName: `Ada of ${name}`, birthDate: '1990-01-01', country: 'DE' })
   await parts.add(session, await jpeg(), { fileName: `${name}.jpg` })
   const endpointId = newWebhookEndpointId()
-  const sealedSecret = await parts.keys.seal(organizationId, 'webhook secret', endpointId, SECRET)
+  const { sealed } = await parts.keys.seal(organizationId, 'webhook secret', endpointId, SECRET)
   await parts.store.webhookEndpoints.add({
     id: endpointId,
     organizationId,
     url: 'https://x.example/hook',
     environment: 'live',
     purpose: 'events',
-    sealedSecret,
+    sealedSecret: sealed,
   })
-  return { organizationId, session, endpointId }
+  return { name, organizationId, session, endpointId }
 }
 
 beforeEach(async () => {
@@ -42,9 +53,23 @@ beforeEach(async () => {
 })
 afterEach(() => parts.remove())
 
-/** Everything of an organization, opened from what is stored now, as a service that starts with the key would. */
-const openAll = async (deploymentKey: Uint8Array, { organizationId, session, endpointId }: (typeof filled)[number]) => {
-  const keys = createOrganizationKeys({ store: parts.store.organizationKeys, deploymentKey })
+const keysWith = (...deploymentKeys: readonly [Uint8Array, ...Uint8Array[]]) =>
+  createOrganizationKeys({ store: parts.store.organizationKeys, deploymentKeys: () => deploymentKeys })
+
+/** A service over what is stored. */
+const serviceWith = (keys: ReturnType<typeof keysWith>) =>
+  createEvidence({
+    store: parts.store.evidence,
+    findSession: parts.store.sessions.find,
+    reencoder: UNCHANGED,
+    clock: parts.clock,
+    changed: () => undefined,
+    onError: () => undefined,
+    vault: createVault({ files: createEvidenceFiles(parts.folder), keys }),
+  })
+
+/** Everything of an organization, opened from what is stored now. */
+const openAll = async (keys: ReturnType<typeof keysWith>, { organizationId, session, endpointId }: Filled) => {
   const vault = createVault({ files: createEvidenceFiles(parts.folder), keys })
   const target = { organizationId, sessionId: session.id }
   const opened: string[] = []
@@ -54,111 +79,226 @@ const openAll = async (deploymentKey: Uint8Array, { organizationId, session, end
     opened.push(await vault.fileName(target, record))
   }
   const endpoint = await parts.store.webhookEndpoints.find(organizationId, endpointId)
-  const secret = await keys.open(
-    organizationId,
-    'webhook secret',
-    endpointId,
-    endpoint?.sealedSecret ?? new Uint8Array(),
-  )
-  expect(secret).toEqual(SECRET)
+  const sealed = endpoint?.sealedSecret ?? new Uint8Array()
+  expect(await keys.open(organizationId, 'webhook secret', endpointId, sealed)).toEqual(SECRET)
   return opened.sort()
 }
 
 const expected = (name: string): string[] => ['', `${name}.jpg`, `Ada of ${name}`, 'document'].sort()
-const NAMES = ['one', 'two', 'three']
+const expectAllOpen = async (keys: ReturnType<typeof keysWith>): Promise<void> => {
+  for (const organization of filled) expect(await openAll(keys, organization)).toEqual(expected(organization.name))
+}
 
-const rotate = (store: KeyRotationStore = parts.store.organizationKeys) =>
-  rotateDeploymentKey({ store, oldKey: TEST_DEPLOYMENT_KEY, newKey: NEW_KEY })
+const rotate = (store: KeyRotationStore = parts.store.organizationKeys, wait = async () => undefined) =>
+  rotateDeploymentKey({ store, oldKey: TEST_DEPLOYMENT_KEY, newKey: NEW_KEY, wait })
 
 test('wraps everything of every organization anew, and leaves the files alone', async () => {
   const before = await parts.store.organizationKeys.find(filled[0]!.organizationId)
-  expect(await rotate()).toEqual({ organizations: 3, secrets: 9 })
-  for (const [index, organization] of filled.entries()) {
-    expect(await openAll(NEW_KEY, organization)).toEqual(expected(NAMES[index]!))
-    await expect(openAll(TEST_DEPLOYMENT_KEY, organization)).rejects.toBeInstanceOf(EvidenceUnreadableError)
+  expect(await rotate()).toEqual({ organizations: 3, secrets: 9, unreadable: 0 })
+  await expectAllOpen(keysWith(NEW_KEY))
+  for (const organization of filled) {
+    await expect(openAll(keysWith(TEST_DEPLOYMENT_KEY), organization)).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    const row = await parts.store.organizationKeys.find(organization.organizationId)
+    expect([row?.wrappedBy, row?.wrappedKey.length]).toEqual([keyFingerprint(NEW_KEY), before?.wrappedKey.length])
   }
-  expect(await parts.store.organizationKeys.wrappers()).toEqual([keyFingerprint(NEW_KEY)])
-  expect((await parts.store.organizationKeys.find(filled[0]!.organizationId))?.wrappedKey).not.toEqual(
-    before?.wrappedKey,
-  )
-  expect(await rotate()).toEqual({ organizations: 0, secrets: 0 })
+  expect(await rotate()).toEqual({ organizations: 0, secrets: 0, unreadable: 0 })
 })
 
 test('what the old key of the organization opened is worth nothing with it afterwards', async () => {
   const [one] = filled
-  const oldKeys = createOrganizationKeys({ store: parts.store.organizationKeys, deploymentKey: TEST_DEPLOYMENT_KEY })
   // A thief's copy: the organization's key is in its memory.
+  const oldKeys = keysWith(TEST_DEPLOYMENT_KEY)
   await oldKeys.seal(one!.organizationId, 'webhook secret', 'x', SECRET)
   await rotate()
-  const endpoint = await parts.store.webhookEndpoints.find(one!.organizationId, one!.endpointId)
-  await expect(
-    oldKeys.open(one!.organizationId, 'webhook secret', one!.endpointId, endpoint?.sealedSecret ?? new Uint8Array()),
-  ).rejects.toBeInstanceOf(EvidenceUnreadableError)
+  await expect(openAll(oldKeys, one!)).rejects.toBeInstanceOf(EvidenceUnreadableError)
 })
 
 test('erased evidence stays erased', async () => {
   await parts.evidence.eraseSession(filled[0]!.session, 'operator:ada')
-  expect(await rotate()).toEqual({ organizations: 3, secrets: 7 })
-  expect(await openAll(NEW_KEY, filled[0]!)).toEqual([])
+  expect(await rotate()).toMatchObject({ organizations: 3, secrets: 7 })
+  expect(await openAll(keysWith(NEW_KEY), filled[0]!)).toEqual([])
+})
+
+test('more documents than one batch are all wrapped anew', async () => {
+  const { organizationId, session } = filled[0]!
+  const { sealed } = await parts.keys.seal(organizationId, 'evidence data key', 'any', new Uint8Array(32))
+  for (let at = 0; at < 450; at++) {
+    await parts.store.database.execute(
+      `INSERT INTO session_evidence (organization_id, session_id, id, kind, media_type, byte_length, created_at_seconds,
+         storage_name, wrapped_key, field_names) VALUES (?, ?, ?, 'portrait', 'image/jpeg', 1, 1, ?, ?, '')`,
+      [organizationId, session.id, `evidence_${String(at).padStart(4, '0')}`, `${at}`, sealed],
+    )
+  }
+  // Sealed for another thing, so they open for none of these ids: each is looked at once and counted.
+  expect(await rotate()).toEqual({ organizations: 3, secrets: 9, unreadable: 450 })
+})
+
+describe('beside a running service', () => {
+  test('what it sealed by the old key is not stored after the exchange, and is sealed again', async () => {
+    const { organizationId, session } = filled[0]!
+    const keys = keysWith(...BOTH)
+    const vault = createVault({ files: createEvidenceFiles(parts.folder), keys })
+    const target = { organizationId, sessionId: session.id }
+    const record = await vault.put(target, {
+      kind: 'portrait',
+      mediaType: 'image/jpeg',
+      bytes: await jpeg(),
+      fileName: 'late.jpg',
+      fieldNames: [],
+      createdAtSeconds: 1,
+    })
+    await rotate()
+    await expect(parts.store.evidence.addDocument(target, record, 3, 'person')).rejects.toBeInstanceOf(
+      OrganizationKeyExchangedError,
+    )
+
+    // A whole rotation between sealing and storing.
+    let exchanged = false
+    const evidence = createEvidence({
+      findSession: parts.store.sessions.find,
+      reencoder: UNCHANGED,
+      clock: parts.clock,
+      vault,
+      changed: () => undefined,
+      onError: () => undefined,
+      store: {
+        ...parts.store.evidence,
+        addDocument: async (...call) => {
+          if (!exchanged) {
+            exchanged = true
+            await rotateDeploymentKey({
+              store: parts.store.organizationKeys,
+              oldKey: NEW_KEY,
+              newKey: TEST_DEPLOYMENT_KEY,
+              wait: async () => undefined,
+            })
+          }
+          return parts.store.evidence.addDocument(...call)
+        },
+      },
+    })
+    const upload = { kind: 'portrait', fileName: 'late.jpg', declaredType: '' } as const
+    await evidence.addDocument(session, { ...upload, stream: streamOf(await jpeg()) })
+    expect(exchanged).toBe(true)
+    expect(await openAll(keysWith(TEST_DEPLOYMENT_KEY), filled[0]!)).toContain('late.jpg')
+    // The refused ones left no file: fields and a document of three organizations, and this one; the first was ours.
+    expect(parts.fileNames()).toHaveLength(8)
+  })
+
+  test('a row that was read before the exchange opens until the organization has one key again', async () => {
+    const { organizationId, endpointId } = filled[0]!
+    const stale = await parts.store.webhookEndpoints.find(organizationId, endpointId)
+    const open = (keys: ReturnType<typeof keysWith>) =>
+      keys.open(organizationId, 'webhook secret', endpointId, stale?.sealedSecret ?? new Uint8Array())
+    let opened: Uint8Array | undefined
+    await rotate(parts.store.organizationKeys, async () => {
+      opened = await open(keysWith(...BOTH))
+    })
+    expect(opened).toEqual(SECRET)
+    await expect(open(keysWith(...BOTH))).rejects.toBeInstanceOf(EvidenceUnreadableError)
+  })
+
+  test('a webhook secret that is exchanged meanwhile is neither lost nor overwritten', async () => {
+    const { organizationId, endpointId } = filled[0]!
+    const keys = keysWith(...BOTH)
+    const { organizationKeys, webhookEndpoints } = parts.store
+    const newer = new Uint8Array(24).fill(4)
+    let done = false
+    await rotate({
+      ...organizationKeys,
+      exchangeSecrets: async (organization, exchanges) => {
+        // Between what the rotation has read and what it writes.
+        if (organization === organizationId && !done) {
+          done = true
+          const { sealed } = await keys.seal(organizationId, 'webhook secret', endpointId, newer)
+          await webhookEndpoints.rotateSecret({
+            organizationId,
+            id: endpointId,
+            sealedSecret: sealed,
+            previousUntilSeconds: 9_999_999_999,
+          })
+        }
+        await organizationKeys.exchangeSecrets(organization, exchanges)
+      },
+    })
+    expect(done).toBe(true)
+    const endpoint = await webhookEndpoints.find(organizationId, endpointId)
+    const secrets = [endpoint?.sealedSecret, endpoint?.previousSealedSecret].map((sealed) =>
+      keysWith(NEW_KEY).open(organizationId, 'webhook secret', endpointId, sealed ?? new Uint8Array()),
+    )
+    expect(await Promise.all(secrets)).toEqual([newer, SECRET])
+  })
 })
 
 describe('interrupted', () => {
-  test('between two organizations, it goes on with those that are left', async () => {
+  /** The store, whose write number `at` fails: before it is made, or after. */
+  const failingAt = (at: number, after: boolean): KeyRotationStore & { readonly writes: () => number } => {
     const { organizationKeys } = parts.store
-    let exchanges = 0
-    await expect(
-      rotate({
-        ...organizationKeys,
-        exchange: (...call) => {
-          exchanges += 1
-          return exchanges === 2 ? Promise.reject(new Error('power cut')) : organizationKeys.exchange(...call)
-        },
-      }),
-    ).rejects.toThrow('power cut')
-    expect(await organizationKeys.wrappers()).toHaveLength(2)
-    expect(await rotate()).toEqual({ organizations: 2, secrets: 6 })
-    for (const [index, organization] of filled.entries()) {
-      expect(await openAll(NEW_KEY, organization)).toEqual(expected(NAMES[index]!))
+    let writes = 0
+    const guarded = async <Result>(write: () => Promise<Result>): Promise<Result> => {
+      writes += 1
+      if (writes !== at) return write()
+      if (after) await write()
+      throw new Error('power cut')
     }
-  })
-
-  test('within one, nothing of that organization has changed', async () => {
-    const { organizationKeys } = parts.store
-    let resealed = 0
-    const failing: KeyRotationStore = {
+    return {
       ...organizationKeys,
-      exchange: (organizationId, wrappedBy, begin) =>
-        organizationKeys.exchange(organizationId, wrappedBy, (old) => {
-          const { replacement, reseal } = begin(old)
-          return {
-            replacement,
-            reseal: (secret) => {
-              resealed += 1
-              if (resealed === 3) throw new Error('killed')
-              return reseal(secret)
-            },
-          }
-        }),
+      exchangeKey: (...call) => guarded(() => organizationKeys.exchangeKey(...call)),
+      exchangeSecrets: (...call) => guarded(() => organizationKeys.exchangeSecrets(...call)),
+      writes: () => writes,
     }
-    await expect(rotate(failing)).rejects.toThrow('killed')
-    for (const [index, organization] of filled.entries()) {
-      expect(await openAll(TEST_DEPLOYMENT_KEY, organization)).toEqual(expected(NAMES[index]!))
-    }
+  }
+
+  // Of three organizations: the exchange of the key, webhooks, documents and fields, and the old key's end.
+  const WRITES = 3 * 4
+
+  test(`there are ${WRITES} writes`, async () => {
+    const store = failingAt(0, false)
+    await rotate(store)
+    expect(store.writes()).toBe(WRITES)
   })
 
-  test('by a row that the old key does not open: its organization stays as it was, and it is said', async () => {
-    const { database, webhookEndpoints } = parts.store
-    const { organizationId, endpointId } = filled[0]!
-    await database.execute('UPDATE webhook_endpoints SET sealed_secret = ? WHERE id = ?', [
-      new Uint8Array(60),
-      endpointId,
-    ])
-    const before = await parts.store.organizationKeys.find(organizationId)
-    // Organizations are taken by id, so some may be done before it.
-    await expect(rotate()).rejects.toBeInstanceOf(EvidenceUnreadableError)
-    expect(await parts.store.organizationKeys.find(organizationId)).toEqual(before!)
-    await webhookEndpoints.remove(organizationId, endpointId)
-    await rotate()
-    expect(await parts.store.organizationKeys.wrappers()).toEqual([keyFingerprint(NEW_KEY)])
+  for (const after of [false, true]) {
+    for (let at = 1; at <= WRITES; at++) {
+      test(`${after ? 'after' : 'before'} write ${at}: all opens, what comes meanwhile too, and it goes on`, async () => {
+        const running = keysWith(...BOTH)
+        await expectAllOpen(running)
+        await expect(rotate(failingAt(at, after))).rejects.toThrow('power cut')
+        await expectAllOpen(running)
+        await expectAllOpen(keysWith(...BOTH))
+        for (const { name, session } of filled) {
+          await serviceWith(running).putFields(session, { fullName: `Ada of ${name} again` })
+        }
+        await rotate()
+        for (const organization of filled) {
+          const opened = ['', `${organization.name}.jpg`, `Ada of ${organization.name} again`, 'document'].sort()
+          for (const keys of [running, keysWith(NEW_KEY)]) expect(await openAll(keys, organization)).toEqual(opened)
+        }
+        expect(await parts.store.organizationKeys.organizationsToRotate(keyFingerprint(NEW_KEY))).toEqual([])
+      })
+    }
+  }
+
+  test('and the next key was replaced by a third: nothing is lost', async () => {
+    await expect(rotate(failingAt(3, false))).rejects.toThrow('power cut')
+    const third = new Uint8Array(32).fill(5)
+    const { organizationKeys: store } = parts.store
+    // Neither key of the second rotation wrapped those that were done.
+    const second = rotateDeploymentKey({
+      store,
+      oldKey: TEST_DEPLOYMENT_KEY,
+      newKey: third,
+      wait: async () => undefined,
+    })
+    await expect(second).rejects.toBeInstanceOf(EvidenceUnreadableError)
+    await expectAllOpen(keysWith(third, ...BOTH))
   })
+})
+
+test('a row that no key opens is counted and stops nothing', async () => {
+  await parts.store.database.execute('UPDATE webhook_endpoints SET sealed_secret = ? WHERE id = ?', [
+    new Uint8Array(60),
+    filled[0]!.endpointId,
+  ])
+  expect(await rotate()).toEqual({ organizations: 3, secrets: 8, unreadable: 1 })
 })

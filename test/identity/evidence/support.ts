@@ -27,7 +27,7 @@ export const openEvidence = async (options: { readonly reencoder?: Reencoder; re
   const { store, clock } = identity
   const folder = temporaryFolder()
   const files = createEvidenceFiles(folder.path)
-  const keys = createOrganizationKeys({ store: store.organizationKeys, deploymentKey: TEST_DEPLOYMENT_KEY })
+  const keys = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [TEST_DEPLOYMENT_KEY] })
   const told: SessionState[] = []
   const errors: unknown[] = []
   const evidence = createEvidence({

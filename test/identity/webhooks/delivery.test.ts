@@ -246,7 +246,7 @@ describe('the secret of an endpoint', () => {
     const { addEndpoint, register, run, clock, keys, store } = parts
     const { id, secret } = await addEndpoint(demo, receiver.url)
     const next = newWebhookSecret()
-    const sealedSecret = await keys.seal(demo, 'webhook secret', id, next)
+    const { sealed: sealedSecret } = await keys.seal(demo, 'webhook secret', id, next)
     const previousUntilSeconds = clock.unixSeconds() + 3_600
     expect(
       await store.webhookEndpoints.rotateSecret({ organizationId: demo, id, sealedSecret, previousUntilSeconds }),

@@ -76,7 +76,7 @@ export const openWebhooks = async () => {
   ) => {
     const id = newWebhookEndpointId()
     const secret = newWebhookSecret()
-    const sealedSecret = await keys.seal(organizationId, 'webhook secret', id, secret)
+    const { sealed: sealedSecret } = await keys.seal(organizationId, 'webhook secret', id, secret)
     await store.webhookEndpoints.add({ id, organizationId, url, environment, purpose, sealedSecret })
     return { id, secret }
   }

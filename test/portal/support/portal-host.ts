@@ -77,7 +77,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     streamsPerKeyMax: 1_000,
     organizationKeys: createOrganizationKeys({
       store: store.organizationKeys,
-      deploymentKey: createHash('sha256').update('countersign test deployment key').digest(),
+      deploymentKeys: () => [createHash('sha256').update('countersign test deployment key').digest()],
     }),
     evidenceFolder: join(folder, 'evidence'),
     scanner: null,
