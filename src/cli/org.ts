@@ -24,13 +24,16 @@ const USAGE = `Usage: countersign org list
        countersign org level ORG LEVEL
        countersign org trust ORG [all | none | OTHER ...]
        countersign org second-factor [ORG] [on | off]
+       countersign org second-person [ORG] [on | off]
        countersign org brand ORG [--color COLOR] [--logo FILE]
 
 "trust" says whose verifications ORG relies on beside its own: everyone's (the default), nobody's, or those of the
 organizations named; without any it shows whose they are.
 
 "second-factor" says whether people need one-time codes or a passkey: in ORG, or everywhere without one. Who has neither is
-let in only to add one. Without "on" or "off" it shows how it is.
+let in only to add one. "second-person" says whether changes of who gets signed for wait for a second administrator: in ORG, or
+for what is the deployment's own without one. Where too few are left to approve that it ends, turn it off with
+--override-second-person --reason TEXT. Without "on" or "off" both show how it is.
 
 SLUG is a new organization's short name: lower-case letters, digits and hyphens. ORG is a short name or an id.
 LEVEL is one of ${LEVEL_NAMES}. Raising it ends the verification of wallets below it within a second.
@@ -137,16 +140,42 @@ const trust = async ({ store, door, output, command }: Context): Promise<void> =
   )
 }
 
-const secondFactor = async ({ store, door, output, command }: Context): Promise<void> => {
+/** Of "[ORG] [on | off]": null stands for the deployment, and undefined for showing how it is. */
+const readRule = async ({ store, command }: Context) => {
   const words = command.positionals.slice(1)
   const last = words.at(-1)
-  const wanted = last === 'on' || last === 'off' ? last : undefined
+  const wanted = last === 'on' || last === 'off' ? last === 'on' : undefined
   const [name, surplus] = wanted === undefined ? words : words.slice(0, -1)
   if (surplus !== undefined) throw new UsageError('say on or off')
-  const organization = name === undefined ? null : await store.organizations.find(name)
-  if (name !== undefined && organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+  return { organization: name === undefined ? null : await requireOrganization(store, name), wanted }
+}
+
+const secondPerson = async (context: Context): Promise<void> => {
+  const { door, output, command } = context
+  const { organization, wanted } = await readRule(context)
+  const body = wanted === undefined ? null : { second_person: wanted }
+  const { second_person: required } = await (organization === null
+    ? body === null
+      ? door.call('GET /deployment/settings', {})
+      : door.call('PATCH /deployment/settings', { body })
+    : body === null
+      ? door.call('GET /organizations/{organization}/settings', { params: { organization: organization.id } })
+      : door.call('PATCH /organizations/{organization}/settings', { params: { organization: organization.id }, body }))
+  output.stdout(
+    command.flag('json')
+      ? `${JSON.stringify({ slug: organization?.slug ?? null, required })}\n`
+      : formatTable([
+          ['ORG', 'SECOND PERSON'],
+          [organization?.slug ?? '(deployment)', required ? 'required' : 'not required'],
+        ]),
+  )
+}
+
+const secondFactor = async (context: Context): Promise<void> => {
+  const { store, door, output, command } = context
+  const { organization, wanted } = await readRule(context)
   if (wanted !== undefined) {
-    const body = { required: wanted === 'on' }
+    const body = { required: wanted }
     if (organization === null) await door.call('PUT /deployment/second-factor-rule', { body })
     else
       await door.call('PUT /organizations/{organization}/second-factor-rule', {
@@ -208,6 +237,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   level: { run: setLevel, words: 2 },
   trust: { run: trust, words: TRUSTED_MAX + 1 },
   'second-factor': { run: secondFactor, words: 2 },
+  'second-person': { run: secondPerson, words: 2 },
   brand: { run: setBrand, words: 1 },
 }
 

@@ -137,6 +137,37 @@ test('an override needs a reason', () => {
   }
 })
 
+describe('a rule that nobody is left to approve the end of', () => {
+  for (const [name, organization, words] of [
+    ['of an organization', 'demo', ['demo']],
+    ['of the deployment', null, []],
+  ] as const) {
+    test(`${name} is turned off by an override alone, which is on record`, async () => {
+      await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
+      const read = async () => JSON.parse(await run('org', 'second-person', ...words, '--json')) as unknown
+      expect(await read()).toEqual({ slug: organization, required: true })
+      expect(await world.run('org', 'second-person', ...words, 'off')).toMatchObject({ code: 3, stdout: '' })
+      expect(await read()).toEqual({ slug: organization, required: true })
+
+      await run('org', 'second-person', ...words, 'off', ...OVERRIDE)
+      expect(await read()).toEqual({ slug: organization, required: false })
+      const { items } = await world.withStore((store) =>
+        store.audit.page({ overridden: true }, { after: null, limit: 10 }),
+      )
+      expect(items).toHaveLength(1)
+      expect(items[0]).toMatchObject({
+        ...{ action: 'settings.second-person', actor: 'command-line', actorName: 'anna' },
+        detail: { second_person: [true, false], override: true, reason: 'all are ill' },
+      })
+      const after =
+        organization === null ? ['attester', 'add', '--kind', 'ed25519'] : ['org', 'level', 'demo', 'enhanced']
+      await run(...after)
+      // On again it would be as stuck as before.
+      expect((await world.run('org', 'second-person', ...words, 'on')).code).toBe(1)
+    }, 60_000)
+  }
+})
+
 describe('an override', () => {
   test('does it, and the operation’s own entry says so and why', async () => {
     await run('org', 'level', 'demo', 'enhanced', ...OVERRIDE)

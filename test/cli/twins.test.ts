@@ -14,6 +14,7 @@ const VERBS: Readonly<Record<string, string | { readonly exempt: string }>> = {
   'org level': 'changeOrganization',
   'org trust': 'changeVerificationTrust',
   'org second-factor': 'changeSecondFactorRule',
+  'org second-person': 'changeSettings',
   'org brand': 'changeBrand',
   'keys issue': 'issueKey',
   'keys list': { exempt: 'prints rows of the store' },
@@ -271,6 +272,11 @@ const STEPS: readonly Step[] = [
     verb: 'org second-factor',
     words: () => ['demo', 'off'],
     request: () => ['PUT', `${DEMO}/second-factor-rule`, { required: false }],
+  },
+  {
+    verb: 'org second-person',
+    words: () => ['demo', 'off'],
+    request: () => ['PATCH', `${DEMO}/settings`, { second_person: false }],
   },
   {
     verb: 'org brand',
