@@ -3,6 +3,7 @@
 // The error's text stays out; its class and place are logged. Of a refusal not even its detail, which may name what was
 // sent, and an API key is easily sent in the wrong field.
 import { CountersignError, ERROR_STATUS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { createLineLimit } from './line-limit.ts'
 import type { Logger } from './log.ts'
 import { createThrottle } from './throttle.ts'
 
@@ -14,31 +15,17 @@ export interface FailureReportDependencies {
 /** Must not throw, and never does. */
 export type FailureReport = (error: unknown, requestId: string, traceId?: string) => void
 
-/** Refusals that are logged within a second; the others are counted. */
-const REFUSALS_PER_SECOND = 50
-
 export const createFailureReport = ({ log, monotonicMs }: FailureReportDependencies): FailureReport => {
   const throttle = createThrottle({ monotonicMs })
-  let secondStartedMs = Number.NEGATIVE_INFINITY
-  let logged = 0
-  let unlogged = 0
+  const limit = createLineLimit(monotonicMs)
 
   const sayRefusal = (error: CountersignError, requestId: string): void => {
-    const nowMs = monotonicMs()
-    if (nowMs - secondStartedMs >= 1_000) {
-      secondStartedMs = nowMs
-      logged = 0
-    }
-    if (logged >= REFUSALS_PER_SECOND) {
-      unlogged += 1
-      return
-    }
-    logged += 1
+    const unlogged = limit()
+    if (unlogged === null) return
     const { code } = error
     // Names of fields that are known are chosen texts, too.
     const field = error instanceof FieldInvalidError || error instanceof FieldMissingError ? { field: error.field } : {}
     log.info('a request was refused', { requestId, status: ERROR_STATUS[code], code, ...field, unlogged })
-    unlogged = 0
   }
 
   return (error, requestId, traceId) => {

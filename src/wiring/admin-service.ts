@@ -45,6 +45,7 @@ import type { Passphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { createSignInReport } from '../telemetry/sign-in-report.ts'
 import { spawnIndexProcess, spawnTaskProcess } from './admin-processes.ts'
 import { createPrepareTask } from './admin-tasks.ts'
 import type { Identity } from './identity-service.ts'
@@ -180,7 +181,17 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     liveStreams,
     processes,
     apiUrl: urls.api,
-    signIn: createSignIn({ store, clock, passwords, passkeys, sessions, box, throttle, devices }),
+    signIn: createSignIn({
+      store,
+      clock,
+      passwords,
+      passkeys,
+      sessions,
+      box,
+      throttle,
+      devices,
+      attempted: createSignInReport({ log, monotonicMs: clock.monotonicMs }),
+    }),
     identity: { evidence: identity.evidence },
     decisions: search,
     documents: config.docs

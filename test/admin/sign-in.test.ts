@@ -81,6 +81,35 @@ describe('a password', () => {
     expect((await signIn('ada@example.com', PASSWORD)).status).toBe(200)
   })
 
+  test('each attempt is told with its kind, account, address and outcome, and with nothing that was typed', async () => {
+    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
+    const canary = 'typed into the wrong field'
+    await signIn('ada@example.com', canary)
+    await signIn(`${canary.replaceAll(' ', '-')}@example.com`, PASSWORD)
+    for (let attempt = 0; attempt < 5; attempt++) await signIn('ada@example.com', canary)
+    await signIn('ada@example.com', PASSWORD)
+    await harness.request('POST', '/me/confirm', { cookie, body: { password: canary } })
+    await harness.request('POST', '/me/confirm', { cookie, body: { password: PASSWORD } })
+    await harness.request('POST', '/welcome/check', { body: { token: canary } })
+    await harness.request('POST', '/welcome', { body: { token: canary, password: PASSWORD } })
+    const told = harness.attempts.map(({ how, account, refused }) => [how, account, refused])
+    const wrong = ['password', id, 'CREDENTIAL_WRONG']
+    expect(told).toEqual([
+      wrong,
+      ['password', null, 'CREDENTIAL_WRONG'],
+      ...Array.from({ length: 4 }, () => wrong),
+      ['password', null, 'RATE_LIMITED'],
+      ['password', null, 'RATE_LIMITED'],
+      ['confirmation', id, 'CREDENTIAL_WRONG'],
+      ['confirmation', id, null],
+      ['link', null, 'CREDENTIAL_WRONG'],
+      ['link', null, 'CREDENTIAL_WRONG'],
+    ])
+    expect(new Set(harness.attempts.map(({ address }) => address)).size).toBe(1)
+    expect(harness.attempts[0]?.address).not.toBe('')
+    expect(JSON.stringify(harness.attempts)).not.toContain('typed')
+  })
+
   test('signing in is in the audit log, failing is not: nobody fills it by guessing', async () => {
     await harness.person({ email: 'ada@example.com' })
     await signIn('ada@example.com', 'wrong password here')

@@ -1,6 +1,7 @@
 // Signing in: a password and then the second factor, if the account has one, or a passkey, which is both. Guessing is
 // slowed (throttle.ts); a passkey can't be guessed. Whatever is wrong, the caller reads one and the same text.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/time.ts'
 import type { Store } from '../../store/store.ts'
 import type { UserSession } from '../../store/user-sessions.ts'
@@ -26,6 +27,17 @@ export interface SignedIn {
   readonly owed: readonly SecondFactor[]
 }
 
+/** One step of proving who somebody is. What was typed is no part of it: people type passwords into the wrong field. */
+export interface SignInAttempt {
+  readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
+  /** The account's id. Null where there is none, or the attempt was refused before it was looked for. */
+  readonly account: string | null
+  /** Where it came from; empty where a trusted proxy does not say. */
+  readonly address: string
+  /** Of the error that was answered; null: it succeeded. */
+  readonly refused: ErrorCode | null
+}
+
 export interface SignInDependencies {
   readonly store: Store
   readonly clock: Clock
@@ -35,13 +47,35 @@ export interface SignInDependencies {
   readonly box: SecretBox
   readonly throttle: Throttle
   readonly devices: KnownDevices
+  /** Told of each attempt, once its outcome is known. */
+  readonly attempted: (attempt: SignInAttempt) => void
 }
 
 /** For whom a time code's secret is sealed. */
 export const totpContext = (userId: string): string => `totp ${userId}`
 
 export const createSignIn = (dependencies: SignInDependencies) => {
-  const { store, clock, passwords, passkeys, sessions, box, throttle, devices } = dependencies
+  const { store, clock, passwords, passkeys, sessions, box, throttle, devices, attempted } = dependencies
+
+  /** @param work is given a way to say whose account it is, once it knows */
+  const watched = async <Result>(
+    how: SignInAttempt['how'],
+    { address }: Pick<Caller, 'address'>,
+    work: (isAbout: (userId: string) => void) => Promise<Result>,
+  ): Promise<Result> => {
+    let account: string | null = null
+    try {
+      const result = await work((userId) => {
+        account = userId
+      })
+      attempted({ how, account, address, refused: null })
+      return result
+    } catch (error) {
+      // What is no answer is a fault of ours, and logged as one.
+      if (error instanceof CountersignError) attempted({ how, account, address, refused: error.code })
+      throw error
+    }
+  }
 
   const begin = async (user: User, owed: readonly SecondFactor[], caller: Caller): Promise<SignedIn> => {
     const { session, cookie } = await sessions.begin(user.id, owed.length === 0 ? 'active' : 'second-factor', caller)
@@ -79,14 +113,16 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       const { address, deviceToken } = caller
       const device = devices.find(deviceToken, email)
       const attempt: Attempt = { guessed: 'password', account: email.toLowerCase(), address, device }
-      const user = await throttle.attempt(attempt, async () => {
+      const judge = (isAbout: (userId: string) => void) => async () => {
         const credential = await store.users.findCredential({ email })
+        if (credential !== null) isAbout(credential.user.id)
         const usable = credential !== null && credential.user.disabledAtSeconds === null
         const lane = device === null ? 'stranger' : 'known'
         const right = await passwords.verify(password, usable ? credential.passwordHash : null, lane)
         if (!right || !usable) throw new CredentialWrongError('password')
         return credential.user
-      })
+      }
+      const user = await watched('password', caller, (isAbout) => throttle.attempt(attempt, judge(isAbout)))
       return begin(user, await secondFactorsOf(user), caller)
     },
 
@@ -94,7 +130,11 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     withCode: async ({ user }: FoundSession, code: string, caller: Caller): Promise<SignedIn> => {
       const { address, deviceToken } = caller
       const device = devices.find(deviceToken, user.email)
-      await throttle.attempt({ guessed: 'code', account: user.id, address, device }, () => spendCode(user.id, code))
+      const attempt: Attempt = { guessed: 'code', account: user.id, address, device }
+      await watched('code', caller, (isAbout) => {
+        isAbout(user.id)
+        return throttle.attempt(attempt, () => spendCode(user.id, code))
+      })
       return begin(user, [], caller)
     },
 
@@ -104,22 +144,44 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       response: AuthenticationResponseJSON,
       caller: Caller,
     ): Promise<SignedIn> => {
-      const passkey = await passkeys.checkAssertion(origin, challengeId, response, null)
-      const user = await store.users.find(passkey.userId)
-      if (user === null || user.disabledAtSeconds !== null) throw new CredentialWrongError('passkey')
+      const user = await watched('passkey', caller, async (isAbout) => {
+        const passkey = await passkeys.checkAssertion(origin, challengeId, response, null)
+        isAbout(passkey.userId)
+        const found = await store.users.find(passkey.userId)
+        if (found === null || found.disabledAtSeconds !== null) throw new CredentialWrongError('passkey')
+        return found
+      })
       return begin(user, [], caller)
     },
 
     /** For who has just set the account's password by a one-time link. */
     withLink: async (user: User, caller: Caller): Promise<SignedIn> => begin(user, await secondFactorsOf(user), caller),
 
+    watched,
+
     /** For changes that a session left open at a desk must not make. @throws CredentialWrongError */
-    confirmPassword: (user: User, password: string): Promise<void> =>
-      throttle.confirmation(user.id, async () => {
-        const credential = await store.users.findCredential({ userId: user.id })
-        if (!(await passwords.verify(password, credential?.passwordHash ?? null, 'known'))) {
-          throw new CredentialWrongError('password')
-        }
+    confirmPassword: (user: User, password: string, caller: Caller): Promise<void> =>
+      watched('confirmation', caller, (isAbout) => {
+        isAbout(user.id)
+        return throttle.confirmation(user.id, async () => {
+          const credential = await store.users.findCredential({ userId: user.id })
+          if (!(await passwords.verify(password, credential?.passwordHash ?? null, 'known'))) {
+            throw new CredentialWrongError('password')
+          }
+        })
+      }),
+
+    /** The same by a passkey. @throws CredentialWrongError */
+    confirmPasskey: (
+      user: User,
+      origin: string,
+      challengeId: string,
+      response: AuthenticationResponseJSON,
+      caller: Caller,
+    ): Promise<void> =>
+      watched('confirmation', caller, async (isAbout) => {
+        isAbout(user.id)
+        await passkeys.checkAssertion(origin, challengeId, response, user.id)
       }),
   }
 }

@@ -125,8 +125,8 @@ export const ACCOUNT_ROUTES = [
     description: 'Ends the account’s other sessions.',
     body: closed({ current_password: PASSWORD, new_password: PASSWORD }),
     errors: [401, 429],
-    handle: async ({ services, actor, body, write }) => {
-      await services.signIn.confirmPassword(actor.user, body.current_password)
+    handle: async ({ services, actor, body, caller, write }) => {
+      await services.signIn.confirmPassword(actor.user, body.current_password, caller)
       const passwordHash = await services.passwords.hash(body.new_password, await wordsAbout(services, actor.user))
       const cookie = await write(async (tables, note) => {
         await tables.users.setPassword(actor.user.id, passwordHash)
@@ -151,8 +151,8 @@ export const ACCOUNT_ROUTES = [
       'What needs a fresh proof is allowed to this session for five minutes. The session gets a new cookie; the one before opens nothing more.',
     body: closed({ password: PASSWORD }),
     errors: [401, 429],
-    handle: async ({ services, actor, body }) => {
-      await services.signIn.confirmPassword(actor.user, body.password)
+    handle: async ({ services, actor, body, caller }) => {
+      await services.signIn.confirmPassword(actor.user, body.password, caller)
       return new Reply(204, undefined, { 'set-cookie': [await services.sessions.confirm(actor.session)] })
     },
   }),
@@ -172,9 +172,9 @@ export const ACCOUNT_ROUTES = [
     description: 'As with the password.',
     body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
     errors: [401],
-    handle: async ({ services, actor, body, origin }) => {
+    handle: async ({ services, actor, body, caller, origin }) => {
       const credential = requireAssertion(body.credential)
-      await services.passkeys.checkAssertion(requireOrigin(origin), body.challenge_id, credential, actor.user.id)
+      await services.signIn.confirmPasskey(actor.user, requireOrigin(origin), body.challenge_id, credential, caller)
       return new Reply(204, undefined, { 'set-cookie': [await services.sessions.confirm(actor.session)] })
     },
   }),

@@ -1,4 +1,6 @@
 // Signing in and out: by password, with a second factor where there is one, by passkey, or by a one-time link.
+
+import type { UserLink } from '../../store/user-links.ts'
 import {
   CHALLENGE_ID,
   CODE,
@@ -10,12 +12,14 @@ import {
   wordsAbout,
 } from '../accounts/credentials.ts'
 import { hasSecondFactor } from '../accounts/required-factor.ts'
+import type { Caller } from '../accounts/sessions.ts'
 import type { SignedIn } from '../accounts/sign-in.ts'
 import { hashToken } from '../accounts/token.ts'
 import { ConflictError, CredentialWrongError } from '../errors.ts'
 import { EMAIL } from '../member-shapes.ts'
 import { declareRoutes, PERSON, PUBLIC, Reply, SECOND_FACTOR } from '../route.ts'
 import { closed, label, named, nullable, oneOf, Type, time, timeText } from '../schema.ts'
+import type { Services } from '../services.ts'
 
 const route = declareRoutes('Account')
 
@@ -36,6 +40,15 @@ const auditSignIn = ({ user, session }: SignedIn, how: string) => ({
   detail: { how, session: session.id },
   organizationId: null,
 })
+
+/** @throws CredentialWrongError */
+const findLink = ({ signIn, store }: Services, token: string, caller: Caller): Promise<UserLink> =>
+  signIn.watched('link', caller, async (isAbout) => {
+    const link = await store.userLinks.find(hashToken(token))
+    if (link === null) throw new CredentialWrongError('link')
+    if (link.userId !== null) isAbout(link.userId)
+    return link
+  })
 
 export const SIGN_IN_ROUTES = [
   route('signIn', 'POST', '/sign-in', {
@@ -113,9 +126,8 @@ export const SIGN_IN_ROUTES = [
       expires_at: time(),
     }),
     errors: [401, 403],
-    handle: async ({ services, body }) => {
-      const link = await services.store.userLinks.find(hashToken(body.token))
-      if (link === null) throw new CredentialWrongError('link')
+    handle: async ({ services, body, caller }) => {
+      const link = await findLink(services, body.token, caller)
       const user = link.userId === null ? null : await services.store.users.find(link.userId)
       return { purpose: link.purpose, email: user?.email ?? null, expires_at: timeText(link.expiresAtSeconds) }
     },
@@ -136,8 +148,7 @@ export const SIGN_IN_ROUTES = [
     errors: [401, 403, 409],
     handle: async ({ services, body, caller, write }) => {
       const hash = hashToken(body.token)
-      const link = await services.store.userLinks.find(hash)
-      if (link === null) throw new CredentialWrongError('link')
+      const link = await findLink(services, body.token, caller)
       // Outside of the transaction: it takes its time by design.
       const owner = link.userId === null ? null : await services.store.users.find(link.userId)
       const about = owner === null ? [body.email ?? '', body.name ?? ''] : await wordsAbout(services, owner)

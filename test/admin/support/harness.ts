@@ -9,7 +9,7 @@ import { createPasskeys } from '../../../src/admin/accounts/passkeys.ts'
 import { createPasswords } from '../../../src/admin/accounts/password.ts'
 import { createSecretBox } from '../../../src/admin/accounts/secret-box.ts'
 import { createSessions } from '../../../src/admin/accounts/sessions.ts'
-import { createSignIn } from '../../../src/admin/accounts/sign-in.ts'
+import { createSignIn, type SignInAttempt } from '../../../src/admin/accounts/sign-in.ts'
 import { createThrottle } from '../../../src/admin/accounts/throttle.ts'
 import { type AdminApi, createAdminApi } from '../../../src/admin/admin-api.ts'
 import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
@@ -57,6 +57,8 @@ export interface Harness {
   /** The listeners of tasks that were started, by task. */
   /** Files of attester keys that were made and given up. */
   readonly discardedKeystores: readonly string[]
+  /** Proofs of who somebody is, as they were told. */
+  readonly attempts: readonly SignInAttempt[]
   readonly startedTasks: Map<string, TaskListener>
   /** What simulations asked for beyond the request and lists. */
   readonly askedNeeds: FactNeed[]
@@ -120,6 +122,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     }),
   })
   const discardedKeystores: string[] = []
+  const attempts: SignInAttempt[] = []
   const startedTasks = new Map<string, TaskListener>()
   const askedNeeds: FactNeed[] = []
   const tasks = createTaskRunner({
@@ -165,7 +168,17 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     signer: 'noble',
     apiUrl: 'http://localhost:8080',
     chains: createChainTable(),
-    signIn: createSignIn({ store, clock, passwords, passkeys, sessions, box, throttle, devices }),
+    signIn: createSignIn({
+      store,
+      clock,
+      passwords,
+      passkeys,
+      sessions,
+      box,
+      throttle,
+      devices,
+      attempted: (attempt) => attempts.push(attempt),
+    }),
     createAttesterKey: async (kind) => ({
       kind,
       address: kind === 'secp256k1' ? `0x${crypto.randomUUID().replaceAll('-', '')}00000000` : crypto.randomUUID(),
@@ -256,6 +269,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     startedTasks,
     askedNeeds,
     discardedKeystores,
+    attempts,
     api,
     reported,
     apiOver,

@@ -1,0 +1,19 @@
+// Writes src/admin/accounts/breached-passwords.bin out of a list of leaked passwords, one a line:
+// `bun test/admin/breached/make.ts LIST`. The present one is made of the million most frequent of Mark Burnett's ten million
+// leaked passwords (public domain; SecLists, Passwords/Common-Credentials, has the same list). Only what could be a
+// password here is kept: twelve characters and more.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fingerprintPassword } from '../../../src/admin/accounts/breached-passwords.ts'
+import { PASSWORD_LENGTH_MIN } from '../../../src/admin/accounts/password.ts'
+
+const [path = ''] = process.argv.slice(2)
+const fingerprints = readFileSync(path, 'utf8')
+  .split(/\r?\n/)
+  .filter((password) => [...password].length >= PASSWORD_LENGTH_MIN)
+  .map(fingerprintPassword)
+const sorted = Uint32Array.from(new Set(fingerprints)).sort()
+const bytes = Buffer.alloc(sorted.length * 4)
+for (const [at, fingerprint] of sorted.entries()) bytes.writeUInt32BE(fingerprint, at * 4)
+writeFileSync(join(import.meta.dir, '..', '..', '..', 'src/admin/accounts/breached-passwords.bin'), bytes)
+process.stdout.write(`${sorted.length} passwords, ${bytes.length} bytes\n`)
