@@ -1,6 +1,7 @@
 // PDFs are kept as they are: there is no way to write one anew that keeps what it shows. So they are only ever handed out
-// as attachments, and refused here where they are visibly more than paper: another file glued to them, or one that acts.
-// or one that unpacks to far more than it is, or is encrypted, so that nobody can look. No guarantee: a viewer may see what this check does not (pdf-streams.ts).
+// as attachments, and refused here where they are visibly more than paper: another file glued to them, one that acts, one
+// that unpacks to far more than it is, or one that can't be looked into because it is encrypted or packed by a filter that
+// nothing writes any more. No guarantee: a viewer may see what this check does not.
 // Source: ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { INFLATE_LIMITS, type InflateLimits, inflateStreams } from './pdf-streams.ts'
@@ -34,8 +35,18 @@ const decodeNames = (bytes: Buffer): Buffer => {
   return decoded.subarray(0, length)
 }
 
+/** LZW and run lengths have no mark at their start by which they could be told, as zlib has. */
+const OPAQUE = ['/LZWDecode', '/RunLengthDecode']
+/** Viewers also take the short names of inline images for filters of streams. */
+const OPAQUE_SHORT = /\/F(?:ilter)?[\s[]{0,32}(?:\/[A-Za-z0-9]{1,32}\s{0,32}){0,4}\/(?:LZW|RL)(?![A-Za-z0-9])/
+
 const requirePassive = (content: Buffer): void => {
   const decoded = decodeNames(content)
+  if (OPAQUE.some((name) => decoded.includes(name)) || OPAQUE_SHORT.test(decoded.toString('latin1'))) {
+    throw new DocumentInvalidError(
+      'the PDF is packed in an old way that can not be looked into: print it to a new PDF, or send a picture',
+    )
+  }
   if (ACTIVE.some((name) => decoded.includes(name))) {
     throw new DocumentInvalidError('the PDF holds scripts or other files: print it to a new PDF, or send a picture')
   }

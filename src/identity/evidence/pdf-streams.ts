@@ -1,8 +1,8 @@
 // What a PDF becomes in a viewer: its compressed streams are inflated here, one after the other, as far as a limit of size
 // and time goes, and nothing of them is kept. Every `stream` that begins as zlib does is tried, whatever its dictionary
 // says, and read to zlib's own end: a dictionary can lie, and `endstream` can stand inside the data.
-// Text that hex or ASCII85 made of such a stream is decoded first, and may be inside one as well. Not seen: streams
-// compressed by LZW or run lengths.
+// Text that hex or ASCII85 made of such a stream is decoded first, and may be inside one as well. Documents that use LZW or
+// run lengths are refused by their filters' names (pdf-check.ts).
 // Source: ISO 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
 import { createInflate } from 'node:zlib'
 import { DocumentInvalidError } from './errors.ts'
@@ -22,6 +22,8 @@ const LOOKED_AT_BYTES = 4 * 1_048_576
 const NESTED_MAX = 4
 /** Enough for the two bytes by which zlib is known, blanks between included. */
 const PROBE_BYTES = 64
+/** What decodes to fewer than these is no filter's text, and too short for the name of a script. */
+const TEXT_BYTES_MIN = 8
 
 /** RFC 1950: deflate, and a check of the two bytes. */
 const isZlib = (bytes: Buffer): boolean =>
@@ -42,20 +44,20 @@ const spend = (budget: Budget, bytes: number): void => {
 
 /**
  * What a viewer may inflate of these bytes: themselves, and what they stand for where they are a filter's text. Their first
- * bytes tell.
+ * bytes tell. Text that stands for something else is looked at as it is.
  * @throws DocumentInvalidError past the budget
  */
-const readings = (bytes: Buffer, budget: Budget): readonly Buffer[] => {
+const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): readonly Buffer[] => {
   const start = bytes.subarray(0, PROBE_BYTES)
-  const texts = [decodeAsciiHex, decodeAscii85].filter((decode) => isZlib(decode(start)))
-  return [
-    ...(isZlib(start) ? [bytes] : []),
-    ...texts.map((decode) => {
-      const decoded = decode(bytes)
-      spend(budget, decoded.length)
-      return decoded
-    }),
-  ]
+  const packed = isZlib(start) ? [bytes] : []
+  for (const decode of [decodeAsciiHex, decodeAscii85]) {
+    if (decode(start).length < TEXT_BYTES_MIN) continue
+    const decoded = decode(bytes)
+    spend(budget, decoded.length)
+    if (isZlib(decoded)) packed.push(decoded)
+    else look(decoded)
+  }
+  return packed
 }
 
 /** The first LOOKED_AT_BYTES of what it inflates to. @throws DocumentInvalidError past the budget */
@@ -93,7 +95,7 @@ export const inflateStreams = async (
   const unpack = async (bytes: Buffer, depth: number): Promise<void> => {
     const content = await inflate(bytes, budget)
     look(content)
-    const inside = readings(content, budget)
+    const inside = readings(content, budget, look)
     if (inside.length === 0) return
     if (depth >= NESTED_MAX || content.length >= LOOKED_AT_BYTES) throw tooLarge()
     for (const each of inside) await unpack(each, depth + 1)
@@ -102,6 +104,6 @@ export const inflateStreams = async (
     let start = at + STREAM.length
     if (document[start] === 0x0d) start += 1
     if (document[start] === 0x0a) start += 1
-    for (const each of readings(document.subarray(start), budget)) await unpack(each, 1)
+    for (const each of readings(document.subarray(start), budget, look)) await unpack(each, 1)
   }
 }

@@ -153,6 +153,9 @@ describe('a PDF', () => {
       streamOf(Buffer.from(`\n ${ascii85(deflateSync(acts)).replaceAll(/(.{60})/g, '$1\r\n')}`)),
       streamOf(deflateSync(Buffer.from(ascii85(deflateSync(acts))))),
       streamOf(deflateSync(Buffer.from(`${deflateSync(acts).toString('hex').toUpperCase()}>`))),
+      // Written as text, and not packed at all.
+      streamOf(Buffer.from(`${acts.toString('hex')}>`), '/Filter /ASCIIHexDecode'),
+      streamOf(Buffer.from(ascii85(acts)), '/Filter /ASCII85Decode'),
       // Whatever the dictionary says.
       streamOf(deflateSync(acts), '/Filter /Fl#61teDecode'),
     ]) {
@@ -160,6 +163,19 @@ describe('a PDF', () => {
     }
     await checkPdf(pdf('/Title(Flat #1, price #99)'))
     await checkPdf(pdf(streamOf(deflateSync(Buffer.from('BT (Passport) Tj ET')))))
+  })
+
+  test('is refused with advice when it is packed by LZW or run lengths, for nobody looks into it', async () => {
+    const packed = Buffer.from('any bytes')
+    for (const inside of [
+      ...['/Filter /LZWDecode', '/Filter/LZ#57Decode', '/Filter [/ASCII85Decode /RunLengthDecode]'],
+      ...['/Filter /LZW', '/F[/A85 /RL]', '/Filter\n[ /RL ]'],
+    ].map((dictionary) => streamOf(packed, dictionary))) {
+      expect(await refusalOf(pdf(inside))).toMatchObject({ detail: expect.stringContaining('old way') })
+    }
+    // The name may itself be in a packed object.
+    expect(await refusalOf(pdf(streamOf(deflateSync(Buffer.from('7 0 /LZWDecode')))))).not.toBeNull()
+    await checkPdf(pdf('/RLS 1 /LZWhat /F1 9 0 R /FilterLZW 1'))
   })
 
   test('is refused with advice when it is encrypted, for nobody can look into it', async () => {
