@@ -1,0 +1,44 @@
+// The hashes of the Merkle tree (RFC 6962, 2.1): SHA-256 over a byte that tells leaves from nodes, and what is hashed.
+
+/** Bytes of a hash. */
+export const HASH_BYTES = 32
+
+/** The root of a tree without a leaf. */
+export const EMPTY_ROOT: Uint8Array = Bun.SHA256.hash(new Uint8Array(0)) as Uint8Array
+
+/** SHA-256 of 0x00 and the entry. */
+export const hashLeaf = (entry: Uint8Array): Buffer => {
+  const input = Buffer.alloc(1 + entry.length)
+  input.set(entry, 1)
+  return Bun.SHA256.hash(input) as Buffer
+}
+
+const nodeInput = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
+const nodeHash = Buffer.alloc(HASH_BYTES)
+
+/** Hashes the two children that lie side by side at `from` and writes their parent to `to`. Nothing is allocated. */
+const hashPair = (source: Buffer, from: number, target: Buffer, to: number): void => {
+  source.copy(nodeInput, 1, from, from + 2 * HASH_BYTES)
+  Bun.SHA256.hash(nodeInput, nodeHash)
+  nodeHash.copy(target, to)
+}
+
+/** SHA-256 of 0x01, the left and the right child. */
+export const hashNode = (left: Uint8Array, right: Uint8Array): Buffer => {
+  const node = Buffer.concat([left, right])
+  hashPair(node, 0, node, 0)
+  return node.subarray(0, HASH_BYTES)
+}
+
+/** The root over `count` hashes that lie side by side from hash number `first` on. `count` is a power of two. */
+export const hashSubtree = (hashes: Uint8Array, first: number, count: number): Buffer => {
+  const row = Buffer.from(hashes.slice(first * HASH_BYTES, (first + count) * HASH_BYTES))
+  for (let width = count; width > 1; width /= 2) {
+    for (let pair = 0; pair < width / 2; pair++) hashPair(row, pair * 2 * HASH_BYTES, row, pair * HASH_BYTES)
+  }
+  return row.subarray(0, HASH_BYTES)
+}
+
+/** The root over complete subtrees from left to right, each smaller than the one before: the right ones first. */
+export const foldSubtrees = (subtrees: readonly Uint8Array[]): Uint8Array =>
+  subtrees.length === 0 ? EMPTY_ROOT : subtrees.reduceRight((right, left) => hashNode(left, right))

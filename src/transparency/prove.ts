@@ -1,0 +1,113 @@
+// Roots and proofs of a tree in tiles, for its size of today and any before. Each asks for all the tiles that it needs at
+// once: at most two a level. Source: RFC 6962, 2.1.1 and 2.1.2.
+import { foldSubtrees, HASH_BYTES, hashSubtree } from './hash.ts'
+import { TILE_HEIGHT, TILE_WIDTH, type TileName } from './tiles.ts'
+
+/**
+ * The hashes of each tile, in the order asked for. A tile may have more hashes than a tree of the size in question.
+ * Rejects when one is missing.
+ */
+export type ReadTiles = (tiles: readonly TileName[]) => Promise<readonly Uint8Array[]>
+
+/** A tile has fewer hashes than the tree's size says: the tree in the store is damaged. */
+export class TileTooShortError extends Error {
+  override readonly name = 'TileTooShortError'
+}
+
+/** Leaves from `start` up to but without `end`. */
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** The largest power of two that is not above `count`. */
+const powerWithin = (count: number): number => {
+  let power = 1
+  while (power * 2 <= count) power *= 2
+  return power
+}
+
+/** The larger, left side of a tree that is split as the RFC says. */
+const leftOf = ({ start, end }: Range): number => start + powerWithin(end - start - 1)
+
+const inclusionRanges = (index: number, range: Range): readonly Range[] => {
+  if (range.end - range.start === 1) return []
+  const middle = leftOf(range)
+  const left = { start: range.start, end: middle }
+  const right = { start: middle, end: range.end }
+  return index < middle ? [...inclusionRanges(index, left), right] : [...inclusionRanges(index, right), left]
+}
+
+const consistencyRanges = (oldSize: number, range: Range, isWhole: boolean): readonly Range[] => {
+  if (oldSize === range.end) return isWhole ? [] : [range]
+  const middle = leftOf(range)
+  const left = { start: range.start, end: middle }
+  const right = { start: middle, end: range.end }
+  return oldSize <= middle
+    ? [...consistencyRanges(oldSize, left, isWhole), right]
+    : [...consistencyRanges(oldSize, right, false), left]
+}
+
+/** A complete subtree, as the hashes of a tile that it is the root of. */
+interface Subtree {
+  readonly tile: TileName
+  readonly first: number
+  readonly count: number
+}
+
+const subtreesOf = ({ start, end }: Range): readonly Subtree[] => {
+  const subtrees: Subtree[] = []
+  for (let from = start; from < end; ) {
+    const leaves = powerWithin(end - from)
+    const level = Math.floor(Math.log2(leaves) / TILE_HEIGHT)
+    const leavesOfHash = TILE_WIDTH ** level
+    const hash = from / leavesOfHash
+    const tile = { level, number: Math.floor(hash / TILE_WIDTH) }
+    subtrees.push({ tile, first: hash % TILE_WIDTH, count: leaves / leavesOfHash })
+    from += leaves
+  }
+  return subtrees
+}
+
+const keyOf = ({ level, number }: TileName): string => `${level}/${number}`
+
+const hashRanges = async (readTiles: ReadTiles, ranges: readonly Range[]): Promise<readonly Uint8Array[]> => {
+  const planned = ranges.map(subtreesOf)
+  const names = new Map(planned.flat().map(({ tile }) => [keyOf(tile), tile]))
+  const tiles = await readTiles([...names.values()])
+  const hashesOf = new Map([...names.keys()].map((key, index) => [key, tiles[index] ?? new Uint8Array(0)]))
+  return planned.map((subtrees) =>
+    foldSubtrees(
+      subtrees.map(({ tile, first, count }) => {
+        const hashes = hashesOf.get(keyOf(tile)) ?? new Uint8Array(0)
+        if (hashes.length < (first + count) * HASH_BYTES) throw new TileTooShortError(`tile ${keyOf(tile)}`)
+        return hashSubtree(hashes, first, count)
+      }),
+    ),
+  )
+}
+
+/** @throws TileTooShortError; what `readTiles` rejects with */
+export const readRoot = async (readTiles: ReadTiles, size: number): Promise<Uint8Array> =>
+  (await hashRanges(readTiles, [{ start: 0, end: size }]))[0] as Uint8Array
+
+/** From the leaf's sibling up to the root's child. @throws RangeError for a leaf beyond the tree; as above */
+export const proveInclusion = async (
+  readTiles: ReadTiles,
+  index: number,
+  size: number,
+): Promise<readonly Uint8Array[]> => {
+  if (!(index >= 0 && index < size)) throw new RangeError('the leaf is not in a tree of this size')
+  return hashRanges(readTiles, inclusionRanges(index, { start: 0, end: size }))
+}
+
+/** That the tree of `size` begins with the tree of `oldSize`. @throws RangeError for a larger old size; as above */
+export const proveConsistency = async (
+  readTiles: ReadTiles,
+  oldSize: number,
+  size: number,
+): Promise<readonly Uint8Array[]> => {
+  if (!(oldSize >= 0 && oldSize <= size)) throw new RangeError('a tree can not begin with a larger one')
+  if (oldSize === 0) return []
+  return hashRanges(readTiles, consistencyRanges(oldSize, { start: 0, end: size }, true))
+}

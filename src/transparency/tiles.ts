@@ -1,0 +1,42 @@
+// The tree in tiles: 256 hashes of one level side by side, so that a proof over any tree needs a few reads.
+// Source: https://c2sp.org/tlog-tiles.
+import { HASH_BYTES } from './hash.ts'
+
+export const TILE_HEIGHT = 8
+/** Hashes of a full tile. */
+export const TILE_WIDTH = 256
+export const TILE_BYTES = TILE_WIDTH * HASH_BYTES
+
+export interface TileName {
+  /** 0: hashes of leaves. Above: roots of full tiles of the level below. */
+  readonly level: number
+  /** Within the level, from 0. */
+  readonly number: number
+}
+
+export interface Tile extends TileName {
+  /** Up to 256 hashes. The newest tile of each level may have fewer. */
+  readonly hashes: Uint8Array
+}
+
+/** Hashes that a level has, over all its tiles, in a tree of this size. */
+export const levelWidth = (level: number, size: number): number => Math.floor(size / TILE_WIDTH ** level)
+
+/** `tile/0/x001/x234/067`, and `.p/<width>` behind it for a tile that is not full. */
+export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): string => {
+  const groups = [String(number % 1000).padStart(3, '0')]
+  for (let rest = Math.floor(number / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
+    groups.unshift(`x${String(rest % 1000).padStart(3, '0')}`)
+  }
+  return `tile/${level}/${groups.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`
+}
+
+/** @returns null for a path that is no tile's, or not written as `tilePath` writes it */
+export const parseTilePath = (path: string): (TileName & { readonly width: number }) | null => {
+  const match = /^tile\/(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path)
+  if (match === null) return null
+  const level = Number(match[1])
+  const number = Number((match[2] ?? '').replaceAll(/[x/]/g, ''))
+  const width = match[3] === undefined ? TILE_WIDTH : Number(match[3])
+  return level <= 63 && tilePath({ level, number }, width) === path ? { level, number, width } : null
+}

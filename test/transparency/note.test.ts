@@ -1,0 +1,112 @@
+// Notes and checkpoints: the examples of the C2SP documents, and what must not be accepted.
+import { describe, expect, test } from 'bun:test'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { openCheckpoint, parseCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
+import {
+  encodeNote,
+  encodeVerifierKey,
+  NoteInvalidError,
+  openNote,
+  parseNote,
+  parseVerifierKey,
+  verifierKeyOf,
+} from '../../src/transparency/note.ts'
+import { parseTilePath, tilePath } from '../../src/transparency/tiles.ts'
+
+/** https://c2sp.org/signed-note, "Example". */
+const EXAMPLE_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k'
+const EXAMPLE_NOTE = `This is an example message.
+
+— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=
+`
+/** https://c2sp.org/tlog-checkpoint, without the signature's key, which the document does not give. */
+const EXAMPLE_CHECKPOINT = `example.com/behind-the-sofa
+20852163
+CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
+`
+const signer = createEd25519Signer(Buffer.alloc(32, 7))
+const key = verifierKeyOf('log.example/1', 'ed25519', signer.publicKey)
+const HEAD = { size: 3, root: Buffer.alloc(32, 9) }
+
+describe('notes', () => {
+  test('the example of the document opens with its key, and is written the same again', () => {
+    const example = parseVerifierKey(EXAMPLE_KEY)
+    expect(encodeVerifierKey(example)).toBe(EXAMPLE_KEY)
+    expect(openNote(EXAMPLE_NOTE, example)).toBe('This is an example message.\n')
+    expect(encodeNote(parseNote(EXAMPLE_NOTE))).toBe(EXAMPLE_NOTE)
+  })
+
+  test('a changed text, another key, another name and no signature are refused', () => {
+    const example = parseVerifierKey(EXAMPLE_KEY)
+    const changed = EXAMPLE_NOTE.replace('example message', 'exemple message')
+    expect(() => openNote(changed, example)).toThrow('does not fit')
+    expect(() => openNote(EXAMPLE_NOTE, key)).toThrow('not signed by log.example/1')
+    const renamed = EXAMPLE_NOTE.replace('— example.com/foo', '— example.com/bar')
+    expect(() => openNote(renamed, example)).toThrow('not signed by example.com/foo')
+    expect(() => openNote('a text\n\n', example)).toThrow(NoteInvalidError)
+    expect(() => openNote(EXAMPLE_NOTE.trimEnd(), example)).toThrow(NoteInvalidError)
+    expect(() => openNote(EXAMPLE_NOTE.replace('aQM=', 'aQN='), example)).toThrow(NoteInvalidError)
+    expect(() => encodeNote({ text: 'tab\there\n', signatures: [] })).toThrow(NoteInvalidError)
+  })
+
+  test('a key whose id belongs to another name or key is refused', () => {
+    for (const text of [
+      EXAMPLE_KEY.replace('example.com/foo', 'example.com/fog'),
+      EXAMPLE_KEY.replace('530d903a', '530d903b'),
+      EXAMPLE_KEY.replace('+Aek', '+Aik'),
+      'a b+00000000+AAAA',
+      '',
+    ]) {
+      expect(() => parseVerifierKey(text)).toThrow(NoteInvalidError)
+    }
+    expect(() => verifierKeyOf('with space', 'ed25519', signer.publicKey)).toThrow(NoteInvalidError)
+  })
+})
+
+describe('checkpoints', () => {
+  test('the example of the document is read', () => {
+    const { origin, size, root } = parseCheckpoint(EXAMPLE_CHECKPOINT)
+    expect({ origin, size }).toEqual({ origin: 'example.com/behind-the-sofa', size: 20_852_163 })
+    expect(root).toHaveLength(32)
+  })
+
+  test('one that is signed opens with the key of its log, and the same head is the same text', () => {
+    const signed = signCheckpoint(HEAD, { key, sign: signer.sign })
+    expect(openCheckpoint(signed, key)).toEqual({ origin: key.name, size: 3, root: HEAD.root })
+    expect(signCheckpoint(HEAD, { key, sign: signer.sign })).toBe(signed)
+    const larger = signed.replace('\n3\n', '\n4\n')
+    expect(() => openCheckpoint(larger, key)).toThrow('does not fit')
+    const other = verifierKeyOf('log.example/2', 'ed25519', signer.publicKey)
+    expect(() => openCheckpoint(signed, other)).toThrow('not signed by log.example/2')
+  })
+
+  test('a size with leading zeros, a short root and a missing line are refused', () => {
+    for (const text of ['o\n03\nAA==\n', `o\n-1\n${HEAD.root.toString('base64')}\n`, 'o\n3\nAA==\n', 'o\n3\n', '']) {
+      expect(() => parseCheckpoint(text)).toThrow(NoteInvalidError)
+    }
+  })
+})
+
+test('paths of tiles, both ways', () => {
+  const cases = [
+    ['tile/0/000', 0, 0, 256],
+    ['tile/0/x001/x234/067', 0, 1_234_067, 256],
+    ['tile/3/x999/x000/x001/001.p/255', 3, 999_000_001_001, 255],
+    ['tile/1/017.p/1', 1, 17, 1],
+  ] as const
+  for (const [path, level, number, width] of cases) {
+    expect(tilePath({ level, number }, width)).toBe(path)
+    expect(parseTilePath(path)).toEqual({ level, number, width })
+  }
+  for (const path of [
+    'tile/0/0',
+    'tile/00/000',
+    'tile/0/x000/001',
+    'tile/64/000',
+    'tile/0/000.p/256',
+    'tile/0/000.p/0',
+    'tile/0/001/002',
+  ]) {
+    expect(parseTilePath(path)).toBeNull()
+  }
+})
