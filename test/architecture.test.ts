@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/policy': ['src/domain'],
   'src/facts': ['src/domain', 'src/policy/types', 'src/policy/sources'],
   'src/signing': ['src/domain'],
-  'src/decisions': ['src/domain'],
+  'src/decisions': ['src/domain', 'src/transparency'],
   // A tree knows hashes and no decisions.
   'src/transparency': [],
   'src/pool': ['src/domain', 'src/policy/types', 'src/signing/types.ts', 'src/decisions/types.ts'],
@@ -49,7 +49,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry'],
   'src/identity': ['src/domain', 'src/http', 'src/telemetry'],
   // The decision index finds places in the log.
-  'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts'],
+  'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts', 'src/transparency'],
   'src/client': ['src/domain'],
   // Threads that sign have no use for a database.
   'workers/signing': [
@@ -62,6 +62,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'workers/index': ['src/domain', 'src/decisions', 'src/store/decision-index', 'workers/background-process.ts'],
   'workers/ship': ['src/domain', 'src/decisions', 'workers/background-process.ts'],
+  // Signs heads and nothing else: no policy and no request comes near it.
+  'workers/tree': [
+    'src/domain',
+    'src/decisions',
+    'src/transparency',
+    'src/store',
+    'src/signing',
+    'workers/background-process.ts',
+  ],
   'workers/tasks': ['src/domain', 'src/policy', 'src/decisions', 'workers/background-process.ts'],
   workers: [],
   // The settings, and what a setting's text may be: where each kind is used says how it is read.
@@ -77,7 +86,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'package.json',
   ],
   // What a start finds in the data folder or makes there.
-  'src/setup': ['src/domain', 'src/policy', 'src/signing', 'src/identity', 'src/store', 'src/config'],
+  'src/setup': [
+    'src/domain',
+    'src/policy',
+    'src/signing',
+    'src/identity',
+    'src/store',
+    'src/config',
+    'src/transparency',
+  ],
   // Several processes of a node, and what they and other nodes must know of each other. What is asked of all of them are
   // the live page's figures.
   'src/processes': [

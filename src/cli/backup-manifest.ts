@@ -40,7 +40,7 @@ export interface VerifyBackupProgress {
 
 /** Nothing outside the folders that a backup has, and no name that could lead elsewhere. */
 const isOwnPath = (path: string): boolean =>
-  /^(countersign\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
+  /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
     path,
   ) && !path.split('/').some((part) => part === '.' || part === '..')
 

@@ -27,7 +27,8 @@ the database in the backup is a SQLite file.
   --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
                     one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
                     And the config file, whose RPC URLs may hold keys.
-  --with-decisions  Also the decision log as it is. It may be large: decisions-ship copies it all along.
+  --with-decisions  Also the decision log as it is, and its tree unless that is in PostgreSQL. It may be large: decisions-ship
+                    copies it all along.
 `
 
 export interface BackupContext {
@@ -133,6 +134,13 @@ const fill = async (
     if (configFile !== null) await copy(configFile, 'config-file')
   }
   if (choice.withDecisions) {
+    // Before the log: the tree in the backup must hold no line that is not in it.
+    if (existsSync(folder.decisionTree)) {
+      const tree = join(into, 'decision-tree.db')
+      snapshotSqlite(folder.decisionTree, `${tree}.made`)
+      await copy(`${tree}.made`, 'decision-tree.db')
+      await rm(`${tree}.made`)
+    }
     for (const name of filesIn(folder.decisions)) await copy(join(folder.decisions, name), `decisions/${name}`)
     for (const slot of listSlots(folder.decisions)) {
       for (const { name } of listSegments(join(folder.decisions, slot))) {

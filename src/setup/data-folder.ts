@@ -17,6 +17,10 @@ export interface DataFolder {
   readonly decisions: string
   /** The search index of the decision log: can be deleted and is built again. */
   readonly decisionIndex: string
+  /** The Merkle tree over the decision log, where it is not in PostgreSQL. It can't be made again. */
+  readonly decisionTree: string
+  /** The newest signed head of that tree, a checkpoint that other tools read. */
+  readonly decisionTreeHead: string
   /** Seals the secrets of one-time codes. Made by the first start. */
   readonly accountKey: string
   /** Held by the service that runs on this folder. */
@@ -35,6 +39,8 @@ export const dataFolderAt = (root: string): DataFolder => ({
   evidence: join(root, 'evidence'),
   decisions: join(root, 'decisions'),
   decisionIndex: join(root, 'decision-index.db'),
+  decisionTree: join(root, 'decision-tree.db'),
+  decisionTreeHead: join(root, 'decision-tree.checkpoint'),
   accountKey: join(root, 'secrets', 'account-key'),
   lock: join(root, 'service.lock'),
   quickstart: join(root, 'quickstart.env'),

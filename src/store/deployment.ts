@@ -1,6 +1,7 @@
 // The deployment's own few values: its id, when it was made, whether the first run is done. Belongs to no organization.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
+import type { TransactionOptions } from './database.ts'
 import { USER_KEY_NAME } from './persons.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -25,13 +26,13 @@ export const createDeploymentTable = (scope: TableScope) => {
     setOnce,
 
     /** For what a command changes: a value that was set once stays otherwise. */
-    replace: (name: string, value: string): Promise<void> =>
+    replace: (name: string, value: string, options?: TransactionOptions): Promise<void> =>
       scope.write(async (transaction) => {
         await transaction.execute(
           'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
           [name, value],
         )
-      }),
+      }, options),
 
     /** 32 bytes under a name, made when they are first asked for, and the same ever after. */
     ensureSecret: async (name: string): Promise<Uint8Array> => {

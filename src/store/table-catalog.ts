@@ -3,6 +3,7 @@
 // Source: https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
 import type { Database, Statements } from './database.ts'
 import { SHARED_INDEX_PREFIX } from './decision-index/shared-tables.ts'
+import { DECISION_TREE_PREFIX } from './decision-tree/tables.ts'
 import { StoreUnusableError } from './errors.ts'
 
 export interface CatalogTable {
@@ -17,9 +18,12 @@ export interface CatalogTable {
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 
-/** The shared decision index is made of the logs, which are not copied here. */
+/** The shared decision index and the tree are made of the logs, which are not copied here. */
 const isStored = (name: string): boolean =>
-  name !== MIGRATIONS_TABLE && name !== READERS_TABLE && !name.startsWith(SHARED_INDEX_PREFIX)
+  name !== MIGRATIONS_TABLE &&
+  name !== READERS_TABLE &&
+  !name.startsWith(SHARED_INDEX_PREFIX) &&
+  !name.startsWith(DECISION_TREE_PREFIX)
 
 interface ColumnRow {
   readonly table_name: string

@@ -128,6 +128,26 @@ export const METRICS = {
     'counter',
     'Passes over the decision log that could not ship everything. They are tried again.',
   ),
+  treeSize: define(
+    'countersign_decision_tree_leaves',
+    'gauge',
+    'Lines of the decision log that the newest signed head covers. Only where the tree is made.',
+  ),
+  treeAge: define(
+    'countersign_decision_tree_age_seconds',
+    'gauge',
+    'Time since this node had last handed in everything that is in its decision log.',
+  ),
+  treeFailures: define(
+    'countersign_decision_tree_failures_total',
+    'counter',
+    'Passes over the decision log that could not continue the tree. They are tried again.',
+  ),
+  treeRefused: define(
+    'countersign_decision_tree_refused',
+    'gauge',
+    'Whether no head is signed: 1 if so, because the tree does not hold one that was signed before: look into it.',
+  ),
   leads: define(
     'countersign_leader',
     'gauge',

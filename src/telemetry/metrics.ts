@@ -10,6 +10,7 @@ import { addProcessMetrics } from './process-metrics.ts'
 import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
 import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
 import { addShipMetrics, type ShipMetrics } from './ship-metrics.ts'
+import { addTreeMetrics, type TreeMetrics } from './tree-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
 
@@ -56,6 +57,8 @@ export interface MetricsOptions {
   readonly sharing?: () => SharingMetrics
   /** Null where the decision log is not shipped from this process. */
   readonly shipping?: () => ShipMetrics | null
+  /** Null where the tree over the decision log is not made by this process. */
+  readonly tree?: () => TreeMetrics | null
 }
 
 /** What was counted since the start, for whoever watches it change. */
@@ -180,6 +183,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   addIdentityMetrics(exposition, () => readIdentity?.() ?? null)
   addSharingMetrics(exposition, () => options.sharing?.() ?? null)
   addShipMetrics(exposition, () => options.shipping?.() ?? null)
+  addTreeMetrics(exposition, () => options.tree?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
   exposition.add(METRICS.attestersOutdated, () => {
     const current = options.attestersCurrent?.()

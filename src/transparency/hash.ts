@@ -3,14 +3,20 @@
 /** Bytes of a hash. */
 export const HASH_BYTES = 32
 
+const sha256 = (bytes: Uint8Array): Buffer => {
+  const hash = Buffer.alloc(HASH_BYTES)
+  Bun.SHA256.hash(bytes, hash)
+  return hash
+}
+
 /** The root of a tree without a leaf. */
-export const EMPTY_ROOT: Uint8Array = Bun.SHA256.hash(new Uint8Array(0)) as Uint8Array
+export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0))
 
 /** SHA-256 of 0x00 and the entry. */
 export const hashLeaf = (entry: Uint8Array): Buffer => {
   const input = Buffer.alloc(1 + entry.length)
   input.set(entry, 1)
-  return Bun.SHA256.hash(input) as Buffer
+  return sha256(input)
 }
 
 const nodeInput = Buffer.alloc(1 + 2 * HASH_BYTES, 1)

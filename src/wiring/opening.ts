@@ -10,6 +10,7 @@ import { createCatalog } from '../policy/catalog.ts'
 import { systemTimers } from '../pool/timers.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
+import { prepareLogKey } from '../setup/log-key.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
 import { locateStore } from '../setup/store-location.ts'
@@ -30,6 +31,7 @@ import { createSharing } from './sharing-service.ts'
 import { startShipping } from './ship-service.ts'
 import { createSigningPool, presentAttesters, readAttesters } from './signing-pool.ts'
 import { readListenerTls } from './tls-files.ts'
+import { startTree } from './tree-service.ts'
 
 /** More workers than a process ever has, the lost ones that native code keeps included. */
 const SLOTS_PER_PROCESS = 1_000
@@ -58,27 +60,41 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
     dashboard:
       config.dashboardUrl === '' ? listenUrl(config.dashboardListen, tls.dashboard !== null) : config.dashboardUrl,
   }
+  const keystores = { passphrase: await readPassphrase(passphrase.source), workFactor: passphrase.workFactor }
   const quickstart = await prepareQuickstart({
+    ...keystores,
     store,
     folder,
     chains: config.chains,
     urls,
-    passphrase: await readPassphrase(passphrase.source),
-    workFactor: passphrase.workFactor,
     demo: !config.noDemo,
   })
+  const logKey = await prepareLogKey({ ...keystores, store, folder })
   const organizationKeys = await prepareOrganizationKeys(config, folder, store)
-  return { folder, tls, store, passphrase, urls, quickstart, organizationKeys }
+  return { folder, tls, target, store, passphrase, urls, quickstart, organizationKeys, logKey }
 }
 
 /** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
 export const openService = async (config: Config, log: Logger, { index }: ServicePlace, closers: Closers) => {
   const isFirst = index === 0
   const storage = await openStorage(config, log, isFirst, closers)
-  const { folder, store, passphrase } = storage
+  const { folder, store, passphrase, logKey } = storage
   // Closed after the pool, so that it takes along what the pool writes last.
   const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, log }) : null
   if (shipping !== null) closers.add(shipping.stop)
+  const tree = isFirst
+    ? await startTree({
+        config,
+        folder,
+        target: storage.target,
+        logKey,
+        passphrase: passphrase.source,
+        store,
+        clock,
+        log,
+      })
+    : null
+  if (tree !== null) closers.add(tree.stop)
   const auditShipping = createAuditShipDuties({ config, store, log, after: systemTimers.after })
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
@@ -141,6 +157,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
     clock,
     isFirst,
     shipping,
+    tree,
     auditShipping,
     catalog,
     authenticator,

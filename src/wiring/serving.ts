@@ -40,7 +40,7 @@ export const serve = async (
   closers: Closers,
 ) => {
   const { clock, isFirst, folder, tls, store, urls, organizationKeys, authenticator, catalog } = opened
-  const { pool, signer, facts, attesterReload, feed, sharing, shipping } = opened
+  const { pool, signer, facts, attesterReload, feed, sharing, shipping, tree } = opened
   const { limiter } = sharing
   const state = { listening: false, stopping: false }
   const isStopping = (): boolean => state.stopping
@@ -74,6 +74,7 @@ export const serve = async (
       facts: facts.metrics,
       sharing: sharing.metrics,
       shipping: () => shipping?.metrics() ?? null,
+      tree: () => tree?.metrics() ?? null,
     },
   })
   const { gate, signedGate, idempotent, deadlines, requestIds, valve, metrics, report } = path
@@ -178,7 +179,8 @@ export const serve = async (
     const listen = config.metricsListen
     closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
   }
-  closers.add((await sharing.lead([facts.duty, ...identity.duties, ...opened.auditShipping])).stop)
+  const duties = [facts.duty, ...identity.duties, ...opened.auditShipping, ...(tree === null ? [] : [tree.duty])]
+  closers.add((await sharing.lead(duties)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.
   const portal = isFirst

@@ -89,6 +89,7 @@ describe('a backup under load', () => {
     expect(readdirSync(backup).sort()).toEqual(
       [
         'countersign.db',
+        'decision-tree.db',
         'decisions',
         'keystores',
         'manifest.json',
@@ -197,6 +198,7 @@ describe('a backup of a log that a crash has torn', () => {
     expect(readFileSync(join(to, 'decisions', 'w00', newest))).toEqual(whole)
     expect(readdirSync(to).sort()).toEqual([
       'countersign.db',
+      'decision-tree.db',
       'decisions',
       'keystores',
       'manifest.json',
@@ -284,7 +286,15 @@ describe('a restore', () => {
     mkdirSync(join(folder, 'lost+found'))
     expect(await restore(backup, folder)).toMatchObject({ code: 0 })
     expect(readdirSync(folder).sort()).toEqual(
-      ['countersign.db', 'decisions', 'keystores', 'lost+found', 'quickstart.env', 'secrets'].sort(),
+      [
+        'countersign.db',
+        'decision-tree.db',
+        'decisions',
+        'keystores',
+        'lost+found',
+        'quickstart.env',
+        'secrets',
+      ].sort(),
     )
     const listed = await runCommand(folder, 'org', 'list')
     expect(listed.stdout).toBe((await runCommand(service.dataDirectory, 'org', 'list')).stdout)

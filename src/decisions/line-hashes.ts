@@ -1,0 +1,149 @@
+// The SHA-256 of each line of a log, in runs: whole lines of one segment from one byte to another. A line carries the hash
+// of the one before it, so that only the last line of a run has to be hashed; whether what a line carries is true is for
+// verification to find out.
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { DecisionLineMalformedError } from './errors.ts'
+import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
+import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
+
+export interface LineRun {
+  readonly slot: string
+  /** File name. */
+  readonly segment: string
+  /** Bytes: where the first line begins, and where the line after the last would. */
+  readonly start: number
+  readonly end: number
+  /** 32 bytes a line, header included, in their order. */
+  readonly hashes: Buffer
+}
+
+const NEWLINE = 10
+const HASH_BYTES = 32
+/** `{"prev":"` and 64 hex digits: how each line but a header begins. */
+const PREVIOUS_START = '{"prev":"'.length
+const PREVIOUS_END = PREVIOUS_START + 2 * HASH_BYTES
+const PREVIOUS_KEY = Buffer.from('{"prev":"')
+const HEADER_MAX_BYTES = 4_096
+
+/** Hashes of the whole lines of `bytes`, and how many bytes those lines are. */
+export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly length: number } => {
+  const ends: number[] = []
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, end + 1)) ends.push(end)
+  const digits = Buffer.allocUnsafe(ends.length * 2 * HASH_BYTES)
+  /** Lines whose hash the next line does not carry. */
+  const unknown: number[] = []
+  for (let line = 0; line < ends.length; line++) {
+    const next = (ends[line] as number) + 1
+    const carries =
+      line + 1 < ends.length &&
+      PREVIOUS_KEY.compare(bytes, next, next + PREVIOUS_START) === 0 &&
+      bytes[next + PREVIOUS_END] === 34
+    if (carries) bytes.copy(digits, line * 2 * HASH_BYTES, next + PREVIOUS_START, next + PREVIOUS_END)
+    else {
+      unknown.push(line)
+      digits.fill('0', line * 2 * HASH_BYTES, (line + 1) * 2 * HASH_BYTES)
+    }
+  }
+  const hashes = Buffer.from(digits.toString('latin1'), 'hex')
+  if (hashes.length !== ends.length * HASH_BYTES) throw new DecisionLineMalformedError('a line carries no hash')
+  for (const line of unknown) {
+    const start = line === 0 ? 0 : (ends[line - 1] as number) + 1
+    Bun.SHA256.hash(bytes.subarray(start, ends[line]), hashes.subarray(line * HASH_BYTES, (line + 1) * HASH_BYTES))
+  }
+  return { hashes, length: ends.length === 0 ? 0 : (ends.at(-1) as number) + 1 }
+}
+
+const readAt = (descriptor: number, from: number, length: number): Buffer => {
+  const buffer = Buffer.allocUnsafe(length)
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, from))
+}
+
+/** Bytes of a segment that count, by what the segment after it says; null while there is none that says so. */
+const countedBytes = (slotDirectory: string, segment: SegmentName, next: SegmentName | undefined): number | null => {
+  if (next === undefined) return null
+  const descriptor = openSync(join(slotDirectory, next.name), 'r')
+  try {
+    const start = readAt(descriptor, 0, HEADER_MAX_BYTES)
+    const end = start.indexOf(NEWLINE)
+    if (end < 0) return null
+    const header = parseHeaderLine(start.toString('utf8', 0, end))
+    return header.previous_segment === segment.name ? header.previous_length : null
+  } catch (error) {
+    if (error instanceof DecisionLineMalformedError) return null
+    throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+export interface LineIntakeOptions {
+  readonly directory: string
+  /** `slot/segment` → bytes of it that were taken before. */
+  readonly taken: ReadonlyMap<string, number>
+  /** Of the log read at once. */
+  readonly runBytes?: number
+  /** Flushes what is taken to the disk first, so that nothing outlives the lines that it was made of. */
+  readonly sync: boolean
+}
+
+export interface LineIntake {
+  /** The next lines that were not taken; null when there are none by now. What came is given once. */
+  next(): LineRun | null
+}
+
+const RUN_BYTES = 1_048_576
+
+/** @throws DecisionDirectoryMissingError; system errors as they are, after which a new intake begins anew */
+export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
+  const { directory, runBytes = RUN_BYTES, sync } = options
+  const taken = new Map(options.taken)
+  /** By slot: every segment before this number has been taken whole. */
+  const doneBefore = new Map<string, number>()
+
+  /** Taken anew for a longer line only: what is read is looked at before the next read. */
+  let buffer = Buffer.allocUnsafe(0)
+  const read = (descriptor: number, from: number, length: number): Buffer => {
+    if (buffer.length < length) buffer = Buffer.allocUnsafe(length)
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, length, from))
+  }
+
+  const readRun = (slot: string, segment: SegmentName, next: SegmentName | undefined): LineRun | null => {
+    const slotDirectory = join(directory, slot)
+    const key = `${slot}/${segment.name}`
+    const from = taken.get(key) ?? 0
+    // Before the size is read: once there is a next segment, this one grows no more.
+    const counted = countedBytes(slotDirectory, segment, next)
+    const descriptor = openSync(join(slotDirectory, segment.name), 'r')
+    try {
+      const end = Math.min(fstatSync(descriptor).size, counted ?? Number.POSITIVE_INFINITY)
+      if (end <= from) return null
+      let bytes = read(descriptor, from, Math.min(runBytes, end - from))
+      if (bytes.indexOf(NEWLINE) < 0) bytes = read(descriptor, from, Math.min(MAX_LINE_BYTES + 1, end - from))
+      const { hashes, length } = hashLines(bytes)
+      if (length === 0) return null
+      if (sync) fdatasyncSync(descriptor)
+      taken.set(key, from + length)
+      return { slot, segment: segment.name, start: from, end: from + length, hashes }
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  return {
+    next: () => {
+      for (const slot of listSlots(directory)) {
+        const segments = listSegments(join(directory, slot))
+        for (const [index, segment] of segments.entries()) {
+          if (segment.number < (doneBefore.get(slot) ?? 0)) continue
+          const next = segments[index + 1]
+          const run = readRun(slot, segment, next)
+          if (run !== null) return run
+          // A torn tail is all that is left of it.
+          if (next !== undefined) doneBefore.set(slot, next.number)
+        }
+      }
+      return null
+    },
+  }
+}

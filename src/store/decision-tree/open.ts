@@ -1,0 +1,56 @@
+// Opens the tree where it is: a file of its own, or the deployment's PostgreSQL, by a few connections of its own.
+import { existsSync } from 'node:fs'
+import { systemClock } from '../../domain/time.ts'
+import type { Database } from '../database.ts'
+import { openPostgresDatabase } from '../postgres.ts'
+import { openSqliteDatabase } from '../sqlite.ts'
+import type { StoreTarget } from '../store-address.ts'
+import { createDecisionTreeReader, type DecisionTreeReader } from './reader.ts'
+import { hasDecisionTree, prepareDecisionTree } from './tables.ts'
+import { createDecisionTreeWriter, type DecisionTreeWriter } from './writer.ts'
+
+const LIMIT_MS = 15_000
+const CONNECTIONS = 2
+
+const open = (target: StoreTarget): Promise<Database> =>
+  target.kind === 'sqlite'
+    ? openSqliteDatabase({ path: target.path, clock: systemClock, transactionLimitMs: LIMIT_MS })
+    : openPostgresDatabase({
+        target: { ...target, poolSize: CONNECTIONS },
+        clock: systemClock,
+        statementLimitMs: LIMIT_MS,
+        transactionLimitMs: LIMIT_MS,
+      })
+
+export interface DecisionTree {
+  readonly reader: DecisionTreeReader
+  readonly writer: DecisionTreeWriter
+  close(): Promise<void>
+}
+
+/** Makes what is missing. @param node whose log is handed in. @throws StoreUnusableError, StoreUnavailableError */
+export const openDecisionTree = async (target: StoreTarget, node: string): Promise<DecisionTree> => {
+  const database = await open(target)
+  try {
+    await prepareDecisionTree(database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return {
+    reader: createDecisionTreeReader(database),
+    writer: createDecisionTreeWriter(database, node),
+    close: () => database.close(),
+  }
+}
+
+/** To read only; null where no service has made a tree yet. @throws StoreUnusableError, StoreUnavailableError */
+export const openDecisionTreeReader = async (
+  target: StoreTarget,
+): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {
+  if (target.kind === 'sqlite' && !existsSync(target.path)) return null
+  const database = await open(target)
+  if (await hasDecisionTree(database)) return { ...createDecisionTreeReader(database), close: () => database.close() }
+  await database.close()
+  return null
+}

@@ -1,0 +1,90 @@
+// The tree as it is stored: its head, its tiles, and which leaves are which lines.
+import type { ReadTiles } from '../../transparency/prove.ts'
+import type { Database, Statements } from '../database.ts'
+import type { StoredHead, TreeSegment, TreeSpan } from './types.ts'
+
+interface HeadRow {
+  readonly size: number
+  readonly root: Uint8Array
+  readonly signed_size: number
+  readonly checkpoint: string
+}
+
+/** Null before the first leaf. */
+export const readHead = async (statements: Statements): Promise<StoredHead | null> => {
+  const [row] = await statements.query<HeadRow>(
+    'SELECT size, root, signed_size, checkpoint FROM decision_tree_head WHERE id = 1',
+  )
+  return row === undefined
+    ? null
+    : { size: row.size, root: row.root, signedSize: row.signed_size, checkpoint: row.checkpoint }
+}
+
+/** A tile that is not there has no hashes. */
+export const readTilesOf =
+  (statements: Statements): ReadTiles =>
+  async (tiles) => {
+    const found: Uint8Array[] = []
+    for (const { level, number } of tiles) {
+      const [row] = await statements.query<{ hashes: Uint8Array }>(
+        'SELECT hashes FROM decision_tree_tiles WHERE level = ? AND number = ?',
+        [level, number],
+      )
+      found.push(row?.hashes ?? new Uint8Array(0))
+    }
+    return found
+  }
+
+interface SpanRow {
+  readonly start_byte: number
+  readonly end_byte: number
+  readonly first_leaf: number
+  readonly leaves: number
+}
+
+const toSpan = (row: SpanRow): TreeSpan => ({
+  startByte: row.start_byte,
+  endByte: row.end_byte,
+  firstLeaf: row.first_leaf,
+  leaves: row.leaves,
+})
+
+export interface DecisionTreeReader {
+  readonly readTiles: ReadTiles
+  head(): Promise<StoredHead | null>
+  /** The span that a byte of a segment lies in; null while no head has it. */
+  spanAt(place: TreeSegment, byte: number): Promise<TreeSpan | null>
+  /** Every segment of every node that lines were taken from, with the bytes that were. */
+  segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
+  /** Oldest line first. */
+  spans(place: TreeSegment): Promise<readonly TreeSpan[]>
+}
+
+export const createDecisionTreeReader = (database: Pick<Database, 'query'>): DecisionTreeReader => ({
+  readTiles: readTilesOf(database),
+  head: () => readHead(database),
+  spanAt: async ({ node, slot, segment }, byte) => {
+    const [row] = await database.query<SpanRow>(
+      `SELECT start_byte, end_byte, first_leaf, leaves FROM decision_tree_spans s
+       JOIN decision_tree_segments g ON g.id = s.segment_id
+       WHERE g.node = ? AND g.slot = ? AND g.segment = ? AND s.start_byte <= ? ORDER BY s.start_byte DESC LIMIT 1`,
+      [node, slot, segment, byte],
+    )
+    return row === undefined || row.end_byte <= byte ? null : toSpan(row)
+  },
+  segments: async () =>
+    (
+      await database.query<TreeSegment & { taken_bytes: number }>(
+        'SELECT node, slot, segment, taken_bytes FROM decision_tree_segments ORDER BY node, slot, segment',
+      )
+    ).map(({ node, slot, segment, taken_bytes }) => ({ node, slot, segment, takenBytes: taken_bytes })),
+  spans: async ({ node, slot, segment }) =>
+    (
+      await database.query<SpanRow>(
+        `SELECT start_byte, end_byte, first_leaf, leaves FROM decision_tree_spans s
+         JOIN decision_tree_segments g ON g.id = s.segment_id
+         WHERE g.node = ? AND g.slot = ? AND g.segment = ? ORDER BY s.start_byte`,
+        [node, slot, segment],
+      )
+    ).map(toSpan),
+})

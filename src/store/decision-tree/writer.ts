@@ -1,0 +1,171 @@
+// Leaves into the tree: a node hands in what its log has grown by, and whoever leads puts everything that was handed in into
+// the tree, its own lines at once. A line is handed in once, since the place up to which its segment was taken is compared
+// and moved with it. A size has one root, since the head moves from the size that was read. A head is signed after
+// it is committed, so that whoever is killed at any point leaves no signature of a root that the tables do not have.
+import { randomBytes } from 'node:crypto'
+import { type LogSigner, signCheckpoint } from '../../transparency/checkpoint.ts'
+import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../../transparency/grow.ts'
+import { HASH_BYTES } from '../../transparency/hash.ts'
+import type { Database, Transaction } from '../database.ts'
+import { readHead, readTilesOf } from './reader.ts'
+import type { LeafRun, StoredHead } from './types.ts'
+
+/** Somebody else has moved what this transaction began with. What it did is undone; the next attempt begins anew. */
+export class TreeMovedError extends Error {
+  override readonly name = 'TreeMovedError'
+}
+
+/** Rows of one transaction: at most as many runs as one pass of some nodes hands in. */
+const PENDING_ROWS = 64
+/** A span that is continued is one row until it has this many leaves, so that a line is looked for among few. */
+const SPAN_LEAVES = 4_096
+
+const newSegmentId = (): number => randomBytes(6).readUIntBE(0, 6)
+
+const segmentIdOf = async (transaction: Transaction, node: string, run: LeafRun): Promise<number> => {
+  const [known] = await transaction.query<{ id: number }>(
+    'SELECT id FROM decision_tree_segments WHERE node = ? AND slot = ? AND segment = ?',
+    [node, run.slot, run.segment],
+  )
+  if (known !== undefined) return known.id
+  const id = newSegmentId()
+  await transaction.execute(
+    'INSERT INTO decision_tree_segments (id, node, slot, segment, taken_bytes) VALUES (?, ?, ?, ?, 0)',
+    [id, node, run.slot, run.segment],
+  )
+  return id
+}
+
+/** Moves the place up to which the run's segment was taken. @throws TreeMovedError */
+const take = async (transaction: Transaction, node: string, run: LeafRun): Promise<PendingRow> => {
+  const id = await segmentIdOf(transaction, node, run)
+  const moved = await transaction.execute(
+    'UPDATE decision_tree_segments SET taken_bytes = ? WHERE id = ? AND taken_bytes = ?',
+    [run.endByte, id, run.startByte],
+  )
+  if (moved !== 1) throw new TreeMovedError('the segment was taken up to another byte')
+  return { segment_id: id, start_byte: run.startByte, end_byte: run.endByte, hashes: run.hashes }
+}
+
+interface PendingRow {
+  readonly segment_id: number
+  readonly start_byte: number
+  readonly end_byte: number
+  readonly hashes: Uint8Array
+}
+
+/** Continues the span before it where both the bytes and the leaves go on. */
+const addSpan = async (transaction: Transaction, row: PendingRow, firstLeaf: number): Promise<void> => {
+  const leaves = row.hashes.length / HASH_BYTES
+  const continued = await transaction.execute(
+    `UPDATE decision_tree_spans SET end_byte = ?, leaves = leaves + ?
+     WHERE segment_id = ? AND end_byte = ? AND first_leaf + leaves = ? AND leaves + ? <= ?
+       AND start_byte = (SELECT MAX(start_byte) FROM decision_tree_spans WHERE segment_id = ?)`,
+    [row.end_byte, leaves, row.segment_id, row.start_byte, firstLeaf, leaves, SPAN_LEAVES, row.segment_id],
+  )
+  if (continued > 0) return
+  await transaction.execute(
+    `INSERT INTO decision_tree_spans (segment_id, start_byte, end_byte, first_leaf, leaves) VALUES (?, ?, ?, ?, ?)`,
+    [row.segment_id, row.start_byte, row.end_byte, firstLeaf, leaves],
+  )
+}
+
+export interface DecisionTreeWriter {
+  /** `slot/segment` → bytes that this node has handed in. */
+  taken(): Promise<ReadonlyMap<string, number>>
+  /** @throws TreeMovedError when a run does not begin where the segment was taken up to */
+  handIn(runs: readonly LeafRun[]): Promise<void>
+  /**
+   * Puts what was handed in into the tree, and these runs of this node with it.
+   * @returns whether more was handed in.
+   * @throws TreeMovedError
+   */
+  grow(own?: readonly LeafRun[]): Promise<boolean>
+  /** Signs the newest head, unless that has been done. */
+  sign(signer: LogSigner): Promise<StoredHead>
+}
+
+export const createDecisionTreeWriter = (database: Database, node: string): DecisionTreeWriter => ({
+  taken: async () =>
+    new Map(
+      (
+        await database.query<{ slot: string; segment: string; taken_bytes: number }>(
+          'SELECT slot, segment, taken_bytes FROM decision_tree_segments WHERE node = ?',
+          [node],
+        )
+      ).map(({ slot, segment, taken_bytes }) => [`${slot}/${segment}`, taken_bytes]),
+    ),
+
+  handIn: (runs) =>
+    database.transaction(async (transaction) => {
+      for (const run of runs) {
+        const { segment_id, start_byte, end_byte, hashes } = await take(transaction, node, run)
+        await transaction.execute(
+          'INSERT INTO decision_tree_pending (segment_id, start_byte, end_byte, hashes) VALUES (?, ?, ?, ?)',
+          [segment_id, start_byte, end_byte, hashes],
+        )
+      }
+    }),
+
+  grow: (own = []) =>
+    database.transaction(async (transaction) => {
+      const pending = await transaction.query<PendingRow>(
+        `SELECT segment_id, start_byte, end_byte, hashes FROM decision_tree_pending
+         ORDER BY segment_id, start_byte LIMIT ${PENDING_ROWS}`,
+      )
+      const rows = [...pending]
+      for (const run of own) rows.push(await take(transaction, node, run))
+      if (rows.length === 0) return false
+      const head = await readHead(transaction)
+      const read = readTilesOf(transaction)
+      const edge = head === null ? EMPTY_TREE : edgeOf(head.size, await read(edgeTiles(head.size)))
+      const grown = growTree(edge, Buffer.concat(rows.map(({ hashes }) => hashes)))
+      const { size } = grown.edge
+      const root = rootOf(grown.edge)
+      const moved =
+        head === null
+          ? await transaction.execute(
+              `INSERT INTO decision_tree_head (id, size, root, signed_size, checkpoint) VALUES (1, ?, ?, 0, '')
+               ON CONFLICT (id) DO NOTHING`,
+              [size, root],
+            )
+          : await transaction.execute('UPDATE decision_tree_head SET size = ?, root = ? WHERE id = 1 AND size = ?', [
+              size,
+              root,
+              head.size,
+            ])
+      if (moved !== 1) throw new TreeMovedError('another process has moved the head')
+      for (const { level, number, hashes } of grown.tiles) {
+        await transaction.execute(
+          `INSERT INTO decision_tree_tiles (level, number, hashes) VALUES (?, ?, ?)
+           ON CONFLICT (level, number) DO UPDATE SET hashes = excluded.hashes`,
+          [level, number, hashes],
+        )
+      }
+      let firstLeaf = edge.size
+      for (const row of rows) {
+        await addSpan(transaction, row, firstLeaf)
+        firstLeaf += row.hashes.length / HASH_BYTES
+      }
+      for (const row of pending) {
+        const deleted = await transaction.execute(
+          'DELETE FROM decision_tree_pending WHERE segment_id = ? AND start_byte = ?',
+          [row.segment_id, row.start_byte],
+        )
+        if (deleted !== 1) throw new TreeMovedError('another process has taken these leaves')
+      }
+      return pending.length === PENDING_ROWS
+    }),
+
+  sign: async (signer) => {
+    const head = await readHead(database)
+    if (head === null) return { size: 0, root: rootOf(EMPTY_TREE), checkpoint: '', signedSize: 0 }
+    if (head.signedSize === head.size) return head
+    const checkpoint = signCheckpoint(head, signer)
+    await database.execute(
+      'UPDATE decision_tree_head SET signed_size = ?, checkpoint = ? WHERE id = 1 AND signed_size < ?',
+      [head.size, checkpoint, head.size],
+    )
+    return { ...head, checkpoint, signedSize: head.size }
+  },
+})

@@ -1,0 +1,41 @@
+// What the service and the process that makes the decision log's tree say to each other.
+import type { BucketAccess } from '../../src/decisions/ship-bucket.ts'
+import type { ShipPlace } from '../../src/decisions/ship-target.ts'
+import type { StoreTarget } from '../../src/store/store-address.ts'
+
+/** Handed over on standard input: secrets belong neither in an argument nor in the environment. */
+export interface TreeInput {
+  /** Of the node's decision log. */
+  readonly directory: string
+  readonly tree: StoreTarget
+  /** Hex. */
+  readonly saltKey: string
+  /** Verifier key of the log. */
+  readonly key: string
+  readonly keystorePath: string
+  /** What may open the keystore, the newest first. */
+  readonly passphrases: readonly string[]
+  /** Where the newest head is kept beside the tables. */
+  readonly headFile: string
+  /** Heads that were kept elsewhere: the tree must hold them, or it is an older copy. */
+  readonly knownHeads: readonly string[]
+  /** Where heads are copied to; null: nowhere. */
+  readonly ship: { readonly place: ShipPlace; readonly access: BucketAccess | null; readonly intervalMs: number } | null
+  /** False where the log itself is flushed before each answer. */
+  readonly flush: boolean
+}
+
+/** `lead` and `rest`: whether this process puts leaves into the tree. `finish`: takes what is left, and ends. */
+export type TreeOrder = 'lead' | 'rest' | 'finish'
+
+/** After each pass. */
+export interface TreeReport {
+  /** Leaves of the tree; null where another node makes it. */
+  readonly size: number | null
+  /** The newest signed head, where this process has signed one. */
+  readonly checkpoint: string | null
+  /** Of what failed only the class: its text may hold anything. */
+  readonly errorClass: string | null
+  /** Why no head is signed any more, in chosen words: somebody has to look. */
+  readonly refusal: string | null
+}

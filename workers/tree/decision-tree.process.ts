@@ -1,0 +1,118 @@
+// Entry of the process that makes the tree over the decision log. What to do comes on standard input. Ends with its parent.
+import { readFile } from 'node:fs/promises'
+import { openShipTarget } from '../../src/decisions/ship-access.ts'
+import { nodeNameOf } from '../../src/decisions/ship-names.ts'
+import { TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { KeystoreLockedError } from '../../src/signing/errors.ts'
+import { decryptKeystorePkcs8 } from '../../src/signing/keystore-pkcs8.ts'
+import { openDecisionTree } from '../../src/store/decision-tree/open.ts'
+import type { LogSigner } from '../../src/transparency/checkpoint.ts'
+import { parseVerifierKey } from '../../src/transparency/note.ts'
+import { stayInBackground } from '../background-process.ts'
+import type { TreeInput, TreeOrder, TreeReport } from './decision-tree-protocol.ts'
+import { createTreeMaker } from './tree-maker.ts'
+
+/** Between two heads. */
+const HEAD_EVERY_MS = 1_000
+const LONGEST_WAIT_MS = 60_000
+
+stayInBackground()
+
+const input = (await Bun.stdin.json()) as TreeInput
+const monotonicMs = (): number => performance.now()
+const key = parseVerifierKey(input.key)
+
+class LogKeyMismatchError extends Error {
+  override readonly name = 'LogKeyMismatchError'
+}
+
+const openSeed = async (): Promise<Uint8Array> => {
+  const text = await readFile(input.keystorePath, 'utf8')
+  for (const passphrase of input.passphrases) {
+    try {
+      return await decryptKeystorePkcs8(text, passphrase)
+    } catch (error) {
+      if (!(error instanceof KeystoreLockedError)) throw error
+    }
+  }
+  throw new KeystoreLockedError('no passphrase opens the log key')
+}
+
+let signer: LogSigner | null = null
+const openSigner = async (): Promise<LogSigner> => {
+  if (signer !== null) return signer
+  const seed = await openSeed()
+  const { publicKey, sign } = createEd25519Signer(seed)
+  seed.fill(0)
+  if (Buffer.compare(publicKey, key.publicKey) !== 0) throw new LogKeyMismatchError()
+  signer = { key, sign }
+  return signer
+}
+
+const tree = await openDecisionTree(input.tree, nodeNameOf(input.directory))
+const maker = createTreeMaker({
+  directory: input.directory,
+  tree,
+  saltKey: Uint8Array.fromHex(input.saltKey),
+  signer: openSigner,
+  logName: key.name,
+  headFile: input.headFile,
+  knownHeads: input.knownHeads,
+  ship:
+    input.ship === null
+      ? null
+      : { target: openShipTarget(input.ship.place, input.ship.access), intervalMs: input.ship.intervalMs },
+  flush: input.flush,
+  monotonicMs,
+})
+
+/** A file has one service; over PostgreSQL the leader says so. */
+let leads = input.tree.kind === 'sqlite'
+let finishing = false
+let waitMs = HEAD_EVERY_MS
+let wake: (() => void) | null = null
+
+process.on('message', (order: TreeOrder) => {
+  if (order === 'finish') {
+    finishing = true
+    wake?.()
+  } else leads = input.tree.kind === 'sqlite' || order === 'lead'
+})
+process.on('disconnect', () => process.exit(0))
+
+const pass = async (): Promise<TreeReport> => {
+  try {
+    const head = await maker.pass(leads)
+    return { size: head?.size ?? null, checkpoint: head?.checkpoint || null, errorClass: null, refusal: null }
+  } catch (error) {
+    const errorClass = error instanceof Error ? error.name : typeof error
+    return {
+      size: null,
+      checkpoint: null,
+      errorClass,
+      refusal: error instanceof TreeRolledBackError ? error.message : null,
+    }
+  }
+}
+
+const pause = (durationMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, durationMs)
+    wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+
+for (;;) {
+  const last = finishing
+  const startedMs = monotonicMs()
+  const report = await pass()
+  process.send?.(report)
+  if (last) break
+  waitMs = report.errorClass === null ? HEAD_EVERY_MS : Math.min(waitMs * 2, LONGEST_WAIT_MS)
+  if (!finishing) await pause(Math.max(0, waitMs - (monotonicMs() - startedMs)))
+}
+await tree.close()
+process.exit(0)

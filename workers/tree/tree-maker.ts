@@ -1,0 +1,125 @@
+// One pass of the tree: what the node's log has grown by is handed in, and where this process leads, everything that was
+// handed in becomes leaves under a new head, which is signed, written to its file and shipped.
+import { createLineIntake, type LineIntake } from '../../src/decisions/line-hashes.ts'
+import type { ShipTarget } from '../../src/decisions/ship-target.ts'
+import {
+  headProblem,
+  readHeadFile,
+  readShippedHead,
+  shipHead,
+  TreeRolledBackError,
+} from '../../src/decisions/tree-heads.ts'
+import { writePrivateFile } from '../../src/signing/private-file.ts'
+import type { DecisionTree } from '../../src/store/decision-tree/open.ts'
+import type { LeafRun, StoredHead } from '../../src/store/decision-tree/types.ts'
+import type { LogSigner } from '../../src/transparency/checkpoint.ts'
+import { EMPTY_ROOT } from '../../src/transparency/hash.ts'
+import { leafHashesOf } from '../../src/transparency/leaf.ts'
+
+export interface TreeMakerOptions {
+  readonly directory: string
+  readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
+  readonly saltKey: Uint8Array
+  /** Opened when it is first needed. */
+  readonly signer: () => Promise<LogSigner>
+  readonly logName: string
+  readonly headFile: string
+  readonly knownHeads: readonly string[]
+  readonly ship: { readonly target: ShipTarget; readonly intervalMs: number } | null
+  readonly flush: boolean
+  readonly monotonicMs: () => number
+  /** For tests that end the process at each step. */
+  readonly onStep?: (step: TreeStep) => void
+}
+
+export type TreeStep = 'handed-in' | 'grown' | 'signed' | 'kept' | 'shipped'
+
+export interface TreeMaker {
+  /** @throws TreeRolledBackError: no head may be signed until somebody has looked */
+  pass(leads: boolean): Promise<StoredHead | null>
+}
+
+/** Of the log, handed in at once. */
+const RUNS_AT_ONCE = 16
+
+export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
+  const { directory, tree, saltKey, logName, headFile, knownHeads, ship, flush, monotonicMs } = options
+  const { onStep = () => undefined } = options
+  let intake: LineIntake | null = null
+  let isChecked = false
+  let keptSize = -1
+  let shippedSize = -1
+  let shippedAtMs = Number.NEGATIVE_INFINITY
+
+  /** Reads what the log has grown by and hands it over. @returns whether there may be more */
+  const readLog = async (handOver: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
+    intake ??= createLineIntake({ directory, taken: await tree.writer.taken(), sync: flush })
+    try {
+      const runs: LeafRun[] = []
+      for (let run = intake.next(); run !== null; run = intake.next()) {
+        const { slot, segment, start, end, hashes } = run
+        runs.push({ slot, segment, startByte: start, endByte: end, hashes: leafHashesOf(hashes, saltKey) })
+        if (runs.length === RUNS_AT_ONCE) break
+      }
+      if (runs.length > 0) await handOver(runs)
+      return runs.length === RUNS_AT_ONCE
+    } catch (error) {
+      // What was read may not be stored: begun anew from where the tables stand.
+      intake = null
+      throw error
+    }
+  }
+
+  const requireHeld = async (encoded: string, where: string): Promise<void> => {
+    const { key } = await options.signer()
+    const head = (await tree.reader.head()) ?? { size: 0, root: EMPTY_ROOT }
+    const problem = await headProblem(encoded, key, head, tree.reader.readTiles)
+    if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
+  }
+
+  /** Before the first leaf: what is signed once can't be taken back. */
+  const checkHeads = async (): Promise<void> => {
+    if (isChecked) return
+    const inFile = await readHeadFile(headFile)
+    if (inFile !== null) await requireHeld(inFile, headFile)
+    for (const known of knownHeads) await requireHeld(known, 'the head in the store')
+    // A place that is away for now is compared before anything is put there.
+    const shipped = await readShipped().catch(() => null)
+    if (shipped !== null) await requireHeld(shipped, 'the shipped head')
+    isChecked = true
+  }
+
+  const readShipped = async (): Promise<string | null> => (ship === null ? null : readShippedHead(ship.target, logName))
+
+  const shipNewest = async (head: StoredHead): Promise<void> => {
+    if (ship === null || head.size === shippedSize || monotonicMs() - shippedAtMs < ship.intervalMs) return
+    const there = await readShipped()
+    if (there !== null) await requireHeld(there, 'the shipped head')
+    await shipHead(ship.target, logName, head.checkpoint)
+    shippedAtMs = monotonicMs()
+    shippedSize = head.size
+    onStep('shipped')
+  }
+
+  return {
+    pass: async (leads) => {
+      if (!leads) {
+        while (await readLog(tree.writer.handIn));
+        onStep('handed-in')
+        return null
+      }
+      await checkHeads()
+      while (await tree.writer.grow());
+      while (await readLog(tree.writer.grow));
+      onStep('grown')
+      const head = await tree.writer.sign(await options.signer())
+      onStep('signed')
+      if (head.checkpoint === '') return head
+      if (head.size !== keptSize) await writePrivateFile(headFile, head.checkpoint)
+      keptSize = head.size
+      onStep('kept')
+      await shipNewest(head)
+      return head
+    },
+  }
+}
