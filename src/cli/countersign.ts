@@ -258,6 +258,13 @@ const runVerb = async (
         ...output,
         shipEveryMs: config.decisionsShipIntervalSeconds * 1_000,
         openTarget: (named) => shipTargetOf(config, named),
+        openTree: async () =>
+          (await import('./decisions-tree.ts')).openTreeAccess({
+            folder,
+            open,
+            locateStore: () => locateStore(config, folder),
+            shipTarget: config.decisionsShip === null ? null : () => shipTargetOf(config, null),
+          }),
       })
     case 'backup':
       return (await import('./backup.ts')).runBackup(commandArguments, {

@@ -5,7 +5,9 @@ import { createShipper } from '../decisions/ship.ts'
 import { nodeNameOf } from '../decisions/ship-names.ts'
 import type { ShipTarget } from '../decisions/ship-target.ts'
 import { type NodesReport, verifyNodes } from '../decisions/verify-nodes.ts'
+import type { TreeReport } from '../decisions/verify-tree.ts'
 import { printReport } from './decisions-report.ts'
+import { printTree, type TreeCheck } from './decisions-tree.ts'
 import type { CommandOutput } from './output.ts'
 
 const PROGRESS_MS = 1_000
@@ -82,21 +84,31 @@ export interface VerifyShippedCommand extends CommandOutput {
   readonly target: ShipTarget
   readonly json: boolean
   readonly monotonicMs: () => number
+  /** Null: the chains alone. */
+  readonly checkTree: TreeCheck | null
 }
 
 export const runVerifyShipped = async (command: VerifyShippedCommand): Promise<number> => {
-  const { target, json, monotonicMs, stdout, stderr } = command
+  const { target, json, monotonicMs, stdout, stderr, checkTree } = command
   let printedMs = monotonicMs()
   const progress = (what: string, done: number, total: number): void => {
     if (monotonicMs() - printedMs < PROGRESS_MS) return
     printedMs = monotonicMs()
     stderr(`${what}: ${Math.floor((100 * done) / Math.max(total, 1))}% of ${total} bytes\n`)
   }
+  let tree: TreeReport | null = null
   const report = await verifyNodes(target, {
     onCollect: ({ bytes, bytesTotal }) => progress('copying', bytes, bytesTotal),
     onProgress: ({ pass, bytesRead, bytesTotal }) => progress(`pass ${pass}`, bytesRead, bytesTotal),
+    inspect: async (logs) => {
+      tree = (await checkTree?.(logs)) ?? null
+    },
   })
-  if (json) stdout(`${JSON.stringify(report)}\n`)
-  else printNodes(report, stdout)
-  return report.ok ? 0 : 1
+  const compared = tree as TreeReport | null
+  if (json) stdout(`${JSON.stringify(compared === null ? report : { ...report, tree: compared })}\n`)
+  else {
+    printNodes(report, stdout)
+    if (compared !== null) printTree(compared, stdout)
+  }
+  return report.ok && compared?.ok !== false ? 0 : 1
 }

@@ -10,6 +10,7 @@ import { readTail, type TailEntry } from '../decisions/tail.ts'
 import { type VerifyProgress, verifyDecisions } from '../decisions/verify.ts'
 import { isoTime, printReport, shown } from './decisions-report.ts'
 import { runShip, runVerifyShipped } from './decisions-ship.ts'
+import { createTreeCheck, printTree, type TreeAccess, type TreeCheck } from './decisions-tree.ts'
 import { CommandFailedError } from './output.ts'
 
 const HELP = `Usage: countersign decisions <command> [options]
@@ -26,6 +27,10 @@ Options of tail:
   -f, --follow          Go on printing records as they are written, until interrupted.
 
 Options of verify:
+      --checkpoint <file>  A signed head that somebody else kept: the tree must go on from it. May be given more than once.
+      --archived-before <time>  Files from before this time (2026-11-20 or 2026-11-20T10:00:00Z) were put away elsewhere, and
+                        are not missed.
+      --chains          Compare with no tree: what a copy without its store can show.
       --from <place>    What all nodes have shipped to dir:/path or s3://bucket/prefix (or: shipped, where this
                         deployment ships to) instead of this node's own log. Needs room for a copy in TMPDIR.
 
@@ -39,8 +44,9 @@ Options of all:
 
 Exit code: 0 when all is well, 1 when a problem was found, 2 when the command can't be understood.
 
-verify can't tell whether the newest lines of a worker were cut off or its very last line was changed: keep the hash
-it prints for each worker somewhere else to be able to. Any line can be checked by hand, for example line 3 of a file:
+verify compares the log with the signed tree over it, and the tree with its heads: in its tables, in the head's file, in the
+store and where heads are shipped. Whoever changes all of those at once is found only by a head that somebody else kept:
+give it with --checkpoint. Any line can be checked by hand, for example line 3 of a file:
   sed -n 2p FILE | tr -d '\\n' | sha256sum      prints the "prev" of line 3
 `
 
@@ -53,6 +59,9 @@ const OPTIONS = [
   ['lines', 'tail'],
   ['follow', 'tail'],
   ['from', 'verify'],
+  ['checkpoint', 'verify'],
+  ['archived-before', 'verify'],
+  ['chains', 'verify'],
   ['to', 'ship'],
   ['once', 'ship'],
 ] as const
@@ -65,6 +74,8 @@ export interface DecisionsIo {
   readonly signal?: AbortSignal
   /** For `ship` and `verify --from`; null: where the settings say. @throws CommandFailedError */
   readonly openTarget?: (place: ShipPlace | null) => ShipTarget
+  /** For `verify`; left out: the chains alone are checked. @throws CommandFailedError */
+  readonly openTree?: (() => Promise<TreeAccess>) | undefined
   /** Between two passes of `ship`. */
   readonly shipEveryMs?: number
   /** Between two looks of `tail --follow`; a quarter of a second unless given. */
@@ -96,7 +107,12 @@ const runTail = async (directory: string, count: number, follow: boolean, json: 
   return unreadable > 0 ? 1 : 0
 }
 
-const runVerify = async (directory: string, json: boolean, io: DecisionsIo): Promise<number> => {
+const runVerify = async (
+  directory: string,
+  json: boolean,
+  io: DecisionsIo,
+  checkTree: TreeCheck | null,
+): Promise<number> => {
   const monotonicMs = io.monotonicMs ?? (() => performance.now())
   let lastPrintedMs = monotonicMs()
   const onProgress = ({ pass, bytesRead, bytesTotal }: VerifyProgress): void => {
@@ -105,9 +121,13 @@ const runVerify = async (directory: string, json: boolean, io: DecisionsIo): Pro
     io.stderr(`pass ${pass}: ${Math.floor((100 * bytesRead) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
   }
   const report = await verifyDecisions(directory, { onProgress })
-  if (json) io.stdout(`${JSON.stringify(report)}\n`)
-  else printReport(report, io.stdout)
-  return report.ok ? 0 : 1
+  const tree = (await checkTree?.(directory)) ?? null
+  if (json) io.stdout(`${JSON.stringify(tree === null ? report : { ...report, tree })}\n`)
+  else {
+    printReport(report, io.stdout)
+    if (tree !== null) printTree(tree, io.stdout)
+  }
+  return report.ok && tree?.ok !== false ? 0 : 1
 }
 
 const parse = (args: string[]) =>
@@ -118,6 +138,9 @@ const parse = (args: string[]) =>
       lines: { type: 'string', short: 'n' },
       follow: { type: 'boolean', short: 'f' },
       from: { type: 'string' },
+      checkpoint: { type: 'string', multiple: true },
+      'archived-before': { type: 'string' },
+      chains: { type: 'boolean' },
       to: { type: 'string' },
       once: { type: 'boolean' },
       json: { type: 'boolean', default: false },
@@ -150,6 +173,7 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
   for (const [option, of] of OPTIONS) {
     if (values[option] !== undefined && of !== command) return misused(`--${option} is an option of ${of}`)
   }
+  if (Number.isNaN(Date.parse(values['archived-before'] ?? '2026'))) return misused('--archived-before expects a time')
   if (!/^[0-9]{1,9}$/.test(lines)) return misused('--lines expects a whole number')
   const directory = join(io.dataDirectory, 'decisions')
   const named = values.from ?? values.to ?? ''
@@ -167,8 +191,14 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
   const { stdout, stderr, signal = new AbortController().signal } = io
   try {
     if (command === 'tail') return await runTail(directory, Number(lines), follow, json, io)
-    if (command === 'verify' && values.from === undefined) return await runVerify(directory, json, io)
-    if (command === 'verify') return await runVerifyShipped({ target: target(), json, monotonicMs, stdout, stderr })
+    if (command === 'verify') {
+      const checkTree =
+        io.openTree === undefined || values.chains === true
+          ? null
+          : createTreeCheck(io.openTree, values.checkpoint ?? [], values['archived-before'] ?? null)
+      if (values.from === undefined) return await runVerify(directory, json, io, checkTree)
+      return await runVerifyShipped({ target: target(), json, monotonicMs, stdout, stderr, checkTree })
+    }
     const once = values.once ?? false
     const intervalMs = io.shipEveryMs ?? SHIP_EVERY_MS
     return await runShip({ directory, target: target(), intervalMs, once, json, signal, monotonicMs, stdout, stderr })

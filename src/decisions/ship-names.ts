@@ -41,6 +41,10 @@ export const parseShippedName = (name: string): ShippedName | null => {
   return { kind: file === segment ? 'segment' : 'digest', node, slot, segment }
 }
 
+/** Null where the log has no name: it was never shipped, or the name is gone. */
+export const knownNodeName = (directory: string): string | null =>
+  existsSync(join(directory, NODE_FILE)) ? nodeNameOf(directory) : null
+
 /** The name under which this log is shipped: the machine's and some random letters, made once and kept with the log. */
 export const nodeNameOf = (directory: string): string => {
   const path = join(directory, NODE_FILE)

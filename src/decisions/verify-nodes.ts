@@ -39,6 +39,8 @@ export interface VerifyNodesOptions extends VerifyOptions {
   /** Has to have room for all copies; the system's folder for temporary files unless given. */
   readonly scratch?: string
   readonly onCollect?: (progress: CollectProgress) => void
+  /** Looks at the copies while they are there. */
+  readonly inspect?: (logs: readonly { readonly node: string; readonly directory: string }[]) => Promise<void>
 }
 
 const REPEATED_MAX = 100
@@ -78,6 +80,7 @@ export const verifyNodes = async (target: ShipTarget, options: VerifyNodesOption
         },
       },
     )
+    await options.inspect?.(logs)
     const nodes = logs.map(({ node, fromPieces, problems }, index): NodeReport => {
       const report = reports[index] as VerifyReport
       return { node, ...report, ok: report.ok && problems.length === 0, fromPieces, problems }

@@ -1,12 +1,12 @@
 // The whole log, line by line: every hash, every tie between segments, every line's shape, every uuid once. Constant
-// memory whatever the size. What a hash chain can't show: that the newest lines of a slot were cut off, or its newest
-// line changed; whoever needs that notes `lastHash` elsewhere from time to time.
+// memory whatever the size. What a hash chain can't show (a line changed and the chain computed anew, lines cut off at the
+// end, a slot that is gone) the tree does: verify-tree.ts.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
 import { forEachLine } from './forwards.ts'
 import { parseHeaderLine, peekUuid } from './record.ts'
-import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
+import { listSegments, listSlots, parseSegmentName, type SegmentName } from './segment-name.ts'
 import type { SegmentHeader } from './types.ts'
 import { createUuidLedger, LEDGER_MAX_UUIDS, type UuidLedger } from './uuid-ledger.ts'
 import {
@@ -78,6 +78,12 @@ const readStart = (path: string, segment: SegmentName): SegmentStart => {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** The header of the segment at a path; null where its first line is none. */
+export const firstHeader = (path: string): SegmentHeader | null => {
+  const segment = parseSegmentName(basename(path))
+  return segment === null ? null : readStart(path, segment).header
 }
 
 /** The segments of a slot as a chain, and those that hold no line. */
