@@ -30,7 +30,9 @@ const PAGES = [
     ...['*.md', 'docs/**/*.md', 'deploy/**/*.md'].flatMap((pages) =>
       [...new Glob(pages).scanSync({ cwd: ROOT })].sort(),
     ),
-    ...['docs/examples/deploy-and-use.ts', 'docs/examples/gate-swap.ts', 'docs/examples/sse-relay.ts'],
+    'docs/examples/deploy-and-use.ts',
+    'docs/examples/gate-swap.ts',
+    'docs/examples/sse-relay.ts',
     'src/client/README.md',
   ]),
 ].filter((page) => page !== 'CHANGELOG.md')

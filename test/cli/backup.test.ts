@@ -221,7 +221,11 @@ describe('a restore', () => {
     cpSync(join(backup, 'countersign.db'), used)
     const restored = await runCountersign(
       { COUNTERSIGN_STORE: `sqlite:${used}` },
-      ...['restore', '--from', backup, '--data-dir', join(parent, 'data')],
+      'restore',
+      '--from',
+      backup,
+      '--data-dir',
+      join(parent, 'data'),
     )
     expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
     expect(readdirSync(parent).filter((name) => !name.startsWith('used.db'))).toEqual([])
@@ -230,7 +234,9 @@ describe('a restore', () => {
     writeFileSync(broken, 'no database')
     const backedUp = await runCountersign(
       { COUNTERSIGN_STORE: `sqlite:${broken}`, COUNTERSIGN_DATA_DIR: service.dataDirectory },
-      ...['backup', '--to', join(parent, 'backup')],
+      'backup',
+      '--to',
+      join(parent, 'backup'),
     )
     expect(backedUp.code).toBe(1)
     expect(readdirSync(parent).filter((name) => !name.startsWith('used.db'))).toEqual([])

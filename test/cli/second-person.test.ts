@@ -156,7 +156,9 @@ describe('a rule that nobody is left to approve the end of', () => {
       )
       expect(items).toHaveLength(1)
       expect(items[0]).toMatchObject({
-        ...{ action: 'settings.second-person', actor: 'command-line', actorName: 'anna' },
+        action: 'settings.second-person',
+        actor: 'command-line',
+        actorName: 'anna',
         detail: { second_person: [true, false], override: true, reason: 'all are ill' },
       })
       const after =

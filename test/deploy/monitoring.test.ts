@@ -204,7 +204,9 @@ describe('alerts', () => {
     constant('countersign_errors_total', 9, ',code="INTERNAL"'),
     [`${REQUESTS}_count{${NODE}}`, '0+600x200'],
     [`countersign_errors_total{${NODE},code="OVERLOADED"}`, '0+20x200'],
-    ...[bucket('1', 1_000), bucket('2.5', 1_000), bucket('+Inf', 1_000)],
+    bucket('1', 1_000),
+    bucket('2.5', 1_000),
+    bucket('+Inf', 1_000),
     ...['late_outcomes', 'decision_log_failures', 'idempotency_failures', 'log_lines_dropped'].map((name) =>
       constant(`countersign_${name}_total`, 5),
     ),

@@ -380,7 +380,10 @@ describe('the evidence key', () => {
     const opened = await openStore({ path: dataFolderAt(own).database, clock: systemClock })
     const evidenceKey = { source: 'environment', name: 'COUNTERSIGN_EVIDENCE_KEY' } as const
     const rotation = rotateEvidenceKey({
-      ...{ config: { evidenceKey }, folder: dataFolderAt(own), store: opened, wait: async () => undefined },
+      config: { evidenceKey },
+      folder: dataFolderAt(own),
+      store: opened,
+      wait: async () => undefined,
     })
     await expect(rotation).rejects.toThrow('set COUNTERSIGN_EVIDENCE_KEY_FILE and restart')
     await opened.close()

@@ -124,8 +124,11 @@ describeStores((openTemporaryStore, dialect) => {
           },
         },
         {
-          ...{ clock: temporary.clock, intervalMs: 60_000, watchedIntervalMs: 60_000 },
-          ...{ onChange: (change) => seen.push(change), onResync: () => resyncs++ },
+          clock: temporary.clock,
+          intervalMs: 60_000,
+          watchedIntervalMs: 60_000,
+          onChange: (change) => seen.push(change),
+          onResync: () => resyncs++,
         },
       )
       holds = false

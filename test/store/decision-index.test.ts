@@ -223,7 +223,9 @@ describe('a search', () => {
     index.close()
     let looks = 0
     index = createDecisionIndex({
-      ...{ directory: logOf(), path: indexPath(), generationRows: 50 },
+      directory: logOf(),
+      path: indexPath(),
+      generationRows: 50,
       // The budget is used up once the newer generation is read.
       monotonicMs: () => (looks++ < 2 ? 0 : 60_000),
     })

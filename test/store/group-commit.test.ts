@@ -278,8 +278,11 @@ describe('a group on the connection', () => {
     const late = { ...waiting(inserting('late'), settled, 'late'), deadlineMs: 4 }
     const other = waiting(inserting('other'), settled, 'other')
     const runner = createTransactionRunner({
-      ...{ writer: watched(connection), clock: { ...systemClock, monotonicMs: () => 5 }, transactionLimitMs: 10_000 },
-      ...{ retryWhileLocked: async (attempt) => attempt(), committed: () => undefined },
+      writer: watched(connection),
+      clock: { ...systemClock, monotonicMs: () => 5 },
+      transactionLimitMs: 10_000,
+      retryWhileLocked: async (attempt) => attempt(),
+      committed: () => undefined,
     })
     expect(await runner.run([late, other])).toEqual([other])
     expect(settled).toEqual(['late StoreUnavailableError'])

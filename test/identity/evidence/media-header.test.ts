@@ -168,8 +168,12 @@ describe('a PDF', () => {
   test('is refused with advice when it is packed by LZW or run lengths, for nobody looks into it', async () => {
     const packed = Buffer.from('any bytes')
     for (const inside of [
-      ...['/Filter /LZWDecode', '/Filter/LZ#57Decode', '/Filter [/ASCII85Decode /RunLengthDecode]'],
-      ...['/Filter /LZW', '/F[/A85 /RL]', '/Filter\n[ /RL ]'],
+      '/Filter /LZWDecode',
+      '/Filter/LZ#57Decode',
+      '/Filter [/ASCII85Decode /RunLengthDecode]',
+      '/Filter /LZW',
+      '/F[/A85 /RL]',
+      '/Filter\n[ /RL ]',
     ].map((dictionary) => streamOf(packed, dictionary))) {
       expect(await refusalOf(pdf(inside))).toMatchObject({ detail: expect.stringContaining('old way') })
     }
