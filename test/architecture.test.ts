@@ -45,8 +45,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/pool/histogram.ts',
     'workers/index/decision-index-protocol.ts',
   ],
-  'src/dashboard': ['src/domain', 'src/http', 'src/admin'],
-  'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry'],
+  'src/pages': [],
+  'src/dashboard': ['src/domain', 'src/http', 'src/admin', 'src/pages'],
+  'src/portal': ['src/domain', 'src/http', 'src/identity', 'src/telemetry', 'src/pages'],
   'src/identity': ['src/domain', 'src/http', 'src/telemetry'],
   // The decision index finds places in the log.
   'src/store': ['src/domain', 'src/policy/types', 'src/decisions/located.ts', 'src/transparency'],

@@ -1,8 +1,6 @@
 // Texts that are meant to be taken along: ids, hashes, keys, commands.
-import { useEffect, useState } from 'preact/hooks'
+import { useCopy } from '../../../pages/use-copy.ts'
 import { Icon } from './icons.tsx'
-
-const COPIED_MS = 2_000
 
 interface CopyButtonProps {
   readonly text: string
@@ -13,28 +11,14 @@ interface CopyButtonProps {
 }
 
 export const CopyButton = ({ text, label, words = false }: CopyButtonProps) => {
-  const [copied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!copied) return
-    const timer = setTimeout(() => setCopied(false), COPIED_MS)
-    return () => clearTimeout(timer)
-  }, [copied])
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setCopied(true)
-    } catch {
-      // Not allowed: the text stands beside the button and can be marked by hand.
-      setCopied(false)
-    }
-  }
+  const [copied, copy] = useCopy(text)
   return (
     <button
       type="button"
       class={words ? 'button button-secondary button-small' : 'icon-button icon-button-small'}
       aria-label={words ? undefined : `Copy ${label}`}
       title={words ? undefined : `Copy ${label}`}
-      onClick={() => void copy()}
+      onClick={copy}
     >
       <Icon name={copied ? 'check' : 'copy'} size={words ? 16 : 15} />
       {words && <span class="button-label">{copied ? 'Copied' : 'Copy'}</span>}

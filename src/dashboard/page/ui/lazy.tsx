@@ -1,34 +1,17 @@
 // A part of the dashboard that is loaded when it is first shown.
 import type { ComponentType, JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { partLoader } from '../../../pages/use-part.ts'
 import { Button } from './button.tsx'
 import { Loading } from './parts.tsx'
 import { Notice } from './problem.tsx'
 
-type Loaded<Properties> = { readonly part: ComponentType<Properties> } | 'failed' | null
-
 export const lazy = <Properties extends object>(
   load: () => Promise<ComponentType<Properties>>,
 ): ((properties: Properties) => JSX.Element) => {
-  let known: ComponentType<Properties> | null = null
+  const usePart = partLoader(load)
   return (properties) => {
-    const [loaded, setLoaded] = useState<Loaded<Properties>>(known === null ? null : { part: known })
-    useEffect(() => {
-      let gone = false
-      load().then(
-        (part) => {
-          known = part
-          if (!gone) setLoaded({ part })
-        },
-        () => {
-          if (!gone) setLoaded('failed')
-        },
-      )
-      return () => {
-        gone = true
-      }
-    }, [])
-    if (loaded === 'failed') {
+    const loaded = usePart()
+    if (loaded.state === 'failed') {
       // The service may have been updated since this page was opened: its files have other names now.
       return (
         <Notice
@@ -45,7 +28,7 @@ export const lazy = <Properties extends object>(
         </Notice>
       )
     }
-    if (loaded === null) return <Loading />
+    if (loaded.state === 'loading') return <Loading />
     const Part = loaded.part
     return <Part {...properties} />
   }

@@ -1,6 +1,7 @@
 // The building blocks of every screen.
 import type { ButtonHTMLAttributes, ComponentChildren, MouseEventHandler } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import { useCopy } from '../../../pages/use-copy.ts'
 import { useMessages } from '../language.ts'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -131,8 +132,6 @@ export const Field = ({ id, label, hint, error, children }: FieldProps) => {
   )
 }
 
-const COPIED_MS = 2_000
-
 interface CopyButtonProps {
   readonly text: string
   /** For people who do not see what it stands beside. Without it the button says what it does. */
@@ -141,24 +140,10 @@ interface CopyButtonProps {
 
 export const CopyButton = ({ text, label }: CopyButtonProps) => {
   const { common } = useMessages()
-  const [copied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!copied) return
-    const timer = setTimeout(() => setCopied(false), COPIED_MS)
-    return () => clearTimeout(timer)
-  }, [copied])
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setCopied(true)
-    } catch {
-      // Not allowed: the text stands beside the button and can be marked by hand.
-      setCopied(false)
-    }
-  }
+  const [copied, copy] = useCopy(text)
   if (label !== undefined) {
     return (
-      <button type="button" class="icon-button icon-button-plain" aria-label={label} onClick={() => void copy()}>
+      <button type="button" class="icon-button icon-button-plain" aria-label={label} onClick={copy}>
         <Icon name={copied ? 'check' : 'copy'} size={20} />
         <span class="sr-only" aria-live="polite">
           {copied ? common.copied : ''}
@@ -167,7 +152,7 @@ export const CopyButton = ({ text, label }: CopyButtonProps) => {
     )
   }
   return (
-    <Button kind="quiet" icon={copied ? 'check' : 'copy'} onClick={() => void copy()}>
+    <Button kind="quiet" icon={copied ? 'check' : 'copy'} onClick={copy}>
       <span aria-live="polite">{copied ? common.copied : common.copy}</span>
     </Button>
   )
