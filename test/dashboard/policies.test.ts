@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 import { inviteAdmin } from './support/second-people.ts'
 
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 const KNOWN = '0x52908400098527886E0F7030069857D2E4169EE7'
 const UNKNOWN = '0x1111111111111111111111111111111111111111'
 let dashboard: Dashboard

@@ -22,7 +22,7 @@ import { type PortalHost, type RegisterOptions, startPortalHost } from './suppor
 import { evmAccount, type Injected, injectWallets, solanaKey, type WalletBehaviour } from './support/wallets.ts'
 
 const ORIGIN_URL = 'https://app.acme.example/account'
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 
 const METAMASK: Injected = { kind: 'evm', name: 'MetaMask', accounts: [evmAccount('1')], chainId: 1 }
 const RABBY: Injected = { kind: 'evm', name: 'Rabby', accounts: [evmAccount('2'), evmAccount('3')], chainId: 8453 }

@@ -8,7 +8,7 @@ import { agree, connectWallet, fillPerson, goOn, heading } from './support/perso
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
 import { evmAccount, injectWallets } from './support/wallets.ts'
 
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 60_000
 const SHOTS = process.env['LEAVE_SHOTS']
 
 /** Also the place where the absence of a browser is said. */

@@ -75,6 +75,9 @@ export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height:
 /** Answers that are part of the play, such as a refused signature, are no complaints. */
 const EXPECTED = /Failed to load resource: the server responded with a status of (400|404|409|413|415|422)/
 
+/** For what a page shall show: a busy machine must not fail a test. */
+const PATIENCE_MS = 30_000
+
 interface Launched {
   readonly browser: Browser
   close(): Promise<void>
@@ -124,7 +127,7 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       const context = await browser.newContext({ locale: 'en-GB', ...options })
       contexts.add(context)
       context.on('close', () => contexts.delete(context))
-      context.setDefaultTimeout(10_000)
+      context.setDefaultTimeout(PATIENCE_MS)
       const foreign: string[] = []
       const complaints: string[] = []
       const watch = (page: Page): void => {
