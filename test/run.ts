@@ -1,6 +1,7 @@
 // `bun run test`: every test file, then one closing line, `N passed, N failed, N skipped`, that tools can read. Each
 // folder runs in a process of its own with a time limit, so that one that hangs is a failure and not the end of the run.
-// The folders whose tests start services or browsers run file by file: they are the longest, and nothing in them is shared.
+// The folders whose tests start services or browsers run a few files at a time: they are the longest. What a process's files
+// share, such as the browser, is started once for those.
 // Four targets run at a time, since many of them wait more than they work. What a target printed comes whole, when it ends.
 // Files in which a test failed run once more at the end, with nothing beside them: four targets at a time can make a
 // machine too slow for a test that is right. What fails again has failed. What passes then is listed, as a test to mend.
@@ -25,8 +26,12 @@ const ROOT = join(import.meta.dir, '..')
 /** For one that hangs; on a busy machine the longest takes four minutes beside two others. */
 const FOLDER_LIMIT_MS = 480_000
 const TARGETS_AT_ONCE = 4
-/** Each of their files is a target by itself. */
-const BY_FILE: ReadonlySet<string> = new Set(['service', 'dashboard', 'portal'])
+/** So many of their files are a target: its paths, with spaces between. */
+const FILES_AT_ONCE: ReadonlyMap<string, number> = new Map([
+  ['service', 1],
+  ['dashboard', 4],
+  ['portal', 4],
+])
 /** Failed targets that run once more; where more fail, it is not for want of time. */
 const MOST_RUN_AGAIN = 5
 /** Begun first, so that none of them is alone at the end. */
@@ -77,18 +82,25 @@ const rankOf = (target: string): number => {
   return rank === -1 ? LONGEST.length : rank
 }
 
-const filesOf = (folder: string): string[] =>
-  readdirSync(join(import.meta.dir, folder), { recursive: true })
-    .map(String)
-    .filter((name) => /\.test\.tsx?$/.test(name))
+const filesOf = (folder: string, atOnce: number): string[] => {
+  const files = readdirSync(join(import.meta.dir, folder), { recursive: true })
     .map((name) => `./test/${folder}/${name}`)
+    .filter((path) => /\.test\.tsx?$/.test(path))
+    .sort()
+  return Array.from({ length: Math.ceil(files.length / atOnce) }, (_, at) =>
+    files.slice(at * atOnce, (at + 1) * atOnce).join(' '),
+  )
+}
 
 const targets = (): string[] => {
   if (process.argv.length > 2) return process.argv.slice(2)
   const entries = readdirSync(import.meta.dir, { withFileTypes: true })
   return entries
     .filter((entry) => (entry.isDirectory() ? entry.name !== 'long' : entry.name.endsWith('.test.ts')))
-    .flatMap(({ name }) => (BY_FILE.has(name) ? filesOf(name) : [`./test/${name}`]))
+    .flatMap(({ name }) => {
+      const atOnce = FILES_AT_ONCE.get(name)
+      return atOnce === undefined ? [`./test/${name}`] : filesOf(name, atOnce)
+    })
     .sort((left, right) => rankOf(left) - rankOf(right) || (left < right ? -1 : 1))
 }
 
@@ -172,7 +184,7 @@ const runAndPrint = async (title: string, paths: readonly string[], name: string
 const runAgain = async (target: string, before: Result, name: string): Promise<Result> => {
   const again = await runAndPrint(
     `${target}, once more`,
-    before.failedFiles.length > 0 ? before.failedFiles : [target],
+    before.failedFiles.length > 0 ? before.failedFiles : target.split(' '),
     name,
   )
   if (before.failedFiles.length === 0) return again
@@ -205,7 +217,7 @@ const waiting = [...targets().filter(hasTests).entries()]
 const runLane = async (): Promise<void> => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const [index, target] = next
-    results.set(target, await runAndPrint(target, [target], String(index)))
+    results.set(target, await runAndPrint(target, target.split(' '), String(index)))
   }
 }
 await Promise.all(Array.from({ length: TARGETS_AT_ONCE }, runLane))

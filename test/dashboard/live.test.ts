@@ -7,7 +7,7 @@ import { CHARTS, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from '../../src/dash
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { accessible, type Dashboard, fitsPhone, startDashboard, useDashboard } from './support/dashboard.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 120_000
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
 const DENIED = '0x000000000000000000000000000000000000dEaD'
 /** Said of a second in which something was denied. */

@@ -8,7 +8,7 @@ import { DEMO_POLICY } from '../../src/policy/demo-policy.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { accessible, type Dashboard, fitsPhone, useDashboard } from './support/dashboard.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 120_000
 const HOSTILE = `"'><img src=x onerror="window.hit=1"><script>window.hit=1</script>\${7*7}{{7*7}}`
 
 let dashboard: Dashboard
