@@ -116,7 +116,9 @@ const startOnce = async (options: ServiceOptions): Promise<RunningService> => {
       COUNTERSIGN_API_LISTEN: `127.0.0.1:${freePort()}`,
       COUNTERSIGN_PORTAL_LISTEN: `127.0.0.1:${freePort()}`,
       COUNTERSIGN_DASHBOARD_LISTEN: `127.0.0.1:${freePort()}`,
-      // Half of what a start costs, and these tests start many.
+      // Most of what a start costs, and these tests start many: a fifth for each further worker, and a half for the rounds
+      // before the first request. Tests of several workers say how many.
+      COUNTERSIGN_WORKERS: '1',
       COUNTERSIGN_WARM_UP: 'false',
       ...options.environment,
     },
