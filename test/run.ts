@@ -6,7 +6,7 @@
 // Files in which a test failed run once more at the end, with nothing beside them: four targets at a time can make a
 // machine too slow for a test that is right. What fails again has failed. What passes then is listed, as a test to mend.
 // Temporary files are kept in memory where the machine has it: of file systems made for disks, the suite asks thousands of
-// files made and removed at once, which took a third of the whole run.
+// files made and removed at once.
 // Skipped tests are listed with their names, which say the missing part. What failed is printed once more before the
 // closing line: of a long log often only the end is kept. Arguments replace the folders.
 import {
@@ -56,7 +56,7 @@ const FAILURE_LINES = 40
 /** A busy machine must not fail a test that waits for a process to start. */
 const TEST_LIMIT_MS = 30_000
 
-/** What is in a file system in memory is memory: the whole suite has taken less than half of this. */
+/** Free memory below which the folder of the system is used: what is in a file system in memory is memory. */
 const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3
 
 /** Whether temporary files may go there: programs are among them, and a container's own is small. */
