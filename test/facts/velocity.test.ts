@@ -104,6 +104,17 @@ test('never fewer than what happened within the window, and never what is older 
   )
 })
 
+test('what could not be told to others is told again', async () => {
+  const counters = createVelocityCounters()
+  counters.begin(subject(), [HOUR])?.settle(true)
+  const failed = counters.tell(10, () => Promise.reject(new Error('the store is down')))
+  await expect(failed).rejects.toThrow('the store is down')
+  const told: unknown[] = []
+  expect(await counters.tell(10, async (tallies) => void told.push(...tallies))).toBe(1)
+  expect(told).toMatchObject([{ wallet: '0x01', count: 1, value: '10' }])
+  expect(await counters.tell(10, async (tallies) => void told.push(...tallies))).toBe(0)
+})
+
 describe('room', () => {
   test('runs out for new wallets of one organization, and comes back when old ones count no more', () => {
     const counters = createVelocityCounters({ maxWallets: 2 })
@@ -131,6 +142,16 @@ describe('room', () => {
       // What the first one has counted is still there.
       expect(facts(counters, { wallet: '0x01', nowSeconds }, 30 * 24 * HOUR)).not.toBeNull()
     }
+  })
+
+  test('that comes back does not know what others told meanwhile of wallets that had none', () => {
+    const counters = createVelocityCounters({ maxWallets: 1 })
+    counters.begin(subject({ wallet: '0x01' }), [60])?.settle(true)
+    const told = { ...subject({ wallet: '0x02' }), windowSeconds: HOUR, part: Math.floor(NOW / 60) }
+    counters.hear('elsewhere', [{ ...told, expiresAtSeconds: NOW + 60 + HOUR, count: 3 }], NOW)
+    // There is room again, but three of this wallet's may not be among what is counted here.
+    expect(counters.begin(subject({ wallet: '0x02', nowSeconds: NOW + 600 }), [HOUR])).toBeNull()
+    expect(facts(counters, { wallet: '0x02', nowSeconds: NOW + 60 + HOUR })?.count).toBe(0)
   })
 
   test('comes back after the clock was ahead for a moment', () => {

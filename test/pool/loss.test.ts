@@ -112,6 +112,21 @@ describe('jobs of a lost worker', () => {
     expect(await answers[0]).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
     expect(harness.pool.stats()).toMatchObject({ answered: 0, withheld: 1 })
   })
+
+  test('recorded, and read before the timer of a deadline that has passed could fire, are withheld', async () => {
+    const reading = Promise.withResolvers<ReadonlyMap<string, PoolAnswer>>()
+    const { harness, answers } = await oneLoadedWorker(1, {
+      recover: () => reading.promise,
+      limits: { recoverTimeoutMs: 60_000 },
+    })
+    harness.worker(0).die()
+    await harness.pump()
+    harness.time.stall(25_000)
+    reading.resolve(new Map([[uuidOf(0), recordedAnswer(0)]]))
+    await harness.pump()
+    expect(await answers[0]).toMatchObject({ code: 'DEADLINE_EXCEEDED' })
+    expect(harness.pool.stats()).toMatchObject({ answered: 0, withheld: 1 })
+  })
 })
 
 describe('the job that was being worked on', () => {

@@ -43,6 +43,12 @@ test('a target without its revision is not found', () => {
   expect(policies.find('target_test')).toBeUndefined()
 })
 
+test('a target without the revision in its shadow is not found', () => {
+  const policies = policiesOf(10)
+  policies.define([testTarget({ shadowRevisionId: 'missing' })], [revisionWith('revision_test', TEST_POLICY)])
+  expect(policies.find('target_test')).toBeUndefined()
+})
+
 test('what is used least is forgotten beyond the limit', () => {
   const policies = policiesOf(2)
   for (const id of ['a', 'b', 'c']) {

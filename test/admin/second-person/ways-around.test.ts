@@ -44,7 +44,9 @@ describe('a puppet', () => {
   }
 
   test('is nobody before someone else approves it', async () => {
-    await world.asks(world.ada, 'addMember')
+    const asked = await world.asks(world.ada, 'addMember')
+    const own = await world.decide(asked.body.id, true, world.ada)
+    expect([own.status, own.body.detail]).toEqual([409, 'someone other than who asked has to approve it'])
     expect(await world.store.users.findByEmail('new@example.com')).toBeNull()
   })
 

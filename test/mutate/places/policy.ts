@@ -30,7 +30,7 @@ export const policy: readonly Place[] = [
   ),
   ...placesOf(
     'src/policy/cost.ts',
-    ['test/policy/cost.test.ts', 'test/policy/language.test.ts'],
+    ['test/policy/cost.test.ts', 'test/policy/language.test.ts', 'test/policy/uint256.test.ts'],
     [
       [
         'a loop costs one turn',
@@ -147,7 +147,7 @@ export const policy: readonly Place[] = [
   ),
   ...placesOf(
     'src/policy/facts.ts',
-    ['test/policy/sources.test.ts', 'test/policy/on-behalf.test.ts', 'test/policy/language.test.ts'],
+    ['test/policy/rules.test.ts', 'test/policy/sources.test.ts', 'test/policy/on-behalf.test.ts'],
     [
       ['the weekday is one day late', '/ SECONDS_PER_DAY) + 4) % 7', '/ SECONDS_PER_DAY) + 5) % 7'],
       [

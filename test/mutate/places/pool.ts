@@ -4,7 +4,12 @@ import { type Place, placesOf } from '../place.ts'
 export const pool: readonly Place[] = [
   ...placesOf(
     'src/pool/settlement.ts',
-    ['test/pool/deadline.test.ts', 'test/pool/dispatch.test.ts', 'test/pool/loss.test.ts'],
+    [
+      'test/pool/settlement.test.ts',
+      'test/pool/deadline.test.ts',
+      'test/pool/dispatch.test.ts',
+      'test/pool/loss.test.ts',
+    ],
     [
       [
         'an answer past the deadline is sent',

@@ -1,0 +1,28 @@
+// A job ends once, whoever comes second.
+import { expect, test } from 'bun:test'
+import { DeadlineExceededError } from '../../src/domain/errors.ts'
+import { createEntry, type PoolAnswer } from '../../src/pool/entry.ts'
+import { createJobQueue } from '../../src/pool/queue.ts'
+import { createSettlement } from '../../src/pool/settlement.ts'
+import { createPoolStatistics } from '../../src/pool/statistics.ts'
+import { jobOf, targetOf } from './support/jobs.ts'
+import { createManualTime } from './support/manual-time.ts'
+
+const answerOf = (body: string): PoolAnswer => ({ compliant: true, ruleId: null, body })
+
+test('a job that was answered is neither answered again nor failed, and counts once', async () => {
+  const { clock, timers } = createManualTime()
+  const statistics = createPoolStatistics()
+  const settlement = createSettlement({ clock, timers, queue: createJobQueue(), statistics })
+  const job = jobOf(1, { deadlineMs: clock.monotonicMs() + 25_000 })
+  const { entry, promise } = createEntry(job, targetOf(), 1, clock.monotonicMs())
+  settlement.open(entry)
+  expect(settlement.answer(entry, answerOf('first'))).toBe(true)
+  // False: whoever brings it withholds it.
+  expect(settlement.answer(entry, answerOf('second'))).toBe(false)
+  settlement.fail(entry, new DeadlineExceededError())
+  settlement.expire(entry)
+  expect((await promise).body).toBe('first')
+  expect([statistics.answered, statistics.failed, statistics.expired, settlement.pending]).toEqual([1, 0, 0, 0])
+  settlement.stop()
+})
