@@ -7,13 +7,35 @@ import { call, onSignedOut } from '../../src/dashboard/page/api/client.ts'
 import { ApiError, fieldProblemOf, NetworkError, problemText } from '../../src/dashboard/page/api/errors.ts'
 import { curlFor } from '../../src/dashboard/page/attest/curl.ts'
 import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
+import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter.ts'
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
+import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
 import { matchScore } from '../../src/dashboard/page/shell/match.ts'
 import { isAllowed, type Role } from '../../src/dashboard/page/shell/session.ts'
 import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
 import { FieldInvalidError, FieldMissingError } from '../../src/domain/errors.ts'
+
+test('rows of an export are counted by their ends, wherever the bytes are cut', () => {
+  const csv = Buffer.from('uuid,request\r\n1,"two\r\nlines and ""quotes"""\r\n2,plain\r\n')
+  for (let cut = 0; cut <= csv.length; cut++) {
+    const count = createRowCounter('csv')
+    expect(count(csv.subarray(0, cut)) + count(csv.subarray(cut))).toBe(3)
+  }
+  // A quote is nothing special there: JSON writes its line breaks as two characters.
+  expect(createRowCounter('ndjson')(Buffer.from('{"a":"\\""}\n{}\n'))).toBe(2)
+})
+
+test('after a decision comes the next session that is one\u2019s own or nobody\u2019s, and then the first', () => {
+  const waiting = (id: string, to: string | null = null) => ({ id, assigned_to: to })
+  const queue = [waiting('1', 'other'), waiting('2'), waiting('3'), waiting('4', 'other'), waiting('5', 'own')]
+  const after = (id: string): string | undefined => nextOf(queue, id, 'own')?.id
+  expect(['1', '2', '3', '4', '5'].map(after)).toEqual(['2', '3', '5', '5', '2'])
+  // It was decided meanwhile, and is in the queue no more.
+  expect(nextOf(queue.slice(3), '3', 'own')?.id).toBe('5')
+  expect(nextOf([waiting('3'), waiting('4', 'other')], '3', 'own')).toBeNull()
+})
 
 describe('addresses', () => {
   test('a path of a pattern is matched by that pattern, whatever stands in it', () => {

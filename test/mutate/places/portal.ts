@@ -116,4 +116,24 @@ export const portal: readonly Place[] = [
       ['handing in again forgets what was asked', "if (to === 'submitted') return", ''],
     ],
   ),
+  ...placesOf(
+    'src/identity/evidence/fields.ts',
+    ['test/portal/page/details.test.ts', 'test/identity/evidence/fields.test.ts'],
+    [
+      ['owners of exactly the whole are refused', 'sharePercent, 0) > 100', 'sharePercent, 0) >= 100'],
+      [
+        'one owner of the whole is refused',
+        'sharePercent < 1 || sharePercent > 100',
+        'sharePercent < 1 || sharePercent >= 100',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/portal/page/details/check.ts',
+    ['test/portal/page/details.test.ts'],
+    [
+      ['the page refuses owners of exactly the whole', 'sum > 100 &&', 'sum >= 100 &&'],
+      ['the page refuses one owner of the whole', 'percent < 1 || percent > 100', 'percent < 1 || percent >= 100'],
+    ],
+  ),
 ]

@@ -72,4 +72,30 @@ export const upkeep: readonly Place[] = [
       ],
     ],
   ),
+  ...placesOf(
+    'workers/index/decision-export.ts',
+    ['test/workers/decision-export.test.ts'],
+    [
+      ['a line break in a cell begins a row', '/[",\\r\\n]/.test(safe)', '/[",]/.test(safe)'],
+      ['a formula is run by a spreadsheet', "typeof value === 'string' && FORMULA.test(plain)", "plain === '='"],
+    ],
+  ),
+  ...placesOf(
+    'src/dashboard/page/decisions/row-counter.ts',
+    ['test/dashboard/page-parts.test.ts'],
+    [['a line break in a cell counts as a row', "(format === 'ndjson' || !quoted)", '!Number.isNaN(Number(quoted))']],
+  ),
+  ...placesOf(
+    'src/dashboard/page/reviews/next-session.ts',
+    ['test/dashboard/page-parts.test.ts'],
+    [
+      ['somebody else\u2019s session comes next', '(to === null || to === ownId)', 'to !== ownId + presentId'],
+      [
+        'the queue begins anew after each decision',
+        'waiting.find(({ id }) => id > presentId) ?? waiting[0]',
+        'waiting[0]',
+      ],
+      ['the session that was decided comes next', 'id !== presentId && (to', '(to'],
+    ],
+  ),
 ]

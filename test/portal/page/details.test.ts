@@ -62,6 +62,20 @@ describe('a form', () => {
     )
   })
 
+  test('takes owners of exactly the whole, and of no percent more', () => {
+    const owners = (...shares: readonly string[]): Partial<Draft> => ({
+      ...{ registeredName: 'ACME', registrationNumber: 'HRB 1', country: 'CH' },
+      owners: shares.map((share) => ({ name: 'Ada', share })),
+    })
+    for (const whole of [owners('100'), owners('60', '40'), owners('1', '99')]) {
+      expect([...problems(whole, BUSINESS)]).toEqual([])
+      expect(taken(whole, BUSINESS, 'kyb')).toBe(true)
+    }
+    expect([...problems(owners('60', '41'), BUSINESS)]).toEqual([['owner-share-0', english.details.sharesOver]])
+    expect([...problems(owners('101'), BUSINESS)]).toEqual([['owner-share-0', english.details.shareInvalid]])
+    for (const over of [owners('60', '41'), owners('101')]) expect(taken(over, BUSINESS, 'kyb')).toBe(false)
+  })
+
   test('says what is wrong where it is wrong', () => {
     expect([...problems({ day: '30', month: '2', year: '1990' }, PERSONAL)]).toEqual([
       ['fullName', english.details.nameMissing],

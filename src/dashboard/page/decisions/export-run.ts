@@ -3,8 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call, type QueryOf } from '../api/client.ts'
 import { NetworkError } from '../api/errors.ts'
-
-export type ExportFormat = 'csv' | 'ndjson'
+import { createRowCounter, type ExportFormat } from './row-counter.ts'
 
 export interface ExportRun {
   readonly id: number
@@ -32,8 +31,6 @@ export interface ExportRequest {
 const TIMEOUT_MS = 6 * 3_600_000
 /** Parts are handed to the browser's blob store when there are so many bytes of them. */
 const GATHER_BYTES = 8 * 1024 * 1024
-const NEWLINE = 10
-const QUOTE = 34
 
 let last = 0
 let run: ExportRun | null = null
@@ -46,19 +43,6 @@ const set = (next: ExportRun | null): void => {
 }
 const change = (id: number, changes: Partial<ExportRun>): void => {
   if (run?.id === id) set({ ...run, ...changes })
-}
-
-/** Ends of rows: in CSV, a line break within quotes is none. */
-const createRowCounter = (format: ExportFormat) => {
-  let quoted = false
-  return (bytes: Uint8Array): number => {
-    let rows = 0
-    for (const byte of bytes) {
-      if (byte === QUOTE) quoted = !quoted
-      else if (byte === NEWLINE && (format === 'ndjson' || !quoted)) rows += 1
-    }
-    return rows
-  }
 }
 
 const gather = async (id: number, response: Response, format: ExportFormat): Promise<Blob> => {

@@ -7,6 +7,7 @@ import { useQuery } from '../data/use-query.ts'
 import { PlaceContext } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useOwnId } from './members.ts'
+import { nextOf } from './next-session.ts'
 
 export const FILTER_NAMES = ['status', 'type', 'environment', 'assigned', 'age'] as const
 
@@ -97,10 +98,7 @@ export const useWay = (sessionId: string): Way => {
     previous: at > 0 ? (sessions[at - 1] ?? null) : null,
     findNext: async (own) => {
       if (filters.status !== '') return 'stay'
-      const { data } = await readQueue()
-      const waiting = data.filter(({ id, assigned_to: to }) => id !== sessionId && (to === null || to === own))
-      // Ids rise with time, and so does the queue.
-      return waiting.find(({ id }) => id > sessionId) ?? waiting[0] ?? null
+      return nextOf((await readQueue()).data, sessionId, own)
     },
   }
 }

@@ -1,0 +1,25 @@
+// Exported rows are RFC 4180: whatever a cell holds, a reader of CSV gets it back, and a spreadsheet runs none of it.
+import { expect, test } from 'bun:test'
+import { exportHeader, exportRows } from '../../workers/index/decision-export.ts'
+import { decisionRecord } from '../admin/support/decisions.ts'
+
+/** A reader of its own. */
+const parse = (text: string): readonly (readonly string[])[] => {
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain)
+    if (end === '\r\n') rows.push([])
+  }
+  return rows.slice(0, -1)
+}
+
+test('a cell with line breaks, quotes and commas is one cell, and a formula is text', () => {
+  const requests = ['two\nlines', 'a\r\nb', 'a\rb', 'a "quote"', 'a, b', '=1+1', 'plain']
+  const decisions = requests.map((request, n) => ({ record: decisionRecord(n, { request }), withheld: false }))
+  const [header = [], ...rows] = parse(exportHeader('csv') + exportRows('csv', decisions))
+  expect(rows.map(({ length }) => length)).toEqual(requests.map(() => header.length))
+  const column = header.indexOf('request')
+  expect(rows.map((row) => row[column])).toEqual(requests.map((text) => (text.startsWith('=') ? `'${text}` : text)))
+  // Each of them is a line of its own in the other format.
+  expect(exportRows('ndjson', decisions).trim().split('\n')).toHaveLength(requests.length)
+})
