@@ -12,6 +12,7 @@ import type { Attester } from '../store/attesters.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
+import { type CertificateCheck, inspectCertificateTerms } from '../wiring/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../wiring/chain-inspection.ts'
 import { type ExposureCheck, inspectExposure, type ListenSettings } from '../wiring/exposure.ts'
 import { readListenerTls, type TlsSettings } from '../wiring/tls-files.ts'
@@ -22,7 +23,8 @@ const USAGE = `Usage: countersign doctor [--chain CHAIN]
 Checks each chain that has an RPC URL: that every URL answers and serves the chain, how far its latest block is from this
 machine's clock, and, where a registry is set, that there is one and that it knows our attesters. Says what crosses a
 network unprotected: the connection to the store, and listeners on addresses that other machines reach; and who besides the
-service's user can read or change the data folder and the secrets. Names projects whose policy has no active revision.
+service's user can read or change the data folder and the secrets. Names listeners whose TLS certificate is over or ends within
+14 days, says where documents are not scanned, and names projects whose policy has no active revision.
 
   --chain CHAIN  This chain only, and nothing else
   --json         Print JSON
@@ -33,7 +35,11 @@ Exit codes: 0 nothing is wrong, 1 a problem was found, 2 the call is wrong.
 
 export interface DoctorCommandInput {
   readonly output: CommandOutput
-  readonly config: Pick<Config, 'chains' | 'chainSettings'> & ListenSettings & TlsSettings & SecretSettings
+  readonly config: Pick<Config, 'chains' | 'chainSettings'> &
+    ListenSettings &
+    TlsSettings &
+    SecretSettings &
+    Pick<Config, 'scanner'>
   readonly folder: DataFolder
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly openStore: () => Promise<Store>
@@ -57,7 +63,17 @@ interface AccessCheck extends Omit<ExposureCheck, 'check'> {
 interface ProjectCheck extends Omit<ExposureCheck, 'check'> {
   readonly check: 'project'
 }
-type DeploymentCheck = ExposureCheck | AccessCheck | ProjectCheck
+/** Whether documents are scanned. */
+interface ScannerCheck extends Omit<ExposureCheck, 'check'> {
+  readonly check: 'scanner'
+}
+type DeploymentCheck = ExposureCheck | AccessCheck | CertificateCheck | ProjectCheck | ScannerCheck
+
+const inspectScanner = ({ config }: DoctorCommandInput): ScannerCheck[] => {
+  if (config.scanner !== null) return []
+  const detail = 'documents that people hand in are not scanned for malware: scanner names a clamd that does'
+  return [{ check: 'scanner', subject: 'scanner', result: 'note', detail }]
+}
 
 const inspectFiles = ({ folder, config }: DoctorCommandInput): AccessCheck[] =>
   inspectAccess(folder, config).map(({ path, detail, refused }) => ({
@@ -82,11 +98,10 @@ const inspectProjects = async ({ organizations, projects }: Store): Promise<Proj
   return checks
 }
 
-/** Whether the listeners could start with their certificates. */
-const inspectCertificates = ({ config }: DoctorCommandInput): ExposureCheck[] => {
+/** Whether the listeners could start with their certificates, and for how long clients take those. */
+const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly (ExposureCheck | CertificateCheck)[] => {
   try {
-    readListenerTls(config)
-    return []
+    return inspectCertificateTerms(readListenerTls(config), clock.unixSeconds())
   } catch (error) {
     if (!(error instanceof SettingInvalidError)) throw error
     return [{ check: 'listener', subject: 'tls-certificate', result: 'problem', detail: error.message }]
@@ -99,7 +114,12 @@ const inspectCertificates = ({ config }: DoctorCommandInput): ExposureCheck[] =>
  */
 const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly DeploymentCheck[]> => {
   const target = await input.locateStore()
-  const exposure = [...inspectFiles(input), ...inspectCertificates(input), ...inspectExposure(input.config, target)]
+  const exposure = [
+    ...inspectFiles(input),
+    ...inspectCertificates(input),
+    ...inspectExposure(input.config, target),
+    ...inspectScanner(input),
+  ]
   if (!storeMayExist(target)) return exposure
   try {
     const store = await input.openStore()

@@ -20,6 +20,7 @@ import { openStore } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createAttesterReload } from './attester-reload.ts'
 import { createAuditShipDuties } from './audit-ship-duty.ts'
+import { inspectCertificateTerms } from './certificate-term.ts'
 import { followChanges } from './change-followers.ts'
 import type { Closers } from './closers.ts'
 import { inspectExposure } from './exposure.ts'
@@ -47,6 +48,9 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
   if (isFirst) {
     for (const { detail, subject } of inspectExposure(config, target)) {
       log.warn('traffic may cross a network unprotected', { setting: subject, reason: detail })
+    }
+    for (const { detail, subject } of inspectCertificateTerms(tls, clock.unixSeconds())) {
+      log.warn('clients refuse a listener, or will soon', { listener: subject, reason: detail })
     }
   }
   const store = await openStore({ target, clock, checkpoints: 'own-thread' })

@@ -129,7 +129,10 @@ describe('who says it', () => {
     expect(problem.code).toBe(1)
     expect(JSON.parse(problem.stdout)).toMatchObject({
       ok: false,
-      exposure: [{ check: 'access', result: 'problem', subject: keystore }],
+      exposure: [
+        { check: 'access', result: 'problem', subject: keystore },
+        { check: 'scanner', result: 'note' },
+      ],
     })
   })
 })

@@ -79,7 +79,7 @@ describe('what crosses a network unprotected', () => {
       expect({ code, ok, of: exposure.map(({ subject }) => subject) }).toEqual({
         code: 0,
         ok: true,
-        of: ['api-listen'],
+        of: ['api-listen', 'scanner'],
       })
     } finally {
       await service.stop()

@@ -23,6 +23,7 @@ export const DEPLOYMENT_ROUTES = [
       version: Type.String(),
       signer: Type.String({ description: 'Signing backend' }),
       api_url: Type.String({ description: 'Where the attestation and identity APIs answer, without a trailing slash' }),
+      reference: Type.Boolean({ description: 'Whether the API reference is served at `/docs`' }),
       chains: Type.Array(
         closed({ name: Type.String(), family: oneOf(['evm', 'solana']), chain_id: nullable(Type.Integer()) }),
       ),
@@ -32,6 +33,7 @@ export const DEPLOYMENT_ROUTES = [
       version: services.version,
       signer: services.signer,
       api_url: services.apiUrl,
+      reference: services.documents !== null,
       chains: services.chains.chains.map((chain) => ({
         name: chain.name,
         family: chain.family,

@@ -2354,6 +2354,8 @@ export interface Operations {
       readonly signer: string
       /** Where the attestation and identity APIs answer, without a trailing slash */
       readonly api_url: string
+      /** Whether the API reference is served at `/docs` */
+      readonly reference: boolean
       readonly chains: readonly {
         readonly name: string
         readonly family: 'evm' | 'solana'

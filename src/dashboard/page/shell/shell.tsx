@@ -1,6 +1,8 @@
 // Around every page: the navigation, what is said in passing, and the keys that work everywhere.
 import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
 import { ChangeWaits } from '../approvals/second-person.tsx'
+import { useQuery } from '../data/use-query.ts'
 import { PAGES, type PageEntry, type PageProps } from '../pages.ts'
 import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
@@ -78,7 +80,12 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   return <Component key={`${page.path} ${JSON.stringify(params)} ${organizations.length === 0}`} params={params} />
 }
 
-const commandsOf = (session: Session, signOut: () => void, onHelp: () => void): readonly Command[] => [
+const commandsOf = (
+  session: Session,
+  signOut: () => void,
+  onHelp: () => void,
+  hasReference: boolean,
+): readonly Command[] => [
   ...navigationOf(session).map(({ href, title, navigation }) => ({
     id: `page-${navigation.key}`,
     label: title,
@@ -87,13 +94,14 @@ const commandsOf = (session: Session, signOut: () => void, onHelp: () => void): 
     run: () => navigate(href),
   })),
   { id: 'account', label: 'Account and security', group: 'You', icon: 'lock', run: () => navigate('/account') },
-  {
-    id: 'reference',
-    label: 'API reference',
-    group: 'Help',
-    icon: 'book',
-    run: () => void window.open('/docs', '_blank', 'noreferrer'),
-  },
+  ...(hasReference
+    ? [
+        {
+          ...{ id: 'reference', label: 'API reference', group: 'Help', icon: 'book' as const },
+          run: () => void window.open('/docs', '_blank', 'noreferrer'),
+        },
+      ]
+    : []),
   { id: 'help', label: 'Keyboard shortcuts', group: 'Help', icon: 'keyboard', run: onHelp },
   { id: 'dark', label: 'Dark theme', group: 'You', icon: 'moon', run: () => keepTheme('dark') },
   { id: 'light', label: 'Light theme', group: 'You', icon: 'sun', run: () => keepTheme('light') },
@@ -118,6 +126,8 @@ const homeOf = ({ account, organization }: Session): string => {
 export const Shell = () => {
   const session = useSession()
   const { path } = usePlace()
+  const deployment = useQuery((signal) => call('GET /deployment', { signal }), [])
+  const hasReference = deployment.value?.reference === true
   const [finding, setFinding] = useState(false)
   const [helping, setHelping] = useState(false)
   const [menuOpen, setMenuOpen] = useState(false)
@@ -171,7 +181,12 @@ export const Shell = () => {
         </span>
         <IconButton icon="search" label="Find" onClick={() => setFinding(true)} />
       </header>
-      <Sidebar path={path} onFind={() => setFinding(true)} onHelp={() => setHelping(true)} />
+      <Sidebar
+        path={path}
+        onFind={() => setFinding(true)}
+        onHelp={() => setHelping(true)}
+        hasReference={hasReference}
+      />
       <main id="content" tabIndex={-1} inert={menuOpen}>
         <ChangeWaits path={path} />
         {path !== '/' && path !== '/sign-in' && <CurrentPage path={path} />}
@@ -179,7 +194,7 @@ export const Shell = () => {
       <Toasts />
       {finding && (
         <Palette
-          commands={commandsOf(session, session.signOut, () => setHelping(true))}
+          commands={commandsOf(session, session.signOut, () => setHelping(true), hasReference)}
           onClose={() => setFinding(false)}
         />
       )}

@@ -112,9 +112,10 @@ interface SidebarProps {
   readonly path: string
   readonly onFind: () => void
   readonly onHelp: () => void
+  readonly hasReference: boolean
 }
 
-export const Sidebar = ({ path, onFind, onHelp }: SidebarProps) => {
+export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) => {
   const session = useSession()
   const pages = navigationOf(session)
   const waiting = useWaiting(session, path)
@@ -156,10 +157,12 @@ export const Sidebar = ({ path, onFind, onHelp }: SidebarProps) => {
         })}
       </nav>
       <div class="sidebar-foot">
-        <a class="foot-link" href="/docs" target="_blank" rel="noreferrer">
-          <Icon name="book" /> API reference
-          <Icon name="external" size={14} />
-        </a>
+        {hasReference && (
+          <a class="foot-link" href="/docs" target="_blank" rel="noreferrer">
+            <Icon name="book" /> API reference
+            <Icon name="external" size={14} />
+          </a>
+        )}
         <AccountMenu onHelp={onHelp} />
       </div>
     </div>

@@ -1,0 +1,46 @@
+// Which of the listeners' certificates are over, or will be soon: said at the start and by `countersign doctor`. A running
+// process keeps the certificate that it began with, so a new file needs new processes as well.
+import { X509Certificate } from 'node:crypto'
+import type { ListenerTls } from '../http/listen-address.ts'
+import type { TlsOfListeners } from './tls-files.ts'
+
+export interface CertificateCheck {
+  readonly check: 'certificate'
+  /** The listener. */
+  readonly subject: string
+  /** `problem`: clients refuse it. `note`: they will soon. */
+  readonly result: 'note' | 'problem'
+  readonly detail: string
+}
+
+export const SOON_DAYS = 14
+const DAY_SECONDS = 86_400
+
+const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10)
+
+/** Of the whole chain: each certificate in it has to be good. */
+const termOf = ({ cert }: ListenerTls) => {
+  const blocks = cert
+    .split(/(?<=-----END CERTIFICATE-----)/)
+    .filter((block) => block.includes('-----BEGIN CERTIFICATE'))
+  const terms = blocks.map((block) => new X509Certificate(block))
+  return {
+    fromSeconds: Math.max(...terms.map(({ validFromDate }) => validFromDate.getTime() / 1_000)),
+    toSeconds: Math.min(...terms.map(({ validToDate }) => validToDate.getTime() / 1_000)),
+  }
+}
+
+export const inspectCertificateTerms = (tls: TlsOfListeners, nowSeconds: number): readonly CertificateCheck[] =>
+  Object.entries(tls).flatMap(([listener, pair]: [string, ListenerTls | null]): CertificateCheck[] => {
+    if (pair === null) return []
+    const { fromSeconds, toSeconds } = termOf(pair)
+    const found = { check: 'certificate', subject: listener } as const
+    if (nowSeconds >= toSeconds)
+      return [{ ...found, result: 'problem', detail: `its TLS certificate ended on ${dayOf(toSeconds)}: replace it` }]
+    if (nowSeconds < fromSeconds)
+      return [{ ...found, result: 'problem', detail: `its TLS certificate is good from ${dayOf(fromSeconds)} on only` }]
+    if (toSeconds - nowSeconds > SOON_DAYS * DAY_SECONDS) return []
+    const days = Math.floor((toSeconds - nowSeconds) / DAY_SECONDS)
+    const detail = `its TLS certificate ends on ${dayOf(toSeconds)} (in ${days} days): replace it, then restart or send SIGHUP`
+    return [{ ...found, result: 'note', detail }]
+  })
