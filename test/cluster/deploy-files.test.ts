@@ -89,6 +89,14 @@ describe('proxies', () => {
     expect(made).not.toMatch(/node\d:|ssl_/)
   })
 
+  test('both samples take TLS 1.2 and later, and nothing in the clear', () => {
+    const [nginx, haproxy] = [read('nginx.conf'), read('haproxy.cfg')]
+    expect(nginx).toMatch(/^ {2}ssl_protocols TLSv1\.2 TLSv1\.3;$/m)
+    expect(nginx.match(/^\s*listen .*$/gm)?.filter((line) => !/ (ssl|quic)\b/.test(line))).toEqual([])
+    expect(haproxy).toMatch(/ssl-default-bind-options .*ssl-min-ver TLSv1\.2/)
+    expect(haproxy.match(/^\s*bind .*$/gm)?.filter((line) => !line.includes(' ssl '))).toEqual([])
+  })
+
   test('a POST is sent twice only where a key or its kind makes that safe', () => {
     const locations = read('nginx.conf').match(/^ {4}location [^{]*\{[\s\S]*?^ {4}\}/gm) ?? []
     const again = locations.filter((text) => text.includes('non_idempotent')).map((text) => text.split('{')[0]?.trim())
