@@ -20,7 +20,7 @@ const BYTES_PER_LIMIT_MS = 1_049
 const PART_BYTES = 8_388_608
 const PARTS_AT_ONCE = 2
 
-/** The bucket did not answer in time, or not as a bucket does. The message is chosen text. */
+/** The bucket did not answer in time, sends too much, or does not answer as a bucket does. The message is chosen text. */
 export class BucketError extends Error {
   override readonly name = 'BucketError'
 }
@@ -64,15 +64,16 @@ export const createBucketTarget = (
     virtualHostedStyle: false,
   })
 
-  const read = async function* (name: string): AsyncGenerator<Uint8Array> {
-    const reader = client
-      .file(prefix + name)
-      .stream()
-      .getReader()
+  /** @throws BucketError past `bytesMax`: the bucket sends on what nobody asked for */
+  const readFile = async function* (file: Bun.S3File, bytesMax: number): AsyncGenerator<Uint8Array> {
+    const reader = file.stream().getReader()
+    let bytes = 0
     try {
       for (;;) {
         const { done, value } = await within(FIXED_LIMIT_MS, reader.read())
         if (done) return
+        bytes += value.length
+        if (bytes > bytesMax) throw new BucketError('the bucket sends more than it was asked for')
         yield value
       }
     } finally {
@@ -81,10 +82,17 @@ export const createBucketTarget = (
     }
   }
 
+  const read = async function* (name: string): AsyncGenerator<Uint8Array> {
+    const file = client.file(prefix + name)
+    // As large as the bucket says before: what is read is hashed or written to the disk as it comes.
+    yield* readFile(file, (await within(FIXED_LIMIT_MS, file.stat())).size)
+  }
+
   return {
     description: `s3://${bucket}/${prefix}`,
     list: async (namePrefix) => {
       const found: ShippedObject[] = []
+      const seen = new Set<string>()
       let continuationToken: string | undefined
       do {
         const page = await within(
@@ -98,6 +106,11 @@ export const createBucketTarget = (
           if (key.startsWith(prefix)) found.push({ name: key.slice(prefix.length), bytes: size ?? 0 })
         }
         continuationToken = page.isTruncated === true ? page.nextContinuationToken : undefined
+        // A listing that comes back to where it was never ends.
+        if (continuationToken !== undefined && seen.has(continuationToken)) {
+          throw new BucketError('the bucket’s list does not end')
+        }
+        seen.add(continuationToken ?? '')
       } while (continuationToken !== undefined)
       return found
     },
@@ -115,7 +128,7 @@ export const createBucketTarget = (
         if (size !== digest.bytes) return false
         // Of an object put in parts, or encrypted with a key of the operator's, the ETag says nothing of the content.
         if (etag.replaceAll('"', '').toLowerCase() === digest.md5) return true
-        return (await digestOf(read(name))).sha256 === digest.sha256
+        return (await digestOf(readFile(client.file(prefix + name), size))).sha256 === digest.sha256
       } catch (error) {
         if (isMissing(error)) return false
         throw error
@@ -125,7 +138,9 @@ export const createBucketTarget = (
     readRange: async (name, offset, length) => {
       try {
         const range = client.file(prefix + name).slice(offset, offset + length)
-        return await within(FIXED_LIMIT_MS, range.bytes())
+        const chunks: Uint8Array[] = []
+        for await (const chunk of readFile(range, length)) chunks.push(chunk)
+        return Buffer.concat(chunks)
       } catch (error) {
         // 416: it ends before.
         if (isMissing(error)) return null

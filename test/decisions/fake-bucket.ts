@@ -10,18 +10,22 @@ export interface FakeBucket {
   failure: number | null
   /** Flips a bit of what is put. */
   corrupts: boolean
+  /** Sends objects without end, and lists that always go on at the same place. */
+  endless: boolean
   stop(): Promise<void>
 }
 
 const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex')
 const PAGE = 3
+const withoutEnd = (): ReadableStream<Uint8Array> =>
+  new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
 
 export const startFakeBucket = (bucket: string): FakeBucket => {
   const objects = new Map<string, Buffer>()
   const etags = new Map<string, string>()
   const uploads = new Map<string, Map<number, Buffer>>()
   const requests: string[] = []
-  const state = { failure: null as number | null, corrupts: false }
+  const state = { failure: null as number | null, corrupts: false, endless: false }
 
   const store = (key: string, bytes: Buffer, etag: string): void => {
     if (state.corrupts && bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1
@@ -33,13 +37,13 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     const after = query.get('continuation-token') ?? ''
     const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '') && key > after).sort()
     const page = keys.slice(0, PAGE)
-    const more = keys.length > PAGE
+    const more = keys.length > PAGE || state.endless
     const contents = page.map(
       (key) =>
         `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>${objects.get(key)?.length}</Size></Contents>`,
     )
     return new Response(
-      `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
+      `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${state.endless ? 'again' : page.at(-1)}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
     )
   }
 
@@ -74,7 +78,7 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     const headers = { etag: etags.get(key) ?? '', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
     return method === 'HEAD'
       ? new Response(null, { headers: { ...headers, 'content-length': String(found.length) } })
-      : new Response(new Uint8Array(found), { headers })
+      : new Response(state.endless ? withoutEnd() : new Uint8Array(found), { headers })
   }
 
   const server = Bun.serve({
@@ -104,6 +108,12 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     },
     set corrupts(value) {
       state.corrupts = value
+    },
+    get endless() {
+      return state.endless
+    },
+    set endless(value) {
+      state.endless = value
     },
     stop: () => server.stop(true),
   }

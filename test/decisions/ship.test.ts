@@ -248,6 +248,23 @@ describe('a target that fails', () => {
     expect((await verifyNodes(bucketTarget(bucket))).ok).toBe(true)
   })
 
+  test('a bucket that sends without end, or whose list has none, is given up', async () => {
+    const bucket = startBucket()
+    const target = bucketTarget(bucket)
+    bucket.objects.set('prod/a', Buffer.alloc(1_000, 1))
+    expect((await target.readRange('a', 0, 1_000))?.length).toBe(1_000)
+    expect(await target.readRange('none', 0, 10)).toBeNull()
+    bucket.endless = true
+    await expect(target.readRange('a', 0, 1_000)).rejects.toThrow('more than it was asked for')
+    const another = { bytes: 1_000, sha256: 'another', md5: 'another' }
+    await expect(target.isIntact('a', another)).rejects.toThrow('more than it was asked for')
+    await expect(target.list('')).rejects.toThrow('does not end')
+    const whole = async (): Promise<void> => {
+      for await (const chunk of target.read('a')) expect(chunk.length).toBeGreaterThan(0)
+    }
+    await expect(whole()).rejects.toThrow('more than it was asked for')
+  })
+
   test('a share that is gone is a failure and not an end', async () => {
     const root = temporaryDirectory()
     rmSync(root, { recursive: true })
