@@ -73,7 +73,10 @@ describe('a tour of the admin API', () => {
       deployment_admin: true,
     })
     await call(204, 'PATCH', '/me', { body: { name: 'Root of all' } })
-    expect(await call<object>(200, 'GET', '/deployment')).toMatchObject({ api_url: 'http://localhost:8080' })
+    expect(await call<object>(200, 'GET', '/deployment')).toMatchObject({
+      api_url: 'http://localhost:8080',
+      reference: true,
+    })
     const again = await request('POST', '/sign-in', { body: { email: 'root@example.com', password: PASSWORD } })
     expect(await again.json()).toEqual({ signed_in: true, second_factors: [] })
     const { data } = await call<{ data: { id: string; current: boolean }[] }>(200, 'GET', '/me/sessions')

@@ -1,0 +1,76 @@
+// Exchanging organizations' keys over both databases, beside somebody who seals and stores all the while.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { OrganizationKeyExchangedError } from '../../src/domain/errors.ts'
+import { createOrganizationKeys, keyFingerprint } from '../../src/identity/evidence/organization-keys.ts'
+import { rotateDeploymentKey } from '../../src/identity/evidence/rotate-key.ts'
+import { EVIDENCE_KEY_CLAIM } from '../../src/store/organization-keys.ts'
+import { newWebhookEndpointId } from '../../src/store/webhook-endpoints.ts'
+import { describeStores } from './dialects.ts'
+import type { TemporaryStore } from './temporary-store.ts'
+
+const [OLD, NEW] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+const SECRET = new Uint8Array(24).fill(3)
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  beforeEach(async () => {
+    temporary = await open()
+  })
+  afterEach(() => temporary.remove())
+
+  test('loses nothing that is stored meanwhile', async () => {
+    const { store } = temporary
+    const { id: organizationId } = await store.organizations.create({ slug: 'acme', name: 'Acme' })
+    const keys = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [NEW, OLD] })
+    const begun = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD] })
+    let refused = 0
+    const add = async (by = keys): Promise<void> => {
+      const id = newWebhookEndpointId()
+      const { sealed, sealedUnder } = await by.seal(organizationId, 'webhook secret', id, SECRET)
+      try {
+        await store.transaction(async (tables) => {
+          await tables.organizationKeys.requireInUse(organizationId, sealedUnder)
+          await tables.webhookEndpoints.add({
+            ...{ id, organizationId, url: 'https://x.example/', environment: 'live', purpose: 'events' },
+            sealedSecret: sealed,
+          })
+        })
+      } catch (error) {
+        if (!(error instanceof OrganizationKeyExchangedError)) throw error
+        refused += 1
+        await add(by)
+      }
+    }
+    for (let at = 0; at < 10; at++) await add(begun)
+    let rotating = true
+    const adding = (async () => {
+      for (let at = 0; rotating || at < 10; at++) await add()
+    })()
+    await rotateDeploymentKey({
+      ...{ store: store.organizationKeys, oldKey: OLD, newKey: NEW },
+      wait: async () => undefined,
+    })
+    rotating = false
+    await adding
+    expect(refused).toBeLessThanOrEqual(2)
+    expect(await store.organizationKeys.wrappers()).toEqual([keyFingerprint(NEW)])
+    const alone = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [NEW] })
+    const endpoints = await store.webhookEndpoints.list(organizationId)
+    expect(endpoints.length).toBeGreaterThanOrEqual(20)
+    for (const { id, sealedSecret } of endpoints) {
+      expect(await alone.open(organizationId, 'webhook secret', id, sealedSecret)).toEqual(SECRET)
+    }
+  })
+
+  test('a new organization’s key is wrapped by the key that the deployment goes over to, or not at all', async () => {
+    const { store } = temporary
+    const { id } = await store.organizations.create({ slug: 'acme', name: 'Acme' })
+    await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(NEW))
+    const late = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD] })
+    await expect(late.seal(id, 'webhook secret', 'x', SECRET)).rejects.toThrow('can not be read')
+    // It reads its files again, where the next key is by now, and takes the one that counts.
+    const both = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD, NEW] })
+    await both.seal(id, 'webhook secret', 'x', SECRET)
+    expect(await store.organizationKeys.wrappers()).toEqual([keyFingerprint(NEW)])
+  })
+})
