@@ -288,7 +288,8 @@ describeOnSvm('the administration of the registry program', () => {
     expect([update(next), update(upgrader)]).toEqual([UNAUTHORIZED, null])
   })
 
-  test('no instruction takes data or accounts that are cut, or data that goes on', () => {
+  /** Every instruction but the validation, with who signs it. */
+  const everyInstruction = () => {
     const target = { target: world.target, authority: textOf(upgrader) }
     const all: [TransactionInstruction, ...Keypair[]][] = [
       [initializeRegistryInstruction(world.registry, textOf(authority)), authority],
@@ -301,7 +302,11 @@ describeOnSvm('the administration of the registry program', () => {
       [setPolicyOwnerInstruction(world.registry, target, textOf(next)), upgrader, next],
       [closeSpentUuidInstruction(world.registry, world.nextUuid(), textOf(next)), next],
     ]
-    for (const [instruction, ...signers] of all) {
+    return all
+  }
+
+  test('no instruction takes data or accounts that are cut, or data that goes on', () => {
+    for (const [instruction, ...signers] of everyInstruction()) {
       const { keys, data } = instruction
       const withData = (bytes: Buffer) => run(new TransactionInstruction({ ...instruction, data: bytes }), ...signers)
       for (let length = 0; length < data.length; length += 1) {
@@ -312,6 +317,21 @@ describeOnSvm('the administration of the registry program', () => {
         const fewer = new TransactionInstruction({ ...instruction, keys: keys.slice(0, count) })
         expect(run(fewer, ...signers)).toMatch(/NotEnoughAccountKeys/)
       }
+    }
+  })
+
+  test('no instruction takes another account for the registry', () => {
+    const program = new PublicKey(world.registry)
+    const registry = accountOf(program, 'predicate_registry')
+    const policy = accountOf(program, 'policy', new PublicKey(world.target).toBytes())
+    const copy = keypair(157).publicKey
+    world.svm.setAccount(copy, { ...world.svm.account(registry)!, owner: new PublicKey(world.target) })
+    const [initialize, ...others] = everyInstruction().filter(([{ keys }]) => keys[0]!.pubkey.equals(registry))
+    expect(others).toHaveLength(7)
+    for (const other of [policy, copy]) {
+      const [first, ...signers] = initialize!
+      expect(run(replace(first, 0, other), ...signers)).toBe(WRONG_ADDRESS)
+      for (const [instruction, ...by] of others) expect(run(replace(instruction, 0, other), ...by)).toBe(6005)
     }
   })
 
