@@ -18,9 +18,8 @@ const pages = [
   ...scan('*.md'),
   ...scan('docs/**/*.md'),
   ...scan('deploy/**/*.md'),
-  ...scan('clients/*/*.md'),
   'src/client/README.md',
-  'docs/llms.txt',
+  'contracts/README.md',
 ]
 
 /** As GitHub makes anchors of headings. */

@@ -1,0 +1,102 @@
+// contracts/ as a package: what its README shows compiles under the package's name, the addresses that it names are where
+// contracts get, and the mixins work behind a proxy.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeFunctionData, type Hex } from 'viem'
+import { compileContracts, loadContracts, standardInput } from '../../contracts/build.ts'
+import { create2Deployment, DEPLOYER } from '../../contracts/create2.ts'
+import contractsPackage from '../../contracts/package.json'
+import { describeOnChain } from './anvil.ts'
+import { encodeInternal, testAttester } from './attesting.ts'
+import { type LocalChain, startLocalChain } from './local-chain.ts'
+
+const FOLDER = join(import.meta.dir, '..', '..', 'contracts')
+const readme = readFileSync(join(FOLDER, 'README.md'), 'utf8')
+const TIMEOUT_MS = 120_000
+
+test(
+  'the README’s contract compiles with imports by the package’s name',
+  async () => {
+    const content = /```solidity\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+    const imported = [...content.matchAll(/from "@countersign\/contracts\/([^"]+)"/g)].map(([, path = '']) => path)
+    expect(imported.length).toBeGreaterThan(0)
+    for (const path of imported) expect(existsSync(join(FOLDER, path))).toBe(true)
+    const { language, settings, sources } = standardInput()
+    // Those that the mixins need: the others take the compiler a minute.
+    const named = Object.entries(sources).flatMap(([name, source]) =>
+      /^src\/(?!PolicyRegistryUpgradeable)\w+\.sol$/.test(name)
+        ? [[`${contractsPackage.name}/${name}`, source] as const]
+        : [],
+    )
+    const input = { language, settings, sources: { ...Object.fromEntries(named), 'Counter.sol': { content } } }
+    expect((await compileContracts(input))['Counter']?.deployedBytecode.length).toBeGreaterThan(2)
+  },
+  TIMEOUT_MS,
+)
+
+test('the package has everything that its README names', () => {
+  for (const path of contractsPackage.files.filter((file) => !file.includes('*'))) {
+    expect(existsSync(join(FOLDER, path))).toBe(true)
+  }
+  expect(readme).toContain(readFileSync(join(FOLDER, 'remappings.txt'), 'utf8'))
+})
+
+describeOnChain('contracts/', () => {
+  let chain: LocalChain
+  beforeAll(async () => {
+    chain = await startLocalChain(8453)
+  }, TIMEOUT_MS)
+  afterAll(() => chain?.stop())
+
+  test('gets to the addresses that create2.ts and the README say', async () => {
+    const contracts = await loadContracts()
+    const [owner] = chain.accounts as [Hex]
+    const upgradeable = create2Deployment(contracts, 'PolicyRegistryUpgradeable', [])
+    expect(readme).toContain(`| \`${upgradeable.address}\` |`)
+    for (const { address, data } of [upgradeable, create2Deployment(contracts, 'PolicyRegistry', [owner])]) {
+      expect(await chain.request<Hex>('eth_getCode', [address, 'latest'])).toBe('0x')
+      const transaction = { from: owner, to: DEPLOYER, data, gas: '0x4c4b40', gasPrice: '0x0' }
+      await chain.request('eth_sendTransactionSync', [transaction])
+      expect((await chain.request<Hex>('eth_getCode', [address, 'latest'])).length).toBeGreaterThan(2)
+    }
+    const { address } = create2Deployment(contracts, 'PolicyRegistry', [owner])
+    expect(await chain.read<Hex>({ address, abi: contracts['PolicyRegistry']!.abi }, 'owner')).toBe(owner)
+    expect(() => create2Deployment(contracts, 'PolicyClient', [])).toThrow('no contract PolicyClient')
+  })
+
+  test('has mixins that keep their state in a proxy', async () => {
+    const [owner, user] = chain.accounts as [Hex, Hex]
+    const attester = testAttester(1)
+    const registry = await chain.deploy('PolicyRegistry', owner)
+    await chain.send({ to: registry, name: 'registerAttester', arguments: [attester.address] })
+    const implementation = await chain.deploy('UpgradeableGuardedVault')
+    const { abi } = implementation
+    const policy = 'x-0123456789abcdef'
+    const initialization = encodeFunctionData({
+      abi,
+      functionName: 'initialize',
+      args: [owner, registry.address, policy],
+    })
+    const { address } = await chain.deploy('ERC1967Proxy', implementation.address, initialization)
+    const vault = { address, abi }
+    expect(await chain.read<string>(vault, 'getPolicyID')).toBe(policy)
+    expect(await chain.read<string>(implementation, 'getPolicyID')).toBe('')
+    for (const to of [vault, implementation]) {
+      const again = { to, name: 'initialize', arguments: [user, registry.address, policy] }
+      expect((await chain.send(again)).reverted).toBe('InvalidInitialization')
+    }
+    const data = encodeInternal('_deposit(address)', ['address', user])
+    const expirationSeconds = (await chain.timestampSeconds()) + 300
+    const deposit = async (value: bigint, signedFor: Hex) => {
+      const statement = { chainId: 8453, uuid: crypto.randomUUID(), from: user, to: signedFor, value: 5n, data, policy }
+      const attestation = attester.attest({ ...statement, expirationSeconds })
+      return (await chain.send({ to: vault, name: 'deposit', arguments: [user, attestation], from: user, value }))
+        .reverted
+    }
+    expect(await deposit(6n, address)).not.toBeNull()
+    expect(await deposit(5n, implementation.address)).not.toBeNull()
+    expect(await deposit(5n, address)).toBeNull()
+    expect(await chain.read<bigint>(vault, 'balanceOf', user)).toBe(5n)
+  })
+})
