@@ -1,5 +1,5 @@
-// Who may change what the registry program knows: its authority, its attesters, the policies of targets. And that the
-// service reads what the program wrote (threats row 40).
+// Who may change what the registry program knows: its authority and its attesters. And that the service
+// reads what the program wrote (threats row 40).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
@@ -26,6 +26,9 @@ import {
   loadProgram,
   POLICY,
   type SolanaWorld,
+  textOf,
+  withAccount,
+  withoutSignature,
 } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
@@ -34,8 +37,6 @@ const INVALID_AUTHORITY = 6003
 const ALREADY_INITIALIZED = 6004
 const WRONG_ADDRESS = 2006
 const UNSIGNED = /MissingRequiredSignature/
-
-const textOf = ({ publicKey }: Keypair): string => publicKey.toBase58()
 
 describeOnSvm('the administration of the registry program', () => {
   let world: SolanaWorld
@@ -51,14 +52,6 @@ describeOnSvm('the administration of the registry program', () => {
 
   const run = (instruction: TransactionInstruction, ...signers: readonly Keypair[]) =>
     errorOf(world.svm.run([instruction], signers))
-  const replace = (instruction: TransactionInstruction, at: number, pubkey: PublicKey) => {
-    const keys = instruction.keys.map((key, index) => (index === at ? { ...key, pubkey } : key))
-    return new TransactionInstruction({ ...instruction, keys })
-  }
-  const unsigned = (instruction: TransactionInstruction, at: number) => {
-    const keys = instruction.keys.map((key, index) => (index === at ? { ...key, isSigner: false } : key))
-    return new TransactionInstruction({ ...instruction, keys })
-  }
 
   describe('initialize', () => {
     const another = deploymentOf(160)
@@ -74,11 +67,11 @@ describeOnSvm('the administration of the registry program', () => {
       expect(run(foreign, stranger)).toBe(UNAUTHORIZED)
       // A program of the stranger's own.
       const data = programDataOf(keypair(120).publicKey)
-      expect(run(replace(initializeRegistryInstruction(program, textOf(upgrader)), 3, data), upgrader)).toBe(
+      expect(run(withAccount(initializeRegistryInstruction(program, textOf(upgrader)), 3, data), upgrader)).toBe(
         UNAUTHORIZED,
       )
-      expect(run(unsigned(own, 1))).toBe(UNAUTHORIZED)
-      expect(run(replace(own, 0, keypair(152).publicKey), another.authority)).toBe(WRONG_ADDRESS)
+      expect(run(withoutSignature(own, 1))).toBe(UNAUTHORIZED)
+      expect(run(withAccount(own, 0, keypair(152).publicKey), another.authority)).toBe(WRONG_ADDRESS)
       expect(run(own, another.authority)).toBeNull()
       expect(run(own, another.authority)).toBe(ALREADY_INITIALIZED)
     })
@@ -90,9 +83,9 @@ describeOnSvm('the administration of the registry program', () => {
       data.set(stranger.publicKey.toBytes(), 13)
       const own = initializeRegistryInstruction(program, textOf(stranger))
       world.svm.setAccount(made, { ...real, data })
-      expect(run(replace(own, 3, made), stranger)).toBe(UNAUTHORIZED)
+      expect(run(withAccount(own, 3, made), stranger)).toBe(UNAUTHORIZED)
       world.svm.setAccount(made, { ...real, data, owner: new PublicKey(world.target) })
-      expect(run(replace(own, 3, made), stranger)).toBe(UNAUTHORIZED)
+      expect(run(withAccount(own, 3, made), stranger)).toBe(UNAUTHORIZED)
     })
 
     test('is nobody’s after the upgrade authority is gone', () => {
@@ -108,12 +101,12 @@ describeOnSvm('the administration of the registry program', () => {
 
     test('are registered and deregistered by the authority alone', () => {
       expect(run(register(stranger), stranger)).toBe(UNAUTHORIZED)
-      expect(run(unsigned(register(authority), 2))).toMatch(UNSIGNED)
+      expect(run(withoutSignature(register(authority), 2))).toMatch(UNSIGNED)
       expect(run(deregister(authority), authority)).toBe(6001)
       expect(run(register(authority), authority)).toBeNull()
       expect(run(register(authority), authority)).toBe(6000)
       expect(run(deregister(stranger), stranger)).toBe(UNAUTHORIZED)
-      expect(run(unsigned(deregister(authority), 2))).toMatch(UNSIGNED)
+      expect(run(withoutSignature(deregister(authority), 2))).toMatch(UNSIGNED)
       const before = world.svm.account(authority.publicKey)!.lamports
       const { address, lamports } = attesterAccount()
       expect(run(deregister(authority), authority)).toBeNull()
@@ -128,13 +121,13 @@ describeOnSvm('the administration of the registry program', () => {
     test('are registered at their own address, and one is not taken for another', () => {
       const registered = keypair(140).publicKey
       const other = accountOf(new PublicKey(world.registry), 'attester', registered.toBytes())
-      expect(run(replace(register(authority), 1, other), authority)).toBe(WRONG_ADDRESS)
-      expect(run(replace(deregister(authority), 1, other), authority)).toBe(6001)
-      expect(run(replace(register(authority), 3, new PublicKey(world.target)), authority)).toBe(3008)
+      expect(run(withAccount(register(authority), 1, other), authority)).toBe(WRONG_ADDRESS)
+      expect(run(withAccount(deregister(authority), 1, other), authority)).toBe(6001)
+      expect(run(withAccount(register(authority), 3, new PublicKey(world.target)), authority)).toBe(3008)
       // A policy account, too, has a key where an attester's has its own.
       const named = deregisterAttesterInstruction(world.registry, textOf(authority), world.target)
       const policy = accountOf(new PublicKey(world.registry), 'policy', new PublicKey(world.target).toBytes())
-      expect(run(replace(named, 1, policy), authority)).toBe(6001)
+      expect(run(withAccount(named, 1, policy), authority)).toBe(6001)
     })
 
     test('of another registry program are none here', () => {
@@ -145,7 +138,7 @@ describeOnSvm('the administration of the registry program', () => {
       world.must(initializeRegistryInstruction(program, textOf(another.authority)), another.authority)
       const foreign = accountOf(another.program.publicKey, 'predicate_registry')
       const mine = registerAttesterInstruction(world.registry, textOf(another.authority), attester)
-      expect(run(replace(mine, 0, foreign), another.authority)).toBe(6005)
+      expect(run(withAccount(mine, 0, foreign), another.authority)).toBe(6005)
     })
   })
 
@@ -157,11 +150,11 @@ describeOnSvm('the administration of the registry program', () => {
 
     test('changes in two steps', () => {
       expect(run(transfer(stranger, stranger), stranger)).toBe(UNAUTHORIZED)
-      expect(run(unsigned(transfer(authority, stranger), 1))).toMatch(UNSIGNED)
+      expect(run(withoutSignature(transfer(authority, stranger), 1))).toMatch(UNSIGNED)
       expect(run(accept(next), next)).toBe(INVALID_AUTHORITY)
       expect(run(transfer(authority, next), authority)).toBeNull()
       expect(run(accept(stranger), stranger)).toBe(INVALID_AUTHORITY)
-      expect(run(unsigned(accept(next), 1))).toMatch(UNSIGNED)
+      expect(run(withoutSignature(accept(next), 1))).toMatch(UNSIGNED)
       expect(mayRegister(next)).toBe(UNAUTHORIZED)
       expect(run(accept(next), next)).toBeNull()
       expect(run(accept(next), next)).toBe(INVALID_AUTHORITY)
@@ -177,115 +170,6 @@ describeOnSvm('the administration of the registry program', () => {
       // The system program is the zero key, and nobody signs for it.
       expect(mayRegister(authority)).toBeNull()
     })
-  })
-
-  describe('the policy of a program', () => {
-    const change = (by: Keypair) => ({ target: world.target, authority: textOf(by) })
-    const update = (by: Keypair, text = 'x-1') => updatePolicyInstruction(world.registry, change(by), text)
-    const set = (by: Keypair) => setPolicyInstruction(world.registry, change(by), 'x-1')
-    const own = (by: Keypair, to: Keypair | null) =>
-      setPolicyOwnerInstruction(world.registry, change(by), to === null ? null : textOf(to))
-
-    test('is its upgrade authority’s, whoever that is now', () => {
-      expect(run(set(upgrader), upgrader)).toBe(6100)
-      expect(run(update(stranger), stranger)).toBe(UNAUTHORIZED)
-      expect(run(update(authority), authority)).toBe(UNAUTHORIZED)
-      expect(run(unsigned(update(upgrader), 4))).toMatch(UNSIGNED)
-      expect(run(update(upgrader), upgrader)).toBeNull()
-      setUpgradeAuthority(world.svm, world.targetDeployment, next.publicKey)
-      expect(run(update(upgrader), upgrader)).toBe(UNAUTHORIZED)
-      expect(run(update(next), next)).toBeNull()
-      setUpgradeAuthority(world.svm, { ...world.targetDeployment, authority: next }, null)
-      expect(run(update(next), next)).toBe(UNAUTHORIZED)
-    })
-
-    test('is not its key’s, nor set by the program data of another', () => {
-      const program = keypair(160)
-      const another = deploymentOf(160)
-      world.svm.give(another.authority.publicKey, 10_000_000_000n)
-      deployProgram(world.svm, loadProgram('vault'), another)
-      const bare = { target: textOf(program), authority: textOf(stranger) }
-      const signed = setPolicyInstruction(world.registry, bare, 'x-1', { targetSigns: true })
-      expect(run(signed, stranger, program)).toBe(UNAUTHORIZED)
-      const foreign = setPolicyInstruction(world.registry, { ...bare, authority: textOf(upgrader) }, 'x-1')
-      expect(run(replace(foreign, 3, programDataOf(keypair(120).publicKey)), upgrader)).toBe(UNAUTHORIZED)
-      const proper = setPolicyInstruction(world.registry, { ...bare, authority: textOf(another.authority) }, 'x-1')
-      expect(run(replace(proper, 1, keypair(152).publicKey), another.authority)).toBe(WRONG_ADDRESS)
-      expect(run(unsigned(proper, 4))).toBe(UNAUTHORIZED)
-      expect(run(proper, another.authority)).toBeNull()
-    })
-
-    test('can be handed to an owner, who keeps it when the program is final, and taken back before', () => {
-      expect(run(own(stranger, stranger), stranger)).toBe(UNAUTHORIZED)
-      expect(run(unsigned(own(upgrader, next), 5), upgrader)).toMatch(UNSIGNED)
-      expect(run(own(upgrader, next), upgrader, next)).toBeNull()
-      expect(run(update(next), next)).toBeNull()
-      expect(run(update(upgrader), upgrader)).toBeNull()
-      expect(run(own(next, null), next)).toBe(INVALID_AUTHORITY)
-      expect(run(own(upgrader, null), upgrader)).toBeNull()
-      expect(run(update(next), next)).toBe(UNAUTHORIZED)
-      expect(run(own(upgrader, next), upgrader, next)).toBeNull()
-      setUpgradeAuthority(world.svm, world.targetDeployment, null)
-      expect(run(update(upgrader), upgrader)).toBe(UNAUTHORIZED)
-      expect(run(own(next, stranger), next, stranger)).toBeNull()
-      expect(run(update(next), next)).toBe(UNAUTHORIZED)
-      expect(run(update(stranger), stranger)).toBeNull()
-    })
-
-    test('is 1 to 64 visible characters', () => {
-      const withText = (text: string) => {
-        const length = Buffer.alloc(4)
-        length.writeUInt32LE(text.length)
-        const { data } = update(upgrader)
-        const bytes = Buffer.concat([data.subarray(0, 8), length, Buffer.from(text, 'latin1')])
-        return run(new TransactionInstruction({ ...update(upgrader), data: bytes }), upgrader)
-      }
-      expect(['', 'x y', 'x\u007f', 'x\u00e9', 'x\n', 'x'.repeat(65), 'x'.repeat(64), '!~'].map(withText)).toEqual([
-        6014,
-        6014,
-        6014,
-        6014,
-        6014,
-        6013,
-        null,
-        null,
-      ])
-      expect(() => update(upgrader, 'two words')).toThrow('policy')
-    })
-
-    test('is not changed through the account of another target', () => {
-      const other = keypair(154)
-      const bare = { target: textOf(other), authority: textOf(stranger) }
-      world.must(setPolicyInstruction(world.registry, bare, 'x-2', { targetSigns: true }), stranger, other)
-      const theirs = accountOf(new PublicKey(world.registry), 'policy', other.publicKey.toBytes())
-      const mine = accountOf(new PublicKey(world.registry), 'policy', new PublicKey(world.target).toBytes())
-      expect(run(replace(update(upgrader), 1, theirs), upgrader)).toBe(6027)
-      expect(run(replace(updatePolicyInstruction(world.registry, bare, 'x-1'), 1, mine), stranger)).toBe(6027)
-      expect(
-        run(replace(update(upgrader), 1, accountOf(new PublicKey(world.registry), 'predicate_registry')), upgrader),
-      ).toBe(6022)
-    })
-  })
-
-  test('the policy of an account that is no program is set with its signature, and its owner’s from then on', () => {
-    const account = keypair(155)
-    const bare = { target: textOf(account), authority: textOf(stranger) }
-    const set = (signs: boolean) => setPolicyInstruction(world.registry, bare, 'x-1', { targetSigns: signs })
-    expect(run(set(false), stranger)).toBe(UNAUTHORIZED)
-    expect(run(unsigned(set(true), 4), account)).toMatch(UNSIGNED)
-    expect(run(set(true), stranger, account)).toBeNull()
-    const update = (by: Keypair) =>
-      run(updatePolicyInstruction(world.registry, { ...bare, authority: textOf(by) }, 'x-2'), by)
-    expect([update(stranger), update(next)]).toEqual([null, UNAUTHORIZED])
-    const hand = (by: Keypair, to: Keypair | null) =>
-      setPolicyOwnerInstruction(world.registry, { ...bare, authority: textOf(by) }, to === null ? null : textOf(to))
-    expect(run(hand(stranger, null), stranger)).toBe(INVALID_AUTHORITY)
-    expect(run(hand(stranger, next), stranger, next)).toBeNull()
-    expect([update(stranger), update(next)]).toEqual([UNAUTHORIZED, null])
-    // A program is deployed at the address: from now on its upgrade authority says, and not who was there before.
-    const deployed = { program: account, buffer: keypair(156), authority: upgrader }
-    deployProgram(world.svm, loadProgram('vault'), deployed)
-    expect([update(next), update(upgrader)]).toEqual([UNAUTHORIZED, null])
   })
 
   /** Every instruction but the validation, with who signs it. */
@@ -330,8 +214,8 @@ describeOnSvm('the administration of the registry program', () => {
     expect(others).toHaveLength(7)
     for (const other of [policy, copy]) {
       const [first, ...signers] = initialize!
-      expect(run(replace(first, 0, other), ...signers)).toBe(WRONG_ADDRESS)
-      for (const [instruction, ...by] of others) expect(run(replace(instruction, 0, other), ...by)).toBe(6005)
+      expect(run(withAccount(first, 0, other), ...signers)).toBe(WRONG_ADDRESS)
+      for (const [instruction, ...by] of others) expect(run(withAccount(instruction, 0, other), ...by)).toBe(6005)
     }
   })
 

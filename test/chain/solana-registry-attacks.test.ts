@@ -1,5 +1,5 @@
-// What an attacker can give the registry program beside a true attestation: other instructions in front of it, other
-// accounts in its places, data that is cut or goes on. None of it is accepted (threats row 39).
+// What an attacker can give the registry program's validation: other accounts in its places, data that is cut or goes on.
+// None of it is accepted (threats row 39). Other signature checks: solana-registry-checks.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
@@ -11,35 +11,28 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import fc from 'fast-check'
-import type { Attestation } from '../../src/client/attestation-types.ts'
 import { accountOf } from '../../src/client/solana-accounts.ts'
-import { solanaMessage } from '../../src/client/solana-attestation.ts'
 import { validateAttestationInstruction } from '../../src/client/solana-instructions.ts'
 import { setPolicyInstruction } from '../../src/client/solana-registry.ts'
 import { testKey } from '../signing/test-keys.ts'
-import { acceptingProgram } from './accepting-program.ts'
-import { attest, createSolanaWorld, errorOf, keypair, POLICY, type SolanaWorld, START_SECONDS } from './solana-world.ts'
+import {
+  attest,
+  createSolanaWorld,
+  errorOf,
+  keypair,
+  POLICY,
+  type SolanaWorld,
+  START_SECONDS,
+  withAccount,
+} from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
 const LATER = START_SECONDS + 300
-const NOT_THIS_SIGNATURE = 6011
 const EXPIRED = 6018
 const WRONG_ADDRESS = 2006
-const THIS_INSTRUCTION = 0xffff
 
 const PLACES = ['registry', 'attester', 'policy', 'usedUuid', 'signer', 'system', 'sysvar'] as const
 type Place = (typeof PLACES)[number]
-
-interface Ed25519Fields {
-  readonly count: number
-  readonly signatureAt: number
-  readonly signatureIn: number
-  readonly keyAt: number
-  readonly keyIn: number
-  readonly messageAt: number
-  readonly messageLength: number
-  readonly messageIn: number
-}
 
 describeOnSvm('an attacker of the registry program', () => {
   let world: SolanaWorld
@@ -47,13 +40,6 @@ describeOnSvm('an attacker of the registry program', () => {
     world = createSolanaWorld()
   })
 
-  /** A true attestation, its two instructions and what each is made of. */
-  const fresh = () => {
-    const call = world.call()
-    const attestation = attest(call, world.nextUuid(), LATER, 140)
-    const [check, validation] = world.instructions(call, attestation)
-    return { call, attestation, check, validation }
-  }
   const run = (...instructions: TransactionInstruction[]) => errorOf(world.svm.run(instructions, [world.user]))
   const pause = () =>
     SystemProgram.transfer({
@@ -62,160 +48,15 @@ describeOnSvm('an attacker of the registry program', () => {
       lamports: 1,
     })
 
-  /** The Ed25519 program's instruction with these header fields over a body of key, signature, message. */
-  const ed25519 = (
-    attestation: Attestation,
-    message: Uint8Array,
-    fields: Partial<Ed25519Fields>,
-    more = Buffer.alloc(0),
-  ) => {
-    const header: Ed25519Fields = {
-      count: 1,
-      signatureAt: 48,
-      signatureIn: THIS_INSTRUCTION,
-      keyAt: 16,
-      keyIn: THIS_INSTRUCTION,
-      messageAt: 112,
-      messageLength: message.length,
-      messageIn: THIS_INSTRUCTION,
-      ...fields,
-    }
-    const { signatureAt, signatureIn, keyAt, keyIn, messageAt, messageLength, messageIn } = header
-    const words = Buffer.alloc(14)
-    for (const [index, word] of [
-      signatureAt,
-      signatureIn,
-      keyAt,
-      keyIn,
-      messageAt,
-      messageLength,
-      messageIn,
-    ].entries()) {
-      words.writeUInt16LE(word, 2 * index)
-    }
-    const key = new PublicKey(attestation.attester).toBytes()
-    const signature = Buffer.from(attestation.signature.slice(2), 'hex')
-    const data = Buffer.concat([Buffer.from([header.count, 0]), words, key, signature, message, more])
-    return new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data })
-  }
-
-  describe('who has a true attestation', () => {
-    test.each([
-      ['no signature check', ({ validation }: ReturnType<typeof fresh>) => [validation]],
-      ['the check after it', ({ check, validation }: ReturnType<typeof fresh>) => [pause(), validation, check]],
-      ['something in between', ({ check, validation }: ReturnType<typeof fresh>) => [check, pause(), validation]],
-      ['another instruction in the check’s place', ({ validation }: ReturnType<typeof fresh>) => [pause(), validation]],
-    ])('is refused with %s', (_, order) => {
-      expect(run(...order(fresh()))).toBe(NOT_THIS_SIGNATURE)
-    })
-
-    test('spends it with one check once, not twice', () => {
-      const { check, validation } = fresh()
-      expect(run(check, validation, validation)).toBe(NOT_THIS_SIGNATURE)
-      expect(run(check, validation, check, validation)).toBe(6016)
-      expect(run(check, validation)).toBeNull()
-    })
-
-    test('can put its check’s parts at other places of the same instruction', () => {
-      const { call, attestation, validation } = fresh()
-      const message = solanaMessage(call, attestation)
-      const moved = ed25519(attestation, message, {}, Buffer.concat([message, message]))
-      moved.data.writeUInt16LE(112 + 64, 10)
-      expect(run(moved, validation)).toBeNull()
-    })
-  })
-
-  describe('whose check names other places', () => {
-    /** The Ed25519 program checks the attester's signature over another call; what the registry reads is this one's. */
-    const forged = (fields: Partial<Ed25519Fields>) => {
-      const { call, attestation } = fresh()
-      const otherCall = world.call({ lamports: 6n })
-      const other = attest(otherCall, attestation.uuid, LATER, 140)
-      const forgery = { ...attestation, signature: other.signature }
-      const valid = ed25519(other, solanaMessage(otherCall, other), {})
-      const [, validation] = world.instructions(call, forgery)
-      return run(valid, ed25519(forgery, solanaMessage(call, forgery), fields), validation)
-    }
-
-    test.each<[string, Partial<Ed25519Fields>]>([
-      ['the signature and message of another instruction', { signatureIn: 0, keyIn: 0, messageIn: 0 }],
-      ['its message from another instruction', { messageIn: 0 }],
-      ['its key and message from another instruction', { keyIn: 0, messageIn: 0 }],
-    ])('takes %s', (_, fields) => {
-      expect(forged(fields)).toBe(NOT_THIS_SIGNATURE)
-    })
-
-    test('names itself by its number instead of the usual word', () => {
-      const { call, attestation, validation } = fresh()
-      for (const field of ['signatureIn', 'keyIn', 'messageIn'] as const) {
-        const check = ed25519(attestation, solanaMessage(call, attestation), { [field]: 0 })
-        expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
-      }
-    })
-
-    test('checks two signatures, or none', () => {
-      const { call, attestation, validation } = fresh()
-      const message = solanaMessage(call, attestation)
-      const none = ed25519(attestation, message, { count: 0 })
-      // The Ed25519 program itself refuses data after the header of no signature.
-      expect(run(none, validation)).toBe(4)
-      const empty = new TransactionInstruction({
-        programId: Ed25519Program.programId,
-        keys: [],
-        data: Buffer.from([0, 0]),
-      })
-      expect(run(empty, validation)).toBe(NOT_THIS_SIGNATURE)
-      const words = ed25519(attestation, message, {}).data.subarray(2, 16)
-      const shifted = Buffer.from(words)
-      for (const at of [0, 4, 8]) shifted.writeUInt16LE(words.readUInt16LE(at) + 14, at)
-      const body = ed25519(attestation, message, {}).data.subarray(16)
-      const data = Buffer.concat([Buffer.from([2, 0]), shifted, shifted, body])
-      const two = new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data })
-      expect(run(two, pause())).toBeNull()
-      expect(run(two, validation)).toBe(NOT_THIS_SIGNATURE)
-    })
-
-    test('checks a longer message that begins like the statement', () => {
-      const { attestation, call } = fresh()
-      const message = Buffer.concat([solanaMessage(call, attestation), Buffer.from([0])])
-      const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(140).secretKey, message })
-      const signature = `0x${check.data.subarray(48, 112).toString('hex')}` as const
-      const [, validation] = world.instructions(call, { ...attestation, signature })
-      expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
-    })
-
-    test('has it made by a program that checks nothing', () => {
-      const accepting = keypair(180).publicKey
-      world.svm.addProgram(accepting, acceptingProgram(), accepting)
-      const { check, validation } = fresh()
-      expect(run(new TransactionInstruction({ ...check, programId: accepting }), validation)).toBe(NOT_THIS_SIGNATURE)
-    })
-
-    test('gives the check an account', () => {
-      const { check, validation } = fresh()
-      const keys = [{ pubkey: world.user.publicKey, isSigner: false, isWritable: false }]
-      expect(run(new TransactionInstruction({ ...check, keys }), validation)).toBe(NOT_THIS_SIGNATURE)
-    })
-
-    test('has a stranger’s signature checked', () => {
-      const { call, attestation, validation } = fresh()
-      const message = solanaMessage(call, attestation)
-      const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(143).secretKey, message })
-      expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
-    })
-  })
-
   describe('who puts another account in a place', () => {
-    const swap = (validation: TransactionInstruction, place: Place, pubkey: PublicKey) => {
-      const keys = validation.keys.map((key, at) => (at === PLACES.indexOf(place) ? { ...key, pubkey } : key))
-      return new TransactionInstruction({ ...validation, keys })
-    }
+    const swap = (validation: TransactionInstruction, place: Place, pubkey: PublicKey) =>
+      withAccount(validation, PLACES.indexOf(place), pubkey)
     const addressAt = (validation: TransactionInstruction, place: Place) =>
       validation.keys[PLACES.indexOf(place)]!.pubkey
 
     test('of the right data and another owner', () => {
       const outcomes = (['registry', 'attester', 'policy'] as const).map((place) => {
-        const { check, validation } = fresh()
+        const { check, validation } = world.attested()
         const copy = Keypair.generate().publicKey
         const account = world.svm.account(addressAt(validation, place))!
         world.svm.setAccount(copy, { ...account, owner: new PublicKey(world.target) })
@@ -225,8 +66,8 @@ describeOnSvm('an attacker of the registry program', () => {
     })
 
     test('of another kind, or another’s', () => {
-      const { check, validation } = fresh()
-      const other = fresh().validation
+      const { check, validation } = world.attested()
+      const other = world.attested().validation
       const attester = attest(world.call(), world.nextUuid(), LATER, 141)
       const otherAttester = addressAt(
         validateAttestationInstruction(world.registry, world.call(), attester),
@@ -265,7 +106,7 @@ describeOnSvm('an attacker of the registry program', () => {
     })
 
     test('that looks like the instructions sysvar and is none', () => {
-      const { check, validation } = fresh()
+      const { check, validation } = world.attested()
       const copy = Keypair.generate().publicKey
       world.svm.setAccount(copy, {
         owner: new PublicKey('Sysvar1111111111111111111111111111111111111'),
@@ -278,7 +119,7 @@ describeOnSvm('an attacker of the registry program', () => {
     })
 
     test('for a wallet that has not signed', () => {
-      const { check, validation } = fresh()
+      const { check, validation } = world.attested()
       const keys = validation.keys.map((key) => ({ ...key, isSigner: false }))
       const unsigned = new TransactionInstruction({ ...validation, keys })
       expect(errorOf(world.svm.run([check, unsigned]))).toMatch(/MissingRequiredSignature/)
@@ -296,7 +137,7 @@ describeOnSvm('an attacker of the registry program', () => {
         bytes: fc.uint8Array({ minLength: 300, maxLength: 300 }),
         isOwn: fc.boolean(),
       })
-      const { check, validation } = fresh()
+      const { check, validation } = world.attested()
       const copy = Keypair.generate().publicKey
       fc.assert(
         fc.property(arbitrary, ({ place, kind, length, bytes, isOwn }) => {
@@ -314,7 +155,7 @@ describeOnSvm('an attacker of the registry program', () => {
 
   describe('who sends other data', () => {
     test('cut anywhere, or longer', () => {
-      const { check, validation } = fresh()
+      const { check, validation } = world.attested()
       const send = (data: Buffer) => run(check, new TransactionInstruction({ ...validation, data }))
       for (let length = 0; length < validation.data.length; length += 3) {
         expect(send(validation.data.subarray(0, length))).toMatch(/InvalidInstructionData/)
@@ -327,7 +168,7 @@ describeOnSvm('an attacker of the registry program', () => {
     })
 
     test('or fewer accounts', () => {
-      const { check, validation } = fresh()
+      const { check, validation } = world.attested()
       for (let count = 0; count < validation.keys.length; count++) {
         const keys = validation.keys.slice(0, count)
         const outcome = run(check, new TransactionInstruction({ ...validation, keys }))
@@ -337,7 +178,7 @@ describeOnSvm('an attacker of the registry program', () => {
 
     test('with an expiration at either end of what 8 bytes hold', () => {
       const outcomes = [2n ** 63n - 1n, -(2n ** 63n), -1n, 0n].map((expiration) => {
-        const { call, attestation, validation } = fresh()
+        const { call, attestation, validation } = world.attested()
         const bytes = Buffer.alloc(8)
         bytes.writeBigInt64LE(expiration)
         const hash = createHash('sha256').update('predicate_solana_attestation')

@@ -1,7 +1,7 @@
 // The registry program in a Solana machine, deployed by the real loader: what our signing makes is accepted once, and
 // nothing else is (threats row 7). The accounts and instructions of an attacker: solana-registry-attacks.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { type PublicKey, SystemProgram } from '@solana/web3.js'
+import { type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { solanaRegistryAccounts } from '../../src/client/solana-instructions.ts'
 import {
@@ -43,6 +43,13 @@ describeOnSvm('the registry program', () => {
       expect(error).toBeNull()
       expect([...returned]).toEqual([1])
       expect(errorOf(world.spend(call, attestation))).toBe(UUID_USED)
+    })
+
+    test('needs the registry and the attester account to read only', () => {
+      const { check, validation } = world.attested()
+      const keys = validation.keys.map((key, at) => (at < 2 ? { ...key, isWritable: false } : key))
+      const readOnly = new TransactionInstruction({ ...validation, keys })
+      expect(world.svm.run([check, readOnly], [world.user]).error).toBeNull()
     })
 
     test('of any statement is accepted', () => {

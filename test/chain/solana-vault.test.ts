@@ -27,6 +27,7 @@ import {
   POLICY,
   type SolanaWorld,
   START_SECONDS,
+  withAccount,
 } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
@@ -67,10 +68,6 @@ for (const bindsCall of [false, true]) {
     const run = (instructions: TransactionInstruction[], signer: Keypair = world.user) =>
       errorOf(world.svm.run(instructions, [signer]))
     const held = (owner = world.user.publicKey) => BigInt(world.svm.account(vaultOf(program, owner))?.lamports ?? 0)
-    const replace = (instruction: TransactionInstruction, at: number, pubkey: PublicKey) => {
-      const keys = instruction.keys.map((key, index) => (index === at ? { ...key, pubkey } : key))
-      return new TransactionInstruction({ ...instruction, keys })
-    }
 
     test('pays once for an attestation', () => {
       const asked = withdrawal()
@@ -98,7 +95,7 @@ for (const bindsCall of [false, true]) {
     test('pays from no vault but the attested wallet’s own', () => {
       const { check, withdraw } = attested(withdrawal())
       const theirs = vaultOf(program, other.publicKey)
-      expect(run([check, replace(withdraw(withdrawal()), 1, theirs)])).toBe(2006)
+      expect(run([check, withAccount(withdraw(withdrawal()), 1, theirs)])).toBe(2006)
       // Another wallet signs, with this one's attestation.
       const asOther = withdrawal({ owner: other.publicKey })
       expect(run([check, withdraw(asOther)], other)).toBe(NOT_THIS_SIGNATURE)
@@ -128,13 +125,13 @@ for (const bindsCall of [false, true]) {
       const foreign = withdrawInstruction(program, registry, asked, attestation)
       expect(run([check, foreign])).toBe(6200)
       // The right program with the accounts of the other.
-      expect(run([check, replace(foreign, 3, new PublicKey(world.registry))])).toBe(6005)
+      expect(run([check, withAccount(foreign, 3, new PublicKey(world.registry))])).toBe(6005)
       const config = world.svm.account(foreign.keys[0]!.pubkey)!
       const forged = Buffer.from(config.data)
       forged.set(made.program.publicKey.toBytes(), 8)
       const copy = keypair(172).publicKey
       world.svm.setAccount(copy, { ...config, data: forged, owner: made.program.publicKey })
-      expect(run([check, replace(foreign, 0, copy)])).toBe(6005)
+      expect(run([check, withAccount(foreign, 0, copy)])).toBe(6005)
       expect(held()).toBe(HELD)
     })
 
@@ -172,7 +169,7 @@ for (const bindsCall of [false, true]) {
         const fewer = new TransactionInstruction({ ...whole, keys: whole.keys.slice(0, count) })
         expect(run([check, fewer])).toMatch(/NotEnoughAccountKeys/)
       }
-      expect(run([check, replace(whole, 9, SystemProgram.programId)])).toBeNull()
+      expect(run([check, withAccount(whole, 9, SystemProgram.programId)])).toBeNull()
     })
   })
 }

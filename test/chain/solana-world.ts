@@ -1,7 +1,7 @@
 // A registry program, deployed and initialized on the local machine, a guarded program with a policy, two registered
 // attesters and a user; and attestations that our own signing makes for them.
 import { readFileSync } from 'node:fs'
-import { Keypair, type TransactionInstruction } from '@solana/web3.js'
+import { Keypair, type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { type ProgramName, programFile } from '../../contracts/solana/build.ts'
 import type { Attestation } from '../../src/client/attestation-types.ts'
@@ -42,6 +42,26 @@ export const errorOf = ({ error }: Pick<SvmOutcome, 'error'>): number | string |
   return custom === null ? error : Number(custom[1])
 }
 
+export const textOf = ({ publicKey }: Keypair): string => publicKey.toBase58()
+
+/** The instruction with another account in one place. */
+export const withAccount = (
+  instruction: TransactionInstruction,
+  at: number,
+  pubkey: PublicKey,
+): TransactionInstruction =>
+  new TransactionInstruction({
+    ...instruction,
+    keys: instruction.keys.map((key, index) => (index === at ? { ...key, pubkey } : key)),
+  })
+
+/** The instruction that does not ask for one account's signature. */
+export const withoutSignature = (instruction: TransactionInstruction, at: number): TransactionInstruction =>
+  new TransactionInstruction({
+    ...instruction,
+    keys: instruction.keys.map((key, index) => (index === at ? { ...key, isSigner: false } : key)),
+  })
+
 export const loadProgram = (name: ProgramName): Buffer => readFileSync(programFile(name))
 
 export const deploymentOf = (number: number): Deployment => ({
@@ -65,6 +85,13 @@ export interface SolanaWorld {
   /** A new uuid each time, the same in every run. */
   nextUuid(): string
   call(changes?: Partial<SolanaAttestedCall>): Required<SolanaAttestedCall>
+  /** A true attestation, valid for five minutes, and its two instructions. */
+  attested(): {
+    readonly call: Required<SolanaAttestedCall>
+    readonly attestation: Attestation
+    readonly check: TransactionInstruction
+    readonly validation: TransactionInstruction
+  }
   /** The signature check and the validation. */
   instructions(call: SolanaAttestedCall, attestation: Attestation): [TransactionInstruction, TransactionInstruction]
   /** Both, signed by the user. */
@@ -101,6 +128,14 @@ export const createSolanaWorld = (): SolanaWorld => {
   const change = { target, authority: targetDeployment.authority.publicKey.toBase58() }
   must(setPolicyInstruction(registry, change, POLICY), targetDeployment.authority)
 
+  const nextUuid = (): string => {
+    uuids += 1
+    return `00000000-0000-4000-8000-${uuids.toString(16).padStart(12, '0')}`
+  }
+  const call: SolanaWorld['call'] = (changes) => {
+    const from = user.publicKey.toBase58()
+    return { from, to: target, verificationHash: POLICY, data: '0x0700', lamports: 5n, ...changes }
+  }
   return {
     svm,
     registry,
@@ -110,15 +145,15 @@ export const createSolanaWorld = (): SolanaWorld => {
     user,
     attesters,
     must,
-    nextUuid: () => {
-      uuids += 1
-      return `00000000-0000-4000-8000-${uuids.toString(16).padStart(12, '0')}`
+    nextUuid,
+    call,
+    attested: () => {
+      const asked = call()
+      const attestation = attest(asked, nextUuid(), START_SECONDS + 300, attesters[0])
+      const [check, validation] = solanaAttestationInstructions(registry, asked, attestation)
+      return { call: asked, attestation, check, validation }
     },
-    call: (changes) => {
-      const from = user.publicKey.toBase58()
-      return { from, to: target, verificationHash: POLICY, data: '0x0700', lamports: 5n, ...changes }
-    },
-    instructions: (call, attestation) => solanaAttestationInstructions(registry, call, attestation),
-    spend: (call, attestation) => svm.run(solanaAttestationInstructions(registry, call, attestation), [user]),
+    instructions: (asked, attestation) => solanaAttestationInstructions(registry, asked, attestation),
+    spend: (asked, attestation) => svm.run(solanaAttestationInstructions(registry, asked, attestation), [user]),
   }
 }

@@ -1,0 +1,191 @@
+// What an attacker can put in the place of the signature check: another order, other places, another program. The registry
+// program accepts none of it (threats row 39).
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { Ed25519Program, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import type { Attestation } from '../../src/client/attestation-types.ts'
+import { solanaMessage } from '../../src/client/solana-attestation.ts'
+import { acceptingProgram } from './accepting-program.ts'
+import { attest, createSolanaWorld, errorOf, keypair, type SolanaWorld, START_SECONDS } from './solana-world.ts'
+import { describeOnSvm } from './svm.ts'
+
+const LATER = START_SECONDS + 300
+const NOT_THIS_SIGNATURE = 6011
+const THIS_INSTRUCTION = 0xffff
+
+interface Ed25519Fields {
+  readonly count: number
+  readonly signatureAt: number
+  readonly signatureIn: number
+  readonly keyAt: number
+  readonly keyIn: number
+  readonly messageAt: number
+  readonly messageLength: number
+  readonly messageIn: number
+}
+
+describeOnSvm('an attacker of the registry program', () => {
+  let world: SolanaWorld
+  beforeAll(() => {
+    world = createSolanaWorld()
+  })
+
+  const run = (...instructions: TransactionInstruction[]) => errorOf(world.svm.run(instructions, [world.user]))
+  const pause = () =>
+    SystemProgram.transfer({
+      fromPubkey: world.svm.payer.publicKey,
+      toPubkey: world.svm.payer.publicKey,
+      lamports: 1,
+    })
+
+  /** The Ed25519 program's instruction with these header fields over a body of key, signature, message. */
+  const ed25519 = (
+    attestation: Attestation,
+    message: Uint8Array,
+    fields: Partial<Ed25519Fields>,
+    more = Buffer.alloc(0),
+  ) => {
+    const header: Ed25519Fields = {
+      count: 1,
+      signatureAt: 48,
+      signatureIn: THIS_INSTRUCTION,
+      keyAt: 16,
+      keyIn: THIS_INSTRUCTION,
+      messageAt: 112,
+      messageLength: message.length,
+      messageIn: THIS_INSTRUCTION,
+      ...fields,
+    }
+    const { signatureAt, signatureIn, keyAt, keyIn, messageAt, messageLength, messageIn } = header
+    const words = Buffer.alloc(14)
+    for (const [index, word] of [
+      signatureAt,
+      signatureIn,
+      keyAt,
+      keyIn,
+      messageAt,
+      messageLength,
+      messageIn,
+    ].entries()) {
+      words.writeUInt16LE(word, 2 * index)
+    }
+    const key = new PublicKey(attestation.attester).toBytes()
+    const signature = Buffer.from(attestation.signature.slice(2), 'hex')
+    const data = Buffer.concat([Buffer.from([header.count, 0]), words, key, signature, message, more])
+    return new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data })
+  }
+
+  describe('who has a true attestation', () => {
+    test.each([
+      ['no signature check', ({ validation }: ReturnType<SolanaWorld['attested']>) => [validation]],
+      [
+        'the check after it',
+        ({ check, validation }: ReturnType<SolanaWorld['attested']>) => [pause(), validation, check],
+      ],
+      [
+        'something in between',
+        ({ check, validation }: ReturnType<SolanaWorld['attested']>) => [check, pause(), validation],
+      ],
+      [
+        'another instruction in the check’s place',
+        ({ validation }: ReturnType<SolanaWorld['attested']>) => [pause(), validation],
+      ],
+    ])('is refused with %s', (_, order) => {
+      expect(run(...order(world.attested()))).toBe(NOT_THIS_SIGNATURE)
+    })
+
+    test('spends it with one check once, not twice', () => {
+      const { check, validation } = world.attested()
+      expect(run(check, validation, validation)).toBe(NOT_THIS_SIGNATURE)
+      expect(run(check, validation, check, validation)).toBe(6016)
+      expect(run(check, validation)).toBeNull()
+    })
+
+    test('can put its check’s parts at other places of the same instruction', () => {
+      const { call, attestation, validation } = world.attested()
+      const message = solanaMessage(call, attestation)
+      const moved = ed25519(attestation, message, {}, Buffer.concat([message, message]))
+      moved.data.writeUInt16LE(112 + 64, 10)
+      expect(run(moved, validation)).toBeNull()
+    })
+  })
+
+  describe('whose check names other places', () => {
+    /** The Ed25519 program checks the attester's signature over another call; what the registry reads is this one's. */
+    const forged = (fields: Partial<Ed25519Fields>) => {
+      const { call, attestation } = world.attested()
+      const otherCall = world.call({ lamports: 6n })
+      const other = attest(otherCall, attestation.uuid, LATER, 140)
+      const forgery = { ...attestation, signature: other.signature }
+      const valid = ed25519(other, solanaMessage(otherCall, other), {})
+      const [, validation] = world.instructions(call, forgery)
+      return run(valid, ed25519(forgery, solanaMessage(call, forgery), fields), validation)
+    }
+
+    test.each<[string, Partial<Ed25519Fields>]>([
+      ['the signature and message of another instruction', { signatureIn: 0, keyIn: 0, messageIn: 0 }],
+      ['its message from another instruction', { messageIn: 0 }],
+      ['its key and message from another instruction', { keyIn: 0, messageIn: 0 }],
+    ])('takes %s', (_, fields) => {
+      expect(forged(fields)).toBe(NOT_THIS_SIGNATURE)
+    })
+
+    test('names itself by its number instead of the usual word', () => {
+      const { call, attestation, validation } = world.attested()
+      for (const field of ['signatureIn', 'keyIn', 'messageIn'] as const) {
+        const check = ed25519(attestation, solanaMessage(call, attestation), { [field]: 0 })
+        expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
+      }
+    })
+
+    test('checks two signatures, or none', () => {
+      const { call, attestation, validation } = world.attested()
+      const message = solanaMessage(call, attestation)
+      const none = ed25519(attestation, message, { count: 0 })
+      // The Ed25519 program itself refuses data after the header of no signature.
+      expect(run(none, validation)).toBe(4)
+      const empty = new TransactionInstruction({
+        programId: Ed25519Program.programId,
+        keys: [],
+        data: Buffer.from([0, 0]),
+      })
+      expect(run(empty, validation)).toBe(NOT_THIS_SIGNATURE)
+      const words = ed25519(attestation, message, {}).data.subarray(2, 16)
+      const shifted = Buffer.from(words)
+      for (const at of [0, 4, 8]) shifted.writeUInt16LE(words.readUInt16LE(at) + 14, at)
+      const body = ed25519(attestation, message, {}).data.subarray(16)
+      const data = Buffer.concat([Buffer.from([2, 0]), shifted, shifted, body])
+      const two = new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data })
+      expect(run(two, pause())).toBeNull()
+      expect(run(two, validation)).toBe(NOT_THIS_SIGNATURE)
+    })
+
+    test('checks a longer message that begins like the statement', () => {
+      const { attestation, call } = world.attested()
+      const message = Buffer.concat([solanaMessage(call, attestation), Buffer.from([0])])
+      const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(140).secretKey, message })
+      const signature = `0x${check.data.subarray(48, 112).toString('hex')}` as const
+      const [, validation] = world.instructions(call, { ...attestation, signature })
+      expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
+    })
+
+    test('has it made by a program that checks nothing', () => {
+      const accepting = keypair(180).publicKey
+      world.svm.addProgram(accepting, acceptingProgram(), accepting)
+      const { check, validation } = world.attested()
+      expect(run(new TransactionInstruction({ ...check, programId: accepting }), validation)).toBe(NOT_THIS_SIGNATURE)
+    })
+
+    test('gives the check an account', () => {
+      const { check, validation } = world.attested()
+      const keys = [{ pubkey: world.user.publicKey, isSigner: false, isWritable: false }]
+      expect(run(new TransactionInstruction({ ...check, keys }), validation)).toBe(NOT_THIS_SIGNATURE)
+    })
+
+    test('has a stranger’s signature checked', () => {
+      const { call, attestation, validation } = world.attested()
+      const message = solanaMessage(call, attestation)
+      const check = Ed25519Program.createInstructionWithPrivateKey({ privateKey: keypair(143).secretKey, message })
+      expect(run(check, validation)).toBe(NOT_THIS_SIGNATURE)
+    })
+  })
+})

@@ -1,0 +1,152 @@
+// Who may change the policies that the registry program knows: upgrade authorities of programs as they are at that moment,
+// owners who were declared, and accounts that sign (threats row 40).
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { type Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
+import {
+  setPolicyInstruction,
+  setPolicyOwnerInstruction,
+  updatePolicyInstruction,
+} from '../../src/client/solana-registry.ts'
+import { deployProgram, setUpgradeAuthority } from './solana-deployment.ts'
+import {
+  createSolanaWorld,
+  deploymentOf,
+  errorOf,
+  keypair,
+  loadProgram,
+  type SolanaWorld,
+  textOf,
+  withAccount,
+  withoutSignature,
+} from './solana-world.ts'
+import { describeOnSvm } from './svm.ts'
+
+const UNAUTHORIZED = 6002
+const INVALID_AUTHORITY = 6003
+const WRONG_ADDRESS = 2006
+const UNSIGNED = /MissingRequiredSignature/
+
+describeOnSvm('policies in the registry program', () => {
+  let world: SolanaWorld
+  const authority = keypair(112)
+  const upgrader = keypair(122)
+  const stranger = keypair(150)
+  const next = keypair(151)
+  beforeEach(() => {
+    world = createSolanaWorld()
+    for (const { publicKey } of [stranger, next]) world.svm.give(publicKey, 10_000_000_000n)
+  })
+
+  const run = (instruction: TransactionInstruction, ...signers: readonly Keypair[]) =>
+    errorOf(world.svm.run([instruction], signers))
+
+  describe('the policy of a program', () => {
+    const change = (by: Keypair) => ({ target: world.target, authority: textOf(by) })
+    const update = (by: Keypair, text = 'x-1') => updatePolicyInstruction(world.registry, change(by), text)
+    const set = (by: Keypair) => setPolicyInstruction(world.registry, change(by), 'x-1')
+    const own = (by: Keypair, to: Keypair | null) =>
+      setPolicyOwnerInstruction(world.registry, change(by), to === null ? null : textOf(to))
+
+    test('is its upgrade authority’s, whoever that is now', () => {
+      expect(run(set(upgrader), upgrader)).toBe(6100)
+      expect(run(update(stranger), stranger)).toBe(UNAUTHORIZED)
+      expect(run(update(authority), authority)).toBe(UNAUTHORIZED)
+      expect(run(withoutSignature(update(upgrader), 4))).toMatch(UNSIGNED)
+      expect(run(update(upgrader), upgrader)).toBeNull()
+      setUpgradeAuthority(world.svm, world.targetDeployment, next.publicKey)
+      expect(run(update(upgrader), upgrader)).toBe(UNAUTHORIZED)
+      expect(run(update(next), next)).toBeNull()
+      setUpgradeAuthority(world.svm, { ...world.targetDeployment, authority: next }, null)
+      expect(run(update(next), next)).toBe(UNAUTHORIZED)
+    })
+
+    test('is not its key’s, nor set by the program data of another', () => {
+      const program = keypair(160)
+      const another = deploymentOf(160)
+      world.svm.give(another.authority.publicKey, 10_000_000_000n)
+      deployProgram(world.svm, loadProgram('vault'), another)
+      const bare = { target: textOf(program), authority: textOf(stranger) }
+      const signed = setPolicyInstruction(world.registry, bare, 'x-1', { targetSigns: true })
+      expect(run(signed, stranger, program)).toBe(UNAUTHORIZED)
+      const foreign = setPolicyInstruction(world.registry, { ...bare, authority: textOf(upgrader) }, 'x-1')
+      expect(run(withAccount(foreign, 3, programDataOf(keypair(120).publicKey)), upgrader)).toBe(UNAUTHORIZED)
+      const proper = setPolicyInstruction(world.registry, { ...bare, authority: textOf(another.authority) }, 'x-1')
+      expect(run(withAccount(proper, 1, keypair(152).publicKey), another.authority)).toBe(WRONG_ADDRESS)
+      expect(run(withoutSignature(proper, 4))).toBe(UNAUTHORIZED)
+      expect(run(proper, another.authority)).toBeNull()
+    })
+
+    test('can be handed to an owner, who keeps it when the program is final, and taken back before', () => {
+      expect(run(own(stranger, stranger), stranger)).toBe(UNAUTHORIZED)
+      expect(run(withoutSignature(own(upgrader, next), 5), upgrader)).toMatch(UNSIGNED)
+      expect(run(own(upgrader, next), upgrader, next)).toBeNull()
+      expect(run(update(next), next)).toBeNull()
+      expect(run(update(upgrader), upgrader)).toBeNull()
+      expect(run(own(next, null), next)).toBe(INVALID_AUTHORITY)
+      expect(run(own(upgrader, null), upgrader)).toBeNull()
+      expect(run(update(next), next)).toBe(UNAUTHORIZED)
+      expect(run(own(upgrader, next), upgrader, next)).toBeNull()
+      setUpgradeAuthority(world.svm, world.targetDeployment, null)
+      expect(run(update(upgrader), upgrader)).toBe(UNAUTHORIZED)
+      expect(run(own(next, stranger), next, stranger)).toBeNull()
+      expect(run(update(next), next)).toBe(UNAUTHORIZED)
+      expect(run(update(stranger), stranger)).toBeNull()
+    })
+
+    test('is 1 to 64 visible characters', () => {
+      const withText = (text: string) => {
+        const length = Buffer.alloc(4)
+        length.writeUInt32LE(text.length)
+        const { data } = update(upgrader)
+        const bytes = Buffer.concat([data.subarray(0, 8), length, Buffer.from(text, 'latin1')])
+        return run(new TransactionInstruction({ ...update(upgrader), data: bytes }), upgrader)
+      }
+      expect(['', 'x y', 'x\u007f', 'x\u00e9', 'x\n', 'x'.repeat(65), 'x'.repeat(64), '!~'].map(withText)).toEqual([
+        6014,
+        6014,
+        6014,
+        6014,
+        6014,
+        6013,
+        null,
+        null,
+      ])
+      expect(() => update(upgrader, 'two words')).toThrow('policy')
+    })
+
+    test('is not changed through the account of another target', () => {
+      const other = keypair(154)
+      const bare = { target: textOf(other), authority: textOf(stranger) }
+      world.must(setPolicyInstruction(world.registry, bare, 'x-2', { targetSigns: true }), stranger, other)
+      const theirs = accountOf(new PublicKey(world.registry), 'policy', other.publicKey.toBytes())
+      const mine = accountOf(new PublicKey(world.registry), 'policy', new PublicKey(world.target).toBytes())
+      expect(run(withAccount(update(upgrader), 1, theirs), upgrader)).toBe(6027)
+      expect(run(withAccount(updatePolicyInstruction(world.registry, bare, 'x-1'), 1, mine), stranger)).toBe(6027)
+      expect(
+        run(withAccount(update(upgrader), 1, accountOf(new PublicKey(world.registry), 'predicate_registry')), upgrader),
+      ).toBe(6022)
+    })
+  })
+
+  test('the policy of an account that is no program is set with its signature, and its owner’s from then on', () => {
+    const account = keypair(155)
+    const bare = { target: textOf(account), authority: textOf(stranger) }
+    const set = (signs: boolean) => setPolicyInstruction(world.registry, bare, 'x-1', { targetSigns: signs })
+    expect(run(set(false), stranger)).toBe(UNAUTHORIZED)
+    expect(run(withoutSignature(set(true), 4), account)).toMatch(UNSIGNED)
+    expect(run(set(true), stranger, account)).toBeNull()
+    const update = (by: Keypair) =>
+      run(updatePolicyInstruction(world.registry, { ...bare, authority: textOf(by) }, 'x-2'), by)
+    expect([update(stranger), update(next)]).toEqual([null, UNAUTHORIZED])
+    const hand = (by: Keypair, to: Keypair | null) =>
+      setPolicyOwnerInstruction(world.registry, { ...bare, authority: textOf(by) }, to === null ? null : textOf(to))
+    expect(run(hand(stranger, null), stranger)).toBe(INVALID_AUTHORITY)
+    expect(run(hand(stranger, next), stranger, next)).toBeNull()
+    expect([update(stranger), update(next)]).toEqual([UNAUTHORIZED, null])
+    // A program is deployed at the address: from now on its upgrade authority says, and not who was there before.
+    const deployed = { program: account, buffer: keypair(156), authority: upgrader }
+    deployProgram(world.svm, loadProgram('vault'), deployed)
+    expect([update(next), update(upgrader)]).toEqual([UNAUTHORIZED, null])
+  })
+})
