@@ -98,8 +98,8 @@ export interface SolanaWorld {
   spend(call: SolanaAttestedCall, attestation: Attestation): SvmOutcome
 }
 
-export const createSolanaWorld = (): SolanaWorld => {
-  const svm = startLocalSvm()
+export const createSolanaWorld = (rules?: 'usual' | 'all'): SolanaWorld => {
+  const svm = startLocalSvm(rules)
   svm.setSeconds(BigInt(START_SECONDS))
   const registryDeployment = deploymentOf(110)
   const targetDeployment = deploymentOf(120)

@@ -58,10 +58,12 @@ export interface LocalSvm {
   addProgram(address: PublicKey, file: Uint8Array, upgradeAuthority: PublicKey): void
 }
 
-export const startLocalSvm = (): LocalSvm => {
+/** @param rules `all`: with every feature that this version of the runtime knows, active on a cluster or not */
+export const startLocalSvm = (rules: 'usual' | 'all' = 'usual'): LocalSvm => {
   if (liteSvm === null) throw new Error('litesvm is not installed')
-  const { FailedTransactionMetadata, LiteSVM } = liteSvm
+  const { FailedTransactionMetadata, FeatureSet, LiteSVM } = liteSvm
   const svm = new LiteSVM()
+  if (rules === 'all') svm.withFeatureSet(FeatureSet.allEnabled()).withBuiltins().withPrecompiles()
   const payer = Keypair.fromSeed(testKey(100))
   svm.airdrop(payer.publicKey, 1_000_000_000_000n)
   const runSigned: LocalSvm['runSigned'] = (transaction) => {

@@ -52,7 +52,7 @@ static u64 system_call(const struct account *accounts, u64 count, u64 signing, c
 /** Moves lamports between accounts of the system program. @param signer seeds of `from`, or null when it signs itself */
 static u64 transfer_lamports(const struct account *from, const struct account *to, u64 lamports,
                              const struct signer *signer) {
-  const struct account pair[2] = {*from, *to};
+  const struct account pair[2] = {current(from), current(to)};
   u8 data[12];
   *(u32 *)data = 2;
   U64_AT(data + 4) = lamports;
@@ -78,11 +78,13 @@ static u64 take_account(const struct call *call, const struct new_account *new, 
   struct slice instruction = {data, 12};
   *(u32 *)data = 8;
   U64_AT(data + 4) = new->length;
-  TRY(system_call(new->account, 1, 1, &instruction, signer));
+  struct account account = current(new->account);
+  TRY(system_call(&account, 1, 1, &instruction, signer));
+  account = current(new->account);
   instruction.length = 36;
   *(u32 *)data = 1;
   copy_key(data + 4, call->program);
-  return system_call(new->account, 1, 1, &instruction, signer);
+  return system_call(&account, 1, 1, &instruction, signer);
 }
 
 /**
@@ -108,7 +110,7 @@ static u64 create_account(const struct call *call, struct new_account *new) {
     if (*account->lamports < needed) TRY(transfer_lamports(new->payer, account, needed - *account->lamports, 0));
     return take_account(call, new, &signer);
   }
-  const struct account pair[2] = {*new->payer, *account};
+  const struct account pair[2] = {current(new->payer), current(account)};
   u8 data[52];
   *(u32 *)data = 0;
   U64_AT(data + 4) = needed;

@@ -21,8 +21,8 @@ typedef long long i64;
 struct account {
   const u8 *key;
   u64 *lamports;
-  /** At the start of the call: data_length() says what it is now. */
-  u64 first_length;
+  /** When this was read: data_length() says what it is now, and current() has that here for another program. */
+  u64 length;
   u8 *data;
   u8 *owner;
   u64 rent_epoch;
@@ -118,6 +118,13 @@ static inline void copy_key(u8 *to, const u8 *from) {
 /** The runtime keeps an account's length right before its data, and changes it there. */
 static inline u64 data_length(const struct account *account) { return U64_AT(account->data - 8); }
 
+/** The account as another program is to be given it: after an instruction that changed its length, too. */
+static inline struct account current(const struct account *account) {
+  struct account now = *account;
+  now.length = data_length(account);
+  return now;
+}
+
 /** Bytes that the runtime leaves free after an account's data, for the account to grow. */
 #define ROOM_TO_GROW 10240
 
@@ -139,9 +146,9 @@ static u64 read_call(u8 *input, struct call *call) {
     account->key = at + 8;
     account->owner = at + 40;
     account->lamports = (u64 *)(at + 72);
-    account->first_length = U64_AT(at + 80);
+    account->length = U64_AT(at + 80);
     account->data = at + 88;
-    at = (u8 *)(((u64)account->data + account->first_length + ROOM_TO_GROW + 7) & ~7ULL);
+    at = (u8 *)(((u64)account->data + account->length + ROOM_TO_GROW + 7) & ~7ULL);
     account->rent_epoch = U64_AT(at);
     at += 8;
   }
