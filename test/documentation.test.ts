@@ -77,7 +77,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun contracts/gas.ts': 'test/chain/gas-table.test.ts',
   'bun contracts/gas.ts --write': 'test/chain/gas-table.test.ts',
   'bun contracts/build.ts': 'test/chain/contract-sources.test.ts',
-  'bun src/client/build.ts': 'test/client/package.test.ts',
+  'git clone <this repository> countersign': 'the address is the reader’s',
+  'npm install ./countersign-client-*.tgz': 'test/client/package.test.ts',
+  'bun add ./countersign-client-*.tgz': 'test/client/package.test.ts',
   'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
 }
 /** Commands that are a kind of their own, and why none of them is run. */

@@ -1,10 +1,12 @@
 // `bun src/client/build.ts`: the code of @countersign/client in src/client/dist, ready to be packed: plain ES modules for
-// Node 20 and Bun with their types, one for one from the sources. Nothing is bundled and nothing else is needed.
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Node 20 and Bun with their types, one for one from the sources. Nothing is bundled. `npm pack` runs it, also in a fresh
+// clone, where it first installs the compiler by the lock file.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FOLDER = import.meta.dir
 const ROOT = join(FOLDER, '..', '..')
+const COMPILER = join(ROOT, 'node_modules', '.bin', 'tsc')
 
 /** The sources do not compile as they are. The message is the compiler's. */
 export class ClientInvalidError extends Error {
@@ -17,7 +19,7 @@ export class ClientInvalidError extends Error {
  */
 export const buildClient = async (outputFolder: string): Promise<void> => {
   rmSync(outputFolder, { recursive: true, force: true })
-  const compiler = Bun.spawn([join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', FOLDER, '--outDir', outputFolder], {
+  const compiler = Bun.spawn([COMPILER, '-p', FOLDER, '--outDir', outputFolder], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',
@@ -29,11 +31,15 @@ export const buildClient = async (outputFolder: string): Promise<void> => {
     const path = join(outputFolder, name)
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from|import\()\s*'\.\/[^']+)\.ts'/g, "$1.js'"))
   }
-  copyFileSync(join(ROOT, 'LICENSE'), join(outputFolder, 'LICENSE'))
 }
 
 if (import.meta.main) {
   const folder = join(FOLDER, 'dist')
+  if (!existsSync(COMPILER)) {
+    const words = [process.execPath, 'install', '--frozen-lockfile', '--silent']
+    await Bun.spawn(words, { cwd: ROOT, stdio: ['ignore', 2, 2] }).exited
+  }
   await buildClient(folder)
-  process.stdout.write(`${readdirSync(folder).length} files in ${folder}\n`)
+  // npm pack prints the package's name to standard output, for scripts.
+  process.stderr.write(`${readdirSync(folder).length} files in ${folder}\n`)
 }

@@ -1,8 +1,9 @@
-// The published package: built, packed, unpacked into an empty folder and used there by Node, by Bun and by the
-// TypeScript compiler, with and without its optional peers.
+// The published package: packed as its README says, from what a clone holds, installed into an empty folder and used there
+// by Node, by Bun and by the TypeScript compiler, with and without its optional peers.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { buildClient } from '../../src/client/build.ts'
+import { basename, dirname, join } from 'node:path'
+import { version } from '../../package.json'
 import evmVectors from '../vectors/evm-v2.json'
 import solanaVectors from '../vectors/solana.json'
 import { completed, compliant, pending } from './support/answers.ts'
@@ -48,12 +49,33 @@ const link = (into: string, name: string): void => {
   symlinkSync(join(ROOT, 'node_modules', name), path)
 }
 
-const unpack = async (name: string, tarball: string): Promise<string> => {
+/** Nothing may be asked of a registry. */
+const NO_REGISTRY = 'http://127.0.0.1:9'
+const INSTALL: Readonly<Record<'npm' | 'bun', readonly string[]>> = {
+  npm: ['npm', 'install', '--offline', '--no-audit', '--no-fund', '--registry', NO_REGISTRY],
+  bun: ['env', `BUN_CONFIG_REGISTRY=${NO_REGISTRY}`, 'bun', 'add'],
+}
+const hasNpm = nodeMajor >= 20 && Bun.which('npm') !== null
+
+/** What git has of the sources, without anything built. */
+const cloneSources = async (): Promise<string> => {
+  const clone = join(folder, 'clone')
+  mkdirSync(join(clone, 'src'), { recursive: true })
+  for (const file of ['package.json', 'tsconfig.json']) copyFileSync(join(ROOT, file), join(clone, file))
+  cpSync(join(ROOT, 'src', 'client'), join(clone, 'src', 'client'), {
+    recursive: true,
+    filter: (path) => basename(path) !== 'dist',
+  })
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+  return join(clone, 'src', 'client')
+}
+
+/** An empty folder with the package installed and nothing else. */
+const install = async (name: string, manager: 'npm' | 'bun', tarball: string): Promise<string> => {
   const into = join(folder, name)
-  const target = join(into, 'node_modules', '@countersign', 'client')
-  mkdirSync(target, { recursive: true })
-  await run(into, 'tar', '-xzf', tarball, '-C', target, '--strip-components=1')
+  mkdirSync(into)
   writeFileSync(join(into, 'package.json'), '{"type":"module"}')
+  await run(into, ...INSTALL[manager], tarball)
   for (const file of ['consumer.mjs', 'peers.mjs', 'consumer.ts']) copyFileSync(join(SUPPORT, file), join(into, file))
   return into
 }
@@ -61,16 +83,14 @@ const unpack = async (name: string, tarball: string): Promise<string> => {
 let withPeers: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-client-'))
-  const source = join(folder, 'source')
-  mkdirSync(source)
-  for (const file of ['package.json', 'README.md']) copyFileSync(join(ROOT, 'src', 'client', file), join(source, file))
-  await buildClient(join(source, 'dist'))
-  await run(source, 'bun', 'pm', 'pack', '--destination', folder)
+  const source = await cloneSources()
+  const pack = hasNpm ? ['npm', 'pack', '--silent', '--pack-destination'] : ['bun', 'pm', 'pack', '--destination']
+  await run(source, ...pack, folder)
   const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '')
-  bare = await unpack('bare', tarball)
-  withPeers = await unpack('with-peers', tarball)
+  bare = await install('bare', hasNpm ? 'npm' : 'bun', tarball)
+  withPeers = await install('with-peers', 'bun', tarball)
   for (const name of ['viem', '@solana/web3.js']) link(withPeers, name)
-}, 60_000)
+}, 120_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const event = (state: unknown): string => `id: 1\ndata: ${JSON.stringify(state)}\n\n`
@@ -161,15 +181,30 @@ describe('the packed client', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       exports: Record<string, string | Record<string, string>>
       dependencies?: unknown
+      version: string
+      license: string
+      keywords: readonly string[]
+      publishConfig: unknown
     }
     const targets = Object.values(manifest.exports).flatMap((entry) =>
       typeof entry === 'string' ? [entry] : Object.values(entry),
     )
     expect(targets.filter((target) => !existsSync(join(root, target)))).toEqual([])
     expect(manifest.dependencies).toBeUndefined()
-    expect(existsSync(join(root, 'README.md')) && existsSync(join(root, 'dist', 'LICENSE'))).toBe(true)
+    expect(readdirSync(root).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
+    expect(readFileSync(join(root, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'))
+    expect(manifest).toMatchObject({ version, license: 'MIT', publishConfig: { access: 'public', provenance: true } })
+    expect(manifest.keywords.length).toBeGreaterThan(3)
     const files = readdirSync(join(root, 'dist'))
-    expect(files.filter((name) => !/\.(?:js|d\.ts)$|^LICENSE$/.test(name))).toEqual([])
+    expect(files.filter((name) => !/\.(?:js|d\.ts)$/.test(name))).toEqual([])
+    const sources = readdirSync(join(ROOT, 'src', 'client')).filter(
+      (name) => name.endsWith('.ts') && name !== 'build.ts',
+    )
+    for (const name of sources) {
+      const stem = name.slice(0, -'.ts'.length)
+      expect(files).toContain(`${stem}.js`)
+      expect(files).toContain(`${stem}.d.ts`)
+    }
     const foreign = files.filter((name) =>
       /from '(?:\.\.|\.\/[^']*\.ts')/.test(readFileSync(join(root, 'dist', name), 'utf8')),
     )

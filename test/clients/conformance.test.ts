@@ -2,11 +2,12 @@
 // service, through a proxy that makes the faults that a scenario asks for.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import bs58 from 'bs58'
 import { recoverAddress } from 'viem'
+import { version } from '../../package.json'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 import evmVectors from '../vectors/evm-v2.json'
@@ -145,6 +146,11 @@ const resultOf = <Result>(outcome: Outcome): Result => {
   if ('error' in outcome) throw new Error(JSON.stringify(outcome))
   return outcome.result as Result
 }
+
+test('the Python package has the version of the service', () => {
+  const project = readFileSync(join(import.meta.dir, '..', '..', 'clients', 'python', 'pyproject.toml'), 'utf8')
+  expect(project).toContain(`\nversion = "${version}"\n`)
+})
 
 for (const [index, { name, missing, command }] of LANGUAGES.entries()) {
   describe(`the ${name} client`, () => {
