@@ -44,7 +44,7 @@ const isOwnPath = (path: string): boolean =>
     path,
   ) && !path.split('/').some((part) => part === '.' || part === '..')
 
-const isManifest = (value: unknown): value is BackupManifest => {
+export const isManifest = (value: unknown): value is BackupManifest => {
   if (typeof value !== 'object' || value === null) return false
   const { format, files, deploymentId, schema, store } = value as Record<string, unknown>
   return (

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { VERSION } from '../config/version.ts'
 import { wholeLength } from '../decisions/backwards.ts'
 import { listSegments, listSlots } from '../decisions/segment-name.ts'
@@ -15,15 +16,21 @@ import { describeSqlite, snapshotSqlite } from '../store/sqlite-snapshot.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import { copyTables, openCopySource, openForCopying } from '../store/table-copy.ts'
 import { BACKUP_FORMAT, type BackedUpFile, type BackupManifest, MANIFEST } from './backup-manifest.ts'
+import { runSeries } from './backup-series.ts'
 import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
+import { parseDuration, parseWhole } from './key-options.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: bun run countersign backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
+       bun run countersign backup --into FOLDER [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
 
-Makes FOLDER with the database, the keystores (encrypted), the evidence (encrypted), the settings that this command sees,
+Makes FOLDER (--to), or a folder in it that is named by the time (--into), with the database, the keystores (encrypted), the evidence (encrypted), the settings that this command sees,
 and a manifest with the SHA-256 of each file. The service may run meanwhile; nothing of it waits. Whatever the store is,
 the database in the backup is a SQLite file.
 
+  --every DURATION  Goes on until it is stopped: the next one this long after the newest in FOLDER (at least 1m; 24h, 7d). One
+                    that fails is said and tried again within 15 minutes.
+  --keep N          Removes all but the N newest of this deployment in FOLDER, once a new one is whole.
   --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
                     one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
                     And the config file, whose RPC URLs may hold keys.
@@ -42,6 +49,8 @@ export interface BackupContext {
   /** Writes the backup into the audit log: it carries away what is secret. */
   readonly note: () => Promise<void>
   readonly now: () => Date
+  /** Aborted when the command is to stop. */
+  readonly stopped: () => AbortSignal
 }
 
 const isMissing = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ENOENT'
@@ -195,12 +204,58 @@ const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupCo
   }
 }
 
+const make = async (to: string, choice: Choice, context: BackupContext): Promise<BackupManifest> => {
+  if (existsSync(to)) throw new CommandFailedError(`${to} is there already: choose a new folder`)
+  if (!existsSync(context.folder.keystores)) {
+    throw new CommandFailedError(`there is no deployment in ${context.folder.root}`)
+  }
+  const partial = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.partial`)
+  await mkdir(partial, { recursive: true, mode: 0o700 })
+  try {
+    const manifest = await fill(partial, await context.locateStore(), context, choice)
+    await rename(partial, to)
+    await syncPath(dirname(to))
+    await noteBackup(manifest, context)
+    return manifest
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const EVERY_MIN_SECONDS = 60
+
+const readInterval = (text: string | undefined): number | null => {
+  if (text === undefined) return null
+  const seconds = parseDuration(text, '--every')
+  if (seconds < EVERY_MIN_SECONDS) throw new UsageError('--every must be at least 1m')
+  return seconds * 1000
+}
+
+const readKeep = (text: string | undefined): number | null => {
+  if (text === undefined) return null
+  const keep = parseWhole(text, '--keep')
+  if (keep < 1) throw new UsageError('--keep must be at least 1')
+  return keep
+}
+
+const sleepUnless = async (milliseconds: number, signal: AbortSignal): Promise<void> => {
+  try {
+    await sleep(milliseconds, undefined, { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
 /** Returns the exit code: 0 done, 1 it can't be done and nothing is left behind, 2 usage. */
 export const runBackup = (commandArguments: readonly string[], context: BackupContext): Promise<number> =>
   runToExitCode(context.output, USAGE, async () => {
-    const { output, folder } = context
+    const { output } = context
     const command = parseCommand(commandArguments, {
       to: { type: 'string' },
+      into: { type: 'string' },
+      every: { type: 'string' },
+      keep: { type: 'string' },
       'with-secrets': { type: 'boolean' },
       'with-decisions': { type: 'boolean' },
       json: { type: 'boolean' },
@@ -211,22 +266,29 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
       return 0
     }
     if (command.positionals.length > 0) throw new UsageError('backup takes options only')
-    const to = resolve(command.required('to'))
-    if (existsSync(to)) throw new CommandFailedError(`${to} is there already: choose a new folder`)
-    if (!existsSync(folder.keystores)) throw new CommandFailedError(`there is no deployment in ${folder.root}`)
     const choice = { withSecrets: command.flag('with-secrets'), withDecisions: command.flag('with-decisions') }
-    const partial = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.partial`)
-    await mkdir(partial, { recursive: true, mode: 0o700 })
-    try {
-      const manifest = await fill(partial, await context.locateStore(), context, choice)
-      await rename(partial, to)
-      await syncPath(dirname(to))
-      await noteBackup(manifest, context)
+    const makeAndTell = async (to: string): Promise<BackupManifest> => {
+      const manifest = await make(to, choice, context)
       if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: to, ...manifest })}\n`)
       else print(manifest, to, output)
-      return 0
-    } catch (error) {
-      await rm(partial, { recursive: true, force: true })
-      throw error
+      return manifest
     }
+    const everyMs = readInterval(command.text('every'))
+    const keep = readKeep(command.text('keep'))
+    if (command.text('into') === undefined) {
+      if (everyMs !== null || keep !== null) throw new UsageError('--every and --keep need --into')
+      await makeAndTell(resolve(command.required('to')))
+      return 0
+    }
+    if (command.text('to') !== undefined) throw new UsageError('give --to or --into, not both')
+    return runSeries({
+      folder: resolve(command.required('into')),
+      everyMs,
+      keep,
+      output,
+      now: context.now,
+      sleep: sleepUnless,
+      signal: everyMs === null ? new AbortController().signal : context.stopped(),
+      make: makeAndTell,
+    })
   })

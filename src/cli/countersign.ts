@@ -275,6 +275,11 @@ const runVerb = async (
         describeSettings: describeGivenSettings,
         note: () => note(config, place, verb, commandArguments),
         now: () => new Date(),
+        stopped: () => {
+          const controller = new AbortController()
+          untilSignal().then(() => controller.abort(), controller.abort)
+          return controller.signal
+        },
       })
     case 'restore':
       return (await import('./restore.ts')).runRestore(commandArguments, {

@@ -131,6 +131,7 @@ describe('a backup under load', () => {
       configFile: null,
       note: async () => undefined,
       now: () => new Date(),
+      stopped: () => new AbortController().signal,
     })
     rmSync(next)
     expect([code, said]).toEqual([1, 'a secret was rotated while it was copied: make the backup again afterwards\n'])

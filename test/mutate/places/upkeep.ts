@@ -2,6 +2,7 @@
 import { type Place, placesOf } from '../place.ts'
 
 const BACKUP = ['test/cli/backup.test.ts']
+const SERIES = ['test/cli/backup-series.test.ts']
 
 export const upkeep: readonly Place[] = [
   ...placesOf('src/cli/backup.ts', BACKUP, [
@@ -11,12 +12,22 @@ export const upkeep: readonly Place[] = [
       'await copy(path, `decisions/${slot}/${name}`)',
     ],
     ['secrets are always in it', 'if (choice.withSecrets) {', 'if (choice.withSecrets || choice.withDecisions) {'],
-    ['a failed backup leaves its half', '      await rm(partial, { recursive: true, force: true })\n', ''],
+    ['a failed backup leaves its half', '    await rm(partial, { recursive: true, force: true })\n', ''],
     [
       'a folder that is there is written over',
       'if (existsSync(to)) throw new CommandFailedError(`${to} is there already: choose a new folder`)',
       '',
     ],
+  ]),
+  ...placesOf('src/cli/backup-series.ts', SERIES, [
+    [
+      'backups of another deployment are removed',
+      'manifest.deploymentId === deploymentId)',
+      "manifest.deploymentId !== '')",
+    ],
+    ['a failed backup is not tried again soon', 'Math.min(everyMs, RETRY_MS)', 'everyMs'],
+    ['each start makes a backup', 'return newestMs <= nowMs ? newestMs + everyMs : nowMs', 'return nowMs'],
+    ['what is half made by another is swept', 'timeOf(name) < nowMs - DAY_MS', 'timeOf(name) <= nowMs'],
   ]),
   ...placesOf('src/cli/restore.ts', BACKUP, [
     [

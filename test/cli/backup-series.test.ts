@@ -1,0 +1,190 @@
+// `countersign backup --into`: when the next backup is due, what is removed and what is not, over time that a test turns;
+// and the command itself over a running service.
+import { afterEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { BACKUP_FORMAT, type BackupManifest, MANIFEST } from '../../src/cli/backup-manifest.ts'
+import { runSeries } from '../../src/cli/backup-series.ts'
+import { CommandFailedError } from '../../src/cli/output.ts'
+import { cleanEnvironment } from '../service/run-to-end.ts'
+import { runCommand, startService } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
+
+const folders: string[] = []
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-series-'))
+  folders.push(folder)
+  return folder
+}
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const START = Date.parse('2026-11-23T04:30:00.000Z')
+const HOUR = 3_600_000
+
+const writeBackup = (to: string, deploymentId = 'ours'): BackupManifest => {
+  const manifest: BackupManifest = {
+    format: BACKUP_FORMAT,
+    version: '1.2.3',
+    createdAt: '',
+    deploymentId,
+    schema: 1,
+    store: 'sqlite',
+    withSecrets: false,
+    withDecisions: false,
+    files: [],
+  }
+  mkdirSync(to, { recursive: true })
+  writeFileSync(join(to, MANIFEST), JSON.stringify(manifest))
+  return manifest
+}
+
+/** Runs a series whose time passes only while it sleeps, up to `endMs` after the start. */
+const runFor = async (
+  endMs: number,
+  options: { folder: string; everyMs: number; keep?: number; fails?: (nowMs: number) => boolean },
+) => {
+  const { folder, everyMs, keep = null, fails = () => false } = options
+  const controller = new AbortController()
+  let nowMs = START
+  const made: string[] = []
+  let said = ''
+  const code = await runSeries({
+    folder,
+    everyMs,
+    keep,
+    output: { stdout: () => undefined, stderr: (text) => (said += text) },
+    now: () => new Date(nowMs),
+    sleep: async (milliseconds) => {
+      expect(milliseconds > 0 && milliseconds <= HOUR).toBe(true)
+      nowMs += milliseconds
+      if (nowMs >= START + endMs) controller.abort()
+    },
+    signal: controller.signal,
+    make: async (to) => {
+      // A backup takes its time.
+      nowMs += 60_000
+      if (fails(nowMs)) throw new CommandFailedError('the disk is full')
+      made.push(basename(to))
+      return writeBackup(to)
+    },
+  })
+  return { code, made, said }
+}
+
+describe('a series', () => {
+  test('makes one at once and then one each interval, whatever one takes', async () => {
+    const folder = join(newFolder(), 'new')
+    const { code, made } = await runFor(24 * HOUR, { folder, everyMs: 6 * HOUR })
+    expect(code).toBe(0)
+    expect(made).toEqual([
+      '2026-11-23T04-30-00Z',
+      '2026-11-23T10-30-00Z',
+      '2026-11-23T16-30-00Z',
+      '2026-11-23T22-30-00Z',
+    ])
+    expect(readdirSync(folder).sort()).toEqual(made)
+  })
+
+  test('goes on from the newest that is there when it is started again', async () => {
+    const folder = newFolder()
+    writeBackup(join(folder, '2026-11-23T01-00-00Z'))
+    // Of a clock that was wrong, half made, or not a backup at all: none of them counts.
+    mkdirSync(join(folder, '2026-11-23T04-00-00Z'))
+    mkdirSync(join(folder, 'notes'))
+    const { made } = await runFor(6 * HOUR, { folder, everyMs: 6 * HOUR })
+    expect(made).toEqual(['2026-11-23T07-00-00Z'])
+    writeBackup(join(folder, '2031-01-01T00-00-00Z'))
+    expect((await runFor(HOUR, { folder, everyMs: 6 * HOUR })).made).toEqual(['2026-11-23T04-30-00Z'])
+  })
+
+  test('keeps the newest of its own deployment, and removes nothing else', async () => {
+    const folder = newFolder()
+    writeBackup(join(folder, '2026-11-01T00-00-00Z'))
+    writeBackup(join(folder, '2026-11-02T00-00-00Z'), 'theirs')
+    mkdirSync(join(folder, '2026-11-03T00-00-00Z'))
+    writeFileSync(join(folder, 'README'), 'mine')
+    const { made, said } = await runFor(20 * HOUR, { folder, everyMs: 6 * HOUR, keep: 2 })
+    expect(made).toHaveLength(4)
+    expect(readdirSync(folder).sort()).toEqual([
+      '2026-11-02T00-00-00Z',
+      '2026-11-03T00-00-00Z',
+      ...made.slice(-2),
+      'README',
+    ])
+    expect(said).toContain('2026-11-01T00-00-00Z: removed')
+  })
+
+  test('removes nothing while backups fail, says why, and tries again within 15 minutes', async () => {
+    const folder = newFolder()
+    writeBackup(join(folder, '2026-11-20T00-00-00Z'))
+    writeBackup(join(folder, '2026-11-21T00-00-00Z'))
+    const half = HOUR / 2
+    const failing = { folder, everyMs: 6 * HOUR, keep: 1, fails: (nowMs: number) => nowMs < START + half }
+    const { made, said } = await runFor(HOUR, failing)
+    expect(said.match(/no backup was made: the disk is full; tried again within 15 minutes\n/g)).toHaveLength(2)
+    expect(made).toEqual(['2026-11-23T05-02-00Z'])
+    expect(readdirSync(folder)).toEqual(made)
+  })
+
+  test('sweeps what a killed command left half made, a day later', async () => {
+    const folder = newFolder()
+    const [old, recent] = ['.2026-11-21T00-00-00Z.0123456789ab.partial', '.2026-11-23T04-00-00Z.0123456789ab.partial']
+    for (const name of [old, recent, '.other']) mkdirSync(join(folder, name))
+    await runFor(HOUR, { folder, everyMs: 6 * HOUR })
+    expect(readdirSync(folder).sort()).toEqual([
+      '.2026-11-23T04-00-00Z.0123456789ab.partial',
+      '.other',
+      '2026-11-23T04-30-00Z',
+    ])
+    expect(existsSync(join(folder, old))).toBe(false)
+  })
+})
+
+test('the command makes them over a running service until it is told to stop, and each can be restored', async () => {
+  const service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
+  try {
+    const into = join(newFolder(), 'backups')
+    const child = Bun.spawn(['bun', 'src/cli/countersign.ts', 'backup', '--into', into, '--every', '1h', '--json'], {
+      env: { ...cleanEnvironment(), COUNTERSIGN_DATA_DIR: service.dataDirectory },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    await until(() => existsSync(into) && readdirSync(into).some((name) => !name.startsWith('.')))
+    child.kill('SIGTERM')
+    const [code, printed] = await Promise.all([child.exited, new Response(child.stdout).text()])
+    expect(code).toBe(0)
+    const [first] = readdirSync(into)
+    expect(JSON.parse(printed)).toMatchObject({ folder: join(into, first ?? '') })
+    // Two of one second would have one name, which the command refuses.
+    const firstMs = Date.parse(`${first?.slice(0, 11)}${first?.slice(11).replaceAll('-', ':')}`)
+    await until(() => Date.now() >= firstMs + 1_000)
+    const next = await runCommand(service.dataDirectory, 'backup', '--into', into, '--keep', '1')
+    expect(next).toMatchObject({ code: 0 })
+    const left = readdirSync(into)
+    expect(left).toHaveLength(1)
+    expect(left[0]! > first!).toBe(true)
+    const from = join(into, left[0]!)
+    expect(await runCommand('', 'restore', '--check', '--from', from, '--data-dir', join(into, 'x'))).toMatchObject({
+      code: 0,
+    })
+  } finally {
+    await service.stop()
+  }
+}, 60_000)
+
+test.each([
+  [['--to', '/tmp/a', '--into', '/tmp/b'], 'give --to or --into, not both'],
+  [['--to', '/tmp/a', '--every', '24h'], '--every and --keep need --into'],
+  [['--to', '/tmp/a', '--keep', '3'], '--every and --keep need --into'],
+  [['--into', '/tmp/b', '--every', '10s'], '--every must be at least 1m'],
+  [['--into', '/tmp/b', '--every', 'daily'], '--every must be a duration'],
+  [['--into', '/tmp/b', '--keep', '0'], '--keep must be at least 1'],
+  [['--into', ''], '--into is required'],
+])('%p is refused', async (words, reason) => {
+  const { code, stderr } = await runCommand(newFolder(), 'backup', ...words)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
+})
