@@ -177,6 +177,24 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       description: 'Their requests were refused.',
     },
     {
+      title: 'Lines under a signed head',
+      unit: 'short',
+      queries: { lines: `max(${gauge('countersign_decision_tree_leaves')})` },
+    },
+    {
+      title: 'Not handed in to the tree since',
+      unit: 's',
+      queries: { [PROCESS]: gauge('countersign_decision_tree_age_seconds') },
+    },
+    {
+      title: 'Tree not continued, heads refused',
+      unit: 'short',
+      queries: {
+        failures: `sum(increase(${gauge('countersign_decision_tree_failures_total')}[$__rate_interval]))`,
+        refused: `max(${gauge('countersign_decision_tree_refused')})`,
+      },
+    },
+    {
       title: 'Not shipped since',
       unit: 's',
       queries: { [PROCESS]: gauge('countersign_decision_shipping_lag_seconds') },

@@ -191,6 +191,8 @@ describe('alerts', () => {
         labels: { outcome: 'failed' },
       },
       CountersignShippingLate: { series: [constant('countersign_decision_shipping_lag_seconds', 1_000)] },
+      CountersignHeadsRefused: { series: [constant('countersign_decision_tree_refused', 1)] },
+      CountersignTreeLate: { series: [constant('countersign_decision_tree_age_seconds', 1_000)] },
       CountersignLogLost: { series: [growing('countersign_log_lines_dropped_total')] },
       CountersignMainThreadSlow: {
         series: [constant('nodejs_eventloop_delay_seconds', 0.5, ',statistic="p99"')],
@@ -224,6 +226,8 @@ describe('alerts', () => {
     constant('countersign_webhook_deliveries_total', 3, ',outcome="dead"'),
     constant('countersign_evidence_retention_runs_total', 1, ',outcome="failed"'),
     constant('countersign_decision_shipping_lag_seconds', 30),
+    constant('countersign_decision_tree_refused', 0),
+    constant('countersign_decision_tree_age_seconds', 2),
     constant('nodejs_eventloop_delay_seconds', 0.02, ',statistic="p99"'),
   ]
 
