@@ -87,6 +87,14 @@ export interface Services {
   /** Whether the configured chains and their registries are as they should be. Asks them, so it takes as long as they do. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>
   readonly decisions: DecisionSearch
+  /**
+   * The proof that a decision is in the log, and the key of the log; null where the organization has no such decision.
+   * @throws DependencyUnavailableError while no signed head covers it
+   */
+  readonly prove: (
+    organizationId: string,
+    uuid: string,
+  ) => Promise<{ readonly proof: string; readonly logKey: string } | null>
   readonly tasks: TaskRunner
   readonly live: LiveWatch
   readonly liveStreams: LiveStreams

@@ -5,6 +5,7 @@ export const ATTESTATION_PATHS = {
   attestation: { method: 'POST', path: '/v2/attestation' },
   batch: { method: 'POST', path: '/v2/attestations' },
   task: { method: 'POST', path: '/v1/task' },
+  proof: { method: 'GET', path: '/v2/attestations/{uuid}/proof' },
 } as const satisfies Readonly<Record<string, PublicRoute>>
 
 /** The paths whose decisions are in the log, each under one request's uuid: an element of a batch counts as a single call. */

@@ -1,6 +1,7 @@
 // Interface A on Elysia. The bodies are read and decoded by the endpoints themselves: decoded once, strictly.
 import { Elysia } from 'elysia'
 import type { Endpoint } from '../http/gate.ts'
+import { routerPath } from '../http/public-route.ts'
 import type { Harden } from '../http/security-headers.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
@@ -8,6 +9,7 @@ export interface AttestationEndpoints {
   readonly attestation: Endpoint
   readonly task: Endpoint
   readonly batch: Endpoint
+  readonly proof: Endpoint
 }
 
 export const attestationRoutes = (endpoints: AttestationEndpoints) =>
@@ -15,6 +17,7 @@ export const attestationRoutes = (endpoints: AttestationEndpoints) =>
     .post(ATTESTATION_PATHS.attestation.path, ({ request }) => endpoints.attestation(request), { parse: 'none' })
     .post(ATTESTATION_PATHS.batch.path, ({ request }) => endpoints.batch(request), { parse: 'none' })
     .post(ATTESTATION_PATHS.task.path, ({ request }) => endpoints.task(request), { parse: 'none' })
+    .get(routerPath(ATTESTATION_PATHS.proof), ({ request }) => endpoints.proof(request))
 
 /**
  * The endpoints of single requests as routes of Bun's own server, which take precedence where both are mounted: the router makes a

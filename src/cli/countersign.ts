@@ -10,6 +10,7 @@ import { CountersignError } from '../domain/errors.ts'
 import { type Clock, systemClock } from '../domain/time.ts'
 import { listenUrl } from '../http/listen-address.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
+import { readLogKey } from '../setup/log-key.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
 import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
@@ -42,7 +43,8 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   session     list, show and decide identity sessions
   evidence    show, save and erase what people handed in, and say how long it stays
   webhook     say who is told of sessions, and see what became of each message
-  decisions   follow, verify and ship the decision log
+  decisions   follow, verify, prove and ship the decision log
+  proof       check the proof of a decision offline, and print the log's key
   backup      copy the deployment to a folder while the service runs
   restore     make a deployment from a backup
   migrate     copy a database into another, SQLite or PostgreSQL
@@ -265,6 +267,18 @@ const runVerb = async (
             locateStore: () => locateStore(config, folder),
             shipTarget: config.decisionsShip === null ? null : () => shipTargetOf(config, null),
           }),
+      })
+    case 'proof':
+      return (await import('./proof.ts')).runProof(commandArguments, {
+        output,
+        readKey: async () => {
+          const store = await open()
+          try {
+            return await readLogKey(store.deployment, folder)
+          } finally {
+            await store.close()
+          }
+        },
       })
     case 'backup':
       return (await import('./backup.ts')).runBackup(commandArguments, {

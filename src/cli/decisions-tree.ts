@@ -1,5 +1,10 @@
 // What `countersign decisions` needs of the tree over the log: its tables, its key, and the heads that were kept apart from it.
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findSlotEnd, slotLinesBackwards } from '../decisions/backwards.ts'
+import { type LineToProve, proveLine } from '../decisions/prove-line.ts'
+import { peekUuid } from '../decisions/record.ts'
+import { listSlots } from '../decisions/segment-name.ts'
 import { knownNodeName } from '../decisions/ship-names.ts'
 import type { ShipTarget } from '../decisions/ship-target.ts'
 import { readHeadFile, readShippedHead } from '../decisions/tree-heads.ts'
@@ -10,9 +15,10 @@ import { openDecisionTreeReader } from '../store/decision-tree/open.ts'
 import type { DecisionTreeReader } from '../store/decision-tree/reader.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
+import { encodeVerifierKey } from '../transparency/note.ts'
 import { STORED_HEAD, treeTargetOf } from '../wiring/tree-service.ts'
 import { shown } from './decisions-report.ts'
-import { CommandFailedError } from './output.ts'
+import { CommandFailedError, type CommandOutput } from './output.ts'
 
 export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
   /** Null: no service has made a tree yet. */
@@ -127,4 +133,45 @@ export const printTree = (report: TreeReport, stdout: (text: string) => void): v
   if (elsewhere > 0) counts.push(`${elsewhere} elsewhere`)
   if (newer > 0) counts.push(`${newer} newer than its head`)
   stdout(`tree: ${counts.join(', ')}: ${problems.length === 0 ? 'ok' : `${problems.length} with problems`}\n`)
+}
+
+/** The place of a decision in a node's own log, the newest first; null where it is not there. */
+const findLine = (directory: string, uuid: string): LineToProve | null => {
+  for (const slot of listSlots(directory)) {
+    const slotDirectory = join(directory, slot)
+    const { position } = findSlotEnd(slotDirectory)
+    if (position === null) continue
+    for (const { segment, bytes, start } of slotLinesBackwards(slotDirectory, position)) {
+      const peeked = start === 0 ? null : peekUuid(bytes)
+      if (peeked === null || peeked.kind === 'withheld' || peeked.uuid !== uuid) continue
+      return { slot, segment: segment.name, offset: start, line: bytes.toString('utf8') }
+    }
+  }
+  return null
+}
+
+export interface ProveCommand extends CommandOutput {
+  readonly uuid: string
+  readonly directory: string
+  readonly openTree: () => Promise<TreeAccess>
+  readonly json: boolean
+}
+
+/** @throws CommandFailedError, DecisionDirectoryMissingError */
+export const runProve = async ({ uuid, directory, openTree, json, stdout, stderr }: ProveCommand): Promise<number> => {
+  const place = findLine(directory, uuid)
+  if (place === null) throw new CommandFailedError(`there is no decision ${uuid} in ${directory}`)
+  const { tree, key, saltKey, close } = await openTree()
+  try {
+    const proof = tree === null ? null : await proveLine(tree, saltKey, place)
+    if (proof === null) throw new CommandFailedError('no signed head covers this decision yet: try again in a second')
+    if (json) stdout(`${JSON.stringify({ uuid, log_key: encodeVerifierKey(key), proof })}\n`)
+    else {
+      stdout(proof)
+      stderr(`The log's key, which whoever checks this has to know from you: ${encodeVerifierKey(key)}\n`)
+    }
+    return 0
+  } finally {
+    await close()
+  }
 }

@@ -1,4 +1,4 @@
-// `countersign decisions tail|verify|ship`: the decision log for people and scripts. The service may be running.
+// `countersign decisions tail|verify|prove|ship`: the decision log for people and scripts. The service may be running.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -10,7 +10,7 @@ import { readTail, type TailEntry } from '../decisions/tail.ts'
 import { type VerifyProgress, verifyDecisions } from '../decisions/verify.ts'
 import { isoTime, printReport, shown } from './decisions-report.ts'
 import { runShip, runVerifyShipped } from './decisions-ship.ts'
-import { createTreeCheck, printTree, type TreeAccess, type TreeCheck } from './decisions-tree.ts'
+import { createTreeCheck, printTree, runProve, type TreeAccess, type TreeCheck } from './decisions-tree.ts'
 import { CommandFailedError } from './output.ts'
 
 const HELP = `Usage: countersign decisions <command> [options]
@@ -20,6 +20,7 @@ Reads the decision log: one line for each decision that was signed or denied, ch
 Commands:
   tail      Print the newest records of all workers, oldest first.
   verify    Check every hash, every line, the ties between files, and that no uuid occurs twice.
+  prove     Print the proof that a decision of this node is in the log: its line, and the way to a signed head.
   ship      Copy the log to where decisions-ship says, as the service does by itself where that is set.
 
 Options of tail:
@@ -39,7 +40,8 @@ Options of ship:
       --once            Ship what is there now and end, instead of going on until interrupted.
 
 Options of all:
-  --json                tail: the lines as they are in the log. verify: the whole report. ship: one line a pass.
+  --json                tail: the lines as they are in the log. verify: the whole report. prove: with the log's key. ship: one
+                        line a pass.
   -h, --help            Print this.
 
 Exit code: 0 when all is well, 1 when a problem was found, 2 when the command can't be understood.
@@ -166,8 +168,11 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
     return 0
   }
   const [command, ...rest] = positionals
-  if (rest.length > 0 || !(command === 'tail' || command === 'verify' || command === 'ship')) {
-    return misused('expected one of: tail, verify, ship')
+  if (!(command === 'tail' || command === 'verify' || command === 'prove' || command === 'ship')) {
+    return misused('expected one of: tail, verify, prove, ship')
+  }
+  if (rest.length !== (command === 'prove' ? 1 : 0)) {
+    return misused(command === 'prove' ? 'expected the UUID of one decision' : `${command} takes options only`)
   }
   const { lines = '10', follow = false, json } = values
   for (const [option, of] of OPTIONS) {
@@ -191,6 +196,10 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
   const { stdout, stderr, signal = new AbortController().signal } = io
   try {
     if (command === 'tail') return await runTail(directory, Number(lines), follow, json, io)
+    if (command === 'prove') {
+      if (io.openTree === undefined) throw new CommandFailedError('there is no store here')
+      return await runProve({ uuid: rest.join().toLowerCase(), directory, openTree: io.openTree, json, stdout, stderr })
+    }
     if (command === 'verify') {
       const checkTree =
         io.openTree === undefined || values.chains === true

@@ -25,6 +25,7 @@ import type {
   VerifyRequest,
   WalletVerification,
 } from './identity-types.ts'
+import { readFields, UUID_FORM } from './json-fields.ts'
 import type { Fetch } from './request.ts'
 import { type Call, createTransport, type TransportDependencies } from './transport.ts'
 
@@ -76,6 +77,11 @@ export interface CountersignClient {
   attestMany(requests: readonly AttestationRequest[], options?: IdempotentCallOptions): Promise<readonly BatchResult[]>
   /** The same by the older task API: EVM, with a quorum of signatures. */
   task(request: TaskRequest, options?: IdempotentCallOptions): Promise<TaskAnswer>
+  /**
+   * The proof that a decision is in the service's log, some seconds after its answer. Keep it with the attestation;
+   * `checkDecisionProof` of `@countersign/client/decision-proof` checks it offline.
+   */
+  proof(uuid: string, options?: CallOptions): Promise<string>
   /** A verification session of a person or a business. */
   register(type: SessionType, request?: RegisterRequest, options?: IdempotentCallOptions): Promise<RegisteredSession>
   status(type: SessionType, sessionId: string, options?: CallOptions): Promise<SessionState>
@@ -141,6 +147,15 @@ export const createCountersignClient = (options: CountersignClientOptions): Coun
       attestMany({ ...dependencies, call: attestationCall }, requests, idempotencyKey(once), once.signal),
     task: async (request, once = {}) =>
       readTaskAnswer(await attestationCall(postOnce('/v1/task', taskBody(request), once))),
+    proof: async (uuid, { signal } = {}) => {
+      if (!UUID_FORM.test(uuid)) throw new ArgumentInvalidError('uuid', 'must be a UUID')
+      const { body, requestId } = await attestationCall({
+        method: 'GET',
+        path: `/v2/attestations/${uuid}/proof`,
+        signal,
+      })
+      return readFields(body, requestId).text('proof')
+    },
     register: async (type, request = {}, once = {}) =>
       readRegisteredSession(
         await identityCall({

@@ -80,6 +80,7 @@ export interface AdminDependencies {
   readonly identity: Pick<Identity, 'evidence'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
+  readonly prove: Services['prove']
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
@@ -194,6 +195,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     }),
     identity: { evidence: identity.evidence },
     decisions: search,
+    prove: dependencies.prove,
     documents: config.docs
       ? {
           get admin() {

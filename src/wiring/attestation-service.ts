@@ -7,6 +7,7 @@ import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
 import { createCollectJobFacts } from '../attestation/job-facts.ts'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
+import { createProofEndpoint, type ProveDecision } from '../attestation/proof-endpoint.ts'
 import { withRegistries } from '../attestation/registry-targets.ts'
 import type { AttestationEndpoints } from '../attestation/routes.ts'
 import { createEvaluateTask } from '../attestation/task.ts'
@@ -37,6 +38,7 @@ export interface AttestationDependencies {
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
   /** Under which the log has the digests of facts. */
   readonly digestKey: Uint8Array
+  readonly prove: ProveDecision
   readonly clock: Clock
   readonly log: Logger
 }
@@ -76,6 +78,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       monotonicMs: clock.monotonicMs,
       after: timers.after,
     }),
+    proof: createProofEndpoint({ gate, prove: dependencies.prove }),
     task: createEndpoint(shared, {
       kind: 'task',
       route: ATTESTATION_PATHS.task.path,

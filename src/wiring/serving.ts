@@ -20,6 +20,7 @@ import { createIdentity } from './identity-service.ts'
 import { once } from './once.ts'
 import type { OpenedService } from './opening.ts'
 import { startPortalService } from './portal-service.ts'
+import { createProofs } from './proof-service.ts'
 import { createReadiness } from './readiness.ts'
 import { createDecisionMemory } from './recall-answers.ts'
 import { createRequestPath } from './request-path.ts'
@@ -118,6 +119,15 @@ export const serve = async (
   facts.start()
   closers.add(identity.close)
 
+  const proofs = createProofs({
+    config,
+    folder,
+    target: opened.target,
+    logKey: opened.logKey,
+    after: systemTimers.after,
+  })
+  closers.add(proofs.close)
+
   const refused = metrics.route('other', 'other')
   const metricsAnswer = createMetricsAnswer({
     requestIds,
@@ -141,6 +151,7 @@ export const serve = async (
       database: store.database,
       capOf: opened.capOf,
       collector: facts.collector,
+      prove: proofs.prove,
       digestKey: await store.deployment.ensureSecret('fact_digest_key'),
     }),
     identity: identity.endpoints,
@@ -221,6 +232,7 @@ export const serve = async (
         signer,
         version: VERSION,
         factCollector: facts.collector,
+        prove: proofs.prove,
         urls,
       })
     : null

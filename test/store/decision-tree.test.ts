@@ -70,14 +70,15 @@ describeDatabases((dialect) => {
     expect(byLeaf.map((hash) => hash.toString('hex')).toSorted()).toEqual(
       texts.map((hash) => hash.toString('hex')).toSorted(),
     )
-    const span = await reader.spanAt({ node: 'web-1', slot: 'w00', segment: 'a.ndjson' }, 3_010)
+    const [span] = await reader.spansAt({ slot: 'w00', segment: 'a.ndjson' }, 3_010)
     expect(span?.endByte).toBe(5_000)
     // Ten bytes a line; whether the row goes on from the one before depends on who came first.
     const index = (span?.firstLeaf ?? 0) + (3_010 - (span?.startByte ?? 0)) / 10
     const path = await proveInclusion(reader.readTiles, index, 700)
     expect(verifyInclusion({ index, size: 700, leafHash: texts[501] as Buffer, root, path })).toBe(true)
-    expect(await reader.spanAt({ node: 'web-1', slot: 'w00', segment: 'a.ndjson' }, 5_000)).toBeNull()
-    expect(await reader.spanAt({ node: 'web-3', slot: 'w00', segment: 'a.ndjson' }, 0)).toBeNull()
+    expect(await reader.spansAt({ slot: 'w00', segment: 'a.ndjson' }, 0)).toHaveLength(2)
+    expect(await reader.spansAt({ slot: 'w00', segment: 'a.ndjson' }, 5_000)).toEqual([])
+    expect(await reader.spansAt({ slot: 'w02', segment: 'a.ndjson' }, 0)).toEqual([])
   })
 
   test('a line is handed in once: whoever comes second with the same place gets nothing in', async () => {

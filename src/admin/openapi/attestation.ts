@@ -186,6 +186,27 @@ const OPERATIONS: readonly DescribedOperation[] = [
   },
   {
     ...shared,
+    operationId: 'readProof',
+    ...ATTESTATION_PATHS.proof,
+    tag: 'Attestation',
+    summary: 'The proof that a decision is in the log',
+    description:
+      'For attestations and tasks of the key’s organization, compliant or denied. The proof is a C2SP tlog-proof with the ' +
+      'line of the log; whoever has the log’s key checks it offline (`countersign proof check`, or the client). A decision ' +
+      'is in a signed head some seconds after its answer: until then this is a 404 or a 503 with `Retry-After`.',
+    parameters: { uuid: { description: '`uuid` of the attestation, or `task_id`' } },
+    answers: [
+      {
+        status: 200,
+        description: 'The proof.',
+        schema: closed({ uuid: Type.String(), log_key: Type.String(), proof: Type.String() }),
+      },
+    ],
+    problems: [401, 403, 404, 408, 429, 500, 503],
+    security: ['attestationKey'],
+  },
+  {
+    ...shared,
     operationId: 'isAlive',
     method: 'GET',
     path: '/livez',

@@ -106,6 +106,21 @@ export const DECISION_ROUTES = [
       })
     },
   }),
+  route('proveDecision', 'GET', '/organizations/{organization}/decisions/{uuid}/proof', {
+    access: VIEWER,
+    summary: 'The proof that a decision is in the log, for whoever has the log’s key',
+    description: 'To be kept, and checked offline with `countersign proof check`.',
+    answer: closed({
+      proof: Type.String({ description: 'A C2SP tlog-proof: line, inclusion proof and signed checkpoint' }),
+      log_key: Type.String({ description: 'Verifier key of the log' }),
+    }),
+    errors: [503],
+    handle: async ({ services, organization, params }) => {
+      const proven = await services.prove(organization.id, params.uuid.toLowerCase())
+      if (proven === null) throw new SubjectUnknownError('decision')
+      return { proof: proven.proof, log_key: proven.logKey }
+    },
+  }),
   route('readDecision', 'GET', '/organizations/{organization}/decisions/{uuid}', {
     access: VIEWER,
     summary: 'One decision in full, with its place in the log’s chain',

@@ -52,8 +52,8 @@ const toSpan = (row: SpanRow): TreeSpan => ({
 export interface DecisionTreeReader {
   readonly readTiles: ReadTiles
   head(): Promise<StoredHead | null>
-  /** The span that a byte of a segment lies in; null while no head has it. */
-  spanAt(place: TreeSegment, byte: number): Promise<TreeSpan | null>
+  /** The spans that a byte of a segment lies in, one of each node that has such a segment. */
+  spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
   /** Every segment of every node that lines were taken from, with the bytes that were. */
   segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
   /** Oldest line first. */
@@ -63,14 +63,21 @@ export interface DecisionTreeReader {
 export const createDecisionTreeReader = (database: Pick<Database, 'query'>): DecisionTreeReader => ({
   readTiles: readTilesOf(database),
   head: () => readHead(database),
-  spanAt: async ({ node, slot, segment }, byte) => {
-    const [row] = await database.query<SpanRow>(
-      `SELECT start_byte, end_byte, first_leaf, leaves FROM decision_tree_spans s
-       JOIN decision_tree_segments g ON g.id = s.segment_id
-       WHERE g.node = ? AND g.slot = ? AND g.segment = ? AND s.start_byte <= ? ORDER BY s.start_byte DESC LIMIT 1`,
-      [node, slot, segment, byte],
+  spansAt: async ({ slot, segment }, byte) => {
+    const spans: TreeSpan[] = []
+    const segments = await database.query<{ id: number }>(
+      'SELECT id FROM decision_tree_segments WHERE slot = ? AND segment = ?',
+      [slot, segment],
     )
-    return row === undefined || row.end_byte <= byte ? null : toSpan(row)
+    for (const { id } of segments) {
+      const [row] = await database.query<SpanRow>(
+        `SELECT start_byte, end_byte, first_leaf, leaves FROM decision_tree_spans
+         WHERE segment_id = ? AND start_byte <= ? ORDER BY start_byte DESC LIMIT 1`,
+        [id, byte],
+      )
+      if (row !== undefined && row.end_byte > byte) spans.push(toSpan(row))
+    }
+    return spans
   },
   segments: async () =>
     (

@@ -25,6 +25,7 @@ const create = ({ schemaWords }: Database): readonly string[] => {
        id ${integer} PRIMARY KEY NOT NULL, node TEXT NOT NULL, slot TEXT NOT NULL, segment TEXT NOT NULL,
        taken_bytes ${integer} NOT NULL, UNIQUE (node, slot, segment)
      )${tableEnd}`,
+    'CREATE INDEX decision_tree_by_segment ON decision_tree_segments (slot, segment)',
     // Which leaves are which lines: those of a segment from one byte to another, in their order.
     `CREATE TABLE decision_tree_spans (
        segment_id ${integer} NOT NULL, start_byte ${integer} NOT NULL, end_byte ${integer} NOT NULL,

@@ -164,6 +164,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     live,
     processes,
     changesTold: async () => undefined,
+    prove: async () => null,
     version: '0.0.0',
     signer: 'noble',
     apiUrl: 'http://localhost:8080',

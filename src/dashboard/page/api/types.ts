@@ -2225,6 +2225,17 @@ export interface Operations {
     body: undefined
     answer: Response
   }
+  'GET /organizations/{organization}/decisions/{uuid}/proof': {
+    params: { readonly organization: string; readonly uuid: string }
+    query: None
+    body: undefined
+    answer: {
+      /** A C2SP tlog-proof: line, inclusion proof and signed checkpoint */
+      readonly proof: string
+      /** Verifier key of the log */
+      readonly log_key: string
+    }
+  }
   'GET /organizations/{organization}/decisions/{uuid}': {
     params: { readonly organization: string; readonly uuid: string }
     query: None

@@ -235,7 +235,7 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
         <Request answer={value} />
       </div>
       <Signatures answer={value} />
-      <Proof proof={value.proof} />
+      <Proof proof={value.proof} uuid={value.decision.uuid} />
     </Page>
   )
 }

@@ -1,11 +1,15 @@
 // A decision's place in the log: a chain of lines in which each carries the SHA-256 of the one before. The service says how
 // the line hangs in it, the browser hashes the line once more, and a command does the same with the file itself.
 import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
 import type { DecisionProof } from '../api/types.ts'
+import { useAction } from '../data/use-action.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
-import { Notice } from '../ui/problem.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
 
 type Check = 'right' | 'wrong' | 'impossible' | null
 
@@ -64,7 +68,35 @@ const CHECK_TEXT: Readonly<Record<NonNullable<Check>, string>> = {
   impossible: 'as the service hashed it; a browser can check it over https only',
 }
 
-export const Proof = ({ proof }: { readonly proof: DecisionProof }) => {
+/** Saves the proof as a file that stands for itself. */
+const SaveProof = ({ uuid }: { readonly uuid: string }) => {
+  const { params } = useWorkplace()
+  const { busy, failure, run } = useAction(async () => {
+    const { proof } = await call('GET /organizations/{organization}/decisions/{uuid}/proof', {
+      params: { ...params, uuid },
+    })
+    const url = URL.createObjectURL(new Blob([proof], { type: 'text/plain' }))
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `${uuid}.tlog-proof`
+    link.click()
+    URL.revokeObjectURL(url)
+  })
+  return (
+    <>
+      <p class="soft">
+        A proof for whoever holds the attestation: this line, and that the log’s signed head covers it. It is checked
+        offline by <code>countersign proof check</code>, with the log’s public key and nothing else.
+      </p>
+      <Button icon="download" busy={busy} onClick={() => run()}>
+        Save the proof
+      </Button>
+      <Problem error={failure} />
+    </>
+  )
+}
+
+export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly uuid: string }) => {
   const check = useOwnCheck(proof)
   const { slot, segment, offset, length, hash, previous_hash, previous_matches, next_matches } = proof
   const broken = !previous_matches || next_matches === false || check === 'wrong'
@@ -111,6 +143,7 @@ export const Proof = ({ proof }: { readonly proof: DecisionProof }) => {
           ['Bytes', `${offset.toLocaleString('en')} to ${(offset + length).toLocaleString('en')}`],
         ]}
       />
+      <SaveProof uuid={uuid} />
       <details class="proof">
         <summary>Check it with the file itself, in the data folder</summary>
         <CodeBlock

@@ -1,0 +1,42 @@
+// `GET /v2/attestations/{uuid}/proof`: the proof that a decision of the key's organization is in the log.
+import { CountersignError } from '../domain/errors.ts'
+import type { Endpoint, Gate } from '../http/gate.ts'
+import { requestPath } from '../http/request-path.ts'
+import { API_KEY_CHALLENGE, jsonResponse } from '../http/response.ts'
+import { ATTESTATION_PATHS } from './paths.ts'
+
+/**
+ * Null where the organization has no such decision.
+ * @throws DependencyUnavailableError while no signed head covers it
+ */
+export type ProveDecision = (
+  organizationId: string,
+  uuid: string,
+) => Promise<{ readonly proof: string; readonly logKey: string } | null>
+
+class DecisionUnknownError extends CountersignError {
+  override readonly name = 'DecisionUnknownError'
+  constructor() {
+    super('NOT_FOUND', 'no such decision, or it was made a moment ago')
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export const createProofEndpoint = (dependencies: { readonly gate: Gate; readonly prove: ProveDecision }): Endpoint =>
+  dependencies.gate(
+    {
+      method: ATTESTATION_PATHS.proof.method,
+      route: ATTESTATION_PATHS.proof.path,
+      scope: 'attestation',
+      readKey: (headers) => headers.get('x-api-key'),
+      challenge: API_KEY_CHALLENGE,
+    },
+    async ({ request, requestId, principal, rateLimit }) => {
+      const uuid = (requestPath(request.url).split('/').at(-2) ?? '').toLowerCase()
+      const proven = UUID.test(uuid) ? await dependencies.prove(principal.organizationId, uuid) : null
+      if (proven === null) throw new DecisionUnknownError()
+      const body = JSON.stringify({ uuid, log_key: proven.logKey, proof: proven.proof })
+      return jsonResponse(body, requestId, { rateLimit })
+    },
+  )

@@ -1,0 +1,144 @@
+// Whether a proof holds: that the log whose key the caller brings has this decision in it. Offline, with node:crypto alone.
+// Source: https://c2sp.org/tlog-proof, https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note; RFC 9162, 2.1.3.2.
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import { ArgumentInvalidError } from './errors.ts'
+
+/** A proof that does not hold. `message` says what is wrong with it. */
+export class ProofInvalidError extends Error {
+  override readonly name = 'ProofInvalidError'
+  readonly code = 'PROOF_INVALID'
+}
+
+export interface ProvenDecision {
+  /** The line of the log, with all that was decided: `uuid`, `attesters`, `signatures`, … */
+  readonly decision: Readonly<Record<string, unknown>>
+  /** The line as it is in the log. */
+  readonly line: string
+  /** Where it stands among all lines, from 0. */
+  readonly index: number
+  /** Lines under the head that the log has signed. */
+  readonly size: number
+  /** The signed head: keep it, and later heads of the same log must go on from it. */
+  readonly checkpoint: string
+}
+
+interface LogKey {
+  readonly name: string
+  readonly id: Buffer
+  readonly publicKey: Buffer
+}
+
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+const ED25519 = 1
+/** SubjectPublicKeyInfo of an Ed25519 key up to the key (RFC 8410). */
+const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
+
+const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+
+const decode = (text: string): Buffer | null => {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : null
+}
+
+const parseKey = (text: string): LogKey => {
+  const [, name = '', id = '', key = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text.trim()) ?? []
+  const bytes = decode(key)
+  const computed = sha256(Buffer.from(`${name}\n`), bytes ?? Buffer.alloc(0)).subarray(0, 4)
+  if (bytes?.length !== 1 + HASH_BYTES || bytes[0] !== ED25519 || computed.toString('hex') !== id) {
+    throw new ArgumentInvalidError('logKey', 'must be <name>+<8 hex digits>+<base64>, as the log’s operator gives it')
+  }
+  return { name, id: computed, publicKey: bytes.subarray(1) }
+}
+
+/** The head in a signed checkpoint. */
+const openCheckpoint = (checkpoint: string, { name, id, publicKey }: LogKey): { size: number; root: Buffer } => {
+  const end = checkpoint.lastIndexOf('\n\n') + 1
+  const text = checkpoint.slice(0, end)
+  const signatures = checkpoint
+    .slice(end + 1)
+    .split('\n')
+    .flatMap((line) => {
+      const [dash, signer, base64 = ''] = line.split(' ')
+      const bytes = decode(base64)
+      const isOurs = dash === '\u2014' && signer === name && bytes?.subarray(0, 4).equals(id) === true
+      return isOurs ? [bytes.subarray(4)] : []
+    })
+  const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, publicKey]), format: 'der', type: 'spki' })
+  if (signatures.length === 0) throw new ProofInvalidError('its head is not signed by this log')
+  if (!signatures.every((signature) => verify(null, Buffer.from(text), key, signature))) {
+    throw new ProofInvalidError('the signature does not fit its head')
+  }
+  const [origin, size = '', root = ''] = text.split('\n')
+  const hash = decode(root)
+  if (origin !== name || !/^(0|[1-9][0-9]{0,15})$/.test(size) || hash?.length !== HASH_BYTES) {
+    throw new ProofInvalidError('its head is of another log, or none')
+  }
+  return { size: Number(size), root: hash }
+}
+
+const rootFrom = (leaf: Buffer, index: number, size: number, path: readonly Buffer[]): Buffer | null => {
+  let node = index
+  let last = size - 1
+  let hash = leaf
+  for (const sibling of path) {
+    if (last === 0) return null
+    if (node % 2 === 1 || node === last) {
+      hash = sha256(Uint8Array.of(1), sibling, hash)
+      while (node % 2 === 0 && node !== 0) {
+        node /= 2
+        last = Math.floor(last / 2)
+      }
+    } else {
+      hash = sha256(Uint8Array.of(1), hash, sibling)
+    }
+    node = Math.floor(node / 2)
+    last = Math.floor(last / 2)
+  }
+  return last === 0 ? hash : null
+}
+
+/**
+ * Checks a proof, as `client.proof` or `countersign decisions prove` give it.
+ * @param logKey the log's public key, from its operator once and for all: never take it from beside the proof
+ * @throws ProofInvalidError when it does not hold; ArgumentInvalidError for a key that is none
+ */
+export const checkDecisionProof = (proof: string, logKey: string): ProvenDecision => {
+  const key = parseKey(logKey)
+  const middle = proof.indexOf('\n\n')
+  const [version, extra = '', indexLine = '', ...hashes] = proof.slice(0, middle).split('\n')
+  const entry = decode(extra.replace(/^extra /, ''))
+  const [, index] = /^index (0|[1-9][0-9]{0,15})$/.exec(indexLine) ?? []
+  const path = hashes.map(decode)
+  if (
+    middle < 0 ||
+    version !== 'c2sp.org/tlog-proof@v1' ||
+    !extra.startsWith('extra ') ||
+    entry === null ||
+    entry.length <= SALT_BYTES ||
+    index === undefined ||
+    path.length > 63 ||
+    !path.every((hash) => hash?.length === HASH_BYTES)
+  ) {
+    throw new ProofInvalidError('this is no proof of a decision')
+  }
+  const checkpoint = proof.slice(middle + 2)
+  const { size, root } = openCheckpoint(checkpoint, key)
+  const line = entry.subarray(SALT_BYTES)
+  const leaf = sha256(Uint8Array.of(0), entry.subarray(0, SALT_BYTES), sha256(line))
+  if (Number(index) >= size || rootFrom(leaf, Number(index), size, path as Buffer[])?.equals(root) !== true) {
+    throw new ProofInvalidError('the line is not under the head that the log has signed')
+  }
+  const text = line.toString('utf8')
+  return {
+    decision: JSON.parse(text) as Readonly<Record<string, unknown>>,
+    line: text,
+    index: Number(index),
+    size,
+    checkpoint,
+  }
+}

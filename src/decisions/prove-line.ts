@@ -1,0 +1,65 @@
+// The proof that a line is in the log: whoever holds it and the log's public key needs nothing else. The line and its salt are
+// in it, so it is for whoever the line belongs to.
+import { parseCheckpoint } from '../transparency/checkpoint.ts'
+import { HASH_BYTES, hashLeaf } from '../transparency/hash.ts'
+import { entryOf, saltsOf } from '../transparency/leaf.ts'
+import { parseNote } from '../transparency/note.ts'
+import { encodeProof } from '../transparency/proof-text.ts'
+import { proveInclusion, type ReadTiles } from '../transparency/prove.ts'
+import { TILE_WIDTH } from '../transparency/tiles.ts'
+import { hashLine } from './record.ts'
+
+/** The tree as it is stored. */
+export interface ProvingTree {
+  readonly readTiles: ReadTiles
+  head(): Promise<{ readonly checkpoint: string } | null>
+  /** The leaves among which the line at a byte of a segment is, of each node that has such a segment. */
+  spansAt(
+    place: { readonly slot: string; readonly segment: string },
+    byte: number,
+  ): Promise<readonly { readonly firstLeaf: number; readonly leaves: number }[]>
+}
+
+export interface LineToProve {
+  readonly slot: string
+  readonly segment: string
+  /** Where the line begins. */
+  readonly offset: number
+  readonly line: string
+}
+
+const findLeaf = async (
+  readTiles: ReadTiles,
+  leafHash: Buffer,
+  { firstLeaf, leaves }: { readonly firstLeaf: number; readonly leaves: number },
+): Promise<number | null> => {
+  const first = Math.floor(firstLeaf / TILE_WIDTH)
+  const last = Math.floor((firstLeaf + leaves - 1) / TILE_WIDTH)
+  const tiles = await readTiles(
+    Array.from({ length: last - first + 1 }, (_, index) => ({ level: 0, number: first + index })),
+  )
+  const hashes = Buffer.concat(tiles)
+  for (let leaf = firstLeaf; leaf < firstLeaf + leaves; leaf++) {
+    const start = (leaf - first * TILE_WIDTH) * HASH_BYTES
+    if (leafHash.compare(hashes, start, start + HASH_BYTES) === 0) return leaf
+  }
+  return null
+}
+
+/** @returns null while no signed head covers the line */
+export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: LineToProve): Promise<string | null> => {
+  const lineHash = Buffer.from(hashLine(place.line), 'hex')
+  const salt = saltsOf(lineHash, saltKey)
+  const leafHash = hashLeaf(entryOf(salt, lineHash))
+  const head = await tree.head()
+  if (head === null || head.checkpoint === '') return null
+  const { checkpoint } = head
+  const { size } = parseCheckpoint(parseNote(checkpoint).text)
+  for (const span of await tree.spansAt(place, place.offset)) {
+    const index = await findLeaf(tree.readTiles, leafHash, span)
+    if (index === null || index >= size) continue
+    const path = await proveInclusion(tree.readTiles, index, size)
+    return encodeProof({ extra: Buffer.concat([salt, Buffer.from(place.line)]), index, path, checkpoint })
+  }
+  return null
+}

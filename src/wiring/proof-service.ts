@@ -1,0 +1,79 @@
+// Proofs of single decisions. The line is found by the decision index, in a process of its own that is started when a proof
+// is first asked for; the tree is read here, some tiles a proof.
+import type { IndexResults } from '../../workers/index/decision-index-protocol.ts'
+import { createAskedProcess } from '../admin/decisions/index-process.ts'
+import type { Services } from '../admin/services.ts'
+import type { Config } from '../config/config.ts'
+import { proveLine } from '../decisions/prove-line.ts'
+import { DependencyUnavailableError } from '../domain/errors.ts'
+import type { Timers } from '../pool/timers.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { LogKey } from '../setup/log-key.ts'
+import { openDecisionTreeReader } from '../store/decision-tree/open.ts'
+import type { StoreTarget } from '../store/store-address.ts'
+import { encodeVerifierKey } from '../transparency/note.ts'
+import { spawnIndexProcess } from './admin-processes.ts'
+import { sharedIndexOf } from './shared-index.ts'
+import type { ShipSettings } from './ship-service.ts'
+import { treeTargetOf } from './tree-service.ts'
+
+export interface ProofDependencies {
+  readonly config: Pick<Config, 'store' | 'decisionsIndex'> & ShipSettings
+  readonly folder: DataFolder
+  readonly target: StoreTarget
+  readonly logKey: LogKey
+  readonly after: Timers['after']
+}
+
+export interface Proofs {
+  readonly prove: Services['prove']
+  close(): Promise<void>
+}
+
+const once = <Result>(make: () => Promise<Result>): (() => Promise<Result>) => {
+  let made: Promise<Result> | null = null
+  return () => {
+    // What failed is tried again.
+    made ??= make().catch((error: unknown) => {
+      made = null
+      throw error
+    })
+    return made
+  }
+}
+
+export const createProofs = ({ config, folder, target, logKey, after }: ProofDependencies): Proofs => {
+  const closers: (() => Promise<void> | void)[] = []
+  const openFinder = once(async () => {
+    const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder))
+    const finder = createAskedProcess({
+      spawn: (listener) => spawn('find', listener),
+      after,
+      onEvent: () => undefined,
+    })
+    closers.push(finder.close)
+    return finder
+  })
+  const openTree = once(async () => {
+    const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
+    if (tree === null) throw new DependencyUnavailableError('the log has no tree yet; retry')
+    closers.push(tree.close)
+    return tree
+  })
+  return {
+    prove: async (organizationId, uuid) => {
+      const finder = await openFinder()
+      const found = (await finder.ask({ operation: 'find', organizationId, uuid })) as IndexResults['find']
+      if (found === null) return null
+      const { line, proof } = found
+      const { slot, segment, offset } = proof
+      const proven = await proveLine(await openTree(), logKey.saltKey, { slot, segment, offset, line })
+      if (proven === null)
+        throw new DependencyUnavailableError('no signed head of the log covers this decision yet; retry')
+      return { proof: proven, logKey: encodeVerifierKey(logKey.key) }
+    },
+    close: async () => {
+      for (const close of closers) await close()
+    },
+  }
+}

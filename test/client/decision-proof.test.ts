@@ -1,0 +1,88 @@
+// A proof of a decision, checked with the log's key alone: one that holds, and everything that must not.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { checkDecisionProof, ProofInvalidError } from '../../src/client/decision-proof.ts'
+import { ArgumentInvalidError } from '../../src/client/errors.ts'
+import { encodeRecord, hashLine } from '../../src/decisions/record.ts'
+import { createEd25519Signer } from '../../src/signing/ed25519.ts'
+import { signCheckpoint } from '../../src/transparency/checkpoint.ts'
+import { leafHashOf, saltsOf } from '../../src/transparency/leaf.ts'
+import { encodeVerifierKey, verifierKeyOf } from '../../src/transparency/note.ts'
+import { encodeProof } from '../../src/transparency/proof-text.ts'
+import { proveInclusion } from '../../src/transparency/prove.ts'
+import { attestation } from '../decisions/fixtures.ts'
+import { createGrownTree } from '../transparency/grown-tree.ts'
+
+const SIZE = 700
+const SALT_KEY = Buffer.alloc(32, 8)
+const { publicKey, sign } = createEd25519Signer(Buffer.alloc(32, 9))
+const key = verifierKeyOf('countersign/test', 'ed25519', publicKey)
+const LOG_KEY = encodeVerifierKey(key)
+
+const lines = Array.from({ length: SIZE }, (_, index) => encodeRecord(attestation(index), '0'.repeat(64)))
+const hashes = lines.map((line) => Buffer.from(hashLine(line), 'hex'))
+const tree = createGrownTree()
+tree.append(hashes.map((hash) => leafHashOf(hash, SALT_KEY)))
+const checkpoint = signCheckpoint({ size: SIZE, root: tree.root() }, { key, sign })
+
+const proofOf = async (index: number): Promise<string> =>
+  encodeProof({
+    extra: Buffer.concat([saltsOf(hashes[index] as Buffer, SALT_KEY), Buffer.from(lines[index] as string)]),
+    index,
+    path: await proveInclusion(tree.readTiles, index, SIZE),
+    checkpoint,
+  })
+
+test('every line of a log is proven to whoever has its key', async () => {
+  for (const index of [0, 1, 255, 256, 511, 512, SIZE - 1]) {
+    const proven = checkDecisionProof(await proofOf(index), `${LOG_KEY}\n`)
+    expect(proven).toMatchObject({ index, size: SIZE, line: lines[index], checkpoint })
+    expect(proven.decision).toMatchObject({ uuid: attestation(index).uuid, compliant: true })
+  }
+})
+
+test('whatever is changed in a proof, it does not hold', async () => {
+  const proof = await proofOf(300)
+  fc.assert(
+    fc.property(fc.nat(proof.length - 1), fc.constantFrom('A', '1', 'z', '\n', '='), (at, character) => {
+      fc.pre(proof[at] !== character)
+      const changed = proof.slice(0, at) + character + proof.slice(at + 1)
+      try {
+        checkDecisionProof(changed, LOG_KEY)
+        return false
+      } catch (error) {
+        return error instanceof ProofInvalidError
+      }
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('the line of another place, another size and a missing hash do not hold', async () => {
+  const proof = await proofOf(300)
+  const other = await proofOf(301)
+  const extraOf = (text: string): string => /^extra .*$/m.exec(text)?.[0] ?? ''
+  for (const changed of [
+    proof.replace(extraOf(proof), extraOf(other)),
+    proof.replace('index 300', 'index 301'),
+    proof.replace('\n700\n', '\n701\n'),
+    proof.replace(/(index 300\n)[^\n]+\n/, '$1'),
+    proof.replace(/\n\u2014.*\n$/, '\n'),
+    proof.replace(/^.*\n/, ''),
+    '',
+  ]) {
+    expect(() => checkDecisionProof(changed, LOG_KEY)).toThrow(ProofInvalidError)
+  }
+})
+
+test('a head of another log, or by another key, is not this log’s', async () => {
+  const proof = await proofOf(3)
+  const stranger = createEd25519Signer(Buffer.alloc(32, 10))
+  const strangerKey = verifierKeyOf('countersign/test', 'ed25519', stranger.publicKey)
+  expect(() => checkDecisionProof(proof, encodeVerifierKey(strangerKey))).toThrow('not signed by this log')
+  const renamed = verifierKeyOf('countersign/other', 'ed25519', publicKey)
+  expect(() => checkDecisionProof(proof, encodeVerifierKey(renamed))).toThrow('not signed by this log')
+  for (const text of ['', 'a+b+c', LOG_KEY.slice(0, -2), LOG_KEY.replace('test', 'tost')]) {
+    expect(() => checkDecisionProof(proof, text)).toThrow(ArgumentInvalidError)
+  }
+})

@@ -1,0 +1,87 @@
+// From an attestation to a proof that holds offline: by the API with the organization's own key, by the command, and for
+// nobody else.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCountersignClient } from '../../src/client/client.ts'
+import { checkDecisionProof } from '../../src/client/decision-proof.ts'
+import { RequestRefusedError } from '../../src/client/errors.ts'
+import { until } from '../support/until.ts'
+import { runCountersign } from './run-to-end.ts'
+import { type RunningService, startService } from './start-service.ts'
+
+let service: RunningService
+let folder: string
+beforeAll(async () => {
+  service = await startService({ environment: { COUNTERSIGN_WORKERS: '2' } })
+  folder = mkdtempSync(join(tmpdir(), 'countersign-proof-'))
+})
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: service.dataDirectory }, ...words)
+
+test('a decision is proven to its organization, offline, and to no other', async () => {
+  const client = createCountersignClient({
+    attestationUrl: service.url,
+    attestationApiKey: service.quickstart['ATTESTATION_API_KEY'] as string,
+  })
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      client.attest({
+        from: '0x1111111111111111111111111111111111111111',
+        chain: 'base',
+        verificationHash: service.quickstart['VERIFICATION_HASH'] as string,
+      }),
+    ),
+  )
+  const [answer] = answers
+  if (answer?.isCompliant !== true) throw new Error('the demo policy denies')
+  const { uuid, signature } = answer.attestation
+  let proof = ''
+  await until(async () => {
+    try {
+      proof = await client.proof(uuid)
+      return true
+    } catch (error) {
+      if (error instanceof RequestRefusedError && (error.status === 404 || error.status === 503)) return false
+      throw error
+    }
+  })
+  const { stdout: logKey, code } = await command('proof', 'key')
+  expect(code).toBe(0)
+  const proven = checkDecisionProof(proof, logKey)
+  expect(proven.decision).toMatchObject({ uuid, signatures: [signature] })
+  expect(proven.size).toBeGreaterThanOrEqual(21)
+
+  const file = join(folder, 'own.tlog-proof')
+  writeFileSync(file, proof)
+  const checked = await command('proof', 'check', file, '--key', logKey.trim())
+  expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining(`"${uuid}" is line ${proven.index}`)])
+  writeFileSync(file, proof.replace(/index \d+/, 'index 0'))
+  const wrong = await command('proof', 'check', file, '--key', logKey.trim())
+  expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('PROBLEM: ')])
+
+  const printed = await command('decisions', 'prove', uuid)
+  expect(printed.code).toBe(0)
+  expect(checkDecisionProof(printed.stdout, logKey).line).toBe(proven.line)
+  const head = join(service.dataDirectory, 'decision-tree.checkpoint')
+  const verified = await command('decisions', 'verify', '--checkpoint', head)
+  expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/lines compared.*: ok\n$/)])
+
+  const read = (path: string, key: string | null): Promise<Response> =>
+    fetch(`${service.url}/v2/attestations/${path}/proof`, key === null ? {} : { headers: { 'x-api-key': key } })
+  expect((await read(uuid, null)).status).toBe(401)
+  expect((await read(uuid, service.quickstart['IDENTITY_API_KEY'] as string)).status).toBe(403)
+  const own = service.quickstart['ATTESTATION_API_KEY'] as string
+  expect((await read(crypto.randomUUID(), own)).status).toBe(404)
+  expect((await read('nonsense', own)).status).toBe(404)
+  expect((await command('org', 'create', 'stranger', '--name', 'Stranger')).code).toBe(0)
+  const issued = await command(...'keys issue --kind attestation --name x --org stranger'.split(' '))
+  const [key = ''] = /csa_live_\w+/.exec(issued.stdout) ?? []
+  const refused = await read(uuid, key)
+  expect([refused.status, await refused.text()]).toEqual([404, expect.not.stringContaining('line')])
+}, 120_000)
