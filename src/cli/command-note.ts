@@ -5,7 +5,12 @@ import { isUnprintable } from '../domain/list.ts'
 import type { Store } from '../store/store.ts'
 
 /** Of the whole deployment; by verb and the word that follows it. */
-const NOTED: ReadonlySet<string> = new Set(['attester rotate-passphrase', 'evidence rotate-key', 'account-key rotate'])
+const NOTED: ReadonlySet<string> = new Set([
+  'attester rotate-passphrase',
+  'evidence rotate-key',
+  'account-key rotate',
+  'decisions begin-tree',
+])
 
 const SUBJECT_LENGTH_MAX = 200
 const WORDS_MAX = 4

@@ -126,15 +126,44 @@ const note = async (
   })
 }
 
-const rotateKey = async (config: Config, folder: DataFolder, clock: Clock) => {
-  const store = await openExistingStore(config, folder, clock)
+/** An organization is one transaction, however much it has. */
+const ROTATION_LIMIT_MS = 3_600_000
+
+/** Runs `work` where nothing else uses the data folder or the store. */
+const runAlone = async <Result>(
+  config: Config,
+  folder: DataFolder,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> => {
+  // A service keeps keys in memory, and would go on with the old ones.
+  const lock = lockFolder(folder.lock, folder.root)
   try {
-    const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
-    return await rotateEvidenceKey({ config, folder, store, wait: Bun.sleep })
+    const store = await openExistingStore(config, folder, systemClock, { transactionLimitMs: ROTATION_LIMIT_MS })
+    try {
+      // The lock is of this node's folder; other nodes keep the keys in memory as well.
+      const users = await findUsers(store.database, { wait: Bun.sleep })
+      if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
+      return await work(store)
+    } finally {
+      await store.close()
+    }
   } finally {
     await store.close()
   }
 }
+
+const rotateKeyAlone = (config: Config, folder: DataFolder, newKeyFile: string | null) =>
+  runAlone(config, folder, async (store) => {
+    const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
+    return rotateEvidenceKey({ config, folder, store, newKeyFile })
+  })
+
+const beginTreeAlone = (config: Config, folder: DataFolder) =>
+  runAlone(config, folder, async (store) => {
+    const { beginTree } = await import('../wiring/begin-tree.ts')
+    const passphrase = locatePassphrase(config, folder, false)
+    return beginTree({ folder, store, target: await locateStore(config, folder), passphrase, now: new Date() })
+  })
 
 const runVerb = async (
   verb: string,
@@ -260,6 +289,7 @@ const runVerb = async (
         ...output,
         shipEveryMs: config.decisionsShipIntervalSeconds * 1_000,
         openTarget: (named) => shipTargetOf(config, named),
+        beginTree: () => beginTreeAlone(config, folder),
         openTree: async () =>
           (await import('./decisions-tree.ts')).openTreeAccess({
             folder,

@@ -62,7 +62,9 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
       { where: folder.decisionTreeHead, checkpoint: inFile },
       { where: 'the head in the store', checkpoint: stored },
       { where: 'the shipped head', checkpoint: shipped },
-    ].flatMap(({ where, checkpoint }): KeptHead[] => (checkpoint === null ? [] : [{ where, checkpoint }]))
+    ].flatMap(({ where, checkpoint }): KeptHead[] =>
+      checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
+    )
     // After the heads: the tree goes on meanwhile, and must be seen to hold them.
     const tree = await openDecisionTreeReader(treeTargetOf(await options.locateStore(), folder))
     const close = async (): Promise<void> => {

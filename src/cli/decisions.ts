@@ -8,6 +8,8 @@ import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import { parseShipPlace } from '../decisions/ship-target.ts'
 import { readTail, type TailEntry } from '../decisions/tail.ts'
 import { type VerifyProgress, verifyDecisions } from '../decisions/verify.ts'
+import { encodeVerifierKey } from '../transparency/note.ts'
+import type { BegunTree } from '../wiring/begin-tree.ts'
 import { isoTime, printReport, shown } from './decisions-report.ts'
 import { runShip, runVerifyShipped } from './decisions-ship.ts'
 import { createTreeCheck, printTree, runProve, type TreeAccess, type TreeCheck } from './decisions-tree.ts'
@@ -21,6 +23,8 @@ Commands:
   tail      Print the newest records of all workers, oldest first.
   verify    Check every hash, every line, the ties between files, and that no uuid occurs twice.
   prove     Print the proof that a decision of this node is in the log: its line, and the way to a signed head.
+  begin-tree  Begin the tree over the log anew, under another name and key, with the service stopped: after a restore of an
+            older backup. Whoever checks proofs has to know the new key; proofs of the old tree keep holding.
   ship      Copy the log to where decisions-ship says, as the service does by itself where that is set.
 
 Options of tail:
@@ -78,6 +82,8 @@ export interface DecisionsIo {
   readonly openTarget?: (place: ShipPlace | null) => ShipTarget
   /** For `verify`; left out: the chains alone are checked. @throws CommandFailedError */
   readonly openTree?: (() => Promise<TreeAccess>) | undefined
+  /** For `begin-tree`. */
+  readonly beginTree?: () => Promise<BegunTree>
   /** Between two passes of `ship`. */
   readonly shipEveryMs?: number
   /** Between two looks of `tail --follow`; a quarter of a second unless given. */
@@ -168,8 +174,9 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
     return 0
   }
   const [command, ...rest] = positionals
-  if (!(command === 'tail' || command === 'verify' || command === 'prove' || command === 'ship')) {
-    return misused('expected one of: tail, verify, prove, ship')
+  const isCommand = (known: string): boolean => known === command
+  if (command === undefined || !['tail', 'verify', 'prove', 'begin-tree', 'ship'].some(isCommand)) {
+    return misused('expected one of: tail, verify, prove, begin-tree, ship')
   }
   if (rest.length !== (command === 'prove' ? 1 : 0)) {
     return misused(command === 'prove' ? 'expected the UUID of one decision' : `${command} takes options only`)
@@ -196,6 +203,13 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
   const { stdout, stderr, signal = new AbortController().signal } = io
   try {
     if (command === 'tail') return await runTail(directory, Number(lines), follow, json, io)
+    if (command === 'begin-tree') {
+      if (io.beginTree === undefined) throw new CommandFailedError('there is no store here')
+      const { before, key, putAside } = await io.beginTree()
+      stdout(`${before} has ended${putAside === null ? '' : `, and is in ${putAside}`}. The log key is now:\n`)
+      stdout(`${encodeVerifierKey(key)}\n`)
+      return 0
+    }
     if (command === 'prove') {
       if (io.openTree === undefined) throw new CommandFailedError('there is no store here')
       return await runProve({ uuid: rest.join().toLowerCase(), directory, openTree: io.openTree, json, stdout, stderr })

@@ -39,21 +39,44 @@ export const readLogKey = async (
 /** The log is named after the deployment: one name, one tree, one key. */
 const logNameOf = (deploymentId: string): string => `countersign/${deploymentId}`
 
-/** Of several nodes that start at once the first makes the key, and all use it. */
-export const prepareLogKey = async (input: {
+interface LogKeyInput {
   readonly store: Pick<Store, 'deployment' | 'deploymentId'>
   readonly folder: Pick<DataFolder, 'keystores'>
   readonly passphrase: string
   readonly workFactor: 'standard' | 'light'
-}): Promise<LogKey> => {
-  const { store, folder, passphrase, workFactor } = input
-  const known = await readLogKey(store.deployment, folder)
-  if (known !== null) return known
+}
+
+/** Makes a keystore. @returns the deployment's value that names it */
+const makeValue = async (input: LogKeyInput, name: string): Promise<{ value: string; path: string }> => {
+  const { folder, passphrase, workFactor } = input
   const made = await createAttesterKeystore({ kind: 'ed25519', directory: folder.keystores, passphrase, workFactor })
-  const key = verifierKeyOf(logNameOf(store.deploymentId), 'ed25519', bs58.decode(made.address))
-  const value = JSON.stringify({ key: encodeVerifierKey(key), keystore: basename(made.path) })
-  if (!(await store.deployment.setOnce(LOG_KEY, value))) rmSync(made.path)
+  const key = verifierKeyOf(name, 'ed25519', bs58.decode(made.address))
+  return { value: JSON.stringify({ key: encodeVerifierKey(key), keystore: basename(made.path) }), path: made.path }
+}
+
+const requireLogKey = async ({ store, folder }: LogKeyInput): Promise<LogKey> => {
   const kept = await readLogKey(store.deployment, folder)
   if (kept === null) throw new Error('the log key vanished from the store')
   return kept
+}
+
+/** Of several nodes that start at once the first makes the key, and all use it. */
+export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
+  const { deployment, deploymentId } = input.store
+  if ((await readLogKey(deployment, input.folder)) === null) {
+    const { value, path } = await makeValue(input, logNameOf(deploymentId))
+    if (!(await deployment.setOnce(LOG_KEY, value))) rmSync(path)
+  }
+  return requireLogKey(input)
+}
+
+/** Another key under another name, for a tree that begins anew: `…/2` after the first. Nothing else may run meanwhile. */
+export const renewLogKey = async (
+  input: Omit<LogKeyInput, 'store'> & { readonly store: Pick<Store, 'deployment' | 'deploymentId'> },
+): Promise<{ readonly before: string; readonly key: VerifierKey }> => {
+  const before = (await prepareLogKey(input)).key.name
+  const [, number = '1'] = /\/([0-9]+)$/.exec(before) ?? []
+  const { value } = await makeValue(input, `${logNameOf(input.store.deploymentId)}/${Number(number) + 1}`)
+  await input.store.deployment.replace(LOG_KEY, value)
+  return { before, key: (await requireLogKey(input)).key }
 }

@@ -37,7 +37,7 @@ export interface Tree {
   stop(): Promise<void>
 }
 
-/** Name of the deployment's value that keeps the newest signed head. */
+/** Name of the deployment's value that keeps the newest signed head; empty where a tree begins anew. */
 export const STORED_HEAD = 'decision_tree_checkpoint'
 
 const FINISH_MS = 10_000
@@ -140,7 +140,7 @@ export const startTree = async (dependencies: TreeDependencies): Promise<Tree> =
         keystorePath: logKey.keystorePath,
         passphrases: await readPassphrases(passphrase),
         headFile: folder.decisionTreeHead,
-        knownHeads: stored === null ? [] : [stored],
+        knownHeads: stored === null || stored === '' ? [] : [stored],
         ship,
         flush: !config.decisionsSync,
       }

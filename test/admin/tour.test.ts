@@ -391,6 +391,10 @@ describe('a tour of the admin API', () => {
       decision: { uuid: record.uuid, verdict: 'compliant' },
       proof: { previous_matches: true, next_matches: null },
     })
+    expect(await call<object>(200, 'GET', `${base}/${record.uuid}/proof`)).toEqual({
+      proof: `proof of ${record.uuid}`,
+      log_key: 'log key',
+    })
     expect(await call<string>(200, 'GET', `${base}/export?format=csv`)).toContain(record.uuid)
     await call(200, 'GET', '/decision-index')
     await call(202, 'POST', '/decision-index/rebuild', { body: {} })

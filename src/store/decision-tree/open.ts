@@ -6,7 +6,7 @@ import { openPostgresDatabase } from '../postgres.ts'
 import { openSqliteDatabase } from '../sqlite.ts'
 import type { StoreTarget } from '../store-address.ts'
 import { createDecisionTreeReader, type DecisionTreeReader } from './reader.ts'
-import { hasDecisionTree, prepareDecisionTree } from './tables.ts'
+import { dropDecisionTree, hasDecisionTree, prepareDecisionTree } from './tables.ts'
 import { createDecisionTreeWriter, type DecisionTreeWriter } from './writer.ts'
 
 const LIMIT_MS = 15_000
@@ -53,4 +53,14 @@ export const openDecisionTreeReader = async (
   if (await hasDecisionTree(database)) return { ...createDecisionTreeReader(database), close: () => database.close() }
   await database.close()
   return null
+}
+
+/** Drops the tree's tables: for a tree that begins anew, with no service running. @throws as above */
+export const clearDecisionTree = async (target: StoreTarget): Promise<void> => {
+  const database = await open(target)
+  try {
+    await dropDecisionTree(database)
+  } finally {
+    await database.close()
+  }
 }

@@ -63,3 +63,10 @@ export const prepareDecisionTree = (database: Database): Promise<void> => {
     if (row?.value !== VERSION) throw new StoreUnusableError('the tree of the decision log is of another version')
   })
 }
+
+const TABLES = ['head', 'tiles', 'segments', 'spans', 'pending', 'meta'].map((name) => DECISION_TREE_PREFIX + name)
+
+export const dropDecisionTree = (database: Database): Promise<void> =>
+  database.transaction(async (transaction) => {
+    for (const table of TABLES) await transaction.execute(`DROP TABLE IF EXISTS ${table}`)
+  })

@@ -164,7 +164,10 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     live,
     processes,
     changesTold: async () => undefined,
-    prove: async () => null,
+    prove: async (organizationId, uuid) =>
+      (await search.ask({ operation: 'find', organizationId, uuid })) === null
+        ? null
+        : { proof: `proof of ${uuid}`, logKey: 'log key' },
     version: '0.0.0',
     signer: 'noble',
     apiUrl: 'http://localhost:8080',
