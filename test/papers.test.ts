@@ -18,7 +18,9 @@ const pages = [
   ...scan('*.md'),
   ...scan('docs/**/*.md'),
   ...scan('deploy/**/*.md'),
+  ...scan('clients/*/*.md'),
   'src/client/README.md',
+  'docs/llms.txt',
   'contracts/README.md',
 ]
 

@@ -36,10 +36,23 @@ export interface CommandDoor {
 
 /** What only a running service has. */
 export const RUNNING_SERVICES = [
-  ...(['origins', 'passwords', 'passkeys', 'sessions', 'signIn', 'box'] as const),
-  ...(['processes', 'decisions', 'prove', 'tasks', 'live', 'liveStreams', 'documents'] as const),
-  ...(['apiUrl', 'version', 'signer'] as const),
-]
+  'origins',
+  'passwords',
+  'passkeys',
+  'sessions',
+  'signIn',
+  'box',
+  'processes',
+  'decisions',
+  'prove',
+  'tasks',
+  'live',
+  'liveStreams',
+  'documents',
+  'apiUrl',
+  'version',
+  'signer',
+] as const
 export type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
 /** The operation has to do with the processes, or with people's sessions of the dashboard. */

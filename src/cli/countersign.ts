@@ -1,6 +1,4 @@
 #!/usr/bin/env bun
-// `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
-// 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong, 3 a second person has to approve it.
 import { SecondPersonNeededError } from '../admin/errors.ts'
 import { type Config, loadConfig } from '../config/config.ts'
 import { describeSettings, SettingInvalidError } from '../config/settings.ts'
@@ -15,6 +13,10 @@ import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
 import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
 import { explainFileProblem } from '../store/file-problem.ts'
+// `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
+// 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong, 3 a second person has to approve it.
+import { lockFolder } from '../store/folder-lock.ts'
+import { findUsers } from '../store/in-use.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import type { EvidenceParts } from '../wiring/evidence-service.ts'
@@ -126,8 +128,15 @@ const note = async (
   })
 }
 
-/** An organization is one transaction, however much it has. */
-const ROTATION_LIMIT_MS = 3_600_000
+const rotateKey = async (config: Config, folder: DataFolder, clock: Clock) => {
+  const store = await openExistingStore(config, folder, clock)
+  try {
+    const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
+    return await rotateEvidenceKey({ config, folder, store, wait: Bun.sleep })
+  } finally {
+    await store.close()
+  }
+}
 
 /** Runs `work` where nothing else uses the data folder or the store. */
 const runAlone = async <Result>(
@@ -135,12 +144,11 @@ const runAlone = async <Result>(
   folder: DataFolder,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> => {
-  // A service keeps keys in memory, and would go on with the old ones.
   const lock = lockFolder(folder.lock, folder.root)
   try {
-    const store = await openExistingStore(config, folder, systemClock, { transactionLimitMs: ROTATION_LIMIT_MS })
+    const store = await openExistingStore(config, folder, systemClock)
     try {
-      // The lock is of this node's folder; other nodes keep the keys in memory as well.
+      // The lock is of this node's folder: other nodes have their own.
       const users = await findUsers(store.database, { wait: Bun.sleep })
       if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
       return await work(store)
@@ -148,15 +156,9 @@ const runAlone = async <Result>(
       await store.close()
     }
   } finally {
-    await store.close()
+    lock.release()
   }
 }
-
-const rotateKeyAlone = (config: Config, folder: DataFolder, newKeyFile: string | null) =>
-  runAlone(config, folder, async (store) => {
-    const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
-    return rotateEvidenceKey({ config, folder, store, newKeyFile })
-  })
 
 const beginTreeAlone = (config: Config, folder: DataFolder) =>
   runAlone(config, folder, async (store) => {

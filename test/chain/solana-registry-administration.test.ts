@@ -1,5 +1,5 @@
 // Who may change what the registry program knows: its authority and its attesters. And that the service
-// reads what the program wrote (threats row 40).
+// reads what the program wrote (threats row 42).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'

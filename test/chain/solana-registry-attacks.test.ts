@@ -1,5 +1,5 @@
 // What an attacker can give the registry program's validation: other accounts in its places, data that is cut or goes on.
-// None of it is accepted (threats row 39). Other signature checks: solana-registry-checks.test.ts.
+// None of it is accepted (threats row 41). Other signature checks: solana-registry-checks.test.ts.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {

@@ -1,5 +1,5 @@
 // What an attacker can put in the place of the signature check: another order, other places, another program. The registry
-// program accepts none of it (threats row 39).
+// program accepts none of it (threats row 41).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Ed25519Program, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { Attestation } from '../../src/client/attestation-types.ts'

@@ -1,5 +1,5 @@
 // Who may change the policies that the registry program knows: upgrade authorities of programs as they are at that moment,
-// owners who were declared, and accounts that sign (threats row 40).
+// owners who were declared, and accounts that sign (threats row 42).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'

@@ -1,5 +1,5 @@
 // The example vault in a Solana machine: lamports leave it only after the registry said yes, for the wallet that was
-// attested, and where amount and recipient are bound for those alone (threats row 41).
+// attested, and where amount and recipient are bound for those alone (threats row 43).
 import { beforeEach, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { solanaMessage } from '../../src/client/solana-attestation.ts'
