@@ -1,5 +1,5 @@
-// The base fee of a chain's latest block (EIP-1559), for policies: one question at a time for each chain, and the answer is
-// kept for a block. What can't be had is null.
+// Reads the base fee of a chain's latest block (EIP-1559) for policies. At most one request per chain is under way at a
+// time, and its answer is cached for one block time. When the fee can't be read, the answer is null.
 import type { Clock } from '../domain/time.ts'
 import type { BaseFeeFacts } from '../policy/types/facts.ts'
 import type { ReadableChain } from './chain-reads.ts'
@@ -11,22 +11,22 @@ import { createRpcChoice } from './rpc-choice.ts'
 
 export interface BaseFees {
   readonly ask: Ask<BaseFeeFacts>
-  /** By chain. */
+  /** Counts by chain name. */
   counts(): ReadonlyMap<string, RemoteCounts>
 }
 
 export interface BaseFeesDependencies {
-  /** EVM chains alone: others have no base fee. */
+  /** EVM chains only: other chains have no base fee. */
   readonly chains: readonly ReadableChain[]
   readonly timeoutMs: number
   readonly clock: Clock
-  /** With the URL that failed; null when all of a chain's did. */
+  /** @param url the URL that failed; null when every URL of the chain failed */
   readonly onError: (error: unknown, chainName: string, url: string | null) => void
   /** Replaced in tests. */
   readonly connect?: (url: string) => JsonRpc
 }
 
-/** A block of before EIP-1559 has none. */
+/** @returns null for a block from before EIP-1559, which has no base fee */
 const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
   const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
   if (typeof block !== 'object' || block === null) throw new RpcFailedError('the RPC answered what no node answers')

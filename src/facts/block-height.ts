@@ -1,11 +1,12 @@
-// The latest block of a chain, for v1's `expiry_block` (spec, "Task request and response"). One read at a time, kept for
-// at most one block time; a chain that does not answer is a failure, never a guess.
+// Reads the latest block of a chain, for v1's `expiry_block` (spec, "Task request and response"). At most one read is
+// under way at a time, and its answer is cached for at most one block time. A chain that does not answer is a failure,
+// never a guess.
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import { createJsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {
-  /** The latest block as far as it is at hand; null: ask the chain. */
+  /** @returns the latest block if it is cached; null when the chain has to be asked */
   known(): number | null
   /** @throws DependencyUnavailableError when no RPC URL of the chain answers within its timeout. */
   latest(): Promise<number>
@@ -13,7 +14,7 @@ export interface BlockHeightSource {
 
 export interface BlockHeightOptions {
   readonly chainName: string
-  /** In order of preference: the next one is asked when one fails. */
+  /** In order of preference: when one URL fails, the next is asked. */
   readonly rpcUrls: readonly string[]
   readonly blockTimeMs: number
   readonly timeoutMs: number

@@ -1,17 +1,20 @@
-// Leaves a source alone that keeps failing: after some failures in a row nothing is asked for a while, then one try
-// decides. So a dead source costs its callers nothing, and is not hammered while it recovers.
+// Circuit breaker: after several failures in a row, a source is not asked for a while; then a single try decides
+// whether it is asked again. So a dead source costs its callers nothing, and is not hammered while it recovers.
 import type { Clock } from '../domain/time.ts'
 
 export interface BreakerOptions {
   readonly clock: Clock
-  /** Failures in a row that open it: 5 unless given. */
+  /** Failures in a row that open the breaker. Default: 5. */
   readonly failures?: number
-  /** How long it stays open before the next try: 10 s unless given. */
+  /** How long the breaker stays open before the next try. Default: 10 s. */
   readonly openMs?: number
 }
 
 export interface Breaker {
-  /** Whether to ask now. True for one caller once it may be tried again; that caller must report how it went. */
+  /**
+   * Whether the caller may ask the source now. When an open breaker may be tried again, this is true for one caller
+   * only, and that caller must report success or failure.
+   */
   permits(): boolean
   succeeded(): void
   failed(): void
@@ -27,7 +30,7 @@ export const createBreaker = ({ clock, failures = 5, openMs = 10_000 }: BreakerO
       if (!isOpen()) return true
       const nowMs = clock.monotonicMs()
       if (nowMs < nextTryMs) return false
-      // The next try is this one's outcome away, or as far as if it had failed.
+      // The next try waits for this one's outcome, or for openMs if no outcome is reported.
       nextTryMs = nowMs + openMs
       return true
     },

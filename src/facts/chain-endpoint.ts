@@ -1,10 +1,10 @@
-// One RPC URL of one chain: that it serves the chain it is said to serve is checked once, before anything it says is
-// believed. Calls of one turn travel as one JSON-RPC batch. Source: EIP-1474.
+// One RPC URL of one chain. Checks once that the URL serves the configured chain, before any of its answers is used.
+// Calls made in one turn of the event loop travel as one JSON-RPC batch. Source: EIP-1474.
 import { createClient, type Hex, numberToHex } from 'viem'
 import type { ReadCall } from './read-call.ts'
 import { createRpcTransport } from './rpc-transport.ts'
 
-/** The URL answers for another chain, or not as a node does. `detail` is for the operator. */
+/** The URL serves another chain, or does not answer as a node does. `detail` is for the operator. */
 export class EndpointUnusableError extends Error {
   override readonly name = 'EndpointUnusableError'
   readonly detail: string
@@ -17,7 +17,7 @@ export class EndpointUnusableError extends Error {
 export interface ChainEndpoint {
   /** @throws whatever viem throws; EndpointUnusableError. */
   latestBlock(): Promise<bigint>
-  /** In the order of the calls; null where the contract refuses the call. @throws as latestBlock */
+  /** @returns answers in the order of the calls; null where the contract reverts. @throws as latestBlock */
   readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly (Hex | null)[]>
 }
 
@@ -29,9 +29,12 @@ export interface ChainEndpointOptions {
 
 const BATCH_MAX = 100
 
-/** Nodes differ in the code; all say so in words. Source: EIP-1474, geth `internal/ethapi/errors.go`. */
+/**
+ * Nodes use different error codes for a revert, but all name it in the message. Source: EIP-1474, geth
+ * `internal/ethapi/errors.go`.
+ */
 const isRevert = (error: unknown): boolean => {
-  // `details` is what the node said; viem's own message quotes the URL and the request.
+  // `details` is the node's own message; viem's message quotes the URL and the request.
   const { code, details } = (error ?? {}) as { code?: unknown; details?: unknown }
   return code === 3 || (typeof details === 'string' && /revert/i.test(details))
 }

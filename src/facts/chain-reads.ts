@@ -1,5 +1,6 @@
-// State on chain, read for policies: what was read in a block stays good until the next one, what is asked in one turn is
-// asked together, and when one RPC URL fails the next is asked. What can't be had is null.
+// Reads on-chain state for policies. A value read at a block is reused until the next block, reads requested in one
+// turn of the event loop are sent together, and when one RPC URL fails the next is asked. A value that can't be read is
+// null.
 import type { Clock } from '../domain/time.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 import type { ReadDefinition, ReadValue } from '../policy/types/reads.ts'
@@ -13,33 +14,33 @@ export interface ReadableChain {
   readonly chainId: number
   /** In order of preference. */
   readonly rpcUrls: readonly string[]
-  /** How long the latest block is taken for the latest. */
+  /** How long the latest block is assumed to be still the latest. */
   readonly blockTimeMs: number
 }
 
 export interface ChainReads {
-  /** At once when it is at hand or can't be had. Never rejects. */
+  /** Answers synchronously when the value is cached or can't be read. Never rejects. */
   read(definition: ReadDefinition, subject: FactSubject): ReadValue | null | Promise<ReadValue | null>
-  /** By chain. */
+  /** Counts by chain name. */
   counts(): ReadonlyMap<string, RemoteCounts>
 }
 
 export interface ChainReadsDependencies {
   readonly chains: readonly ReadableChain[]
-  /** A chain by the name or alias that a policy uses: its own name. */
+  /** Maps a chain's name or alias, as policies write it, to the chain's own name. */
   readonly chainName: (name: string) => string | undefined
   readonly timeoutMs: number
   readonly clock: Clock
-  /** With the URL that failed; null when it was not about one. */
+  /** @param url the URL that failed; null when the error is not about a URL */
   readonly onError: (error: unknown, chainName: string, url: string | null) => void
   /** Replaced in tests. */
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }
 
-/** Values kept of one block, and calls that wait for an answer. */
+/** Maximum number of values kept for one block, and of calls waiting for an answer. */
 const KEPT_MAX = 50_000
 const WAITING_MAX = 2_000
-/** Calls asked of an endpoint at once; it makes batches of them. */
+/** Maximum number of calls handed to an endpoint at once; the endpoint splits them into batches. */
 const CALLS_MAX = 500
 
 interface Asked {
@@ -54,7 +55,7 @@ interface Endpoint {
   readonly breaker: Breaker
 }
 
-/** What is known of a block, and through which endpoint. */
+/** The values read at one block, and the endpoint that they were read from. */
 interface Known {
   readonly endpoint: Endpoint
   readonly block: bigint
@@ -71,9 +72,9 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
     breaker: createBreaker({ clock }),
   }))
   const totals = { kept: 0, answered: 0, failed: 0, refused: 0 }
-  /** Asked and not answered, by key. */
+  /** Calls that have no answer yet, by key. */
   const asked = new Map<string, Asked>()
-  /** Of those, the ones that nobody has taken yet. */
+  /** The calls among them that are not sent yet. */
   let waiting: Asked[] = []
   let known: Known | null = null
 
@@ -85,7 +86,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
     if (current?.endpoint === endpoint) return current
     const readAtMs = clock.monotonicMs()
     const block = await endpoint.connection.latestBlock()
-    // The same block again: what was read in it is still so.
+    // If the latest block has not changed, the values read at it are still valid.
     const values = known?.endpoint === endpoint && known.block === block ? known.values : new Map()
     known = { endpoint, block, readAtMs, values }
     return known
@@ -99,7 +100,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
   const readFrom = async (endpoint: Endpoint, batch: readonly Asked[]): Promise<void> => {
     const at = await blockOf(endpoint)
     if (at.values.size + batch.length > KEPT_MAX) at.values.clear()
-    // The block may be one that was read in before.
+    // Some of these values may have been read at this block before.
     const unknown = batch.filter(({ call }) => !at.values.has(call.key))
     const calls = unknown.map(({ call }) => call)
     const answers = calls.length === 0 ? [] : await endpoint.connection.readAt(at.block, calls)
@@ -149,7 +150,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
       const item: Asked = { call, ...Promise.withResolvers<ReadValue | null>() }
       asked.set(call.key, item)
       waiting.push(item)
-      // The other reads of this request are asked for in this turn, too.
+      // Wait until the end of this turn, so that the other reads of this request join the batch.
       if (waiting.length === 1) queueMicrotask(flush)
       return item.promise
     },

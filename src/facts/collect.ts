@@ -1,5 +1,6 @@
-// Everything a policy asks for beyond the request, from all sources at once, and only what it asks for. What is at hand
-// is answered without waiting; what is not known by the request's deadline, or can't be had, is null.
+// Collects all facts that a policy needs beyond the request, from all sources at once, and no others. Answers
+// synchronously when everything is at hand. A fact that is not known by the request's deadline, or can't be had, is
+// null.
 import type { Clock } from '../domain/time.ts'
 import { sourceOf } from '../policy/sources/all.ts'
 import type { ExternalFacts, ScreenerFacts } from '../policy/types/facts.ts'
@@ -9,10 +10,13 @@ import type { AnswerOf, SourceKind } from '../policy/types/sources.ts'
 import type { ChainReads } from './chain-reads.ts'
 import type { Screener } from './screener.ts'
 
-/** What is asked for one source's answer. Null: it can't be had. May throw or reject, which is told and then null. */
+/**
+ * Asks one source. Null means that it has no answer. If it throws or rejects, the error is reported and the answer is
+ * null.
+ */
 export type Ask<Answer> = (subject: FactSubject) => Answer | null | Promise<Answer | null>
 
-/** By kind of need: the part of the facts that the answer goes to, and what is asked; null: nothing is configured. */
+/** By kind of need: the function that asks the source; null when the source is not configured. */
 export type Sources = {
   readonly [Kind in SourceKind]: Ask<AnswerOf<Kind>> | null
 }
@@ -24,18 +28,18 @@ export interface FactCollectorDependencies {
   readonly reads: Pick<ChainReads, 'read'>
   readonly clock: Clock
   readonly onError: (error: unknown) => void
-  /** Runs a function after so many milliseconds, and answers how to take it back; replaced in tests. */
+  /** Runs a function after that many milliseconds and returns a function that cancels it; replaced in tests. */
   readonly after?: (milliseconds: number, run: () => void) => () => void
 }
 
-/** What becomes of the facts under collection. */
+/** The facts collected so far. */
 interface Collected {
   readonly answers: Record<string, unknown>
   screeners?: Record<string, ScreenerFacts | null>
   reads?: Record<string, ReadValue | null>
 }
 
-/** The same request, asked about the represented user; about the wallet when it represents nobody. */
+/** The subject to ask about the represented user; the wallet's own when it represents nobody. */
 export const representedOf = (subject: FactSubject): FactSubject =>
   subject.onBehalf === '' ? subject : { ...subject, from: subject.onBehalf }
 
@@ -44,7 +48,7 @@ const setTimer = (milliseconds: number, run: () => void): (() => void) => {
   return () => clearTimeout(timer)
 }
 
-/** Puts a value in its place, now or when it comes; it is null until then. */
+/** Stores a value where it belongs, now or when it arrives; until then the place holds null. */
 const place = <Value>(
   value: Value | null | Promise<Value | null>,
   pending: Promise<void>[],
@@ -58,7 +62,7 @@ const place = <Value>(
   pending.push(value.then(put))
 }
 
-/** As they are now: what comes later comes too late, for this request's facts don't change any more. */
+/** A copy of the facts collected so far: answers that arrive later must not change the facts of this request. */
 const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
   ...answers,
   ...(screeners === undefined ? {} : { screeners: { ...screeners } }),
@@ -83,7 +87,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
 
   const collectOne = (need: FactNeed, subject: FactSubject, into: Collected, pending: Promise<void>[]): void => {
     switch (need.kind) {
-      // Looked up in the worker, and kept by the service itself.
+      // The worker looks up lists; the service itself keeps the velocity counters.
       case 'list':
       case 'velocity':
         break
@@ -113,7 +117,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     }
   }
 
-  /** Waits for all of it, but not past the deadline. */
+  /** Waits for all pending answers, but no longer than the deadline. */
   const settle = async (
     collected: Collected,
     pending: readonly Promise<void>[],

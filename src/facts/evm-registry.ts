@@ -33,7 +33,7 @@ const quantity = (value: unknown): number => {
   return number
 }
 
-/** Refuses a node of another chain. */
+/** Throws when the node serves another chain. */
 export const verifyChain =
   (chainId: number) =>
   async (rpc: JsonRpc): Promise<void> => {
@@ -49,7 +49,7 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
     try {
       return decodeFunctionResult({ abi: ABI, functionName: question.functionName, data: answer })
     } catch {
-      // Nothing there, or something else: either way it says nothing about policies.
+      // Either no contract is deployed there, or one that is not a policy registry.
       throw new RpcFailedError('what is at the registry’s address is no registry')
     }
   }

@@ -1,5 +1,5 @@
-// Why a source could not be had, in words for the operator. Only texts that we chose: what a library says may quote the
-// URL, and RPC URLs hold keys.
+// Why a source could not be read, in words for the operator. Only texts of our own are used: a library's message may
+// quote the URL, and RPC URLs hold keys.
 import { EndpointUnusableError } from './chain-endpoint.ts'
 import { FetchFailedError } from './guarded-fetch.ts'
 import { RpcFailedError } from './json-rpc.ts'
@@ -8,10 +8,10 @@ import { ScreenerAnswerError } from './screener.ts'
 
 const OURS = [EndpointUnusableError, FetchFailedError, RpcFailedError, ScreenerAnswerError, UrlRefusedError]
 
-/** Of how many errors, one the cause of the other, the words are looked for. */
+/** How many levels of `cause` are searched for such a text. */
 const CAUSES_MAX = 5
 
-/** The nearest words in the error and its causes. */
+/** The first text of our own in the error and its chain of causes. */
 export const failureReason = (error: unknown): string => {
   let current = error
   for (let i = 0; i < CAUSES_MAX && current instanceof Error; i++) {

@@ -1,5 +1,5 @@
-// What a record of an MMDB file says, in our words. Files differ: MaxMind and DB-IP nest (`country.iso_code`), others are
-// flat (`country_code`). What a record does not say is unknown, and stays so.
+// Translates a record of an MMDB file into geography facts. Files differ: MaxMind and DB-IP nest (`country.iso_code`),
+// others are flat (`country_code`). What a record does not state is unknown and stays null.
 // Source: https://dev.maxmind.com/geoip/docs/databases, https://ipinfo.io/developers/database-download.
 import type { GeographyFacts } from '../policy/types/facts.ts'
 
@@ -31,12 +31,12 @@ const countryOf = (record: Fields): string | null =>
   codeOf(record['country_code'], COUNTRY) ??
   codeOf(record['country'], COUNTRY)
 
-/** The largest subdivision, which files name first. */
+/** The largest subdivision, which is the first in the file's list. */
 const regionOf = (record: Fields, country: string | null): string | null => {
   if (country === null) return null
   const subdivisions = record['subdivisions']
   const largest = Array.isArray(subdivisions) ? fieldsOf(subdivisions[0])['iso_code'] : record['region_code']
-  // Some files write the whole code.
+  // Some files write the region with its country prefix.
   const code = typeof largest === 'string' ? largest.toUpperCase().replace(`${country}-`, '') : ''
   return SUBDIVISION.test(code) ? `${country}-${code}` : null
 }
@@ -47,7 +47,7 @@ const flagOf = (value: unknown): boolean | null => {
   return null
 }
 
-/** True when any name says so, false when one says no and none yes. */
+/** True when any of the flags is true; false when at least one is false and none is true; otherwise null. */
 const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean | null => {
   let seen: boolean | null = null
   for (const place of places) {
@@ -61,8 +61,8 @@ const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean |
 }
 
 /**
- * @param listsAnonymous the file is one of anonymous networks alone: what it does not list is none, and a flag that a
- *   record does not have is false there, by its publisher's definition.
+ * @param listsAnonymous the file lists anonymous networks only: by its publisher's definition an address that it does
+ *   not list is not anonymous, and a flag that a record lacks is false
  */
 export const readGeographyRecord = (record: unknown, listsAnonymous: boolean): GeographyFacts => {
   const fields = fieldsOf(record)

@@ -1,6 +1,6 @@
-// Where a client's address is, by the MMDB file that the operator supplies. The file is read into memory, and read again
-// when it changes; one that can't be read leaves the last good one in use. Without any, the fact can't be had.
-// Source: https://maxmind.github.io/MaxMind-DB/.
+// Looks up where a client's address is, in the MMDB file that the operator supplies. The file is read into memory and
+// read again when it changes; if the new version can't be read, the last good one stays in use. Without a file there is
+// no geography fact. Source: https://maxmind.github.io/MaxMind-DB/.
 import { readFile, stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
@@ -10,7 +10,7 @@ import type { GeographyFacts } from '../policy/types/facts.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
 
 export interface GeographyFile {
-  /** As its publisher calls it, for example `GeoLite2-City`. */
+  /** The publisher's name for it, for example `GeoLite2-City`. */
   readonly databaseType: string
   readonly ipVersion: number
   /** When its publisher built it, Unix seconds. */
@@ -19,13 +19,13 @@ export interface GeographyFile {
 }
 
 export interface Geography {
-  /** Null: there is no file to look into. An address that the file does not know is unknown in every respect. */
+  /** @returns null when no file is loaded; for an address that is not in the file, facts that are all unknown */
   lookup(canonicalIp: string): GeographyFacts | null
-  /** What is in use; null: nothing. */
+  /** The file in use; null when none is loaded. */
   file(): GeographyFile | null
-  /** Reads the file if it has changed since it was last read. Never rejects: what is wrong is reported. */
+  /** Reads the file again if it has changed since the last read. Never rejects: errors go to onError. */
   refresh(): Promise<void>
-  /** Refreshes from time to time. */
+  /** Starts refreshing at an interval. */
   start(): void
   stop(): void
 }
@@ -34,17 +34,17 @@ export interface GeographyOptions {
   readonly path: string
   readonly clock: Clock
   readonly onLoaded: (file: GeographyFile) => void
-  /** The file can't be read or is none of this kind. Once for each version of it. */
+  /** The file can't be read or is not a usable MMDB file. Called once for each version of the file. */
   readonly onError: (error: unknown) => void
 }
 
 const CHECK_INTERVAL_MS = 5_000
 const CACHED_ADDRESSES = 20_000
 const FILE_BYTES_MAX = 2 ** 31
-/** Looked up when a file is opened: one that is damaged fails there and not with a request. */
+/** Looked up when a file is opened, so that a damaged file fails then and not during a request. */
 const PROBES = ['1.1.1.1', '203.0.113.1']
 
-/** The file is none that can be used; `detail` is for the operator. */
+/** The file can't be used; `detail` is for the operator. */
 export class GeographyFileInvalidError extends Error {
   override readonly name = 'GeographyFileInvalidError'
   readonly detail: string
@@ -78,7 +78,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
       bytes: contents.length,
     },
     lookup: (canonicalIp) => {
-      // A tree of IPv4 addresses would answer for the first bits of an IPv6 address.
+      // A tree of IPv4 addresses would match an IPv6 address by its first bits.
       if (ipVersion === 4 && isIPv6(canonicalIp)) return GEOGRAPHY_UNKNOWN
       return readGeographyRecord(reader.get(canonicalIp), listsAnonymous)
     },
@@ -88,7 +88,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
 export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): Geography => {
   const known = new LRUCache<string, GeographyFacts>({ max: CACHED_ADDRESSES })
   let opened: Opened | null = null
-  /** Of the file that was read last, good or not. */
+  /** Identifies the version of the file that was read last, whether it was good or not. */
   let seen = ''
   let timer: ReturnType<typeof setInterval> | undefined
   let refreshing: Promise<void> | null = null

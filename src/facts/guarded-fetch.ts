@@ -1,12 +1,14 @@
-// One HTTP request to a place that an operator named: https to where `reachable.ts` lets it go, no redirects, no more
-// bytes and no more time than said, and the connection closed when the caller stops reading. node:http and not fetch:
-// only there can the address that was checked be the one that is connected to.
+// Makes one HTTP request to a URL that an operator configured: https only, to addresses that `reachable.ts` allows,
+// without redirects, limited in bytes and time. The connection is closed when the caller stops reading. Uses node:http
+// rather than fetch, because only node:http can connect to the very address that was checked.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** The other side did not answer as it should. `detail` is for the operator and holds nothing that it sent. */
+/**
+ * The other side did not answer as it should. `detail` is for the operator and holds nothing that the other side sent.
+ */
 export class FetchFailedError extends Error {
   override readonly name = 'FetchFailedError'
   readonly detail: string
@@ -25,9 +27,9 @@ export interface GuardedRequest {
   /** From the call to the last byte. */
   readonly timeoutMs: number
   readonly maxBytes: number
-  /** Ends it early. */
+  /** Aborts the request early. */
   readonly signal?: AbortSignal | undefined
-  /** Certificates trusted beside the system's, PEM: for a private authority, and for tests. */
+  /** PEM certificates trusted in addition to the system's: for a private authority, and for tests. */
   readonly certificateAuthority?: string
   readonly lookup?: ReturnType<typeof createGuardedLookup>
 }
@@ -38,7 +40,7 @@ const reasonOf = (error: unknown): Error => {
   return new FetchFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
 }
 
-/** Null for a good answer. */
+/** @returns null when the answer is acceptable */
 const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: number): FetchFailedError | null => {
   if (statusCode >= 300 && statusCode < 400) {
     return new FetchFailedError(
@@ -57,7 +59,7 @@ const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: numbe
 }
 
 /**
- * The bytes of a 200, as they come.
+ * Yields the body of a 200 as it arrives.
  * @throws UrlRefusedError, FetchFailedError, both while it is read.
  */
 export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uint8Array> {
@@ -104,7 +106,7 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
   } finally {
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', interrupt)
-    // The connection of a complete answer may serve the next one.
+    // Keep the connection of a complete answer for reuse; close any other.
     if (!complete) outgoing.destroy()
   }
 }

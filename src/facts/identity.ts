@@ -14,7 +14,7 @@ export type IdentityOf = (
 
 const toFacts = (known: KnownIdentity): IdentityFacts => ({ ...known, level: known.level ?? 0 })
 
-/** Of the wallet, and of the user whom it represents. */
+/** Sources for the identity of the wallet and of the user whom it represents. */
 export const identitySources = (identityOf: IdentityOf): Pick<Sources, 'identity' | 'on-behalf-identity'> => {
   const ask: Ask<IdentityFacts> = ({ organizationId, environment, from }) => {
     const found = identityOf({ organizationId, environment }, from as WalletAddress)

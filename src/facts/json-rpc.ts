@@ -1,9 +1,12 @@
-// JSON-RPC to one URL of a chain's node: bounded in time and size from the first byte to the last, no redirects, and
-// nothing taken for an answer that is not one. Source: JSON-RPC 2.0.
+// JSON-RPC to one URL of a chain's node: limited in time and size from the first byte to the last, without redirects. A
+// response that is not valid JSON-RPC is an error. Source: JSON-RPC 2.0.
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
-/** The node says no, or says what no node says. `detail` is for the operator and holds nothing that it sent. */
+/**
+ * The node returned an error, or something that is not a valid answer. `detail` is for the operator and holds nothing
+ * that the node sent.
+ */
 export class RpcFailedError extends Error {
   override readonly name = 'RpcFailedError'
   readonly detail: string
@@ -14,7 +17,7 @@ export class RpcFailedError extends Error {
 }
 
 export interface JsonRpc {
-  /** The result, of whatever shape. @throws RpcFailedError, FetchFailedError, UrlRefusedError */
+  /** @returns the result, whose shape the caller checks. @throws RpcFailedError, FetchFailedError, UrlRefusedError */
   request(method: string, parameters: readonly unknown[]): Promise<unknown>
 }
 
@@ -32,7 +35,7 @@ const parseAnswer = (body: Buffer, id: number): Readonly<Record<string, unknown>
   try {
     answer = JSON.parse(body.toString('utf8'))
   } catch {
-    // Its text is the other side's: nothing of it goes further.
+    // The parse error may quote the response, so it is not passed on.
     throw new RpcFailedError('the RPC answered with something else than JSON')
   }
   if (typeof answer !== 'object' || answer === null || (answer as { id?: unknown }).id !== id) {

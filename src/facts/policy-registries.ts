@@ -1,6 +1,6 @@
-// Which policy id a contract or program carries on its chain, at hand for a while once it was asked for: one question at a
-// time for the same address, what was found kept apart from what was not, so that asking for addresses that carry nothing
-// can't push out those that do. A chain that does not answer is a failure, never "none".
+// Looks up which policy id a contract or program carries on its chain, and caches the answer for a while. At most one
+// question about an address is under way at a time. Hits and misses are cached apart, so that asking for addresses
+// without a policy can't evict those that have one. A chain that does not answer is a failure, never "none".
 import { LRUCache } from 'lru-cache'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
@@ -9,8 +9,8 @@ import type { RpcChoice } from './rpc-choice.ts'
 
 export interface PolicyRegistries {
   /**
-   * The policy id, at once where it is at hand; null when the contract carries none, or its chain has no registry.
-   * Rejects with DependencyUnavailableError when the chain can't be asked.
+   * @returns the policy id, synchronously when it is cached; null when the contract carries none, or its chain has no
+   *   registry. Rejects with DependencyUnavailableError when the chain can't be asked.
    */
   policyIdOf(chainName: string, address: string): string | null | Promise<string | null>
 }
@@ -24,12 +24,17 @@ export interface PolicyRegistriesOptions {
   /** By chain name. */
   readonly registries: ReadonlyMap<string, ReadableRegistry>
   readonly clock: Clock
-  /** A contract that changes its policy is evaluated by its old one for so long. 60 s unless stated. */
+  /**
+   * How long a found policy id is cached: after a contract changes its policy, the old one applies for up to this time.
+   * Default: 60 s.
+   */
   readonly keepMs?: number
-  /** A contract that gets its first policy is unknown for so long. 10 s unless stated. */
+  /**
+   * How long a miss is cached: a contract that gets its first policy stays unknown for up to this time. Default: 10 s.
+   */
   readonly keepMissMs?: number
   readonly keptMax?: number
-  /** Questions to one chain at once; further ones fail at once. */
+  /** Maximum number of questions under way to one chain; further ones fail immediately. */
   readonly underWayMax?: number
 }
 

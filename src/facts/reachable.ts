@@ -1,11 +1,11 @@
-// Where a URL that an operator wrote may lead (threats row 15). Names are resolved here, every address they stand for is
-// checked, and the connection goes to a checked address, so that a name can't be one thing when checked and another when
-// used. Source: IANA special-purpose address registries (RFC 6890).
+// Decides which addresses a URL written by an operator may reach (threats row 15). We resolve the name, check every
+// address that it resolves to, and connect to a checked address, so that a name can't resolve to one address when it is
+// checked and to another when it is used. Source: IANA special-purpose address registries (RFC 6890).
 import { lookup as resolveName } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import type { Reach } from '../domain/list.ts'
 
-/** The URL, or an address it stands for, may not be asked. `detail` is for the operator. */
+/** The URL, or an address that it resolves to, is not allowed. `detail` is for the operator. */
 export class UrlRefusedError extends Error {
   override readonly name = 'UrlRefusedError'
   readonly detail: string
@@ -36,7 +36,10 @@ const PRIVATE = rangesOf([
   ['fc00::', 7],
 ])
 
-/** Nobody's service is there: this host, links (cloud metadata), documentation, benchmarks, multicast, reserved. */
+/**
+ * Addresses where no public service is: this host, link-local (cloud metadata), documentation, benchmarks, multicast,
+ * reserved.
+ */
 const NOWHERE = rangesOf([
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
@@ -48,19 +51,19 @@ const NOWHERE = rangesOf([
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // Addresses that stand for an IPv4 address, which a router would reach in our place: Teredo and its kin, 6to4.
+  // IPv6 addresses that embed an IPv4 address, which a router would reach for us: Teredo and its kin, 6to4.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
 ])
 
-/** Everything else of IPv6 is special: unspecified, mapped, translated, link, multicast. */
+/** All other IPv6 ranges are special: unspecified, mapped, translated, link-local, multicast. */
 const GLOBAL_IPV6 = rangesOf([['2000::', 3]])
 
-/** The IPv4 address that an IPv6 text maps (RFC 4291 §2.5.5.2), in dotted form, or the text itself. */
+/** The IPv4 address in dotted form when an IPv6 text maps one (RFC 4291 §2.5.5.2), otherwise the text itself. */
 const unmapped = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 
-/** Whether an IP address may be asked at all. */
+/** Whether connections to this IP address are allowed. */
 export const isReachable = (address: string, reach: Reach): boolean => {
   const text = unmapped(address)
   const version = isIP(text)
@@ -75,14 +78,14 @@ export const isReachable = (address: string, reach: Reach): boolean => {
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Of a chain's node: whoever writes its URL runs the deployment, so one in the private network is theirs to name. */
+/** The reach of a chain node's URL: whoever writes it runs the deployment, so it may be in the private network. */
 export const nodeReach = (url: string): Reach => (LOOPBACK_NAMES.has(new URL(url).hostname) ? 'loopback' : 'private')
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 /**
- * A URL that may be asked, as far as its text tells: https, or http to this machine where the reach says so, and no
- * credentials in it.
+ * Checks the text of a URL: it must be https, or http to this machine where the reach allows that, and hold no
+ * credentials.
  * @throws UrlRefusedError
  */
 export const parseReachableUrl = (text: string, reach: Reach): URL => {
@@ -93,7 +96,7 @@ export const parseReachableUrl = (text: string, reach: Reach): URL => {
   if (url.username !== '' || url.password !== '') throw new UrlRefusedError('must not hold credentials')
   if (url.protocol === 'http:' && reach !== 'loopback') throw new UrlRefusedError('must be an https URL')
   const host = hostOf(url)
-  // An address in the text is never resolved, so it is checked here.
+  // An IP address in the text is never resolved, so check it here.
   if (isIP(host) !== 0 && !isReachable(host, reach))
     throw new UrlRefusedError('leads to an address that is not allowed')
   return url

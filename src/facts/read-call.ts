@@ -1,19 +1,19 @@
-// A read that a policy names, as the call that answers it, and the call's answer as the policy's value. Encoding and
-// decoding are viem's. Source: ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
+// Turns a read that a policy names into an on-chain call, and the call's answer into a value of the policy language.
+// viem encodes and decodes. Source: ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 import type { AbiParameterItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../policy/types/reads.ts'
 
-/** What is asked of a chain. Two calls with the same key have the same answer in the same block. */
+/** One on-chain call. Two calls with the same key have the same answer at the same block. */
 export interface ReadCall {
   readonly key: string
   readonly method: 'eth_call' | 'eth_getBalance'
-  /** The contract, or whose balance. */
+  /** The contract, or the account whose balance is read. */
   readonly address: string
-  /** Empty for a balance. */
+  /** Empty when a balance is read. */
   readonly data: Hex
-  /** Null: the answer is not of the type that was asked for, so there is none. */
+  /** @returns null when the answer does not have the expected type */
   decode(answer: Hex): ReadValue | null
 }
 
@@ -33,13 +33,13 @@ const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: FactSubj
   return operand.fact === 'onBehalf.address' && onBehalf !== '' ? onBehalf : from
 }
 
-/** An EVM address, or null: reads are for EVM chains, and a Solana wallet has nothing there. */
+/** @returns null for a Solana wallet: reads are for EVM chains only */
 const holderOf = (operand: ReadOperand, subject: FactSubject): Hex | null => {
   const value = operandOf(operand, subject)
   return typeof value === 'string' ? (parseEvmAddress(value) as Hex | null) : null
 }
 
-/** As viem takes it; undefined when it is not of the parameter's type. */
+/** The argument as viem expects it; undefined when it does not match the parameter's type. */
 const argumentOf = (parameter: AbiParameterItem, value: string | boolean): unknown => {
   if (typeof value === 'boolean') return parameter.type === 'bool' ? value : undefined
   if (parameter.type === 'address') return parseEvmAddress(value) ?? undefined
@@ -50,7 +50,7 @@ const argumentOf = (parameter: AbiParameterItem, value: string | boolean): unkno
 const toReadValue = (type: ReadType, decoded: unknown): ReadValue | null => {
   if (type === 'bool') return typeof decoded === 'boolean' ? decoded : null
   if (type === 'uint256' || type === 'int') {
-    // viem decodes up to 48 bits as numbers.
+    // viem decodes integers of up to 48 bits as numbers.
     const number = typeof decoded === 'number' ? BigInt(decoded) : decoded
     if (typeof number !== 'bigint') return null
     const fits = type === 'uint256' ? number >= 0n : number >= -INT64_MAX && number < INT64_MAX
@@ -78,7 +78,7 @@ const callOf = (
       try {
         return toReadValue(type, decodeFunctionResult({ abi, functionName, data: answer }))
       } catch {
-        // No contract there, or one that answers something else: no value either way.
+        // There is no contract at the address, or it answers with another type: no value in either case.
         return null
       }
     },
@@ -103,8 +103,8 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, subject: FactSu
 }
 
 /**
- * The call for this request; null when the request has nothing to ask with.
- * @throws what viem throws for an argument that its parameter can't hold.
+ * The call for this request; null when the request lacks what the call needs.
+ * @throws what viem throws for an argument that does not fit its parameter
  */
 export const readCallOf = (definition: ReadDefinition, subject: FactSubject): ReadCall | null => {
   if (definition.kind === 'view') return viewCall(definition, subject)

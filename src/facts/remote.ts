@@ -1,12 +1,12 @@
-// What every source outside this process is asked through: one question at a time for the same thing, an answer kept for
-// a while, a bound on how many questions are under way, and a breaker. What can't be had is null, and never a guess.
+// Common access to every source outside this process: one question at a time for the same key, a cache, a limit on
+// questions under way, and a breaker. When there is no answer the result is null, never a guess.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../domain/time.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 
-/** Counts since the start. */
+/** Totals since the start. */
 export interface RemoteCounts {
-  /** Answered from what was kept. */
+  /** Answered from the cache. */
   readonly kept: number
   readonly answered: number
   readonly failed: number
@@ -16,14 +16,14 @@ export interface RemoteCounts {
 }
 
 export interface Remote<Answer> {
-  /** At once when it is at hand or can't be had. Never rejects. */
+  /** Answers synchronously when the answer is cached or can't be had. Never rejects. */
   ask(key: string, question: () => Promise<Answer>): Answer | null | Promise<Answer | null>
   counts(): RemoteCounts
 }
 
 export interface RemoteOptions {
   readonly clock: Clock
-  /** How long an answer is kept; 0: not at all. */
+  /** How long an answer is cached; 0 turns caching off. */
   readonly keepMs: number
   readonly keptMax: number
   readonly underWayMax: number

@@ -1,10 +1,10 @@
-// Several RPC URLs of one chain as one: each is checked to serve that chain before anything it says is believed; when one
-// fails the next is asked; and where the deployment wants it, two have to say the same (threats: a lying RPC).
+// Combines several RPC URLs of one chain. Each URL is checked to serve that chain before its answers are used; when one
+// fails the next is asked; and where the deployment requires it, two URLs must agree (threats: a lying RPC).
 import type { Clock } from '../domain/time.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import type { JsonRpc } from './json-rpc.ts'
 
-/** No URL answered, or they don't agree. `detail` is for the operator. */
+/** No URL answered, or the URLs do not agree. `detail` is for the operator. */
 export class RpcUnavailableError extends Error {
   override readonly name = 'RpcUnavailableError'
   readonly detail: string
@@ -24,12 +24,12 @@ export interface RpcChoice {
 export interface RpcChoiceOptions {
   /** In order of preference. */
   readonly rpcs: readonly JsonRpc[]
-  /** Throws when the URL does not serve the chain. Asked again until it once did not throw. */
+  /** Throws when the URL does not serve the chain. Called before each question until it succeeds once. */
   readonly verify: (rpc: JsonRpc) => Promise<void>
-  /** How many have to give the same answer. */
+  /** How many URLs must give the same answer. */
   readonly agreement: number
   readonly clock: Clock
-  /** Told of every failure of a URL, by its place in the list. */
+  /** Called for every failure of a URL, with its index in the list. */
   readonly onError: (error: unknown, index: number) => void
 }
 
@@ -74,7 +74,7 @@ export const createRpcChoice = ({ rpcs, verify, agreement, clock, onError }: Rpc
     ask: async <Answer extends RpcAnswer>(question: (rpc: JsonRpc) => Promise<Answer>): Promise<Answer> => {
       const left = [...endpoints]
       const tallies: Tally<Answer>[] = []
-      /** As many as could make the answer complete, passing over those that are known to be down. */
+      /** The next `count` endpoints to ask, skipping those whose breaker is open. */
       const take = (count: number): Endpoint[] => {
         const taken: Endpoint[] = []
         while (taken.length < count) {

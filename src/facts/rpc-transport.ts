@@ -1,5 +1,5 @@
-// viem's HTTP transport over the guarded fetch. viem's own stops the clock at the headers of an answer and reads its body
-// without a limit of time or size; here both hold from the call to the last byte, and no redirect is followed.
+// viem's HTTP transport on top of the guarded fetch. viem's own stops its timeout when the headers arrive and reads the
+// body without a limit of time or size. Here both limits hold until the last byte, and redirects are not followed.
 // Source: https://viem.sh/docs/clients/transports/http.
 import { type HttpTransport, http } from 'viem'
 import { fetchBody } from './guarded-fetch.ts'
@@ -7,15 +7,15 @@ import { nodeReach } from './reachable.ts'
 
 export interface RpcTransportOptions {
   readonly url: string
-  /** Of one HTTP request. */
+  /** For one HTTP request. */
   readonly timeoutMs: number
-  /** Calls of one turn that travel as one JSON-RPC batch; 1 unless given. */
+  /** Maximum number of calls of one turn that are sent in one JSON-RPC batch. Default: 1. */
   readonly batchMax?: number
 }
 
 const ANSWER_BYTES_MAX = 1_048_576
 
-/** Requests reject with what viem makes of the errors of guardedFetch. Nothing is tried again. */
+/** Requests reject with viem's wrapping of the errors of guardedFetch. Nothing is retried. */
 export const createRpcTransport = ({ url, timeoutMs, batchMax = 1 }: RpcTransportOptions): HttpTransport =>
   http(url, {
     batch: batchMax > 1 && { batchSize: batchMax, wait: 0 },

@@ -1,26 +1,26 @@
-// How a screener is asked and its answer read, as the config file's `screeners` says it.
+// How to ask a screener and how to read its answer, as configured in the config file's `screeners`.
 import { REACHES, type Reach } from '../domain/list.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** What screeners.<name> is told wrong. `message` is one line that names the place. */
+/** A mistake in screeners.<name>. `message` is one line that names the setting. */
 export class ScreenerSettingsError extends Error {
   override readonly name = 'ScreenerSettingsError'
 }
 
-/** Where a secret is read; the secret itself is never kept. */
+/** Where to read a secret from; the secret itself is never kept. */
 export type SecretReference = { readonly env: string } | { readonly file: string }
 
-/** Where a part of the answer is (JSON Pointer, RFC 6901), and what may stand there. */
+/** Where a flag stands in the answer (JSON Pointer, RFC 6901), and which values it may have. */
 export interface FlagMapping {
   readonly at: string
-  /** True when the value is one of these; without them it must be true or false. */
+  /** The flag is true when the value is one of these; without this list the value must be true or false. */
   readonly equals: readonly (string | number | boolean)[] | null
   readonly optional: boolean
 }
 
 export interface ScoreMapping {
   readonly at: string
-  /** Multiplied by this and rounded, since scores are whole numbers. */
+  /** The score is multiplied by this and rounded, because scores are whole numbers. */
   readonly times: number
   readonly optional: boolean
 }
@@ -35,13 +35,13 @@ export interface ScreenerSettings {
   /** With placeholders: `${address}`, `${chain}`, `${chain_id}`. */
   readonly url: string
   readonly method: 'GET' | 'POST'
-  /** With placeholders, and `${secret}`. */
+  /** Values may hold the placeholders of the URL, and `${secret}`. */
   readonly headers: Readonly<Record<string, string>>
   readonly secret: SecretReference | null
-  /** JSON whose texts may hold placeholders; null: none is sent. */
+  /** JSON whose texts may hold placeholders; null sends no body. */
   readonly body: unknown
   readonly answer: {
-    /** Must repeat the address that was asked about; null: is not looked at. */
+    /** Where the answer repeats the address that was asked about; null skips this check. */
     readonly address: string | null
     readonly flagged: FlagMapping | null
     readonly score: ScoreMapping | null
@@ -54,7 +54,7 @@ export interface ScreenerSettings {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** As policies write names. */
+/** Same syntax as names in policies. */
 const NAME = /^[a-z][a-z0-9_]{0,63}$/
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/
@@ -106,7 +106,7 @@ const pointer = (where: string, value: unknown): string =>
     ? value
     : fail(where, 'must be a JSON Pointer, for example /data/score')
 
-/** A pointer alone, or a mapping with it as `at`. */
+/** Accepts a JSON Pointer, or a mapping that has it as `at`. */
 const place = (where: string, value: unknown, known: readonly string[]): Fields => {
   if (typeof value === 'string') return { at: pointer(where, value) }
   const fields = mapping(where, value)
@@ -176,7 +176,7 @@ const reachOf = (where: string, value: unknown): Reach =>
 const urlOf = (where: string, value: unknown, reach: Reach): string => {
   if (typeof value !== 'string') return fail(where, 'must be an https URL')
   const text = checkPlaceholders(where, value, PLACEHOLDERS)
-  // What a caller sends may choose neither the host nor its port.
+  // A placeholder holds what a caller sent, which must not choose the host or port.
   if (/^[^/]*\/\/[^/?#]*\$\{/.test(text)) fail(where, 'must not have a placeholder in its host')
   try {
     parseReachableUrl(text.replaceAll(PLACEHOLDER, 'x'), reach)

@@ -1,5 +1,5 @@
-// Asks one screener about one wallet. Its answer is taken only if it is exactly what the configuration says it looks
-// like: anything else is no answer, and a policy that reads it gives no verdict.
+// Asks one screener about one wallet. The answer counts only if it has exactly the configured shape. Any other answer
+// is treated as none, and a policy that reads it gives no verdict.
 import { readFile } from 'node:fs/promises'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import type { Clock } from '../domain/time.ts'
@@ -10,7 +10,7 @@ import { createRemote, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
 export interface Screener {
-  /** At once when it is at hand or can't be had, which is null. Never rejects. */
+  /** Answers synchronously when the answer is cached, or null when there is none. Never rejects. */
   screen(subject: FactSubject): ScreenerFacts | null | Promise<ScreenerFacts | null>
   counts(): RemoteCounts
 }
@@ -23,7 +23,7 @@ export interface ScreenerDependencies {
   readonly fetch?: (request: GuardedRequest) => Promise<Buffer>
 }
 
-/** The screener said something else than it was configured to say. */
+/** The screener's answer does not have the configured shape. */
 export class ScreenerAnswerError extends Error {
   override readonly name = 'ScreenerAnswerError'
   readonly detail: string
@@ -45,7 +45,7 @@ const readSecret = async (
   environment: ScreenerDependencies['environment'],
 ): Promise<string> => {
   const text = 'env' in reference ? environment[reference.env] : (await readFile(reference.file, 'utf8')).trim()
-  // A header can't hold anything else; what it does hold is nobody's business.
+  // A header can't hold other characters. The error does not show the secret.
   if (text === undefined || text.length > SECRET_MAX || !/^[\x21-\x7e]+$/.test(text)) {
     throw new FetchFailedError('its secret is missing or unusable')
   }
@@ -64,7 +64,7 @@ const fillBody = (value: unknown, values: Placeholders): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillBody(item, values)]))
 }
 
-/** RFC 6901; undefined where the document has nothing there. */
+/** RFC 6901; undefined when the pointer leads nowhere. */
 const valueAt = (document: unknown, pointer: string): unknown => {
   let value = document
   for (const part of pointer.split('/').slice(1)) {
@@ -75,7 +75,7 @@ const valueAt = (document: unknown, pointer: string): unknown => {
   return value
 }
 
-/** Null only where the mapping allows it. */
+/** @returns null only where the mapping is optional */
 const required = (value: unknown, optional: boolean, what: string): unknown => {
   if (value !== undefined && value !== null) return value
   if (!optional) throw new ScreenerAnswerError(`the answer has no ${what}`)
@@ -100,7 +100,7 @@ const readScore = (document: unknown, mapping: ScreenerSettings['answer']['score
   if (value === null) return null
   const score = typeof value === 'number' ? Math.round(value * mapping.times) : Number.NaN
   if (!Number.isSafeInteger(score)) throw new ScreenerAnswerError('the score is no number')
-  // Minus zero is zero.
+  // Turns -0 into 0.
   return score + 0
 }
 

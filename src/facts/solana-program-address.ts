@@ -8,7 +8,7 @@ import bs58 from 'bs58'
 const MARKER = 'ProgramDerivedAddress'
 const BUMP_MAX = 255
 
-/** Solana takes encodings of y that are not reduced, as ZIP 215 does. */
+/** Solana accepts encodings of y that are not reduced modulo p, as ZIP 215 does. */
 const isOnCurve = (bytes: Uint8Array): boolean => {
   try {
     ed25519.Point.fromBytes(bytes, true)

@@ -1,15 +1,18 @@
-// The policy registry program of a Solana cluster: its accounts, found by their seeds and read as Anchor writes them.
-// Seeds: decisions §6. Account layouts: discriminator, then the fields in order; texts with a u32 length before them.
+// Reads the policy registry program of a Solana cluster: derives its account addresses from their seeds and decodes the
+// accounts as Anchor writes them. Seeds: decisions §6. Account layouts: discriminator, then the fields in order;
+// strings have a u32 length prefix.
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 import { programAddress } from './solana-program-address.ts'
 
-/** The first block of mainnet-beta: what tells a cluster from another. */
+/** The genesis hash of mainnet-beta, which identifies the cluster. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** Seen by a supermajority; a block that is rolled back after that has not happened yet. */
+/**
+ * Voted for by a supermajority of the stake. A transaction in a block that is not confirmed yet counts as not executed.
+ */
 const CONFIRMED = { encoding: 'base64', commitment: 'confirmed' } as const
 
 const discriminator = (account: string): Buffer =>
@@ -18,9 +21,9 @@ const POLICY_ACCOUNT = discriminator('PolicyAccount')
 const ATTESTER_ACCOUNT = discriminator('AttesterAccount')
 
 const KEY_BYTES = 32
-/** Discriminator, the program, the authority. */
+/** Offset behind the discriminator, the program and the authority. */
 const POLICY_LENGTH_AT = 8 + 2 * KEY_BYTES
-/** Discriminator, the attester. */
+/** Offset behind the discriminator and the attester. */
 const REGISTERED_AT = 8 + KEY_BYTES
 
 const malformed = (): never => {
@@ -33,7 +36,7 @@ interface Account {
   readonly data: Buffer
 }
 
-/** Null when there is no account. */
+/** @returns null when there is no account */
 const parseAccount = (result: unknown): Account | null => {
   const value = (result as { value?: unknown } | null)?.value
   if (value === null) return null
@@ -50,11 +53,11 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
   const readAccount = async (rpc: JsonRpc, address: string): Promise<Account | null> =>
     parseAccount(await rpc.request('getAccountInfo', [address, CONFIRMED]))
 
-  /** The data of the program's own account with these seeds; null when there is none. */
+  /** The data of the program's own account with these seeds; null when the account does not exist. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
     const address = programAddress(program, [Buffer.from(seed), bs58.decode(key)])
     const account = await readAccount(rpc, address)
-    // Anyone can send lamports to an address before the program has made its account there.
+    // Anyone can send lamports to an address before the program has created its account there.
     if (account === null || account.owner !== program) return null
     if (!account.data.subarray(0, 8).equals(kind)) malformed()
     return account.data
@@ -81,7 +84,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
       const data = await readOwn(rpc, 'attester', attester, ATTESTER_ACCOUNT)
       return data !== null && data[REGISTERED_AT] === 1
     },
-    // Only a scan over all accounts would tell, which public nodes refuse.
+    // Listing them takes a scan over all accounts, which public nodes refuse.
     registeredAttesters: async () => null,
     latestBlockSeconds: async (rpc) => {
       const slot = await rpc.request('getSlot', [{ commitment: 'confirmed' }])

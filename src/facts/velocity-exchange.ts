@@ -1,16 +1,16 @@
-// Tells the other processes what this one counted of wallets, and hears what they did, in the background. How far limits
-// can be overshot follows from its intervals: what a process decides, the others know after one write and one read, half
-// a second with up to fifty processes; until then each counts without it. What was told outlives the process.
+// Writes this process's wallet counts to the store and reads those of the other processes, in the background. The
+// intervals limit how far a velocity limit can be overshot: the others know a decision after one write and one read,
+// half a second with up to fifty processes; until then each counts without it. Counts in the store outlive the process.
 import type { Clock } from '../domain/time.ts'
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityCounters } from './velocity.ts'
 
-/** As the store has it (src/store/velocity-tallies.ts). */
+/** The part of the store used here (src/store/velocity-tallies.ts). */
 export interface VelocityTallies {
-  /** At most `writeMax` tallies, under the process's next number. */
+  /** Writes at most `writeMax` tallies, under the process's next sequence number. */
   write(processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void>
   writers(): Promise<readonly { readonly processId: string; readonly sequence: number }[]>
-  /** A page of what was written after a number; null: nothing. */
+  /** The next page of tallies after a sequence number; null when there is none. */
   readAfter(
     processId: string,
     sequence: number,
@@ -23,32 +23,32 @@ export interface VelocityExchangeDependencies {
   readonly writeMax: number
   /** This process; new at each start. */
   readonly processId: string
-  /** That live, this one included. */
+  /** Number of live processes, this one included. */
   readonly processes: () => number
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly after: (delayMs: number, callback: () => void) => () => void
-  /** What could not be told or heard is tried again. */
+  /** Called when writing or reading fails; both are retried. */
   readonly onError: (error: unknown) => void
 }
 
 export interface VelocityExchange {
-  /** Hears all that was ever told and still counts. Before the first request. Rejects when the store can't be read. */
+  /** Reads all counts that are still valid. Call it before the first request. Rejects when the store can't be read. */
   load(): Promise<void>
   start(): void
-  /** Tells and hears now. Rejects when it can't. */
+  /** Writes and reads once, immediately. Rejects when the store is down. */
   exchange(): Promise<void>
-  /** Tells what is left. */
+  /** Writes the remaining counts. */
   stop(): Promise<void>
 }
 
 const EXCHANGE_MS = 200
 const EXCHANGE_MS_PER_PROCESS = 4
-/** Nobody waits to hear: told so that it outlives the process. */
+/** Write interval when no other process is live: the counts are written only so that they outlive this process. */
 const ALONE_MS = 1_000
 
 export const createVelocityExchange = (dependencies: VelocityExchangeDependencies): VelocityExchange => {
   const { counters, tallies, writeMax, processId, processes, clock, after, onError } = dependencies
-  /** By process: up to where it was heard. */
+  /** By process: the last sequence number that was read. */
   const heard = new Map<string, number>()
   let sequence = 0
   let current: Promise<void> | undefined
@@ -66,7 +66,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   const hearFrom = async (writer: string, until: number): Promise<void> => {
     for (let from = heard.get(writer) ?? 0; from < until; ) {
       const page = await tallies.readAfter(writer, from)
-      // What was written there is swept: none of it counts any more.
+      // The rows were swept because none of them counts any more.
       if (page === null) from = until
       else {
         counters.hear(writer, page.tallies, clock.unixSeconds())

@@ -1,12 +1,13 @@
-// How often and how much: compliant decisions of a wallet in a project within a window. Kept in memory, where a request
-// is answered without waiting: what this process counted, and what others told (velocity-exchange.ts).
+// Counts the compliant decisions of a wallet in a project within a window, and their value. The counts are kept in
+// memory, so that a request is answered without waiting: what this process counted, and what other processes reported
+// (velocity-exchange.ts).
 //
-// A request counts from when it is asked to when it is denied or fails, and for good when it is compliant: two at the
-// same moment can't both be the last that a limit allows. It never counts for itself.
+// A request counts from its start until it is denied or fails, and permanently once it is compliant: two concurrent
+// requests can't both be the last that a limit allows. A request never counts for itself.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityFacts } from '../policy/types/facts.ts'
 
-/** Of whom. */
+/** Whose decisions are counted. */
 export interface VelocitySubject {
   readonly organizationId: string
   readonly projectId: string
@@ -19,48 +20,48 @@ export interface VelocitySubject {
 
 /** A request that is being decided. */
 export interface VelocityTicket {
-  /** By the window in seconds, without this request. */
+  /** Facts by window in seconds, without this request. */
   readonly facts: Readonly<Record<string, VelocityFacts>>
-  /** To be called once, however the request ends. */
+  /** Call exactly once, however the request ends. */
   settle(compliant: boolean): void
 }
 
 export interface VelocityCounters {
-  /** Null: there is no room to count another wallet, so nothing can be said. */
+  /** @returns null when there is no room to count another wallet, so that nothing can be said about it */
   begin(subject: VelocitySubject, windowsSeconds: readonly number[]): VelocityTicket | null
   /**
-   * Hands `write` what was counted here and not told yet, as it stands: at most `limit` tallies, and not called for none.
-   * Answers how many. What is rejected is told again.
+   * Passes `write` the tallies that were counted here and not written yet: at most `limit`; `write` is not called when
+   * there are none. Returns their number. If `write` rejects, they are passed again next time.
    */
   tell(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
-  /** Takes over what another process counted, in place of what it told before. */
+  /** Stores what another process counted, in place of its earlier report. */
   hear(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
 }
 
-/** Parts that a window is counted in: what is in the oldest one counts until all of it is out of the window. */
+/** A window is counted in this many parts: the oldest part counts until all of it is outside the window. */
 const PARTS = 60
 
-/** More than requests that are under way together lie apart. */
+/** Larger than the time between requests that are under way together. */
 const CLOCK_SLACK_SECONDS = 60
 
 interface Tally {
   count: number
-  /** By chain: their tokens are not the same. */
+  /** By chain, because values of different native tokens can't be added. */
   readonly values: Map<string, bigint>
 }
 
-/** What this process counted, and keeps counting. */
+/** This process's running count. */
 interface OwnTally extends Omit<VelocityTally, 'count' | 'value'> {
   count: number
   value: bigint
 }
 
 interface Part {
-  /** Over all processes. */
+  /** Sum over all processes. */
   readonly total: Tally
   /** By chain. */
   readonly own: Map<string, OwnTally>
-  /** By process and chain, as last heard. */
+  /** The latest report by process and chain. */
   readonly heard: Map<string, { readonly count: number; readonly value: bigint }>
 }
 
@@ -68,7 +69,7 @@ interface History {
   readonly pending: Tally
   /** Window in seconds → part's number → what was in it. */
   readonly windows: Map<number, Map<number, Part>>
-  /** When nothing of it counts any more, Unix seconds. */
+  /** When none of it counts any more, Unix seconds. */
   expiresAtSeconds: number
 }
 
@@ -105,12 +106,12 @@ const partOf = (history: History, windowSeconds: number, number: number): Part =
   return part
 }
 
-/** One organization's, least recently used first. */
+/** The histories of one organization, least recently used first. */
 type Histories = Map<string, History>
 
 interface Organization {
   readonly histories: Histories
-  /** Until then there may be wallets that others told of and that had no room here, Unix seconds. */
+  /** Until this time there may be wallets that other processes reported and that had no room here, Unix seconds. */
   incompleteUntilSeconds: number
   /** When wallets were last forgotten, Unix seconds. */
   sweptAtSeconds: number
@@ -119,12 +120,12 @@ interface Organization {
 const keyOf = ({ projectId, wallet }: Pick<VelocityTally, 'projectId' | 'wallet'>): string => `${projectId} ${wallet}`
 
 export interface VelocityOptions {
-  /** Wallets (per project) of an organization that are counted at a time. */
+  /** Maximum number of wallets (per project) counted for one organization at a time. */
   readonly maxWallets?: number
 }
 
 export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions = {}): VelocityCounters => {
-  // Each organization has its own room: none can take the others'.
+  // Each organization has its own room, so that no organization can take another's.
   const organizations = new Map<string, Organization>()
   const untold = new Set<OwnTally>()
 
@@ -141,13 +142,13 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   /**
-   * Forgets the wallets of which nothing counts any more, wherever they stand: the least recently used one may count for
-   * a month. All are looked at, at most once in a second: within one no further wallet lapses.
+   * Drops all wallets whose counts have lapsed. It checks every wallet, because even the least recently used one may
+   * count for a month. It runs at most once a second: within one second no further wallet lapses.
    */
   const makeRoom = (organization: Organization, nowSeconds: number): boolean => {
     const { histories, sweptAtSeconds } = organization
     if (histories.size < maxWallets) return true
-    // Requests are not told in the order of their seconds; a clock that was set back begins anew.
+    // Requests do not arrive in the order of their seconds. A clock that was set back starts anew.
     if (nowSeconds <= sweptAtSeconds && nowSeconds > sweptAtSeconds - CLOCK_SLACK_SECONDS) return false
     organization.sweptAtSeconds = nowSeconds
     for (const [key, { expiresAtSeconds, pending }] of histories) {
@@ -214,7 +215,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   return {
     begin: (subject, windows) => {
       const { chainName, nowSeconds } = subject
-      // A policy and the revision in its shadow may ask for the same one.
+      // A policy and its shadow revision may ask for the same window.
       const windowsSeconds = [...new Set(windows)]
       const key = keyOf(subject)
       const organization = organizationOf(subject.organizationId)

@@ -1,5 +1,5 @@
-// Collects the entries of a list as a file brings them, in any order, and hands them out sorted and each once, in slices,
-// so that a million of them never hold the thread they are sorted on.
+// Collects the entries of a list file in any order and returns them sorted, without duplicates, in slices, so that a
+// million entries never block the thread that sorts them.
 import {
   EVM_KEY_WIDTH,
   KEY_WIDTHS,
@@ -9,7 +9,7 @@ import {
 } from '../../domain/address-key.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from '../../domain/list.ts'
 
-/** A file may name an address more than once, so it may have some more lines than a list has entries. */
+/** A file may repeat an address, so it may have more lines than a list may have entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
 
 /** There are more addresses than a list may hold. */
@@ -23,7 +23,9 @@ export interface EntrySink {
   add(canonicalAddress: string, memo: string): void
   /** How many were added, repeated ones included. */
   readonly added: number
-  /** Sorted; an address that was added more than once has the last memo that was not empty. @throws ListTooLongError */
+  /**
+   * Sorted. An address that was added more than once keeps the last memo that was not empty. @throws ListTooLongError
+   */
   chunks(note: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk>
 }
 
@@ -31,7 +33,7 @@ interface Column {
   readonly width: KeyWidth
   keys: Uint8Array
   count: number
-  /** Position → memo; only those that are not empty. */
+  /** Position → memo; empty memos are left out. */
   readonly memos: Map<number, string>
 }
 
@@ -58,13 +60,16 @@ const append = (column: Column, memo: string): void => {
 
 const BUCKETS = 64
 const BUCKET_SHIFT = 26
-/** Positions in the low bits of a double, the first four bytes of the key above them: 32 + 21 bits are exact. */
+/**
+ * A sort key packs the position into the low 21 bits of a double and the entry's first four bytes above them: 53 bits
+ * are exact.
+ */
 const POSITION_FACTOR = 2 ** 21
 
 const firstWord = (keys: Uint8Array, at: number): number =>
   ((keys[at]! << 24) | (keys[at + 1]! << 16) | (keys[at + 2]! << 8) | keys[at + 3]!) >>> 0
 
-/** Positions in the order of their keys; equal keys in the order they came. */
+/** Positions in the order of their keys; equal keys keep the order in which they were added. */
 async function* sortedPositions({ keys, width, count }: Column): AsyncGenerator<Uint32Array> {
   const buckets: number[][] = Array.from({ length: BUCKETS }, () => [])
   for (let position = 0; position < count; position++) {

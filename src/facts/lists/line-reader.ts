@@ -1,17 +1,17 @@
-// A list as people write it: one address a line, or CSV of address and memo. A line that can't be used is named by its
-// number and says why; the others are none the worse for it.
+// Reads a list as people write it: one address per line, or CSV of address and memo. A line that can't be used is
+// reported with its number and the reason; the other lines are still read.
 import { parseAnyAddress } from '../../domain/address-key.ts'
 import { isMemo, MEMO_RULE } from '../../domain/list.ts'
 import { otherChainOf } from './other-chains.ts'
 
 export interface BadLine {
-  /** From 1, as an editor counts. */
+  /** Counted from 1, as editors do. */
   readonly line: number
   readonly problem: string
 }
 
 export interface LineReader {
-  /** The next piece of the text, cut anywhere. */
+  /** The next piece of the text; it may end anywhere. */
   write(piece: string): void
   end(): void
 }
@@ -20,16 +20,18 @@ export interface LineReaderOptions {
   readonly format: 'text' | 'csv'
   readonly onEntry: (canonicalAddress: string, memo: string) => void
   readonly onBadLine: (bad: BadLine) => void
-  /** A good address of a chain that is not supported. */
+  /** Called for a well-formed address of a chain that is not supported. */
   readonly onSkipped: (asset: string) => void
 }
 
-/** A line that is longer is bad, and not kept to its end. */
+/** A longer line is bad, and its rest is not kept in memory. */
 const LINE_MAX = 4_096
 const QUOTE = '"'
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** The fields of one line (RFC 4180, without line breaks inside a field), or what is wrong with it. */
+/**
+ * @returns the fields of one line (RFC 4180, without line breaks inside a field), or the reason why it can't be read
+ */
 export const splitCsvLine = (line: string): readonly string[] | string => {
   const fields: string[] = []
   let at = 0
@@ -59,7 +61,7 @@ export const splitCsvLine = (line: string): readonly string[] | string => {
   }
 }
 
-/** A memo as a field, quoted where it must be. */
+/** A memo as a CSV field, quoted where necessary. */
 export const csvField = (text: string): string =>
   /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text
 
@@ -68,7 +70,7 @@ const HEADER = 'address'
 export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions): LineReader => {
   let rest = ''
   let line = 0
-  /** The line that is being read is too long: the rest of it is dropped. */
+  /** Whether the rest of a line that is too long is being skipped. */
   let dropping = false
 
   const takeEntry = (text: string, memo: string): void => {
@@ -84,7 +86,7 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     const fields = splitCsvLine(text)
     const [address = '', memo = ''] = fields
     if (typeof fields === 'string') onBadLine({ line, problem: fields })
-    // The first line may say what the columns are.
+    // The first line may be a header.
     else if (line === 1 && address.toLowerCase() === HEADER) return
     else if (fields.length > 2) onBadLine({ line, problem: 'it has more than two fields' })
     else takeEntry(address, memo)

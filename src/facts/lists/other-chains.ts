@@ -1,5 +1,6 @@
-// Well-formed addresses of chains that no attestation is for: a published list holds them among others, and they are left
-// out and counted, where a mistyped address is a mistake. Source: BIP-13 and TRON (Base58Check), BIP-173 (bech32).
+// Recognizes well-formed addresses of chains that Countersign does not attest for. A published list may contain them:
+// they are skipped and counted, whereas a mistyped address is an error. Source: BIP-13 and TRON (Base58Check), BIP-173
+// (bech32).
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 
@@ -12,7 +13,9 @@ const LENGTH_MAX = 36
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 
-/** The asset by its usual ticker, `other` for a chain that is not known here; null for what is no such address. */
+/**
+ * @returns the asset's usual ticker; `other` for a chain that is not known here; null when the text is no such address
+ */
 export const otherChainOf = (text: string): string | null => {
   if (BECH32_BITCOIN.test(text)) return 'XBT'
   const bytes = text.length < LENGTH_MIN || text.length > LENGTH_MAX ? undefined : bs58.decodeUnsafe(text)

@@ -1,5 +1,5 @@
-// Reads a list file of any of the formats, as it comes, into entries. Nothing is applied here: what is bad is said, and
-// the caller decides.
+// Streams a list file of any supported format into entries. Nothing is applied here: bad lines are reported, and the
+// caller decides.
 import type { ListFormat } from '../../domain/list.ts'
 import { createEntrySink, type EntrySink } from './entry-sink.ts'
 import { type BadLine, createLineReader } from './line-reader.ts'
@@ -8,17 +8,17 @@ import { XmlInvalidError } from './xml-scanner.ts'
 
 export interface ListReading {
   readonly entries: EntrySink
-  /** The first ones; there may be more. */
+  /** The first bad lines; there may be more. */
   readonly badLines: readonly BadLine[]
   readonly badLineCount: number
   /** Addresses of chains that are not supported, by asset. */
   readonly skipped: ReadonlyMap<string, number>
-  /** Of the file's bytes, lower-case hex. */
+  /** SHA-256 of the file's bytes, lower-case hex. */
   readonly sha256: string
   readonly bytes: number
 }
 
-/** The file is not of its format. `detail` is for the operator. */
+/** The file does not match its declared format. `detail` is for the operator. */
 export class ListFileInvalidError extends Error {
   override readonly name = 'ListFileInvalidError'
   readonly detail: string
@@ -29,7 +29,7 @@ export class ListFileInvalidError extends Error {
 }
 
 const BAD_LINES_KEPT = 100
-/** Text decoded in one go: a turn of a millisecond or so. */
+/** Text decoded in one turn of the event loop: a millisecond or so. */
 const SLICE_BYTES = 65_536
 
 /** @throws ListFileInvalidError, ListTooLongError, and what the bytes' source throws. */

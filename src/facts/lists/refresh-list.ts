@@ -1,5 +1,5 @@
-// Reads a list's source, and makes what it holds the list's content when it is good. When it is not, the list keeps the
-// last good content and grows older, which policies may refuse (threats row 14).
+// Reads a list's source and, when the file is good, makes it the list's content. When it is not, the list keeps its
+// last good content and ages; policies may refuse a list that is too old (threats row 14).
 import { createReadStream } from 'node:fs'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import type { Clock } from '../../domain/time.ts'
@@ -22,7 +22,7 @@ export interface RefreshedSource {
   readonly skipsBadLines: boolean
   readonly intervalSeconds: number
   readonly fileSha256: string | null
-  /** What comes of the reading counts only while the source has this one. */
+  /** Identifies a lease: the result of a reading is written only while the source still has this token. */
   readonly token: string
 }
 
@@ -30,14 +30,14 @@ export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
-    /** False when the source was changed or taken again meanwhile. */
+    /** @returns false when the source was changed, or leased again, meanwhile */
     confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
     fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>
   }
   readonly clock: Clock
   /** The bytes of a source; replaced in tests. */
   readonly open?: (source: RefreshedSource, signal: AbortSignal | undefined) => AsyncIterable<Uint8Array>
-  /** Ends a reading early: the source stays due. */
+  /** Aborts a reading early; the source stays due. */
   readonly signal?: AbortSignal
 }
 
@@ -52,11 +52,11 @@ export type RefreshResult =
   | { readonly status: 'failed'; readonly listId: string; readonly failure: string; readonly error: unknown }
 
 const SOURCE_TIMEOUT_MS = 300_000
-/** sdn_advanced.xml has a good hundred million; a list of a million entries, with memos, as many. */
+/** sdn_advanced.xml has a good hundred million bytes; a list of a million entries with memos has about as many. */
 const SOURCE_BYTES_MAX = 1_073_741_824
-/** Longer than any reading can take. */
+/** Longer than any reading can take, so that a lease does not end during one. */
 export const LEASE_SECONDS = 600
-/** After a failure it is tried again this soon, or at its interval if that is shorter. */
+/** A failed reading is tried again after this time, or after the source's interval if that is shorter. */
 const RETRY_SECONDS = 300
 const FAILURE_LENGTH_MAX = 300
 
@@ -86,27 +86,27 @@ const openSource = (
     ? guardedFetch({ url: location, reach, timeoutMs: SOURCE_TIMEOUT_MS, maxBytes: SOURCE_BYTES_MAX, signal })
     : openFile(location, signal)
 
-/** One line for the operator: the chosen words of our own errors, the class of any other. */
+/** One line for the operator: the text of our own errors, but only the class of any other error. */
 const describeFailure = (error: unknown): string => {
   const detail = (error as { detail?: unknown } | null)?.detail
   const text = typeof detail === 'string' ? detail : error instanceof Error ? error.name : 'it failed'
   return text.slice(0, FAILURE_LENGTH_MAX)
 }
 
-/** Null when the file may become the list. */
+/** @returns null when the file may become the list's content, otherwise why not */
 const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLines: boolean): string | null => {
   const [first] = badLines
   if (first !== undefined && !skipsBadLines) {
     const others = badLineCount === 1 ? '' : `, and ${badLineCount - 1} more bad lines`
     return `line ${first.line}: ${first.problem}${others}`
   }
-  // A source that has become empty is rather broken than right.
+  // An empty file more likely means that the source is broken than that it has no entries.
   return entries.added === 0 ? 'it holds no EVM or Solana address' : null
 }
 
 /**
- * Reads one source that the caller has taken. When the source was changed or taken again meanwhile, nothing is written
- * and the result is a failure. Rejects only when the store fails.
+ * Reads one source that the caller has leased. When the source was changed or leased again meanwhile, nothing is
+ * written and the result is a failure. Rejects only when the store fails.
  */
 export const refreshList = async (
   dependencies: RefreshDependencies,
@@ -154,7 +154,7 @@ export interface ListRefresher {
 
 const CHECK_INTERVAL_MS = 5_000
 
-/** Keeps sources on their schedule; several processes share the work. */
+/** Refreshes sources on schedule; several processes share the work. */
 export const createListRefresher = (
   dependencies: Omit<RefreshDependencies, 'signal'> & {
     readonly onResult: (result: RefreshResult) => void

@@ -10,7 +10,10 @@ const ADDRESS_LENGTH_MAX = 256
 
 export interface SdnReader {
   write(piece: string): void
-  /** @throws XmlInvalidError, also when the file names no digital currencies: then it is another file, or another form. */
+  /**
+   * @throws XmlInvalidError, also when the file names no digital currencies, because it is then another file or its
+   *   format has changed.
+   */
   end(): void
 }
 
@@ -33,7 +36,7 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnRe
   let text: string | null = null
 
   const takeAddress = (address: string, ofAsset: string): void => {
-    // Some details are a number that stands for a value, and hold no text.
+    // Some details are a number that refers to a value, and hold no text.
     if (address === '') return
     const canonical = address.length > ADDRESS_LENGTH_MAX ? null : parseAnyAddress(address)
     if (canonical === null) onSkipped(ofAsset)

@@ -1,6 +1,6 @@
-// The lists of the store in the memory that all threads of this process share, kept up to date by the change feed. A
-// changed list is read again and handed over whole or not at all; one whose change can't be read is handed over as not
-// current, so that nothing is decided on what it was.
+// Keeps the store's lists in memory that all threads of this process share, and updates them from the change feed. A
+// changed list is read again and published whole or not at all. If the change can't be read, the list is published as
+// not current, so that nothing is decided on outdated content.
 
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
 import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
@@ -35,10 +35,10 @@ export interface ServedListsDependencies {
       limit: number,
     ): Promise<readonly Uint8Array[]>
   }
-  /** Hands new versions to the threads that read them, and takes removed lists away. */
+  /** Publishes new versions to the threads that read them, and removes deleted lists. */
   readonly publish: (images: readonly ListImage[], removedIds: readonly string[]) => void
   readonly clock: Clock
-  /** Hears of each failed reading; it is tried again. */
+  /** Called for each failed reading, which is then retried. */
   readonly onError: (error: unknown) => void
   /** Resolves after so many milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
@@ -50,19 +50,19 @@ export interface ServedList {
   readonly name: string
   readonly entryCount: number
   readonly keptBy: ListImage['keptBy']
-  /** Since its source confirmed it; null for people's lists, and before the first time. */
+  /** Seconds since the source confirmed it; null for lists kept by hand, and before the first confirmation. */
   readonly ageSeconds: number | null
   readonly current: boolean
 }
 
 export interface ServedLists {
-  /** Reads all there are. To be called before the first job. Rejects when they can't be read. */
+  /** Reads all lists. Call it before the first job. Rejects when they can't be read. */
   load(): Promise<void>
-  /** This list has changed, is new, or is gone. */
+  /** Call when this list has changed, was created or was deleted. */
   changed(listId: string): void
-  /** Any may have changed. */
+  /** Call when any list may have changed. */
   changedAll(): void
-  /** Resolves when what has changed so far has been read or given up. */
+  /** Resolves when every change reported so far has been read or given up. */
   settled(): Promise<void>
   all(): readonly ServedList[]
   stop(): void
@@ -70,9 +70,9 @@ export interface ServedLists {
 
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
-/** A change is due within a second; a list that is behind for longer than this is not current. */
+/** Changes are due within a second; a list that is behind for longer than this is published as not current. */
 const GIVE_UP_AFTER_MS = 2_000
-/** Chunks read in one go: a megabyte or so, a few milliseconds. */
+/** Chunks read in one turn: a megabyte or so, a few milliseconds. */
 const CHUNKS_A_TURN = 16
 
 interface Held {
@@ -86,7 +86,7 @@ class ListMovedError extends Error {
 
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** A set of these keys, ascending within each width; null when there are none. */
+/** Packs the keys into a set, ascending within each width; null when there are no keys. */
 const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
   if (keys.length === 0) return null
   const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)
@@ -106,7 +106,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
-/** Nothing is looked up in it. */
+/** The image of a list that can't be read: no address is looked up in it. */
 const unreadable = (row: StoredListRow): ListImage => ({
   ...describe(row),
   entries: EMPTY_ADDRESS_SET,
@@ -120,12 +120,12 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   const held = new Map<string, Held>()
   /** Lists whose latest version could not be read. */
   const newest = new Map<string, StoredListRow>()
-  /** Lists that changed, and when that was heard of. */
+  /** Lists that changed, with the time at which the change was reported. */
   const pending = new Map<string, number>()
   let everything = false
   let working: Promise<void> | null = null
   let stopped = false
-  /** Something has changed since the last round began. */
+  /** Whether something has changed since the last round began. */
   let woken = false
   let nudge: () => void = () => undefined
 
@@ -155,7 +155,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         ? known.image.entries
         : await readBase(row.baseId)
     const edits = await lists.readEdits(row.id)
-    // Single entries belong to one base: those of a later one would hide what was in this one's.
+    // Single-entry changes belong to one base: those of a later base would hide entries of this one.
     if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
     const keysOf = (present: boolean): Uint8Array[] =>
       edits.filter((edit) => edit.present === present).map(({ key }) => key)
@@ -165,14 +165,15 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     }
   }
 
-  /** Null when it is gone. */
+  /** @returns null when the list was deleted */
   const readWhileItMoves = async (row: StoredListRow): Promise<Held | null> => {
     for (let current: StoredListRow | null = row; current !== null; current = await lists.findById(row.id)) {
       try {
         return await read(current)
       } catch (error) {
         if (error instanceof AddressSetInvalidError) {
-          // What is stored is no list any more: the service starts, and decides nothing on it.
+          // The stored data is no longer a valid list: start the service anyway, but let nothing be decided on this
+          // list.
           onError(error)
           return { row, image: unreadable(row) }
         }
@@ -198,7 +199,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     newest.delete(listId)
   }
 
-  /** What is behind for too long is shown as such. */
+  /** Publishes a list that has been behind for too long as not current. */
   const disown = (listId: string): void => {
     const known = held.get(listId)
     const row = newest.get(listId) ?? known?.row
@@ -233,12 +234,12 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         pending.delete(listId)
         if (await attempt(() => update(listId))) continue
         failed = true
-        // Unless it has changed again meanwhile, it has been behind since then.
+        // Keep the earlier time unless the list has changed again meanwhile.
         pending.set(listId, heardMs)
         if (clock.monotonicMs() - heardMs > GIVE_UP_AFTER_MS) disown(listId)
       }
       if (!failed || woken) continue
-      // A list that changes meanwhile does not wait for one that can't be read.
+      // A list that changes meanwhile must not wait for one that can't be read.
       const nudged = new Promise<void>((resolve) => {
         nudge = resolve
       })
@@ -253,7 +254,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     nudge()
     working ??= work().finally(() => {
       working = null
-      // Something may have changed after the last look.
+      // Something may have changed after the last check.
       if (everything || pending.size > 0) wake()
     })
   }
@@ -272,7 +273,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   return {
     load: () => {
       const loading = loadAll()
-      // Changes heard of meanwhile are read after it: an older reading must not follow a newer one.
+      // Read changes reported during loading only afterwards: an older reading must not overwrite a newer one.
       working = loading
         .catch(() => undefined)
         .finally(() => {

@@ -1,5 +1,5 @@
-// Makes entries a list's content: all of them in one step, or nothing. A list is replaced by a file, or a file is added
-// to it, or it is written again as it is, once too many single entries have changed.
+// Replaces a list's content in one step, or leaves it as it is. A file may replace a list or be added to it; a list is
+// also rewritten unchanged once too many single entries have changed.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
 import { ListTooLongError } from './entry-sink.ts'
@@ -43,7 +43,7 @@ export interface ListConfirmation {
   readonly token: string
 }
 
-/** The list was taken away, or changed, while it was written. Nothing of the new content was applied. */
+/** The list was deleted, or changed, while it was being written. None of the new content was applied. */
 export class ListChangedError extends Error {
   override readonly name = 'ListChangedError'
   readonly detail: string
@@ -60,7 +60,7 @@ export const KEEPER_CHANGED = 'the list’s source was changed, removed or read 
 const CHUNKS_A_TRANSACTION = 4
 const MERGE_ATTEMPTS = 3
 
-/** Stores chunks as a base that nothing shows yet. */
+/** Stores chunks as a new base that no list refers to yet. */
 const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncIterable<ListChunk>): Promise<string> => {
   const baseId = await bases.begin(listId)
   try {
@@ -81,9 +81,9 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
 }
 
 /**
- * Makes sorted chunks the list's content, whatever it was.
- * @param confirmation for a list that a source keeps; null for people's.
- * @throws ListChangedError; ListTooLongError and others from the chunks. Then the list is as it was.
+ * Makes sorted chunks the list's whole content.
+ * @param confirmation for a list that a source keeps; null for a list kept by hand
+ * @throws ListChangedError; ListTooLongError and others from the chunks. The list is then unchanged.
  */
 export const replaceList = async (
   contents: ListContents,
@@ -120,11 +120,11 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
   }
 }
 
-/** EVM before Solana, then as bytes: the order of chunks. */
+/** The order of chunks: EVM before Solana, then by bytes. */
 export const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
   left.length - right.length || Buffer.compare(left, right)
 
-/** Both in order; of two with the same key the later one. */
+/** Merges two sorted streams; of two entries with the same key the later stream's wins. */
 export async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
   earlier: AsyncIterable<Earlier>,
   later: AsyncIterable<Later>,
@@ -146,7 +146,7 @@ async function* inKeyOrder(edits: readonly ListEdit[]): AsyncGenerator<ListEdit>
   yield* [...edits].sort((left, right) => compareKeys(left.key, right.key))
 }
 
-/** A list and the single changes that belong to its base: of one version. Its base stays readable for a minute. */
+/** A list and the single changes that belong to its base, both of one version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   for (;;) {
     const list = await lists.findById(listId)
@@ -198,7 +198,7 @@ async function* chunksOfEntries(entries: AsyncIterable<ListEntry>): AsyncGenerat
 }
 
 /**
- * Adds entries to what the list has by then; of an entry that it has already, the note becomes the new one.
+ * Adds entries to the list's current content. For an entry that the list already has, the note is replaced.
  * @param added called again when the list has changed meanwhile. @throws as replaceList
  */
 export const extendList = async (
@@ -226,6 +226,6 @@ async function* noChunks(): AsyncGenerator<ListChunk> {
   yield* []
 }
 
-/** Writes the list again as it is, so that it has no single changes any more. @throws as replaceList */
+/** Rewrites the list as one base, so that it has no single changes any more. @throws as replaceList */
 export const rewriteList = (contents: ListContents, listId: string): Promise<void> =>
   extendList(contents, listId, noChunks)

@@ -1,8 +1,8 @@
-// Reads XML as it comes, in constant memory: start tags, text and end tags, and nothing remembered of what is past. Only
-// what published data files use: no document type and no entities but the five of XML itself, so that nothing expands
-// and nothing outside is read. Source: https://www.w3.org/TR/xml/.
+// Streams XML in constant memory: reports start tags, text and end tags, and keeps nothing of what it has passed.
+// Supports only what published data files use: no document type, and only the five entities of XML itself, so that
+// nothing expands and nothing external is read. Source: https://www.w3.org/TR/xml/.
 
-/** `detail` says what is wrong; of the file itself it holds nothing. */
+/** `detail` says what is wrong; it holds nothing of the file itself. */
 export class XmlInvalidError extends Error {
   override readonly name = 'XmlInvalidError'
   readonly detail: string
@@ -13,16 +13,16 @@ export class XmlInvalidError extends Error {
 }
 
 export interface XmlListener {
-  /** Names are without their prefix. An empty element is opened and closed. */
+  /** Names come without their prefix. An empty element is reported as opened and closed. */
   open(name: string, attribute: (name: string) => string | null): void
   text(text: string): void
   close(name: string): void
 }
 
-/** A tag, a comment or a piece of text that is longer is refused rather than kept. */
+/** A longer tag, comment or piece of text is refused. */
 const TOKEN_MAX = 65_536
 const DEPTH_MAX = 256
-/** `<![CDATA[`: with fewer characters, what a token is can't be told. */
+/** Length of `<![CDATA[`: with fewer characters, the kind of token is not known yet. */
 const LONGEST_OPENING = 9
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
@@ -45,7 +45,10 @@ const NAME_END = /[\s/]/
 const DOUBLE_QUOTE = 34
 const SINGLE_QUOTE = 39
 
-/** Where the tag that begins before `from` ends, exclusively; -1 when that is not here yet. A value may hold a `>`. */
+/**
+ * @returns the exclusive end of the tag that begins before `from`, or -1 when its end has not arrived. A value may hold
+ *   a `>`.
+ */
 const endOfTag = (text: string, from: number): number => {
   for (let at = from; ; ) {
     const close = text.indexOf('>', at)
@@ -69,9 +72,9 @@ const attributesOf =
   }
 
 export interface XmlScanner {
-  /** The next piece of the document, cut anywhere. @throws XmlInvalidError */
+  /** The next piece of the document; it may end anywhere. @throws XmlInvalidError */
   write(piece: string): void
-  /** The document is at its end. @throws XmlInvalidError when it is not. */
+  /** Call at the end of the document. @throws XmlInvalidError when the document is incomplete. */
   end(): void
 }
 
@@ -102,7 +105,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     else if (text.trim() !== '') throw new XmlInvalidError('it is not XML')
   }
 
-  /** Where the token at `start` ends, exclusively; -1 when that is not here yet. */
+  /** @returns the exclusive end of the token at `start`, or -1 when its end has not arrived */
   const endOf = (start: number, text: string): number => {
     const after = (closing: string, from: number): number => {
       const found = text.indexOf(closing, from)
@@ -129,7 +132,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     let at = 0
     for (;;) {
       const start = text.indexOf('<', at)
-      // Text that is not followed by a tag yet may go on in the next piece, or stop within an entity.
+      // Text without a following tag may continue in the next piece, or stop within an entity.
       if (start === -1) break
       if (start > at) takeText(text.slice(at, start))
       at = start
@@ -145,7 +148,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
   return {
     write,
     end: () => {
-      // The last tags may be shorter than what is waited for.
+      // Pad the text: the last tags may be shorter than the look-ahead.
       write(' '.repeat(LONGEST_OPENING))
       if (rest.trim() !== '' || open.length > 0 || roots === 0) throw new XmlInvalidError('it ends early')
     },
