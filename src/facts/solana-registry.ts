@@ -10,9 +10,7 @@ import { programAddress } from './solana-program-address.ts'
 /** The genesis hash of mainnet-beta, which identifies the cluster. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/**
- * Voted for by a supermajority of the stake. A transaction in a block that is not confirmed yet counts as not executed.
- */
+/** Voted for by a supermajority of the stake; no such block has been rolled back so far. */
 const CONFIRMED = { encoding: 'base64', commitment: 'confirmed' } as const
 
 const discriminator = (account: string): Buffer =>
