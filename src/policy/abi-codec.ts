@@ -1,6 +1,6 @@
-// Decodes arguments of EVM calls, prepared once for each function. As strict as Solidity's own decoder: whatever that
-// would revert on is malformed here, so a policy never reads another value than the contract does.
-// Source: https://docs.soliditylang.org/en/latest/abi-spec.html; viem is the oracle in tests.
+// Decodes arguments of EVM calls; one decoder is prepared for each function. As strict as Solidity's own decoder: data
+// on which Solidity's decoder would revert is malformed here, so a policy never reads another value than the contract
+// does. Source: https://docs.soliditylang.org/en/latest/abi-spec.html; viem is the oracle in tests.
 import { AddressValue } from './address-value.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -13,7 +13,7 @@ export class AbiTypeUnsupportedError extends Error {
   override readonly name = 'AbiTypeUnsupportedError'
 }
 
-/** Hex digits of one word. */
+/** Hex digits in one word. */
 const WORD = 64
 const ZEROS = '0'.repeat(WORD)
 const INT64_MIN = -(2n ** 63n)
@@ -34,7 +34,7 @@ export class AbiReader {
     return this.#text.slice(at, at + WORD)
   }
 
-  /** A word whose first digits have to be zero: the rest of it. */
+  /** Reads a word whose first `digits` digits must be zero, and returns the rest of it. */
   padded(at: number, digits: number): string {
     const zeros = WORD - digits
     if (at + WORD > this.#text.length || !this.#text.startsWith(ZEROS.slice(0, zeros), at)) throw MALFORMED
@@ -46,17 +46,17 @@ export class AbiReader {
     return this.#text.slice(at, at + count)
   }
 
-  /** An offset or a length in bytes. No data is anywhere near 2^32 bytes long. */
+  /** Reads an offset or a length in bytes. Values of 2^32 and more are malformed: no data is that long. */
   size(at: number): number {
     return Number.parseInt(this.padded(at, 8), 16)
   }
 }
 
 export interface AbiCodec {
-  /** In the policy language. */
+  /** Type in the policy language. */
   readonly type: string
   readonly isDynamic: boolean
-  /** Digits that it takes in its head: one word when it is dynamic. */
+  /** Hex digits that the value takes in the head: one word when the type is dynamic. */
   readonly headDigits: number
   /** Reads a static value at its head, a dynamic one at its tail. @throws CallMalformedError */
   read(reader: AbiReader, at: number): unknown
@@ -72,7 +72,7 @@ const fixed = (type: string, read: AbiCodec['read']): AbiCodec => ({
   },
 })
 
-/** At its head there is the value, or where it stands, counted from the beginning of what encloses it. */
+/** Reads one member: the head holds the value itself, or its offset from the beginning of the enclosing value. */
 const readMember = (codec: AbiCodec, reader: AbiReader, at: number, base: number): unknown =>
   codec.read(reader, codec.isDynamic ? base + 2 * reader.size(at) : at)
 
@@ -124,7 +124,7 @@ const string = text((digits) => Buffer.from(digits, 'hex').toString('utf8'))
 
 const readMembers = (codec: AbiCodec, count: number, reader: AbiReader, base: number): unknown => {
   if (count > POLICY_LIMITS.decodedElements) {
-    // Not read, but it has to be there.
+    // The elements are not decoded, but they must be present.
     reader.digits(base, count * codec.headDigits)
     return TOO_LONG
   }
@@ -194,8 +194,8 @@ const elementary = (type: string): AbiCodec | null => {
 }
 
 /**
- * The decoder of one parameter.
- * @throws AbiTypeUnsupportedError for a type that Solidity's ABI does not have, or that takes no data at all.
+ * Creates the decoder of one parameter.
+ * @throws AbiTypeUnsupportedError for a type that Solidity's ABI does not have, or whose values take no data at all
  */
 export const createAbiCodec = ({ type, components }: AbiParameterItem, tuples: TupleTypes, depth = 0): AbiCodec => {
   if (depth > POLICY_LIMITS.abiDepth) throw new AbiTypeUnsupportedError('its types are nested too deeply')

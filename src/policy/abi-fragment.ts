@@ -1,10 +1,10 @@
-// Functions of a contract as policies name them: the human-readable line (`function transfer(address to, uint256 amount)`)
-// and the JSON ABI's item, both into one shape. Written by hand: no regular expression sees the author's text, and each
-// mistake has its place.
+// Parses the functions that a policy names, as a human-readable line (`function transfer(address to, uint256 amount)`)
+// or as an item of a JSON ABI, into one shape. The parser is written by hand, so that no regular expression runs on the
+// author's text and every mistake has a position.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { AbiFunctionItem, AbiParameterItem } from './types/reads.ts'
 
-/** A fragment that is none; `index` is where, in UTF-16 code units of its text. */
+/** The text is not a valid fragment; `index` is the position of the mistake, in UTF-16 code units. */
 export class AbiFragmentMalformedError extends Error {
   override readonly name = 'AbiFragmentMalformedError'
   readonly index: number
@@ -146,7 +146,7 @@ export const parseAbiFragment = (text: string): AbiFunctionItem => new FragmentP
 const typeText = ({ type, components }: AbiParameterItem): string =>
   components === undefined ? type : `(${components.map(typeText).join(',')})${type.slice('tuple'.length)}`
 
-/** For example `transfer(address,uint256)`: what the selector is made from. */
+/** The text that the selector is hashed from, for example `transfer(address,uint256)`. */
 export const abiSignature = ({ name, inputs }: AbiFunctionItem): string => `${name}(${inputs.map(typeText).join(',')})`
 
 /** The first four bytes of Keccak-256 of the signature, 8 hex digits. */

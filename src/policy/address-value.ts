@@ -1,7 +1,7 @@
-// The `address` of the policy language: an EVM or Solana address, equal when its bytes are.
+// The `address` type of the policy language: an EVM or Solana address. Two addresses are equal when their bytes are.
 
 export class AddressValue {
-  /** Canonical: equal text is equal bytes (see domain/address.ts). */
+  /** Canonical: equal texts mean equal bytes (see domain/address.ts). */
   readonly text: string
   constructor(canonicalText: string) {
     this.text = canonicalText

@@ -1,6 +1,6 @@
-// The instructions of an Anchor IDL, of the versions before and since Anchor 0.30, as decoders of their arguments.
-// Source: https://www.anchor-lang.com/docs/basics/idl; discriminators of the older version are the first eight bytes of
-// SHA-256 of `global:` and the instruction's name in snake case.
+// Turns the instructions of an Anchor IDL (the format of Anchor 0.30 and later, and the older one) into decoders of
+// their arguments. In the older format a discriminator is the first eight bytes of SHA-256 of `global:` and the
+// instruction's name in snake case. Source: https://www.anchor-lang.com/docs/basics/idl.
 import { createHash } from 'node:crypto'
 import {
   BORSH_BASIC,
@@ -69,7 +69,7 @@ const discriminatorOf = (instruction: Readonly<Record<string, unknown>>, name: s
   return Uint8Array.from(given as number[]).toHex()
 }
 
-/** Reads types; `defined` ones are looked up by name and never by recursion into themselves. */
+/** Reads types. Resolves `defined` types by name and refuses types that contain themselves. */
 class TypeReader {
   readonly #definitions = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #tuples: TupleTypes
@@ -86,7 +86,7 @@ class TypeReader {
 
   fields(value: unknown, what: string, depth: number): { names: readonly string[]; codecs: readonly BorshCodec[] } {
     const members = listOf(value, what)
-    // A field is `{name, type}`; those of a tuple struct are types alone.
+    // A struct's field is `{name, type}`; a tuple struct's field is only a type.
     const names = members.map((member) =>
       isRecord(member) && 'name' in member && 'type' in member ? textOf(member['name'], `a field of ${what}`) : '',
     )
@@ -105,7 +105,7 @@ class TypeReader {
       return basic ?? fail(`there is no type ${name.slice(0, 64)}`)
     }
     if (!isRecord(type)) return fail('a type is missing')
-    // Bytes, however they are declared.
+    // A vector of u8 is bytes, whatever the IDL calls it.
     if (type['vec'] === 'u8') return borshBytes
     if ('vec' in type) return borshVec(this.read(type['vec'], depth + 1))
     if ('option' in type) return borshOption(this.read(type['option'], depth + 1))
@@ -145,8 +145,8 @@ class TypeReader {
 }
 
 /**
- * The instructions of an IDL that was parsed from JSON, one after another.
- * @throws IdlMalformedError with the first thing that is wrong with it.
+ * Reads the instructions of an IDL that was parsed from JSON, one per step.
+ * @throws IdlMalformedError with the first mistake
  */
 export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruction, void> {
   if (!isRecord(idl)) return fail('an idl is the content of an Anchor IDL file')

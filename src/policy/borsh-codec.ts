@@ -1,5 +1,6 @@
-// Decodes arguments of Solana instructions, prepared once for each. Source: https://borsh.io, as Anchor uses it; as strict
-// as borsh-rs where two readings are possible (booleans, options, variants, UTF-8).
+// Decodes arguments of Solana instructions; one decoder is prepared for each instruction. Where Borsh allows two
+// readings (booleans, options, variants, UTF-8), it is as strict as borsh-rs. Source: https://borsh.io, as Anchor uses
+// it.
 import bs58 from 'bs58'
 import { AddressValue } from './address-value.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
@@ -52,9 +53,9 @@ export class BorshReader {
 }
 
 export interface BorshCodec {
-  /** In the policy language; empty for what it has no type for: that is passed over. */
+  /** Type in the policy language; empty for a value that the language has no type for. Such a value is skipped. */
   readonly type: string
-  /** Least bytes that it takes. */
+  /** Minimum number of bytes that a value takes. */
   readonly minBytes: number
   /** @throws CallMalformedError */
   read(reader: BorshReader): unknown
@@ -90,7 +91,7 @@ const readText = (reader: BorshReader): unknown => {
   try {
     return UTF8.decode(bytes)
   } catch {
-    // Not UTF-8: borsh-rs refuses it, too.
+    // Not UTF-8: borsh-rs refuses it as well.
     throw MALFORMED
   }
 }
@@ -105,10 +106,10 @@ export const borshBytes: BorshCodec = codec('string', 4, readBytes)
 export const borshFixedBytes = (length: number): BorshCodec =>
   codec('string', length, (reader) => hexOrTooLong(reader.take(length)))
 
-/** Base58 of 32 bytes takes as long as ten other values. */
+/** Encoding 32 bytes as base58 takes as long as decoding ten other values. */
 const ADDRESS_COST = 10
 
-/** The basic types of an Anchor IDL, by their names in both of its versions. */
+/** The basic types of an Anchor IDL, by their names in both IDL formats. */
 export const BORSH_BASIC: Readonly<Record<string, BorshCodec>> = {
   bool: codec('bool', 1, (reader) => reader.flag()),
   u8: unsigned(1),
@@ -123,7 +124,7 @@ export const BORSH_BASIC: Readonly<Record<string, BorshCodec>> = {
   i64: signed(8),
   i128: signed(16),
   i256: signed(32),
-  // The language has no floating point.
+  // The policy language has no floating point.
   f32: skipped(4),
   f64: skipped(8),
   string: codec('string', 4, readText),
@@ -136,7 +137,7 @@ const listType = ({ type }: BorshCodec): string => (type === '' ? '' : `list<${t
 const readMany = (element: BorshCodec, count: number, reader: BorshReader): unknown => {
   if (element.minBytes === 0 && count > POLICY_LIMITS.decodedElements) throw MALFORMED
   const members: unknown[] = []
-  // What follows can only be read after all of it, however long it is.
+  // The elements are read even if nothing uses them, because only then is it known where the next argument begins.
   for (let i = 0; i < count; i++) {
     const member = element.read(reader)
     if (i < POLICY_LIMITS.decodedElements) members.push(member)
@@ -150,7 +151,7 @@ export const borshVec = (element: BorshCodec): BorshCodec =>
 export const borshArray = (element: BorshCodec, count: number): BorshCodec =>
   codec(listType(element), count * element.minBytes, (reader) => readMany(element, count, reader))
 
-/** A list of one element or none: the language has no null. */
+/** An option reads as a list of one element or none, because the language has no null. */
 export const borshOption = (element: BorshCodec): BorshCodec =>
   codec(listType(element), 1, (reader) => (reader.flag() ? [element.read(reader)] : []))
 
@@ -161,7 +162,7 @@ export const borshStruct = (tuple: TupleType, members: readonly BorshCodec[]): B
     (reader) => new tuple.constructor(members.map((member) => member.read(reader))),
   )
 
-/** A variant reads as its name; what it holds is passed over. */
+/** A variant reads as its name; its fields are skipped. */
 export const borshEnum = (
   variants: readonly { readonly name: string; readonly members: readonly BorshCodec[] }[],
 ): BorshCodec =>

@@ -1,5 +1,5 @@
-// The calls that one policy understands: the functions of its abi for EVM chains, the instructions of its idl for Solana.
-// A call is decoded once an evaluation, completely or not at all.
+// The calls that one policy can decode: the functions of its abi for EVM chains, the instructions of its idl for
+// Solana. A call is decoded once per evaluation, completely or not at all.
 import { AbiReader, AbiTypeUnsupportedError, createAbiCodec, createSequenceReader } from './abi-codec.ts'
 import { abiSelector, abiSignature } from './abi-fragment.ts'
 import { IdlMalformedError, readIdl } from './anchor-idl.ts'
@@ -11,7 +11,7 @@ import { createTupleTypes, isFieldName, type NamedType, type TupleType } from '.
 import type { RequestFacts } from './types/facts.ts'
 import type { AbiFunctionItem, AbiParameterItem } from './types/reads.ts'
 
-/** A function's arguments by name: where they are in what decoding it yields. */
+/** Maps an argument's name to its index in the decoded values. */
 type ArgumentSlots = ReadonlyMap<string, number>
 
 export interface DecodedCall {
@@ -25,13 +25,13 @@ interface CallFunction {
   readonly name: string
   readonly signature: string
   readonly slots: ArgumentSlots
-  /** `digits` is the data behind what selects the function, lower-case hex. @throws CallMalformedError */
+  /** @param digits the data behind the selector or discriminator, lower-case hex. @throws CallMalformedError */
   readonly decode: (digits: string) => readonly unknown[]
 }
 
-/** What `call.args.<name>` is: one type, or several, which no expression can have. */
+/** The type of `call.args.<name>`. If functions declare it with several types, no expression can use it. */
 export interface ArgumentDeclaration {
-  /** Type in the policy language → a function that has it so. */
+  /** Type in the policy language → a function that declares the argument with this type. */
   readonly types: ReadonlyMap<string, string>
 }
 
@@ -40,11 +40,11 @@ export interface CallTable {
   readonly signatures: ReadonlySet<string>
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
-  /** Null: no call of this table, or not a well-formed one. */
+  /** @returns null when the data is no call of this table, or not a well-formed one */
   decode(family: RequestFacts['chainFamily'], data: string): DecodedCall | null
 }
 
-/** One abi fragment, and where to complain of it. */
+/** One abi fragment, and the function that reports mistakes at its place. */
 export interface AbiSource {
   readonly item: AbiFunctionItem
   readonly complain: (message: string) => void
@@ -55,7 +55,7 @@ export interface IdlSource {
   readonly complain: (message: string) => void
 }
 
-/** Hex digits of a selector and of a discriminator. */
+/** Length of a selector and of a discriminator, in hex digits. */
 const SELECTOR = 8
 const DISCRIMINATOR = 16
 
@@ -71,7 +71,7 @@ class CallTableBuilder {
   readonly arguments = new Map<string, { readonly types: Map<string, string> }>()
   #parameters = 0
 
-  /** Complains, or notes the function. */
+  /** Adds the function, or reports why it can't be added. */
   #add(
     key: string,
     into: Map<string, CallFunction>,
@@ -155,7 +155,7 @@ const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number
   }
 }
 
-/** Null when there is nothing to decode. Mistakes go to each source's `complain`. A step a function. */
+/** Returns null when there is nothing to decode. Mistakes go to each source's `complain`. One step per function. */
 export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | null): Steps<CallTable | null> {
   if (abi.length === 0 && idl === null) return null
   const builder = new CallTableBuilder()

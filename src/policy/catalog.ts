@@ -1,6 +1,6 @@
-// From a request's project or contract to its target, at hand without waiting once it was asked for. Caches are kept per
-// organization by a stamp that every change of the organization renews: an entry, and a load under way, counts only
-// under the stamp it was begun with, so a load that overlaps a change can never leave the old policy behind.
+// Resolves a request's project or contract to its target, without waiting once it is cached. Every change of an
+// organization gives it a new stamp. A cached entry, and a load under way, is valid only for the stamp with which it
+// began, so a load that overlaps a change can't leave the old policy in the cache.
 import { LRUCache } from 'lru-cache'
 import type { PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
@@ -14,43 +14,50 @@ import type { PolicySource, ResolvedTarget, TargetRecord } from './types/source.
 export interface CatalogDependencies {
   readonly source: PolicySource
   readonly clock: Clock
-  /** Targets kept; as many misses again are kept apart, so that asking for what is not there can't push out what is. */
+  /**
+   * Maximum number of cached targets. As many misses are cached apart, so that asking for unknown targets can't evict
+   * known ones.
+   */
   readonly maxEntries: number
-  /** Characters of policy text kept in all. 64 Mi unless stated. */
+  /** Maximum number of characters of policy text in the cache. Default: 64 Mi. */
   readonly maxRevisionCharacters?: number
-  /** A load is no longer joined after this, for it may never end. 2 s unless stated. */
+  /** A load that has run for longer than this is no longer joined, because it may never end. Default: 2 s. */
   readonly joinWithinMs?: number
 }
 
 /** A change that was committed (invariant 7). */
 export interface CatalogChange {
-  /** Changes of keys and attesters leave targets as they are; any other topic renews the organization's. */
+  /**
+   * Changes of API keys and attesters do not affect targets; a change of any other topic renews the organization's
+   * stamp.
+   */
   readonly topic: string
-  /** Null concerns every organization. */
+  /** Null: the change concerns every organization. */
   readonly organizationId: string | null
 }
 
 export interface Catalog {
   /**
-   * The target of a project of this organization; null when it has none of this verification hash. Answers at once
-   * when it is known, and rejects when the store is unavailable or (PolicyUnusableError) the policy can't be evaluated.
+   * The target of this organization's project with this verification hash; null when there is no such project. Answers
+   * synchronously when the target is cached. Rejects when the store is unavailable, or with PolicyUnusableError when
+   * the policy can't be evaluated.
    */
   resolveProject(
     organizationId: string,
     verificationHash: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** The same by a bound contract or program, its address canonical. */
+  /** The same for the project to which this contract or program (canonical address) is bound. */
   resolveBinding(
     organizationId: string,
     chainName: string,
     address: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** The revision of a resolved target, at once when it is at hand, as it is right after resolving. */
+  /** The revision of a resolved target. Answers synchronously when it is cached, as it is right after resolving. */
   revision(revisionId: string): PolicyRevision | null | Promise<PolicyRevision | null>
-  /** As workers are given it, without ever loading. */
+  /** The cached revision in the form that is sent to workers. Never loads. */
   cachedRevision(revisionId: string): SentRevision | undefined
   invalidate(change: CatalogChange): void
-  /** Forgets everything: changes may have been missed. */
+  /** Clears all caches, because changes may have been missed. */
   clear(): void
 }
 
@@ -59,14 +66,17 @@ interface Entry {
   readonly stamp: number
 }
 
-/** Decisions §2: no project has a longer one, and misses must not fill the memory with what callers send. */
+/**
+ * No project has a longer verification hash (decisions §2). Longer ones are not cached as misses, so that callers can't
+ * fill the memory with what they send.
+ */
 const MAX_VERIFICATION_HASH = 64
 
 const NO_FIELDS: ResolvedTarget['shadowRequires'] = []
 
 const UNRELATED_TOPICS: ReadonlySet<string> = new Set(['api-key', 'attester'])
 
-/** One number per organization, new after each of its changes and never used again. */
+/** Gives each organization a number that is replaced after each of its changes and never used again. */
 const createStamps = (maxOrganizations: number) => {
   const stamps = new Map<string, number>()
   let latest = 0
@@ -93,7 +103,7 @@ const complete = (
   if (loaded === null) throw new PolicyUnusableError(new Error(`revision ${record.revisionId} is missing`))
   if ('failure' in loaded) throw loaded.failure
   const { requires, needs } = loaded
-  // A shadow that can't be used is no reason to refuse anyone: the worker records that it failed.
+  // A shadow revision that can't be used must not make a request fail: the worker records that it failed.
   if (shadow === null || 'failure' in shadow) {
     const shadowRevisionId = shadow === null ? null : record.shadowRevisionId
     return Object.freeze({
@@ -150,7 +160,7 @@ export const createCatalog = ({
     const stamp = stamps.of(organizationId)
     const entry = targets.get(key) ?? misses.get(key)
     if (entry?.stamp === stamp) {
-      // A worker will ask for the revision next: a target without it is not at hand.
+      // The worker will ask for the revision next, so a target whose revision is not cached counts as not cached.
       if (entry.target === null || isAtHand(entry.target)) return entry.target
     }
     return loads.join(key, stamp, async () => {
@@ -165,7 +175,7 @@ export const createCatalog = ({
   }
 
   return {
-    // Ids hold no spaces, so a key can't be read in two ways.
+    // Ids hold no spaces, so the key is unambiguous.
     resolveProject: (organizationId, verificationHash) => {
       if (verificationHash.length > MAX_VERIFICATION_HASH) return null
       return resolve(organizationId, `${organizationId} project ${verificationHash}`, () =>

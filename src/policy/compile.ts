@@ -1,5 +1,6 @@
-// A policy made ready to evaluate: every expression compiled once, every mistake placed in the document's own lines, and
-// the request fields and sources it reads found from its syntax, so that they are there before it is evaluated.
+// Compiles a policy: compiles every expression once, reports every mistake with its line and column in the document,
+// and derives from the syntax which request fields and sources the rules read, so that they can be collected before the
+// evaluation.
 import type { OptionalField } from '../domain/target.ts'
 import { type CallTable, createCallTable } from './call-table.ts'
 import { readPolicyDocument } from './document.ts'
@@ -15,7 +16,7 @@ import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import type { CompiledPolicy, PolicyProgram } from './types/program.ts'
 import { type CheckedRule, warningsOf } from './warnings.ts'
 
-/** In the order in which the fields are missed: the wire's. */
+/** The order in which missing fields are reported on the wire. */
 const OPTIONAL_FIELDS: readonly OptionalField[] = ['data', 'msg_value', 'user_ip']
 
 interface CompiledRules<Source> {
@@ -24,7 +25,7 @@ interface CompiledRules<Source> {
   readonly issues: readonly PolicyIssue[]
 }
 
-/** A step a rule. */
+/** One step per rule. */
 function* compileRules<Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
   scope: PolicyScope,
@@ -71,18 +72,19 @@ const programOf = (
   evaluate: createEvaluator(rules, document.default, evaluation),
 })
 
-/** A policy compiled from its text, and a way to place the failure of one of its tests there. */
+/** A policy compiled from its text, and a function that places the failure of one of its tests in that text. */
 export interface CompiledSource {
   readonly policy: CompiledPolicy
-  /** What is likely not meant; it keeps nothing from being saved. Empty unless the chains are known. */
+  /** What the author probably did not mean; warnings do not prevent saving. Empty unless the chains are known. */
   readonly warnings: readonly PolicyIssue[]
   readonly testIssue: (index: number, message: string) => PolicyIssue
 }
 
-/** @throws PolicyInvalidError with every mistake of form and of expressions, in the text's own lines and columns. */
+/** @throws PolicyInvalidError with every mistake of form and of expressions, at its line and column in the text */
 export const compileSource = (source: string, known: KnownSources = {}): CompiledSource => {
   const { document, calls, rules, issues, expressionIssue, testIssue } = readPolicyDocument(source)
-  // Whether rules hold also depends on what is known, so those that are checked against it are compiled anew.
+  // Whether rules are valid also depends on the known sources, so a policy checked against them is always compiled
+  // anew.
   const { chains, lists, screeners } = known
   const isShared = issues.length === 0 && chains === undefined && lists === undefined && screeners === undefined
   const key = isShared ? programKey(document) : ''
@@ -116,8 +118,8 @@ const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<Cal
 }
 
 /**
- * Compiles a document already read, in steps of few milliseconds at most: for a thread that others wait for.
- * @throws PolicyInvalidError from a step, with every mistake; lines and columns count within the rule's expression.
+ * Compiles a document that was read before, in steps of a few milliseconds at most: for a thread with other work to do.
+ * @throws PolicyInvalidError from a step, with every mistake; lines and columns count within the rule's expression
  */
 export function* compileDocument(document: PolicyDocument): Steps<PolicyProgram> {
   const key = programKey(document)
@@ -140,9 +142,10 @@ export function* compileDocument(document: PolicyDocument): Steps<PolicyProgram>
 }
 
 /**
- * Compiles a policy from its text (as a revision holds it) or from a document already read. Its tests are not run. From
- * text, the mistakes stand in the text's own lines and columns; from a document, they count within the rule's expression.
- * @throws PolicyInvalidError with every mistake.
+ * Compiles a policy from its text (as a revision holds it) or from a document that was read before. Does not run its
+ * tests.
+ * @throws PolicyInvalidError with every mistake; lines and columns count in the text, or, for a document, within the
+ *   rule's expression
  */
 export const compilePolicy = (policy: string | PolicyDocument): CompiledPolicy =>
   typeof policy === 'string' ? compileSource(policy).policy : { document: policy, ...finish(compileDocument(policy)) }

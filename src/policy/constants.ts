@@ -1,5 +1,5 @@
-// The named constants of a document: `constants.daily_limit` in its rules. Each has a type, so that a mistake in one is
-// found where it is written; several values make a list.
+// The named constants of a document, for example `constants.daily_limit`. Each constant has a type, so that a mistake
+// is reported where the constant is defined. Several values make a list.
 
 import { POLICY_LIMITS } from './limits.ts'
 import {
@@ -15,7 +15,7 @@ import { durationValue, timestampValue } from './syntax.ts'
 import type { PolicyConstant } from './types/document.ts'
 
 interface ConstantKind {
-  /** In the policy language. */
+  /** Type in the policy language. */
   readonly type: string
   /** @throws LiteralMalformedError */
   readonly parse: (text: string) => unknown
@@ -57,13 +57,16 @@ export const CONSTANT_KINDS: Readonly<Record<string, ConstantKind>> = {
   ...Object.fromEntries(amounts),
 }
 
-/** What `constants.<name>` stands for. */
+/** The value of `constants.<name>`. */
 export interface ConstantValue {
   readonly type: string
   readonly value: unknown
 }
 
-/** @throws LiteralMalformedError when a document that was not read from text holds what reading would have refused. */
+/**
+ * @throws LiteralMalformedError when a document that was not read from text holds a constant that the reader would have
+ *   refused
+ */
 export const constantValue = ({ type, values, isList }: PolicyConstant): ConstantValue => {
   const kind = CONSTANT_KINDS[type]
   if (kind === undefined) throw new LiteralMalformedError(`there is no type ${type}`)

@@ -1,6 +1,7 @@
-// The worst case of one evaluation of an expression, known when the policy is saved: sizes are all static, so a policy
-// that could hold a worker is refused instead of being interrupted (threats row 13). Short cuts of `&&` and `||` are not
-// counted on. One step is about one visit of a simple node, some 20 ns where this was measured.
+// Estimates the worst case of one evaluation of an expression when the policy is saved. All sizes are known statically,
+// so a policy that could block a worker is refused instead of being interrupted (threats row 13). The estimate assumes
+// that `&&` and `||` evaluate both sides. One step is about one visit of a simple node, some 20 ns where this was
+// measured.
 import type { ExpressionIssue } from './inspect.ts'
 import { isPermittedType, isValueType } from './language.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -14,7 +15,10 @@ import {
   type SyntaxNode,
 } from './syntax.ts'
 
-/** `elements` bounds a list, `chars` a string or the strings of a list, in UTF-16 code units. */
+/**
+ * `elements` is the maximum length of a list, `chars` that of a string or of the strings of a list, in UTF-16 code
+ * units.
+ */
 interface Estimate {
   readonly steps: number
   readonly elements: number
@@ -22,18 +26,19 @@ interface Estimate {
 }
 
 /**
- * An operation of the library that may fail makes an error with a stack and a marked-up copy of the expression, and
- * `||`, `&&`, `exists` and `all` may discard it and go on: that is what a hostile expression would do all day.
+ * Steps of a library operation that fails: the library makes an error with a stack and a marked-up copy of the
+ * expression, and `||`, `&&`, `exists` and `all` may discard the error and continue. A hostile expression would do this
+ * all day.
  */
 const failureSteps = (node: SyntaxNode): number => 300 + Math.ceil(node.input.length / 4)
-/** The same for uint256, whose errors are made in advance: throwing and catching alone. */
+/** The same for uint256, whose errors are created in advance: only throwing and catching costs time. */
 const CHEAP_FAILURE_STEPS = 50
 const CALL_STEPS = 4
 const SELECTION_STEPS = 3
 const TIME_STEPS = 20
-/** Per member of a list: the library looks up each member's type anew. */
+/** Steps per member of a list, because the library looks up each member's type anew. */
 const TIME_IN_STEPS = 6
-/** Comparing runs over many characters at once; size() visits code point after code point. */
+/** A comparison handles many characters at once; size() visits every code point. */
 const CHARS_PER_STEP = 32
 const COUNTED_CHAR_STEPS = 0.5
 
@@ -44,7 +49,7 @@ interface Loop {
   readonly range: Estimate
 }
 
-/** A list inside of something: its length is not known, but no list that is anyone's is longer. */
+/** The length of a nested list is not known, but no list in a policy is longer than this. */
 const INNER_ELEMENTS = Math.max(POLICY_LIMITS.listElements, POLICY_LIMITS.decodedElements)
 
 const innerElements = (node: SyntaxNode): number => (node.checkedType?.kind === 'list' ? INNER_ELEMENTS : 0)
@@ -70,7 +75,7 @@ class Estimator {
 
   estimate(node: SyntaxNode, loop: Loop | null): Estimate {
     const type = node.checkedType
-    // The type decides what an operation costs; a node without one must not slip through.
+    // The cost of an operation depends on its type; a node without a type must not slip through.
     if (type === undefined || !isPermittedType(type, this.#types)) {
       this.refuse(node, `a value of type ${type?.name ?? 'unknown'} is not part of the policy language`)
       return NOTHING
@@ -107,7 +112,7 @@ class Estimator {
     }
   }
 
-  /** The steps of all parts, and the largest of their bounds. */
+  /** Adds the steps of all nodes, and takes the largest of their bounds. */
   private sum(steps: number, nodes: readonly SyntaxNode[], loop: Loop | null): Estimate {
     let { elements, chars } = NOTHING
     let total = steps
@@ -120,7 +125,7 @@ class Estimator {
     return { steps: total, elements, chars }
   }
 
-  /** What is no literal: size() and uint256() of an expression. */
+  /** A call with an argument that is not a literal: size() and uint256() of an expression. */
   private estimateCall(node: SyntaxNode, loop: Loop | null): Estimate {
     const { steps, chars } = this.sum(CALL_STEPS, childrenOf(node), loop)
     const [name, [only]] = node.args as [string, SyntaxNode[]]
@@ -173,7 +178,7 @@ class Estimator {
     for (const side of childrenOf(node)) {
       if (isNegativeLiteral(side)) this.refuse(side, 'a uint256 is never negative')
     }
-    // Only an int that is not known yet can turn out negative in a comparison.
+    // Only an int that is not a constant can turn out negative in a comparison.
     const mayFail = childrenOf(node).some((side) => side.checkedType?.name === 'int' && side.op !== 'value')
     return mayFail || isArithmetic(node.op) ? CHEAP_FAILURE_STEPS : 1
   }
@@ -192,16 +197,16 @@ class Estimator {
 
 const isEquality = (operator: string): boolean => ['==', '!=', 'in'].includes(operator)
 
-/** What `==` compares one by one. */
+/** The element type that `==` compares one by one. */
 const comparedType = ({ checkedType }: SyntaxNode): CheckedType | undefined =>
   checkedType?.kind === 'list' ? checkedType.valueType : checkedType
 
-/** A list knows its length; a text is counted. */
+/** A list knows its length; the characters of a text are counted. */
 const sizeWork = (node: SyntaxNode | undefined, chars: number): number =>
   node?.checkedType?.kind === 'list' ? 0 : chars * COUNTED_CHAR_STEPS
 
 const methodWork = (name: string, chars: number, otherChars: number): number => {
-  // Searching one text in another is quadratic at its worst.
+  // Searching one text in another is quadratic in the worst case.
   return Math.ceil((name === 'contains' ? chars * (1 + otherChars) : chars) / CHARS_PER_STEP)
 }
 
@@ -212,7 +217,10 @@ const isTime = (type: string): boolean => type.startsWith('google.protobuf.')
 
 const isArithmetic = (operator: string): boolean => ['+', '-', '*', '/', '%'].includes(operator)
 
-/** The steps of a type-checked expression at its worst, and what of it no policy may use. Folds constant lists. */
+/**
+ * Returns the steps of a type-checked expression in the worst case, and which parts of it no policy may use. Folds
+ * constant lists.
+ */
 export const estimateExpression = (
   root: SyntaxNode,
   types: ReadonlySet<string>,

@@ -1,14 +1,19 @@
-// What decoding call data by an ABI and by an Anchor IDL have in common: how it fails, and how much it may do.
+// Shared by the ABI and the Anchor IDL decoders: how decoding fails, and how much one call may decode.
 import { POLICY_LIMITS } from './limits.ts'
 
-/** The data is not what the function takes. Made once: it is thrown for each call that is not the policy's. */
+/**
+ * The data does not match the function. One instance is created in advance, because it is thrown for each call that is
+ * not the policy's.
+ */
 export class CallMalformedError extends Error {
   override readonly name = 'CallMalformedError'
 }
 
 export const MALFORMED = new CallMalformedError('the call data is not well-formed')
 
-/** Stands for a value that is there and that a policy can't hold: reading it fails, reading others does not. */
+/**
+ * Stands for a value that is present but that a policy can't hold. Only reading this value fails, not reading others.
+ */
 export class UnreadableValue {
   readonly reason: string
   constructor(reason: string) {
@@ -19,7 +24,10 @@ export class UnreadableValue {
 export const TOO_LONG = new UnreadableValue('longer than a policy may read')
 export const OUT_OF_RANGE = new UnreadableValue('beyond the 64 bits of an int')
 
-/** Offsets may point anywhere, also many times to one place: what is read is counted, however short the data. */
+/**
+ * Limits how many values one call may decode. Offsets may point anywhere, also many times to one place, so short data
+ * can hold many values.
+ */
 export class DecodingBudget {
   #left: number = POLICY_LIMITS.decodedValues
 

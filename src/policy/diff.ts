@@ -1,18 +1,18 @@
-// What is different between two policies, in the words of their documents.
+// The differences between two policies, in the words of their documents.
 import type { PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest } from './types/document.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
 export type PolicyDifference =
-  /** A rule that only the second has, or only the first. Places count from 1. */
+  /** A rule that only the second policy has, or only the first. Places count from 1. */
   | { readonly kind: 'rule-added' | 'rule-removed'; readonly rule: string; readonly place: number }
   | { readonly kind: 'test-added' | 'test-removed' | 'test-changed'; readonly test: string }
-  /** The order of the rules that both have is another. */
+  /** The rules that both policies have are in another order. */
   | { readonly kind: 'rules-reordered'; readonly from: readonly string[]; readonly to: readonly string[] }
   | {
       readonly kind: 'changed'
       /** For example `rules/limit/deny` or `default`. */
       readonly what: string
-      /** Null where there was or is none. */
+      /** Null when it did not exist before, or does not exist any more. */
       readonly from: string | null
       readonly to: string | null
     }
@@ -60,7 +60,7 @@ const compareRules = (from: readonly PolicyRule[], to: readonly PolicyRule[]): P
   return [...removed, ...added, ...reordered, ...changed]
 }
 
-/** Things with names; `inWords` is what of them counts. */
+/** Compares things with names; two are equal when their `inWords` texts are. */
 const compareNamed = <Named extends { readonly name: string }>(
   what: string,
   from: readonly Named[],
@@ -98,7 +98,9 @@ const compareDocuments = (from: PolicyDocument, to: PolicyDocument): PolicyDiffe
   ...compareTests(from.tests, to.tests),
 ]
 
-/** In the documents' order; empty when both decide, read and say the same. Spelling and comments don't count. */
+/**
+ * In the order of the documents; empty when both decide, read and say the same. Formatting and comments don't count.
+ */
 export const diffPolicies = (from: CompiledPolicy, to: CompiledPolicy): readonly PolicyDifference[] => [
   ...compareDocuments(from.document, to.document),
   ...compare('requires', from.requires, to.requires),

@@ -1,5 +1,5 @@
-// The `abi` and `idl` of a document: human-readable functions, items of a JSON ABI (a whole one may be pasted: what is no
-// function is passed over), and the content of an Anchor IDL file.
+// Reads the `abi` and `idl` of a document: human-readable functions, items of a JSON ABI (a whole ABI may be pasted;
+// items that are not functions are skipped), and the content of an Anchor IDL file.
 import { AbiFragmentMalformedError, parseAbiFragment } from './abi-fragment.ts'
 import type { AbiSource, IdlSource } from './call-table.ts'
 import { createMappingReader, type DocumentContext, type MappingReader, plainValue } from './document-reader.ts'
@@ -55,7 +55,7 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   return { type: 'function', name, stateMutability, inputs, outputs }
 }
 
-/** A function in words; null after complaining. */
+/** Reads a human-readable function; null after reporting a mistake. */
 export const readFragment = (context: DocumentContext, node: ScalarNode, path: string): AbiFunctionItem | null => {
   const complain = (at: number, message: string): null => {
     context.complain(at, path, message)

@@ -1,9 +1,9 @@
-// Reads the members of one mapping of a document by key. Each complaint goes to the value or, if it is left out, to the
-// mapping; unknown keys are mistakes, because a misspelt `deny` must not allow.
+// Reads the members of one mapping of a document by key. A mistake is reported at the value or, when the value is
+// missing, at the mapping. Unknown keys are mistakes, because a misspelt `deny` must not allow.
 import { LiteralMalformedError } from './literals.ts'
 import type { MappingNode, SourceNode } from './yaml-tree.ts'
 
-/** Told of each mistake: its UTF-16 offset, its JSON pointer (RFC 6901), and one sentence. */
+/** Receives each mistake: its UTF-16 offset, its JSON pointer (RFC 6901), and one sentence. */
 export type ComplainAt = (offset: number, pointer: string, message: string) => void
 
 // Control characters (C0, DEL, C1, line and paragraph separators), which would break logs and displays.
@@ -12,22 +12,23 @@ export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, but for tabs and line ends
 const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
 
-/** Names that a document gives: constants, reads, lists, screeners. */
+/** The syntax of names that a document defines: constants, reads, lists, screeners. */
 export const NAME = /^[a-z][a-z0-9_]{0,63}$/
 export const NAME_RULE = 'is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters'
 
 /** RFC 6901, section 3. */
 const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** What all readers of one document share. */
+/** Shared by all readers of one document. */
 export interface DocumentContext {
   readonly source: string
   readonly complain: ComplainAt
 }
 
 /**
- * A scalar as it is written: YAML would take `0x…` for a number and round it, and 1.0 for 1. Null for anything that is
- * no text, number or boolean.
+ * The source text of a scalar. YAML's own value would not do: YAML reads `0x…` as a number and rounds it, and reads 1.0
+ * as 1.
+ * @returns null when the node is not a text, number or boolean
  */
 export const verbatimText = ({ source }: DocumentContext, node: SourceNode | null): string | null => {
   if (node?.kind !== 'scalar') return null
@@ -43,15 +44,15 @@ export interface MappingReader {
   node(key: string): SourceNode | null
   complainOf(key: string, message: string): null
   refuseUnknownKeys(known: readonly string[]): void
-  /** Text in the YAML sense, or null after complaining. The caller asks only for keys that are there. */
+  /** A YAML string, or null after reporting a mistake. Call it only for keys that are present. */
   text(key: string, maxLength: number): string | null
   matching(key: string, maxLength: number, allowed: RegExp, rule: string): string | null
-  /** Text for people: no control characters but line ends and tabs. */
+  /** Text for people: the only control characters allowed are line ends and tabs. */
   prose(key: string, maxLength: number): string | null
-  /** A scalar as it is written, read by `parse`, whose LiteralMalformedError becomes a complaint. */
+  /** The source text of a scalar, read by `parse`; a LiteralMalformedError from `parse` is reported as a mistake. */
   parsed<Value>(key: string, parse: (text: string) => Value): Value | null
   bool(key: string): boolean | null
-  /** Null after complaining. */
+  /** Null after reporting a mistake. */
   mapping(key: string, what: string): MappingReader | null
   sequence(key: string): readonly SourceNode[] | null
 }
@@ -128,7 +129,7 @@ export const createMappingReader = (
   }
 }
 
-/** The readers of a list of mappings; others are complained of and left out. */
+/** Returns readers for a list of mappings; an element that is not a mapping is reported and left out. */
 export const readMappings = (
   context: DocumentContext,
   reader: MappingReader,
@@ -151,7 +152,7 @@ export const readMappings = (
   })
 }
 
-/** A tree as JSON has it, for what is read elsewhere. */
+/** A tree as a plain JSON value, for code that does its own checks. */
 export const plainValue = (node: SourceNode | null): unknown => {
   if (node === null) return null
   if (node.kind === 'scalar') return node.value

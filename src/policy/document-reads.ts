@@ -43,7 +43,7 @@ const parseHolder = (text: string): ReadOperand => {
 
 const parseNumber = (text: string): string => parseUint256Literal(text).value.toString()
 
-/** An argument of a view function, in the one form that its parameter's type has. */
+/** Reads an argument of a view function, in the only form allowed for its parameter's type. */
 const parseArgument = ({ type }: AbiParameterItem, text: string): ReadOperand => {
   const operand = requestOperand(text)
   const isAddress = type === 'address'

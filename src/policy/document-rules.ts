@@ -1,10 +1,11 @@
-// The rules of a document: an id, one of allow, deny and require, and the words of a denial (decisions §4).
+// Reads the rules of a document: an id, one of allow, deny and require, and the code and message of a denial (decisions
+// §4).
 import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import type { PolicyRule, RuleKind } from './types/document.ts'
 import type { ScalarNode } from './yaml-tree.ts'
 
-/** A rule and where its expression stands. */
+/** A rule and the place of its expression. */
 export interface RuleReading {
   readonly rule: PolicyRule
   readonly index: number
@@ -16,7 +17,7 @@ const RULE_KEYS: readonly string[] = ['id', ...RULE_KINDS, 'code', 'message']
 
 const IDENTIFIER = /^[a-z0-9_-]+$/
 const CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
-/** What a test calls the document's default. */
+/** The name by which a test refers to the document's default. */
 export const DEFAULT_RULE = 'default'
 
 const readIdentifier = (reader: MappingReader, index: number, seen: Map<string, number>): string => {

@@ -52,7 +52,7 @@ const readVelocity = (reader: MappingReader): VelocityFacts => {
   }
 }
 
-/** Addresses, or addresses and an age. */
+/** Reads a test's list: addresses, or addresses and an age. */
 const readList = (context: DocumentContext, lists: MappingReader, name: string): TestList => {
   const node = lists.node(name)
   const reader = node?.kind === 'mapping' ? createMappingReader(context, node, `${lists.path}/${name}`, 'a list') : null
@@ -69,7 +69,7 @@ const readList = (context: DocumentContext, lists: MappingReader, name: string):
   return { addresses, ageSeconds: age ?? 0 }
 }
 
-/** Each member of a mapping under `key`, read. */
+/** Reads each member of the mapping under `key`. */
 const readEach = <Value>(
   facts: MappingReader,
   key: string,
@@ -85,7 +85,7 @@ const readEach = <Value>(
   )
 }
 
-/** Null when there is nothing to go on with; mistakes were complained of. */
+/** Returns null when the facts can't be read; the mistakes have been reported. */
 export const readTestFacts = (
   context: DocumentContext,
   test: MappingReader,
@@ -95,7 +95,7 @@ export const readTestFacts = (
   const facts = test.mapping('facts', 'facts')
   if (facts === null) return null
   facts.refuseUnknownKeys(PARTS)
-  // What a test does not give can't be had.
+  // A fact that a test does not give can't be had.
   const answers: SourceAnswers = Object.fromEntries(
     FACT_SOURCES.map(({ part, group, readTest }) => {
       const reader = facts.has(group) ? facts.mapping(group, group) : null

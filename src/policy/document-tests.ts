@@ -1,5 +1,5 @@
-// The `tests` of a document: a request and facts in, a verdict and a rule out. What a test leaves out is what a service
-// without that source has: a rule that reads it fails.
+// Reads the `tests` of a document: each gives a request and facts, and expects a verdict and a rule. A fact that a test
+// leaves out is unavailable, as on a service without that source: a rule that reads it fails.
 import { EVM_ZERO_ADDRESS, isHexBytes, parseAddress, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
 import { BUILT_IN_CHAINS, type Chain } from '../domain/chain.ts'
 import { CONTROL, createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
@@ -13,17 +13,17 @@ import type { RequestFacts } from './types/facts.ts'
 
 export interface TestReading {
   readonly test: PolicyTest
-  /** Where it stands, UTF-16 offset. */
+  /** UTF-16 offset of its beginning. */
   readonly start: number
 }
 
-/** What tests may refer to. */
+/** The names that tests may refer to. */
 export interface TestScope {
   readonly rules: readonly string[]
   readonly reads: readonly PolicyRead[]
 }
 
-/** When a test's request is made unless it says: any time will do, as long as it is always the same. */
+/** The time of a test's request unless the test gives one. Any time will do, as long as it is always the same. */
 const TEST_TIME_SECONDS = Date.UTC(2026, 0, 1) / 1000
 const DATA_MAX_LENGTH = 2 + 2 * 65_536
 const OUTCOMES = ['allow', 'deny', 'failure'] as const
@@ -95,7 +95,7 @@ const readExpectation = (reader: MappingReader, { rules }: TestScope): TestExpec
   if (!reader.has('rule')) return { outcome, ruleId: undefined }
   const rule = reader.text('rule', POLICY_LIMITS.identifierLength)
   if (rule === null) return null
-  // A rule that is called so is meant by its name.
+  // If a rule has this name, the test means the rule.
   if (rules.includes(rule)) return { outcome, ruleId: rule }
   if (rule === DEFAULT_RULE && outcome !== 'failure') return { outcome, ruleId: null }
   return reader.complainOf('rule', `there is no rule "${rule}"`)

@@ -1,5 +1,5 @@
-// The policy document: what people write, read strictly (decisions §4). Every mistake is found in one pass and named
-// with its line and column; an unknown key is a mistake, because a misspelt `deny` must not allow.
+// Reads the policy document that people write, strictly (decisions §4). One pass finds every mistake and gives its line
+// and column. An unknown key is a mistake, because a misspelt `deny` must not allow.
 import { type CallTable, createCallTable } from './call-table.ts'
 import { readAbi, readIdlSource } from './document-calls.ts'
 import { readConstants } from './document-constants.ts'
@@ -20,16 +20,19 @@ import { finish } from './steps.ts'
 import type { PolicyDocument } from './types/document.ts'
 import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
-/** What could be read of a document. `rules` holds those that are whole, so that their expressions can be checked too. */
+/**
+ * What could be read of a document. `rules` holds the rules without mistakes of form, so that their expressions can be
+ * checked, too.
+ */
 export interface PolicyReading {
   readonly document: PolicyDocument
   readonly rules: readonly RuleReading[]
-  /** What the document's abi and idl describe; null without either. */
+  /** The calls that the document's abi and idl describe; null without either. */
   readonly calls: CallTable | null
   readonly issues: readonly PolicyIssue[]
   /** The issue of a mistake at `index` of a rule's expression. */
   expressionIssue(rule: RuleReading, index: number, message: string): PolicyIssue
-  /** The issue of a test that failed, by its place in the list. */
+  /** The issue of a failed test, by its index in the list. */
   testIssue(index: number, message: string): PolicyIssue
 }
 
@@ -46,7 +49,7 @@ const DOCUMENT_KEYS: readonly string[] = [
   'tests',
 ]
 
-/** Turns UTF-16 offsets into lines and columns, both from 1. */
+/** Converts UTF-16 offsets into lines and columns, both counted from 1. */
 const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
   const lineStarts = [0]
   for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) lineStarts.push(at + 1)
@@ -140,7 +143,7 @@ const readDocument = (context: DocumentContext, tree: SourceNode | null): Readin
   return { document, rules, calls: finish(createCallTable(abi, idl)), testStarts: tests.map(({ start }) => start) }
 }
 
-/** Reads as much of a document as can be read, and all of its mistakes of form. Never throws on bad input. */
+/** Reads as much of a document as possible, and reports all of its mistakes of form. Never throws on bad input. */
 export const readPolicyDocument = (source: string): PolicyReading => {
   const locate = createLocator(source)
   const issues: PolicyIssue[] = []
@@ -163,8 +166,8 @@ export const readPolicyDocument = (source: string): PolicyReading => {
 }
 
 /**
- * The policy document in `source`, YAML or JSON. The expressions are text here: compilePolicy checks them.
- * @throws PolicyInvalidError with every mistake of form.
+ * Reads the policy document in `source`, YAML or JSON. The expressions stay text; compilePolicy checks them.
+ * @throws PolicyInvalidError with every mistake of form
  */
 export const parsePolicyDocument = (source: string): PolicyDocument => {
   const { document, issues } = readPolicyDocument(source)

@@ -1,6 +1,6 @@
-// The CEL environment: the types, operators and functions that policies have beyond the standard ones. What of the
-// standard library is left out is decided in language.ts, and what names mean in resolve.ts: the environment knows no
-// variables. Source: https://github.com/google/cel-spec (langdef.md).
+// The CEL environment: the types, operators and functions that policies have in addition to the standard ones.
+// language.ts decides which parts of the standard library are left out, and resolve.ts what names mean: the environment
+// itself has no variables. Source: https://github.com/google/cel-spec (langdef.md).
 import { Environment, ParseError } from '@marcbachmann/cel-js'
 import { AddressValue } from './address-value.ts'
 import type { CallTable } from './call-table.ts'
@@ -26,7 +26,7 @@ const refuse = (node: SyntaxNode, message: string): never => {
   throw new ParseError({ code: 'invalid_literal', message, node })
 }
 
-/** The literal that a call is made of, read; any mistake is placed under the literal. */
+/** Reads the literal argument of a call; a mistake is reported at the literal. */
 const readLiteral = <Value>(ast: SyntaxNode, argument: SyntaxNode, read: () => Value): Value => {
   try {
     const value = read()
@@ -65,7 +65,7 @@ const registerAmountLiteral = (environment: Environment, unit: string): void => 
   })
 }
 
-/** `uint256("…")` is a literal; `uint256(n)` turns an int into one, which fails when it is negative. */
+/** `uint256("…")` is a literal; `uint256(n)` converts an int, and fails when it is negative. */
 const registerUint256Conversion = (environment: Environment): void => {
   environment.registerFunction('uint256(ast): uint256', ({ ast, args }: MacroCall) => {
     const argument = args[0]!
@@ -119,7 +119,7 @@ const registerAddressOperators = (environment: Environment): void => {
   })
 }
 
-/** Making one costs milliseconds: see sharedEnvironment. */
+/** Creating an environment takes milliseconds: see sharedEnvironment. */
 export const createPolicyEnvironment = (): Environment => {
   const environment = new Environment({
     unlistedVariablesAreDyn: false,
@@ -145,13 +145,13 @@ export const createPolicyEnvironment = (): Environment => {
 
 let shared: Environment | null = null
 
-/** One for all policies of a thread: nothing in it changes with a policy. */
+/** One environment for all policies of a thread: nothing in it depends on a policy. */
 export const sharedEnvironment = (): Environment => {
   shared ??= createPolicyEnvironment()
   return shared
 }
 
-/** For a policy whose calls have tuples: the shared one and their types. */
+/** For a policy whose calls have tuples: the shared environment plus the tuple types. */
 export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Environment> {
   const environment = sharedEnvironment().clone()
   for (const tuple of tuples) {
@@ -163,7 +163,7 @@ export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Env
   return environment
 }
 
-/** The types that arguments bring beside the language's own, with the lists that they are members of. */
+/** The types that call arguments add to the language's own, and the lists that contain them. */
 export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => {
   const types = new Set<string>()
   const permit = (type: string): void => {
@@ -175,7 +175,7 @@ export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => 
   for (const { fields } of calls?.tuples ?? []) for (const { type } of fields) permit(type)
   for (const { types: argumentTypes } of calls?.arguments.values() ?? [])
     for (const type of argumentTypes.keys()) permit(type)
-  // A list of tuples that a loop has filtered or mapped.
+  // The type of a list of tuples after a loop has filtered or mapped it.
   for (const { name } of calls?.tuples ?? []) permit(`list<${name}>`)
   return types
 }

@@ -1,4 +1,4 @@
-// What can be wrong with a policy: its text (an author's mistake, with every place named) or one evaluation of it.
+// Errors of policies: mistakes in a policy's text (the author's, each with its place), and failures of one evaluation.
 // An evaluation that fails is never a verdict (invariant 1).
 import { CountersignError } from '../domain/errors.ts'
 
@@ -12,20 +12,20 @@ export interface PolicyIssue {
   readonly pointer: string
 }
 
-/** No more than this many are reported: an author mends them in turns. */
+/** Maximum number of issues reported at once; the author fixes them in rounds. */
 const MAX_ISSUES = 100
-/** A longer line is shown as a window around the column. */
+/** A longer line is shown as an excerpt around the column. */
 const MAX_EXCERPT = 120
 
 const excerpt = (sourceLine: string, column: number): string => {
   const from = column > MAX_EXCERPT - 20 ? column - (MAX_EXCERPT - 40) : 0
   const shown = sourceLine.slice(from, from + MAX_EXCERPT)
-  // Tabs are kept in the padding so that the caret stands under the column whatever width a tab has.
+  // Keep tabs in the padding, so that the caret stands under the column whatever the width of a tab.
   const padding = sourceLine.slice(from, Math.max(from, column - 1)).replace(/[^\t]/g, ' ')
   return `${shown}\n${padding}^`
 }
 
-/** Each with its source line and a caret under its place. */
+/** Shows each issue with its source line and a caret under its place. */
 export const renderIssues = (source: string, issues: readonly PolicyIssue[]): string => {
   const lines = source.split(/\r?\n/)
   return issues
@@ -41,13 +41,13 @@ export const renderIssues = (source: string, issues: readonly PolicyIssue[]): st
 export const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line || a.column - b.column
 
 /**
- * A policy that can't be saved. `issues` names every mistake in reading order; `message` shows each with its source line
- * and a caret. `detail` holds no part of the source, since it may reach other readers than the author.
+ * A policy that can't be saved. `issues` names every mistake in reading order; `message` shows each with its source
+ * line and a caret. `detail` holds no part of the source, since others than the author may read it.
  */
 export class PolicyInvalidError extends CountersignError {
   override readonly name = 'PolicyInvalidError'
   readonly issues: readonly PolicyIssue[]
-  /** What else is likely not meant, where only the document's tests fail. */
+  /** Warnings, when only the document's tests fail. */
   readonly warnings: readonly PolicyIssue[]
 
   constructor(source: string, issues: readonly PolicyIssue[], warnings: readonly PolicyIssue[] = []) {
@@ -59,8 +59,8 @@ export class PolicyInvalidError extends CountersignError {
 }
 
 /**
- * A rule could not be evaluated: arithmetic out of range, division by zero, an index past the end. The request fails;
- * the policy's author has to mend the rule. The cause stays inside.
+ * A rule could not be evaluated: arithmetic out of range, division by zero, an index past the end. The request fails,
+ * and the policy's author has to fix the rule. The cause is not shown to callers.
  */
 export class PolicyEvaluationError extends CountersignError {
   override readonly name = 'PolicyEvaluationError'
@@ -74,8 +74,8 @@ export class PolicyEvaluationError extends CountersignError {
 }
 
 /**
- * A stored revision that can't be evaluated: it is missing, was altered, or does not compile any more. No verdict and no
- * signature until someone mends it.
+ * A stored revision that can't be evaluated: it is missing, was altered, or does not compile any more. There is no
+ * verdict and no signature until someone repairs it.
  */
 export class PolicyUnusableError extends CountersignError {
   override readonly name = 'PolicyUnusableError'

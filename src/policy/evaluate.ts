@@ -1,9 +1,9 @@
-// Rules in order, the first decisive one wins (decisions §4): `allow` true ends compliant, `deny` true and `require`
-// false end non-compliant, and when none decides, the document's default does. A rule that fails is an error, never a
-// verdict (invariant 1).
+// Evaluates the rules in order; the first decisive one wins (decisions §4). `allow` that is true ends compliant; `deny`
+// that is true and `require` that is false end non-compliant. When no rule decides, the document's default does. A rule
+// that fails is an error, never a verdict (invariant 1).
 //
-// Failing inside a rule follows CEL: `a || b` is true when either is true, though the other fails, and `a && b` is false
-// when either is false; so are `exists` and `all` over a list. A failure that the rest does not outweigh ends the rule.
+// Failures inside a rule follow CEL: `a || b` is true when either is true, even if the other fails, and `a && b` is
+// false when either is false; the same holds for `exists` and `all` over a list. Any other failure ends the rule.
 import type { Verdict } from '../domain/verdict.ts'
 import { PolicyEvaluationError } from './errors.ts'
 import type { Evaluation } from './evaluation.ts'
@@ -16,7 +16,10 @@ export interface EvaluableRule {
   readonly evaluate: CompiledExpression['evaluate']
 }
 
-/** A rule's value that decides, and the verdict it then gives: made once, for a verdict is the same each time. */
+/**
+ * The value at which a rule decides, and the verdict that it then gives. Created once, because the verdict is always
+ * the same.
+ */
 const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolean; verdict: Verdict } => {
   if (kind === 'allow') return { decisive: true, verdict: Object.freeze({ compliant: true, ruleId: id }) }
   const words = { ...(code === null ? {} : { code }), ...(message === null ? {} : { message }) }
@@ -24,8 +27,9 @@ const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolea
 }
 
 /**
- * The function that evaluates a policy whose rules read `evaluation`. It is synchronous and keeps nothing of a request.
- * @throws PolicyEvaluationError from the returned function, naming the rule that failed.
+ * Creates the function that evaluates a policy whose rules read `evaluation`. It is synchronous and keeps nothing of a
+ * request.
+ * @throws PolicyEvaluationError from the returned function, naming the rule that failed
  */
 export const createEvaluator = (
   rules: readonly EvaluableRule[],
@@ -44,7 +48,7 @@ export const createEvaluator = (
         throw new PolicyEvaluationError(id, error)
       }
       if (value === decisive) return verdict
-      // The type check makes this unreachable; a verdict must not rest on that alone.
+      // The type check rules this out, but a verdict must not depend on that check alone.
       if (typeof value !== 'boolean') throw new PolicyEvaluationError(id, 'the rule yields no boolean')
     }
     return defaultVerdict

@@ -1,5 +1,5 @@
-// One evaluation's facts, as the compiled expressions of a policy read them. There is one object a policy, bound to
-// request after request: evaluating is synchronous, and nothing of a request is kept after it.
+// The facts of one evaluation, as a policy's compiled expressions read them. Each policy has one such object, which is
+// bound to one request after another: evaluating is synchronous, and nothing of a request is kept afterwards.
 import { EVM_ZERO_ADDRESS } from '../domain/address.ts'
 import { AddressValue } from './address-value.ts'
 import type { CallTable, DecodedCall } from './call-table.ts'
@@ -22,7 +22,7 @@ const NO_FACTS: EvaluationFacts = {
 export class Evaluation {
   request: EvaluationFacts = NO_FACTS
   readonly #calls: CallTable | null
-  // What several rules read is made once: it costs more than the rest of reading it.
+  // Values that several rules read are created once, because creating them costs more than the rest of reading them.
   #wallet: AddressValue | null = null
   #represented: AddressValue | null = null
   #target: AddressValue | null = null
@@ -42,7 +42,7 @@ export class Evaluation {
     this.#call = undefined
   }
 
-  /** Lets go of the last request. */
+  /** Drops the references to the last request. */
   release(): void {
     this.bind(NO_FACTS)
   }
@@ -70,7 +70,7 @@ export class Evaluation {
     return this.#value
   }
 
-  /** Null: the data is not a call that the policy's abi or idl describes. */
+  /** Null when the data is not a call that the policy's abi or idl describes. */
   get call(): DecodedCall | null {
     if (this.#call === undefined) {
       const { chainFamily, data } = this.request

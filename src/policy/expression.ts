@@ -1,4 +1,5 @@
-// One expression: parsed, held against the language, type-checked and weighed, once. What comes out only evaluates.
+// Parses one expression, checks it against the language and its types, and estimates its cost, all once. The result
+// only evaluates.
 import { TypeError as CelTypeError, ParseError } from '@marcbachmann/cel-js'
 import { estimateExpression } from './cost.ts'
 import { type ExpressionIssue, inspectExpression } from './inspect.ts'
@@ -8,18 +9,18 @@ import type { SyntaxNode } from './syntax.ts'
 
 export interface CompiledExpression {
   /**
-   * Yields a boolean for the request that the scope's evaluation is bound to; throws when an operation fails and no
-   * `||` or `&&` makes up for it.
+   * Returns a boolean for the request that the scope's evaluation is bound to. Throws when an operation fails and no
+   * `||` or `&&` outweighs the failure.
    */
   readonly evaluate: () => unknown
-  /** Its syntax, with what was folded and replaced. */
+  /** The syntax tree after constants were folded and names replaced. */
   readonly root: SyntaxNode
   readonly nodes: number
   /** Worst case of one evaluation (see cost.ts). */
   readonly steps: number
 }
 
-/** What is wrong with an expression; never empty. */
+/** The mistakes in an expression; never empty. */
 export interface RefusedExpression {
   readonly issues: readonly ExpressionIssue[]
 }
@@ -30,12 +31,12 @@ const HINTS: readonly { readonly types: readonly string[]; readonly hint: string
   { types: ['google.protobuf.Timestamp', 'string'], hint: 'write a time as timestamp("…")' },
 ]
 
-/** What other languages write for CEL's operators. */
+/** Operators of other languages, with CEL's operator for each. */
 const FOREIGN_OPERATORS: Readonly<Record<string, string>> = { '=': '==', '&': '&&', '|': '||', and: '&&', or: '||' }
 
-/** What was likely meant where the text is no expression; empty where that can't be said. */
+/** What the author probably meant where the syntax is wrong; empty when there is no guess. */
 const syntaxHint = (text: string, at: number): string => {
-  // The parser takes `not` for a name, and stumbles over what follows.
+  // The parser reads `not` as a name, and fails at what follows.
   if (/(?:^|[^\w.])not\s+$/i.test(text.slice(0, at))) return ': write ! for not'
   const found = /^(?:\w+|.)/.exec(text.slice(at))?.[0] ?? ''
   const word = found.toLowerCase()
@@ -49,7 +50,7 @@ const LIMIT_WORDS: Readonly<Record<string, string>> = {
   maxCallArguments: `a call has at most ${POLICY_LIMITS.callArguments} arguments`,
 }
 
-/** The library's words, with the way out where people are known to stumble. */
+/** The library's message, with advice for well-known mistakes. */
 const explain = (summary: string): string => {
   if (summary.endsWith('EOF')) return 'the expression ends too early'
   const limit = Object.entries(LIMIT_WORDS).find(([name]) => summary.startsWith(`Exceeded ${name}`))
@@ -65,14 +66,15 @@ const refusalOf = (error: unknown, text: string): RefusedExpression => {
     const hint = error.summary.startsWith('Unexpected') ? syntaxHint(text, at) : ''
     return { issues: [{ at, message: `${explain(error.summary)}${hint}` }] }
   }
-  // The parser recurses natively on prefix operators, which its own depth limit does not count.
+  // The parser recurses on prefix operators, and its own depth limit does not count them.
   if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }] }
   throw error
 }
 
 /**
- * Compiles one expression of type bool. `text` is within the length limit. The scope learns what the policy needs.
- * @returns What is wrong with it instead, when anything is.
+ * Compiles one expression of type bool. `text` must be within the length limit. Notes in the scope what the policy
+ * needs.
+ * @returns the mistakes instead, when there are any
  */
 export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
   try {

@@ -1,4 +1,4 @@
-// What a fact is made of: its type, what reading it asks for, and how it is read.
+// The description of a fact: its type, what must be collected before it can be read, and how it is read.
 import type { OptionalField } from '../domain/target.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { FactNeed } from './types/needs.ts'
@@ -13,18 +13,18 @@ export type FactType =
   | 'google.protobuf.Timestamp'
   | 'google.protobuf.Duration'
 
-/** One fact. `maxLength` bounds a string in UTF-16 code units, for the cost estimate. */
+/** One fact. `maxLength` is the maximum length of a string in UTF-16 code units, for the cost estimate. */
 export interface FactField {
   readonly type: FactType
   readonly description: string
   readonly maxLength?: number
-  /** The request field that has to be sent when a rule reads this fact (decisions §2). */
+  /** The request field that must be sent when a rule reads this fact (decisions §2). */
   readonly requires?: OptionalField
-  /** The source that has to be asked when a rule reads this fact. */
+  /** The source that must be asked when a rule reads this fact. */
   readonly need?: FactNeed
-  /** What is wrong with a literal that this fact is compared with, because it could never be equal; else null. */
+  /** Checks a literal that this fact is compared with: says why the two could never be equal; null when they could. */
   readonly refuseLiteral?: (literal: string) => string | null
-  /** @throws FactUnavailableError when it can't be had. */
+  /** @throws FactUnavailableError when the fact can't be had */
   readonly read: (evaluation: Evaluation) => unknown
 }
 
@@ -40,12 +40,12 @@ export const matching =
   (literal: string): string | null =>
     pattern.test(literal) || (mayBeEmpty && literal === '') ? null : message
 
-/** Of a text without a limit of its own, and of a list. */
+/** Default maximum length of a text, and of a list. */
 const LENGTH_MAX = 64
 
 /**
- * Whether a value that a source gave is what the language has under this type. A source that says nothing, or something
- * else than it may, has not answered: `!undefined` must not be true.
+ * Whether a value from a source has the language's type. A source that returns nothing, or a value of another type, has
+ * not answered: `!undefined` must not be true.
  */
 export const isOfType = (
   { type, maxLength }: { readonly type: string; readonly maxLength?: number },
@@ -68,11 +68,11 @@ export const isOfType = (
   }
 }
 
-/** Null for what is no whole number. */
+/** Null when the value is not a whole number. */
 export const intOf = (value: unknown): bigint | null =>
   typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null
 
-/** Unix seconds as an instant; null for what is none. */
+/** Converts Unix seconds to a date; null when the value is not a valid time. */
 export const timeOf = (seconds: unknown): Date | null =>
   typeof seconds === 'number' && Number.isSafeInteger(seconds) && Math.abs(seconds) <= 8_640_000_000_000
     ? new Date(seconds * 1000)

@@ -1,12 +1,12 @@
-// A fact that a rule reads and that can't be had: unknown is never "no". The rule fails, and the request with it (503).
+// A rule reads a fact that can't be had. Unknown is never "no": the rule fails, and the request with it (503).
 
 /**
- * Instances are made when a policy is compiled, one for each fact: an expression may discard errors many times over, and
- * making one costs more than a hundred evaluation steps. So its stack means nothing.
+ * One instance per fact is created when a policy is compiled, because an expression may discard errors many times over,
+ * and creating one costs more than a hundred evaluation steps. Its stack therefore means nothing.
  */
 export class FactUnavailableError extends Error {
   override readonly name = 'FactUnavailableError'
-  /** As the policy names it, for the log; it holds no value of a request. */
+  /** The fact's name in policies, for the log; it holds no value of a request. */
   readonly fact: string
 
   constructor(fact: string) {

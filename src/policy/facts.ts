@@ -1,5 +1,6 @@
-// What a rule may read about a request: one table from which the checks at save time, the fields a policy requires, the
-// sources it needs and the documentation's table are all derived. Values are made when they are read, and only then.
+// Everything that a rule may read about a request, in one table. The checks when a policy is saved, the fields that a
+// policy requires, the sources that it needs and the table in the documentation are derived from it. Values are
+// computed only when they are read.
 import type { AddressValue } from './address-value.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
 import { FACT_SOURCES } from './sources/all.ts'
@@ -152,5 +153,5 @@ const withSources = (): Readonly<Record<string, FactGroup>> => {
   return groups
 }
 
-/** By first name: what the request itself has, and what each source tells of it. */
+/** Facts by first name: those of the request itself, and those of each source. */
 export const FACTS: Readonly<Record<string, FactGroup>> = withSources()

@@ -1,5 +1,5 @@
-// Literals of an expression: what is wrong with them, and those that the library would read anew in each evaluation,
-// replaced by their values.
+// Checks the literals of an expression, and replaces those that the library would parse again in each evaluation by
+// their values.
 import { POLICY_LIMITS } from './limits.ts'
 import { LiteralMalformedError, parseCountedDuration, parseDurationLiteral, parseTimestampLiteral } from './literals.ts'
 import { FAILURE_STEPS, type Refuse } from './resolve.ts'
@@ -19,7 +19,7 @@ const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 const NEGATION_OVERFLOW = new ArithmeticRangeError('int overflow')
 
-/** What is wrong with a literal, or null. */
+/** Why a literal is not allowed, or null. */
 export const literalProblem = (literal: unknown): string | null => {
   if (typeof literal === 'boolean') return null
   if (typeof literal === 'bigint') {
@@ -61,7 +61,7 @@ const READERS = {
   },
 } as const
 
-/** `timestamp("…")` and `duration("…")`: the library's own readers accept too much and run in each evaluation. */
+/** Reads `timestamp("…")` and `duration("…")`: the library's own readers accept too much and run in each evaluation. */
 export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'string' || others.length > 0) {
@@ -73,7 +73,7 @@ export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: R
   replace(node, only, type, refuse, () => read(text))
 }
 
-/** `days(7)` and the like. */
+/** Replaces `days(7)` and the like by a duration. */
 export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds: number, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {
@@ -85,7 +85,7 @@ export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds:
   replace(node, only, 'google.protobuf.Duration', refuse, read)
 }
 
-/** `-x`: the library's own lets the least of all ints out of its 64 bits. */
+/** Replaces `-x`: the library's negation of the smallest int leaves the 64-bit range. */
 export const replaceNegation = (node: SyntaxNode): void => {
   const operand = node.args as SyntaxNode
   if (operand.op === 'value') return

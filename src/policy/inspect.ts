@@ -1,5 +1,5 @@
-// Holds a parsed expression against the language before its types are checked, so that what is refused is refused in our
-// words, and resolves its names.
+// Checks a parsed expression against the language before the type check, so that the author reads our messages and not
+// the library's, and resolves its names.
 
 import type { FactField } from './fact-field.ts'
 import { FACTS } from './facts.ts'
@@ -21,7 +21,7 @@ import { createResolver, factField, type Refuse, type Resolver } from './resolve
 import { type PolicyScope, ROOT_NAMES } from './scope.ts'
 import { childrenOf, type SyntaxNode } from './syntax.ts'
 
-/** A mistake inside one expression; `at` is a UTF-16 index into it. */
+/** A mistake inside one expression; `at` is a UTF-16 index into the expression. */
 export interface ExpressionIssue {
   readonly at: number
   readonly message: string
@@ -32,7 +32,7 @@ export interface Inspection {
   readonly nodes: number
 }
 
-/** Where a node stands: how deep, and inside which loop's variable, if any. */
+/** The nesting depth of a node, and the variable of the loop that it is in, if any. */
 interface Place {
   readonly depth: number
   readonly variable: string | null
@@ -88,7 +88,7 @@ class Inspector {
     for (const node of nodes) this.inspect(node, { depth: depth + 1, variable })
   }
 
-  /** The members that stand behind a first name and a dot. */
+  /** The members that a first name can be followed by. */
   #membersOf(name: string): readonly string[] {
     if (name === 'constants') return [...this.#scope.constants.keys()]
     if (name === 'reads') return [...this.#scope.reads.keys()]
@@ -96,7 +96,7 @@ class Inspector {
     return [...Object.keys(FACTS[name] ?? {}), ...(name === 'call' ? ['args'] : [])]
   }
 
-  /** A name by itself: the variable of a loop, for all else stands behind a first name and a dot. */
+  /** Checks a name without a dot: it must be a loop's variable, because everything else is a member of a first name. */
   #inspectName(node: SyntaxNode, place: Place): void {
     const name = node.args as string
     if (name === place.variable) return
@@ -119,7 +119,7 @@ class Inspector {
     } else if (root.op === 'call' && root.args[0] === 'screener') {
       this.nodes++
       const parameters = root.args[1] as SyntaxNode[]
-      // Which address is asked about is part of the question: names are replaced by values below.
+      // The address is part of the question, so it must be read here: below, names are replaced by values.
       const [, address] = parameters
       const isOf = (group: string): boolean =>
         address?.op === '.' && isName(address.args[0] as SyntaxNode, group, place) && address.args[1] === 'address'
@@ -146,7 +146,7 @@ class Inspector {
     }
   }
 
-  /** The check that a fact makes of the texts it is compared with. */
+  /** The check that a fact makes of the texts that it is compared with. */
   #literalCheck(node: SyntaxNode, place: Place): FactField['refuseLiteral'] {
     if (node.op !== '.') return undefined
     const [root, field] = node.args as [SyntaxNode, string]
@@ -160,7 +160,10 @@ class Inspector {
     return factField(root.args as string, field)?.refuseLiteral
   }
 
-  /** A fact compared with a literal that it can never equal is a mistake that would let a denial pass in silence. */
+  /**
+   * A fact compared with a literal that it can never equal is a mistake: a denial would never apply, and nobody would
+   * notice.
+   */
   #inspectComparison(node: SyntaxNode, place: Place): void {
     const sides = childrenOf(node)
     const refuseLiteral = sides.map((side) => this.#literalCheck(side, place)).find((check) => check !== undefined)
@@ -188,7 +191,7 @@ class Inspector {
     } else if (name === 'screener') {
       this.#refuse(node, 'name what the screener says: screener("name").flagged')
     } else if (LITERAL_FUNCTIONS.has(name) && parameters.length === 1 && only?.op === 'value') {
-      // Read when the expression was parsed; a number beyond 64 bits or a long text is fine there.
+      // The parser has read this literal; a number beyond 64 bits or a long text is allowed here.
       this.nodes++
     } else {
       this.#inspectAll(parameters, place)
@@ -200,7 +203,7 @@ class Inspector {
     if (isName(receiver, 'velocity', place)) {
       this.#inspectVelocity(node, name, parameters, place)
     } else if (!METHODS.has(name)) {
-      // `lists.has(…)`: the name before the dot says what was meant.
+      // `lists.has(…)`: the name before the dot tells what the author meant.
       if (receiver.op === 'id' && MEANT.has(receiver.args as string)) this.#inspectName(receiver, place)
       else this.#refuse(node, refusedName(name, 'method', METHODS))
     } else if (LOOPS.has(name)) {
@@ -229,7 +232,7 @@ class Inspector {
     if (place.variable !== null) {
       this.#refuse(node, `${name}() may not stand inside another loop`)
     } else if (variable?.op !== 'id' || !LOOPS.get(name)?.includes(parameters.length)) {
-      // With another number of arguments the parser takes it for a plain method.
+      // With another number of arguments, the parser treats it as an ordinary method.
       this.#refuse(node, `${name}() takes a variable's name and an expression`)
     } else if (ROOT_NAMES.has(variable.args as string)) {
       this.#refuse(variable, `"${variable.args}" is taken: give the variable another name`)
@@ -239,9 +242,7 @@ class Inspector {
   }
 }
 
-/**
- * Replaces what names and literals stand for by their values, and notes in the scope what the policy needs for them.
- */
+/** Replaces names and literals by their values, and notes in the scope what the policy needs for them. */
 export const inspectExpression = (root: SyntaxNode, scope: PolicyScope): Inspection => {
   const inspector = new Inspector(scope)
   inspector.inspect(root, { depth: 1, variable: null })

@@ -1,5 +1,6 @@
-// The policy document as JSON Schema (draft 2020-12), for editors and other tools: docs/policy.schema.json is this, printed.
-// It says what has which shape; what expressions mean, and whether tests pass, only `policy check` can tell.
+// The policy document as JSON Schema (draft 2020-12), for editors and other tools; docs/policy.schema.json is generated
+// from it. The schema describes only shapes: what expressions mean, and whether tests pass, only `policy check` can
+// tell.
 import { CONSTANT_KINDS } from './constants.ts'
 import { READ_KINDS } from './document-reads.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -166,5 +167,5 @@ export const POLICY_JSON_SCHEMA: Schema = {
   $defs: { parameter },
 }
 
-/** As docs/policy.schema.json has it. */
+/** The content of docs/policy.schema.json. */
 export const policyJsonSchemaText = (): string => `${JSON.stringify(POLICY_JSON_SCHEMA, null, 2)}\n`

@@ -1,21 +1,22 @@
-// Which part of CEL a policy may use: what is on the lists below and nothing else. Left out is what can hang or grow
-// (regex, string and list concatenation, nested loops, JSON), what depends on the machine (time zones), and what no fact
-// needs (floating point, bytes, maps, null, dyn). inspect.ts and cost.ts refuse the rest when a policy is saved.
+// The part of CEL that a policy may use: what is on the lists below, and nothing else. Left out are features that can
+// hang or grow (regex, string and list concatenation, nested loops, JSON), that depend on the machine (time zones), and
+// that no fact needs (floating point, bytes, maps, null, dyn). inspect.ts and cost.ts refuse them when a policy is
+// saved.
 import { nearNames } from '../domain/near-name.ts'
 import { AMOUNT_UNITS } from './literals.ts'
 import type { CheckedType } from './syntax.ts'
 
-/** Functions of one literal, which is read while the expression is parsed (environment.ts). */
+/** Functions of one literal, evaluated while the expression is parsed (environment.ts). */
 export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
 
-/** Durations of so many whole units: `days(7)`. */
+/** Functions that return a duration of whole units, for example `days(7)`. */
 export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
   ['days', 86_400],
   ['hours', 3_600],
   ['minutes', 60],
 ])
 
-/** What asks sources beyond the request; see resolve.ts. */
+/** Functions that need sources beyond the request; see resolve.ts. */
 export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
@@ -30,7 +31,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set([
 /** Methods of `velocity`. */
 export const VELOCITY_METHODS: ReadonlySet<string> = new Set(['count', 'value'])
 
-/** Methods with a variable and expressions over each element of a list, with the arguments they may have. */
+/** Methods with a variable and expressions over each element of a list, and the numbers of arguments allowed. */
 export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['all', [2]],
   ['exists', [2]],
@@ -39,7 +40,10 @@ export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['map', [2, 3]],
 ])
 
-/** Of timestamps (in UTC) and, in part, of durations. getDayOfYear would depend on the machine's time zone. */
+/**
+ * Methods of timestamps (in UTC) and partly of durations. getDayOfYear is left out because it depends on the machine's
+ * time zone.
+ */
 export const TIME_METHODS: ReadonlySet<string> = new Set([
   'getFullYear',
   'getMonth',
@@ -61,7 +65,7 @@ export const METHODS: ReadonlySet<string> = new Set([
   'contains',
 ])
 
-/** Why a name that CEL has is missing, for those who look for it. */
+/** Why a function that CEL has is missing here, for the error message. */
 const REASONS: Readonly<Record<string, string>> = {
   matches: 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains',
   has: 'has() is not needed: every fact is always there',
@@ -69,14 +73,14 @@ const REASONS: Readonly<Record<string, string>> = {
   getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
 }
 
-/** First names that people try for what is a function. */
+/** First names that people write where they mean a function. */
 export const MEANT: ReadonlyMap<string, string> = new Map([
   ['lists', 'in_list(wallet.address, "name")'],
   ['list', 'in_list(wallet.address, "name")'],
   ['screeners', 'screener("name").flagged'],
 ])
 
-/** Ends a sentence about an unknown name: with what is like it, else with what there is. */
+/** The end of a message about an unknown name: similar names if there are any, otherwise all known names. */
 export const meantOf = (name: string, known: Iterable<string>): string => {
   const all = [...known]
   const meant = MEANT.get(name)
@@ -99,12 +103,12 @@ const VALUE_TYPES: ReadonlySet<string> = new Set([
   'google.protobuf.Duration',
 ])
 
-/** What can be compared with one cost, whatever it holds. */
+/** Whether comparing two values of this type always costs the same. */
 export const isValueType = ({ name }: CheckedType): boolean => VALUE_TYPES.has(name)
 
 /**
- * Values, lists of them, and `others`: what a policy's calls have. Lists of lists of any other kind would let the cost
- * of a loop escape its estimate.
+ * Values, lists of them, and the types in `others` (of the policy's calls). Other lists of lists are not permitted,
+ * because the cost of a loop over them can't be estimated.
  */
 export const isPermittedType = (type: CheckedType, others: ReadonlySet<string>): boolean =>
   !type.hasDynType &&

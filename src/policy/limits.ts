@@ -1,10 +1,10 @@
-// How large a policy may be, so that a hostile one can neither stall a save nor hold a worker (threats row 13). Whatever
-// is refused here is refused when the policy is saved; nothing is cut short during an evaluation.
+// Limits on the size of a policy, so that a hostile one can neither stall a save nor block a worker (threats row 13).
+// They are enforced when the policy is saved; an evaluation is never cut short.
 
 export const POLICY_LIMITS = {
   /** UTF-8 bytes of the document. */
   sourceBytes: 256 * 1024,
-  /** Lexical tokens of the YAML: parsing costs grow with these, not with the bytes. */
+  /** Lexical tokens of the YAML: the cost of parsing grows with the tokens, not with the bytes. */
   sourceTokens: 20_000,
   /** Nested flow collections (`[` and `{`) in the YAML. */
   sourceFlowDepth: 32,
@@ -18,7 +18,10 @@ export const POLICY_LIMITS = {
   constants: 128,
   reads: 16,
   tests: 200,
-  /** Functions of an abi and instructions of an idl; their parameters and components in all; nesting of their types. */
+  /**
+   * Functions of an abi and instructions of an idl; all their parameters and components together; nesting of their
+   * types.
+   */
   functions: 512,
   parameters: 4096,
   abiDepth: 8,
@@ -29,7 +32,7 @@ export const POLICY_LIMITS = {
 
   /** UTF-16 code units of one expression. */
   expressionLength: 8192,
-  /** Syntax tree nodes of one expression, and of all of a policy. */
+  /** Syntax tree nodes of one expression, and of all expressions of a policy. */
   expressionNodes: 1024,
   policyNodes: 8192,
   /** Nesting of one expression; a chain of n operators nests n deep. */
@@ -43,9 +46,12 @@ export const POLICY_LIMITS = {
   /** The worst case of one evaluation of all rules, in steps (see cost.ts). */
   evaluationSteps: 20_000,
 
-  /** Elements of an argument's array and characters of an argument's text that a rule may read; a longer one fails it. */
+  /**
+   * Elements of an array argument and characters of a text argument that a rule may read; with a longer one the rule
+   * fails.
+   */
   decodedElements: 256,
   decodedChars: 8192,
-  /** Values that are decoded of one call; data with more is not decoded. */
+  /** Values decoded from one call; data with more values is not decoded. */
   decodedValues: 4096,
 } as const

@@ -1,22 +1,23 @@
-// The literals that CEL lacks: addresses, 256-bit numbers, amounts in a unit, and instants and durations in the strict
-// forms of RFC 3339 and of CEL. Each is read once, when the policy is compiled, and refused there when it is malformed.
+// Reads the literals that CEL lacks: addresses, 256-bit numbers, amounts in a unit, and times and durations in the
+// strict forms of RFC 3339 and of CEL. Each literal is read once, when the policy is compiled; a malformed one is
+// refused then.
 import { parseEvmAddress, parseSolanaAddress } from '../domain/address.ts'
 import { AddressValue } from './address-value.ts'
 import { MAX_UINT256, Uint256 } from './uint256.ts'
 
-/** A literal that means nothing; the message says what is expected and reaches the policy's author. */
+/** A malformed literal; the message says what is expected, for the policy's author. */
 export class LiteralMalformedError extends Error {
   override readonly name = 'LiteralMalformedError'
 }
 
-/** A whole number that a document's test gives. */
+/** Reads a whole number in a document's test. */
 export const parseTestCount = (text: string): number => {
   const count = Number(parseUint256Literal(text).value)
   if (Number.isSafeInteger(count)) return count
   throw new LiteralMalformedError('the number is too large')
 }
 
-/** Reads a text as it is. @throws LiteralMalformedError with the rule where the pattern does not fit */
+/** Returns the text unchanged. @throws LiteralMalformedError with the rule when the pattern does not match */
 export const matchingText =
   (pattern: RegExp, rule: string) =>
   (text: string): string => {
@@ -26,7 +27,7 @@ export const matchingText =
 
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
-/** `0x` and 40 hex digits in any case, or base58 of 32 bytes exactly as written: base58 is never case-folded. */
+/** `0x` and 40 hex digits in any case, or base58 of 32 bytes. Base58 must match exactly: it is never case-folded. */
 export const parseAddressLiteral = (text: string): AddressValue => {
   const address = parseEvmAddress(text) ?? parseSolanaAddress(text)
   if (address === null) {
@@ -53,10 +54,12 @@ export const parseUint256Literal = (literal: string | bigint): Uint256 => {
   return withinRange(BigInt(literal))
 }
 
-/** The units of amounts, each with the decimals that one of it has in the chain's smallest unit (wei or lamports). */
+/** The units of amounts, each with its number of decimals in the chain's smallest unit (wei or lamports). */
 export const AMOUNT_UNITS: Readonly<Record<string, number>> = { ether: 18, gwei: 9, sol: 9, lamports: 0 }
 
-/** An amount as a whole number or as decimal text, for example `ether("0.25")`, in the chain's smallest unit. */
+/**
+ * Reads an amount, given as a whole number or as decimal text such as `ether("0.25")`, in the chain's smallest unit.
+ */
 export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint256 => {
   const decimals = AMOUNT_UNITS[unit]!
   const [whole = '', fraction = '', ...rest] = String(literal).split('.')
@@ -73,8 +76,9 @@ export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:Z|[+-](\d{2}):(\d{2}))$/
 
 /**
- * RFC 3339 in whole seconds, with its zone. The library would take anything that Date takes, local time included.
- * @returns Unix seconds.
+ * Reads an RFC 3339 time in whole seconds, with its zone. The library would accept anything that Date accepts, local
+ * time included.
+ * @returns Unix seconds
  */
 export const parseTimestampLiteral = (text: string): number => {
   const match = TIMESTAMP.exec(text)
@@ -88,13 +92,13 @@ export const parseTimestampLiteral = (text: string): number => {
 }
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 }
-/** A century: what a sum of durations can reach within one expression still is a valid date. */
+/** A century: any sum of durations within one expression then still gives a valid date. */
 const MAX_DURATION_SECONDS = 36_525 * 86_400
 
 /**
- * Whole hours, minutes and seconds, for example `36h` or `1h30m`. Fractions and signs are left out of the language:
- * the library computes them wrongly, and a subtraction says the same.
- * @returns Seconds.
+ * Reads whole hours, minutes and seconds, for example `36h` or `1h30m`. The language has no fractions, because the
+ * library computes them wrongly, and no signs, because a subtraction says the same.
+ * @returns seconds
  */
 export const parseDurationLiteral = (text: string): number => {
   let seconds = 0
@@ -107,8 +111,8 @@ export const parseDurationLiteral = (text: string): number => {
 }
 
 /**
- * `days(7)`: so many whole units.
- * @returns Seconds.
+ * Reads `days(7)` and the like.
+ * @returns seconds
  */
 export const parseCountedDuration = (name: string, count: bigint, unitSeconds: number): number => {
   const most = Math.floor(MAX_DURATION_SECONDS / unitSeconds)

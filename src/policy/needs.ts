@@ -1,5 +1,5 @@
-// What a policy asks for beyond the request, gathered from its rules: each source once, in an order that does not depend
-// on the rules'.
+// Collects what a policy needs beyond the request from its rules: each source once, in an order that does not depend on
+// the order of the rules.
 import { FACT_SOURCES } from './sources/all.ts'
 import { type FactNeed, type ListNeed, screenerKey } from './types/needs.ts'
 
@@ -11,7 +11,7 @@ const ORDER: readonly FactNeed['kind'][] = [
   'velocity',
 ]
 
-/** Different for different sources of one kind. */
+/** Distinguishes sources of the same kind. */
 const nameOf = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
@@ -27,7 +27,7 @@ const nameOf = (need: FactNeed): string => {
   }
 }
 
-/** Equal for two policies' needs exactly when meeting one meets the other. */
+/** Two needs have equal keys exactly when one answer satisfies both. */
 export const keyOfNeed = (need: FactNeed): string => JSON.stringify(need)
 
 const leastAge = (left: number | null, right: number | null): number | null => {
@@ -35,7 +35,7 @@ const leastAge = (left: number | null, right: number | null): number | null => {
   return Math.min(left, right)
 }
 
-/** One for all policies without needs: what each had for itself would be read from main memory with each request. */
+/** Shared by all policies without needs: if each had its own array, every request would read it from main memory. */
 export const NO_NEEDS: readonly FactNeed[] = Object.freeze([])
 
 export interface Needs {

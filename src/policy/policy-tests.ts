@@ -1,4 +1,4 @@
-// Runs the tests that a document brings: each is evaluated like a request whose sources said what the test says.
+// Runs the tests of a document: each is evaluated like a request for which the sources answered what the test states.
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyTest, TestExpectation, TestList } from './types/document.ts'
@@ -18,7 +18,7 @@ interface Outcome {
   readonly reason: string
 }
 
-/** The lists of a test, as the workers' lists behave. */
+/** The lists of a test, with the same behaviour as the workers' lists. */
 export const readerOfLists = (lists: Readonly<Record<string, TestList>>): ListReader => {
   const sets = new Map(Object.entries(lists).map(([name, { addresses }]) => [name, new Set(addresses)]))
   return {
@@ -53,6 +53,6 @@ const run = (policy: CompiledPolicy, test: PolicyTest): TestResult => {
   return { name, failure }
 }
 
-/** In the document's order. */
+/** Returns the results in the document's order. */
 export const runPolicyTests = (policy: CompiledPolicy): readonly TestResult[] =>
   policy.document.tests.map((test) => run(policy, test))

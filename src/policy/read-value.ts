@@ -1,4 +1,4 @@
-// A read's value as it travels, as the policy language has it.
+// Converts the value of a read from its JSON form to the policy language's.
 import { parseEvmAddress } from '../domain/address.ts'
 import { AddressValue } from './address-value.ts'
 import type { ReadType, ReadValue } from './types/reads.ts'
@@ -13,7 +13,7 @@ const signed = (text: string): bigint | null => {
   return value === null || BigInt.asIntN(64, value) !== value ? null : value
 }
 
-/** Null when there is none, or when it is not of the type: no other value may stand in for it. */
+/** Null when there is no value, or it has the wrong type: no other value may stand in for it. */
 export const toReadValue = (type: ReadType, value: ReadValue | null | undefined): unknown => {
   if (value === null || value === undefined) return null
   if (type === 'bool') return typeof value === 'boolean' ? value : null

@@ -1,8 +1,8 @@
-// Which facts a decision record shows as they were, and which as a keyed hash.
+// Decides which facts a decision record shows in plain, and which as a keyed hash.
 import { FACT_SOURCES } from './sources/all.ts'
 import type { CarriedFacts, ExternalFacts } from './types/facts.ts'
 
-/** Parts of the facts that a record has word for word. */
+/** Parts of the facts that a record holds in plain. */
 const SHOWN: readonly (keyof ExternalFacts)[] = [
   ...FACT_SOURCES.filter(({ digest }) => digest === null).map(({ part }) => part),
   'screeners',
@@ -10,7 +10,7 @@ const SHOWN: readonly (keyof ExternalFacts)[] = [
   'velocity',
 ]
 
-/** What a record shows of the facts that a job carried. */
+/** The facts of a job that its record shows. */
 export const shownFactsOf = (carried: CarriedFacts): Readonly<Record<string, unknown>> => {
   const shown: Record<string, unknown> = {}
   for (const part of SHOWN) if (carried[part] !== undefined) shown[part] = carried[part]
@@ -18,6 +18,6 @@ export const shownFactsOf = (carried: CarriedFacts): Readonly<Record<string, unk
   return shown
 }
 
-/** What a record holds of the facts of its request, to evaluate on. */
+/** The facts in a record that a replay can evaluate on. */
 export const recordedAnswersOf = (recorded: Readonly<Record<string, unknown>>): ExternalFacts =>
   Object.fromEntries(SHOWN.map((part) => [part, recorded[part]]))

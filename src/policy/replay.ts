@@ -1,6 +1,6 @@
 // Evaluates a policy on recorded decisions, to see what it would change. A record holds the request and the facts that
-// were collected for it; what is personal (the client's address, the identity) is not in it, nor what nobody asked for
-// then. A decision whose rules read such a thing can't be replayed, and is counted as that.
+// were collected for it. It lacks personal facts (the client's address, the identity) and facts that no policy needed
+// at the time. A decision whose rules read such a fact can't be replayed, and is counted as unknown.
 import type { ChainFamily } from '../domain/chain.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { ALLOW_LIST_RULE, DENY_LIST_RULE } from './duties.ts'
@@ -11,7 +11,7 @@ import type { EvaluationFacts } from './types/facts.ts'
 import type { ListReader } from './types/list-reader.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
-/** What replaying reads of a decision record (decisions/types.ts, DecisionRecord). */
+/** The part of a decision record that a replay reads (decisions/types.ts, DecisionRecord). */
 export interface ReplayableDecision {
   readonly uuid: string
   readonly at: number
@@ -42,20 +42,20 @@ export interface ReplayChain {
   readonly chainId: number
 }
 
-/** How one decision would go. */
+/** The outcome of one decision when it is replayed. */
 export type ReplayedDecision =
   | { readonly status: 'same' }
   | { readonly status: 'changed'; readonly verdict: Verdict }
-  /** A rule reads what the record does not hold. */
+  /** A rule reads a fact that the record does not hold. */
   | { readonly status: 'unknown'; readonly fact: string }
-  /** A rule fails: there would be no verdict. */
+  /** A rule fails, so there is no verdict. */
   | { readonly status: 'failed'; readonly ruleId: string }
   /** The organization's own lists decided, before any policy. */
   | { readonly status: 'by-lists' }
 
 export interface ReplayOptions {
   readonly chain: (name: string) => ReplayChain | undefined
-  /** The lists as they are now, for lists that were not looked up then; null for none. */
+  /** Today's lists, for lists that were not looked up at the time; null for none. */
   readonly lists: ListReader | null
 }
 
@@ -80,7 +80,7 @@ const readerOf = (recorded: ReplayableFacts['lists'], current: ListReader | null
   }
 }
 
-/** The facts of a record; reading what it does not hold fails. */
+/** The facts of a record; reading a fact that it does not hold fails. */
 const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions): EvaluationFacts => {
   const known = chain(decision.chain)
   const { facts, data, data_size, requested } = decision
@@ -112,7 +112,7 @@ const factsOf = (decision: ReplayableDecision, { chain, lists }: ReplayOptions):
   }
 }
 
-/** @throws whatever is neither a failure of a rule nor a missing fact: a fault of ours. */
+/** @throws any error that is neither a failure of a rule nor a missing fact: it is a bug */
 export const replayDecision = (
   policy: CompiledPolicy,
   decision: ReplayableDecision,
@@ -136,7 +136,7 @@ interface Outcome {
   readonly rule: string | null
 }
 
-/** Decisions that would go from one rule's verdict to another's. */
+/** Decisions that would change from one rule's verdict to another's. */
 export interface ReplayChange {
   readonly from: Outcome
   readonly to: Outcome
@@ -160,7 +160,7 @@ const EXAMPLES = 3
 const descending = (left: { readonly count: number }, right: { readonly count: number }): number =>
   right.count - left.count
 
-/** Adds up replayed decisions, in memory that does not grow with their number. */
+/** Adds up replayed decisions in constant memory. */
 export const createReplayTally = () => {
   let decisions = 0
   let same = 0

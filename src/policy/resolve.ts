@@ -1,5 +1,5 @@
-// What a name in a rule means: a fact, a constant of the document, a read, an argument of the call, a source. Each is
-// replaced, before types are checked, by a node that has the value at hand, and notes what the policy needs for it.
+// Resolves the names in a rule: a fact, a constant of the document, a read, an argument of the call, a source. Before
+// the type check, each is replaced by a node that yields the value, and what the policy needs for it is noted.
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
 import type { AddressValue } from './address-value.ts'
@@ -24,10 +24,10 @@ import {
 import type { ScreenerFacts } from './types/facts.ts'
 import { type FactNeed, type ScreenerNeed, screenerKey } from './types/needs.ts'
 
-/** Complains of a node. */
+/** Reports a mistake at a node. */
 export type Refuse = (node: SyntaxNode, message: string) => void
 
-/** A source may fail a rule; see cost.ts for what a failure that is discarded costs. */
+/** Steps of a source that fails a rule; see cost.ts for the cost of a failure that is discarded. */
 export const FAILURE_STEPS = 25
 const FACT_STEPS = 3
 const TIME_STEPS = 6
@@ -43,7 +43,7 @@ const READ_TEXT_LENGTH = 1024
 
 const bounds = (steps: number, chars = 0, elements = 0): ValueBounds => ({ steps, elements, chars })
 
-/** Elements of a list and characters of a text that an argument of a call may have. */
+/** Maximum elements of a list argument, and maximum characters of a text argument. */
 export const ARGUMENT_BOUNDS = bounds(
   FACT_STEPS + FAILURE_STEPS,
   POLICY_LIMITS.decodedChars,
@@ -80,7 +80,7 @@ const constantText = (node: SyntaxNode | undefined): string | null => {
 export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
   const { evaluation, needs } = scope
 
-  /** Notes a need within the number of its kind that a policy may have. */
+  /** Notes a need, and refuses it when the policy has too many of its kind. */
   const need = (node: SyntaxNode, wanted: FactNeed, limit: number, what: string): void => {
     needs.add(wanted)
     if (needs.count(wanted.kind) > limit) refuse(node, `a policy may use at most ${limit} different ${what}`)
@@ -148,7 +148,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  /** The checked name of a list or screener; null after refusing. */
+  /** The checked name of a list or screener; null after reporting a mistake. */
   const sourceName = (node: SyntaxNode, what: 'list' | 'screener', known: ReadonlySet<string> | undefined) => {
     const name = constantText(node)
     const isWritten = what === 'list' ? isListName : (text: string) => NAME.test(text)
@@ -221,7 +221,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
       return
     }
     need(node, { kind: 'velocity', windowSeconds: seconds }, POLICY_LIMITS.velocityWindows, 'velocity windows')
-    // Value is summed in the chain's own tokens, so it is only worth asking with the request's.
+    // The value is summed per chain, in its native token, so it makes sense only together with the request's chain.
     const key = String(seconds)
     const unavailable = new FactUnavailableError(`velocity over ${key} s`)
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {

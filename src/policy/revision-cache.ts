@@ -1,5 +1,6 @@
-// Revisions on the main thread: immutable, so never stale; kept within a budget of bytes; compiled once each to learn
-// which request fields and sources they ask for, and handed to the workers as they were read.
+// Caches revisions on the main thread. Revisions are immutable, so a cached one is never stale. The cache has a limited
+// size; each revision is compiled once, to learn which request fields and sources it needs, and is sent to the workers
+// in parsed form.
 import { LRUCache } from 'lru-cache'
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../domain/time.ts'
@@ -9,7 +10,7 @@ import type { FactNeed } from './types/needs.ts'
 import type { SentRevision } from './types/program.ts'
 import type { PolicySource } from './types/source.ts'
 
-/** A loaded revision. `failure` stands in for the rest when it can't be used, so that it is compiled only once. */
+/** A loaded revision, or the `failure` of one that can't be used, so that it is compiled only once. */
 export type LoadedRevision =
   | {
       readonly revision: PolicyRevision
@@ -20,9 +21,9 @@ export type LoadedRevision =
   | { readonly revision: PolicyRevision; readonly failure: unknown }
 
 export interface RevisionCache {
-  /** The revision if it is at hand; asking keeps it there. */
+  /** The revision if it is cached; asking marks it as recently used. */
   peek(revisionId: string): LoadedRevision | undefined
-  /** Null when the store has none; that is not remembered. Rejects when the store is unavailable. */
+  /** Null when the store has no such revision; that answer is not cached. Rejects when the store is unavailable. */
   load(revisionId: string): Promise<LoadedRevision | null>
   clear(): void
 }
@@ -35,10 +36,13 @@ export interface RevisionCacheOptions {
   readonly joinWithinMs: number
 }
 
-/** What surrounds a text weighs too, or many tiny revisions would escape a budget of characters. */
+/**
+ * The cache weight of a text. A constant is added for the objects around it: otherwise many tiny revisions would exceed
+ * the memory that a budget of characters allows.
+ */
 export const weightOf = (characters: number): number => characters + 1_024
 
-/** As workers are sent it. */
+/** The form that is sent to workers. */
 export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
   id: loaded.revision.id,
   document: 'failure' in loaded ? null : loaded.document,
@@ -48,7 +52,7 @@ export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
 const examine = (revision: PolicyRevision): LoadedRevision => {
   try {
     const { document, requires, needs } = compileRevision(revision)
-    // Tests run when a revision is saved, and never again.
+    // Leave out the tests: they run only when a revision is saved.
     return { revision, document: JSON.stringify({ ...document, tests: [] }), requires, needs }
   } catch (failure) {
     return { revision, failure }

@@ -1,5 +1,6 @@
-// From a text to an immutable revision and back to a policy that evaluates. The content hash names the text, byte for
-// byte, in decisions and audits, so a stored revision is held against it before it decides anything.
+// Turns a text into an immutable revision, and a stored revision into a policy that evaluates. Decisions and audits
+// name the text by its content hash, byte for byte, so a stored revision is checked against its hash before it decides
+// anything.
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
 import { compilePolicy, compileSource } from './compile.ts'
@@ -11,20 +12,20 @@ import type { CompiledPolicy } from './types/program.ts'
 /** SHA-256 of the text's UTF-8 bytes, lower-case hex. */
 export const contentHashOf = (source: string): string => createHash('sha256').update(source, 'utf8').digest('hex')
 
-/** A text that may be saved as a revision: the store adds the ids and the number. */
+/** A text that may be saved as a revision; the store adds the ids and the number. */
 export interface RevisionDraft {
   readonly source: string
   readonly contentHash: string
   readonly compiled: CompiledPolicy
   /** As compileSource's. */
   readonly warnings: readonly PolicyIssue[]
-  /** Of its own tests, all of which passed. */
+  /** Results of its own tests, all of which passed. */
   readonly tests: readonly TestResult[]
 }
 
 /**
- * Checks a text as a save does: its form, its expressions, the names it uses, and its own tests.
- * @throws PolicyInvalidError with every mistake; tests are run once there is no other.
+ * Checks a text as a save does: its form, its expressions, the names that it uses, and its own tests.
+ * @throws PolicyInvalidError with every mistake; the tests run only when there is no other mistake
  */
 export const draftRevision = (source: string, known: KnownSources = {}): RevisionDraft => {
   const { policy, warnings, testIssue } = compileSource(source, known)

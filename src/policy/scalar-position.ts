@@ -1,20 +1,22 @@
-// Where a character of a scalar's value stands in the YAML text, through indentation, folding and escapes. It is used
-// to put a caret under a mistake inside an expression. Source: YAML 1.2.2, chapters 7.3 and 8.1.
+// Finds the place of a character of a scalar's value in the YAML text, through indentation, folding and escapes, so
+// that a caret can be put under a mistake inside an expression. Source: YAML 1.2.2, chapters 7.3 and 8.1.
 import type { ScalarNode } from './yaml-tree.ts'
 
 const isWhitespace = (character: string | undefined): boolean =>
   character === ' ' || character === '\t' || character === '\n' || character === '\r'
 
-/** Code units after the backslash of a double-quoted escape: `\x41`, `\u0041`, `\U00000041`, else one. */
+/**
+ * Code units after the backslash of a double-quoted escape: `\x41`, `\u0041`, `\U00000041`; one for all other escapes.
+ */
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 3, u: 5, U: 9 }
 
-/** A piece of the source: how long it is there, and how many characters of the value it stands for. */
+/** A piece of the source: its length there, and the number of characters of the value that it stands for. */
 interface Piece {
   readonly sourceLength: number
   readonly valueLength: number
 }
 
-/** White space inside a flow scalar: one line end is folded into a space, n of them stand for n - 1. */
+/** Reads white space inside a flow scalar: one line end folds into a space, n of them stand for n - 1. */
 const readWhitespace = (source: string, at: number, end: number, isJoined: boolean): Piece => {
   let to = at
   let lineEnds = 0
@@ -26,12 +28,12 @@ const readWhitespace = (source: string, at: number, end: number, isJoined: boole
 const readEscape = (source: string, at: number, end: number): Piece => {
   const indicator = source[at + 1] ?? ''
   if (indicator === '\n' || indicator === '\r') {
-    // A backslash at the end of a line joins it with the next.
+    // A backslash at the end of a line joins the line with the next.
     const { sourceLength, valueLength } = readWhitespace(source, at + 1, end, true)
     return { sourceLength: sourceLength + 1, valueLength }
   }
   const sourceLength = 1 + (ESCAPE_LENGTHS[indicator] ?? 1)
-  // Beyond the basic plane a character is a pair of code units.
+  // A character beyond the basic plane takes two code units.
   const isPair = indicator === 'U' && Number.parseInt(source.slice(at + 2, at + 10), 16) > 0xffff
   return { sourceLength, valueLength: isPair ? 2 : 1 }
 }
@@ -54,8 +56,8 @@ const offsetInFlow = (source: string, { style, start, end: after }: ScalarNode, 
 }
 
 /**
- * A block scalar has no escapes, so what is not white space appears in the same order in both texts; white space may be
- * off by the width of an indentation.
+ * Finds the offset in a block scalar. It has no escapes, so all characters other than white space have the same order
+ * in both texts; in white space the offset may be off by the width of an indentation.
  */
 const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index: number): number => {
   const headerEnd = source.indexOf('\n', scalar.start)

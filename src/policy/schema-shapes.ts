@@ -1,4 +1,4 @@
-// Shapes that the JSON Schema of policy documents is made of.
+// Building blocks of the JSON Schema of policy documents.
 
 /** JSON Schema (draft 2020-12) of one value. */
 export type Schema = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-// What the rules of one document may name, and what they turned out to need. One scope a policy, filled while its rules
-// are compiled.
+// The names that the rules of one document may use, and what the rules turn out to need. Each policy has one scope,
+// which is filled while its rules are compiled.
 import type { Environment } from '@marcbachmann/cel-js'
 import type { OptionalField } from '../domain/target.ts'
 import type { CallTable } from './call-table.ts'
@@ -11,18 +11,21 @@ import { createNeeds, type Needs } from './needs.ts'
 import type { Steps } from './steps.ts'
 import type { PolicyDocument, PolicyRead } from './types/document.ts'
 
-/** What there is for an author's policy. */
+/** The sources that exist where an author's policy will run. */
 export interface KnownSources {
-  /** Names of the deployment's chains; a policy that names another is warned of it. Without them nothing is warned of. */
+  /**
+   * Names of the deployment's chains: a policy that names another chain gets a warning. Without them there are no
+   * warnings.
+   */
   readonly chains?: ReadonlySet<string>
-  /** Which lists and screeners there are; a policy that names another is refused. */
+  /** The lists and screeners that exist: a policy that names another one is refused. */
   readonly lists?: ReadonlySet<string>
   readonly screeners?: ReadonlySet<string>
 }
 
 export interface PolicyScope {
   readonly environment: Environment
-  /** Types beside the language's own: tuples, and lists of them. */
+  /** Types in addition to the language's own: tuples, and lists of tuples. */
   readonly types: ReadonlySet<string>
   /** Bound to one request after another. */
   readonly evaluation: Evaluation
@@ -34,10 +37,10 @@ export interface PolicyScope {
   readonly needs: Needs
 }
 
-/** First names of what an expression may read. A loop's variable can't have one of them. */
+/** First names that an expression may read. A loop's variable can't use any of them. */
 export const ROOT_NAMES: ReadonlySet<string> = new Set([...Object.keys(FACTS), 'constants', 'reads', 'velocity'])
 
-/** @throws LiteralMalformedError when the document holds a constant that reading it would have refused. */
+/** @throws LiteralMalformedError when the document holds a constant that the reader would have refused */
 export function* createPolicyScope(
   { constants, reads }: Pick<PolicyDocument, 'constants' | 'reads'>,
   calls: CallTable | null,

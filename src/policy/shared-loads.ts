@@ -1,5 +1,6 @@
-// Loads under way, shared by those who miss the same key at the same time. A load is joined only by those for whom its
-// result can't be out of date (the same stamp) and only for so long, so that one that hangs does not hang its key.
+// Shares loads under way among callers that miss the same key at the same time. A caller joins a load only if its
+// result can't be outdated for that caller (the same stamp), and only for a limited time, so that a load that hangs
+// does not block its key forever.
 import type { Clock } from '../domain/time.ts'
 
 interface Load<Value> {
@@ -9,7 +10,7 @@ interface Load<Value> {
 }
 
 export interface SharedLoads<Value> {
-  /** The load of this key and stamp that is under way, or a new one. */
+  /** Joins the load of this key and stamp if one is under way, or starts a new one. */
   join(key: string, stamp: number, load: () => Promise<Value>): Promise<Value>
 }
 
@@ -23,7 +24,7 @@ export const createSharedLoads = <Value>(clock: Clock, joinWithinMs: number): Sh
         return current.promise
       }
       const promise = load().finally(() => {
-        // A later load may have taken this one's place.
+        // A later load may have replaced this one.
         if (underWay.get(key)?.promise === promise) underWay.delete(key)
       })
       underWay.set(key, { promise, stamp, startedMs: nowMs })

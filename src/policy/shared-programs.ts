@@ -1,6 +1,6 @@
-// Policies that decide alike, compiled once a thread: a deployment's policies mostly begin as one template, and ten
-// thousand programs are evaluated at the speed of main memory. Kept as long as somebody holds the program. Sharing is safe
-// since evaluating is synchronous and binds the request anew each time.
+// Compiles policies that decide alike only once per thread. Most policies of a deployment start from the same template,
+// and ten thousand separate programs would be evaluated at the speed of main memory. A program is kept as long as
+// somebody holds it. Sharing is safe, because evaluating is synchronous and binds the request anew each time.
 import { createHash } from 'node:crypto'
 import type { PolicyDocument } from './types/document.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -10,7 +10,10 @@ const forgotten = new FinalizationRegistry<string>((key) => {
   if (shared.get(key)?.deref() === undefined) shared.delete(key)
 })
 
-/** Equal for documents that decide alike, in the same words: all but their names, descriptions and tests. */
+/**
+ * Equal for documents that decide alike and word their denials alike: everything but names, descriptions and tests
+ * counts.
+ */
 export const programKey = (document: PolicyDocument): string => {
   const { constants, abi, idl, reads, rules } = document
   return createHash('sha256')
@@ -20,7 +23,7 @@ export const programKey = (document: PolicyDocument): string => {
 
 export const findProgram = (key: string): PolicyProgram | undefined => shared.get(key)?.deref()
 
-/** Whoever compiles the same while this program is held is given it. */
+/** Registers a program: while somebody holds it, compiling an equal document returns this program. */
 export const shareProgram = (key: string, program: PolicyProgram): void => {
   shared.set(key, new WeakRef(program))
   forgotten.register(program, key)

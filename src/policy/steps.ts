@@ -1,9 +1,9 @@
-// Work that is done a step at a time, so that a thread which others wait for can do their work in between.
+// Work that is done in steps, so that a thread can do other work in between.
 
-/** Each step takes few milliseconds at most; the last one returns the result. */
+/** Each step takes a few milliseconds at most; the last one returns the result. */
 export type Steps<Result> = Generator<void, Result, void>
 
-/** All of it at once, where nobody waits. */
+/** Runs all steps at once, where no other work is waiting. */
 export const finish = <Result>(steps: Steps<Result>): Result => {
   for (;;) {
     const step = steps.next()

@@ -1,5 +1,6 @@
-// The seam to the CEL library's syntax tree. Its nodes carry more than its published types say; what policies rely on is
-// named here and nowhere else, the library's version is pinned, and a test fails when one of these things changes.
+// The only access to the CEL library's syntax tree. Its nodes have more members than the published types show; those
+// that we use are declared here and nowhere else. The library's version is pinned, and a test fails when one of these
+// members changes.
 import { type ASTNode, ParseError } from '@marcbachmann/cel-js'
 import { Duration } from '@marcbachmann/cel-js/evaluator'
 
@@ -13,9 +14,9 @@ export interface CheckedType {
 }
 
 export type SyntaxNode = ASTNode & {
-  /** Set by the type checker on every node that it visits. Missing on the parts of a macro that it does not check. */
+  /** The type checker sets it on every node that it visits. Missing on the parts of a macro that it does not check. */
   readonly checkedType?: CheckedType
-  /** Hooks of a node: `macro` takes over its check and evaluation, `async` says whether it may yield a promise. */
+  /** Hooks of a node: `macro` replaces its check and evaluation, `async` says whether it may return a promise. */
   setMeta(key: 'macro' | 'async', value: unknown): SyntaxNode
 }
 
@@ -28,7 +29,7 @@ export interface EvaluatorHook {
   run(node: SyntaxNode, context: unknown): unknown
 }
 
-/** A macro (public in the library: "Custom macros") that stands for one value. */
+/** A macro (public in the library: "Custom macros") that yields one constant value. */
 export const constantNode = (type: string, value: unknown) => ({
   async: false,
   typeCheck: (checker: TypeCheckerHook) => checker.getType(type),
@@ -37,48 +38,48 @@ export const constantNode = (type: string, value: unknown) => ({
 
 const constants = new WeakMap<object, unknown>()
 
-/** Remembers that a node stands for a value known now. */
+/** Records that a node has a value that is known now. */
 export const markConstant = (node: object, value: unknown): void => {
   constants.set(node, value)
 }
 
 export const isConstant = (node: SyntaxNode): boolean => node.op === 'value' || constants.has(node)
-/** Of a constant: its value as the language has it. */
+/** The value of a constant node. */
 export const constantValue = (node: SyntaxNode): unknown => (node.op === 'value' ? node.args : constants.get(node))
 
-/** Before the type check: makes a node stand for a value of a type. */
+/** Before the type check: makes a node yield a constant of a type. */
 export const replaceByConstant = (node: SyntaxNode, type: string, value: unknown): void => {
   markConstant(node, value)
   node.setMeta('macro', constantNode(type, value)).setMeta('async', false)
 }
 
-/** How large a value can be, and the steps of having it; see cost.ts. */
+/** The maximum size of a value, and the steps that it takes to get it; see cost.ts. */
 export interface ValueBounds {
   readonly steps: number
-  /** Elements of a list, of each list inside, too. */
+  /** Maximum elements of a list, and of each list inside it. */
   readonly elements: number
-  /** UTF-16 code units of a text, of each text inside, too. */
+  /** Maximum UTF-16 code units of a text, and of each text inside the value. */
   readonly chars: number
 }
 
 interface Replacement extends ValueBounds {
-  /** The one part of it that is still evaluated as an expression. */
+  /** The only part of the node that is still evaluated as an expression. */
   readonly operand: SyntaxNode | null
 }
 
 const replacements = new WeakMap<object, Replacement>()
 
-/** What a node was replaced by, if it was. */
+/** The replacement of a node, if it was replaced. */
 export const replacementOf = (node: SyntaxNode): Replacement | undefined => replacements.get(node)
 
-/** Before the type check: makes a node stand for a value that `evaluate` has at hand. */
+/** Before the type check: makes a node yield the value that `evaluate` returns. */
 export const replaceByValue = (node: SyntaxNode, type: string, bounds: ValueBounds, evaluate: () => unknown): void => {
   replacements.set(node, { ...bounds, operand: null })
   const macro = { typeCheck: (checker: TypeCheckerHook) => checker.getType(type), evaluate }
   node.setMeta('macro', macro).setMeta('async', false)
 }
 
-/** Before the type check: makes a node stand for a function of one of its parts, which has to be of `operandType`. */
+/** Before the type check: makes a node a function of one of its parts, which must be of `operandType`. */
 export const replaceByFunction = (
   node: SyntaxNode,
   operand: SyntaxNode,
@@ -101,7 +102,9 @@ export const replaceByFunction = (
   node.setMeta('macro', macro).setMeta('async', false)
 }
 
-/** After the type check: makes a list of constants one constant, so that it is not built anew in each evaluation. */
+/**
+ * After the type check: turns a list of constants into one constant, so that it is not built anew in each evaluation.
+ */
 export const foldList = (node: SyntaxNode): void => {
   if (node.op !== 'list') return
   const elements = node.args as SyntaxNode[]
@@ -113,11 +116,11 @@ export const foldList = (node: SyntaxNode): void => {
 
 export const timestampValue = (seconds: number): Date => new Date(seconds * 1000)
 export const durationValue = (seconds: number): unknown => new Duration(BigInt(seconds))
-/** Whole seconds of a duration of the language; null for any other value. */
+/** The whole seconds of a duration; null for any other value. */
 export const secondsOfDuration = (value: unknown): number | null =>
   value instanceof Duration ? Number(value.seconds) : null
 
-/** The parts of a node that are expressions themselves, in source order. */
+/** The parts of a node that are expressions, in source order. */
 export const childrenOf = (node: SyntaxNode): readonly SyntaxNode[] => {
   switch (node.op) {
     case 'value':

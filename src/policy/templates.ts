@@ -1,4 +1,4 @@
-// Policies to begin with: the documents of docs/policies, which are tested like any other.
+// Policies to start from: the documents of docs/policies, which have their tests run like any other.
 import { readdirSync, readFileSync } from 'node:fs'
 import { compileSource } from './compile.ts'
 
@@ -13,7 +13,7 @@ export interface PolicyTemplate {
   readonly source: string
 }
 
-/** By name. Read anew each time: nobody asks often. */
+/** Templates by name. Read from disk each time, because they are rarely asked for. */
 export const readTemplates = (): readonly PolicyTemplate[] =>
   readdirSync(DIRECTORY)
     .filter((file) => file.endsWith(SUFFIX))

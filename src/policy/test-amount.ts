@@ -1,4 +1,4 @@
-// Amounts as the tests of a document write them.
+// Reads amounts in the tests of a document.
 import { AMOUNT_UNITS, LiteralMalformedError, parseAmountLiteral, parseUint256Literal } from './literals.ts'
 
 /** `100`, `0x64` or an amount in a unit: `1.5 ether`. */

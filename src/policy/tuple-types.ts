@@ -1,13 +1,15 @@
-// Types of the policy language for what a call's arguments are made of: one for each different tuple (struct), so that
-// `call.args.order.amount` is checked when the policy is saved.
+// Types of the policy language for tuples (structs) in a call's arguments: one type for each different tuple, so that
+// `call.args.order.amount` is type-checked when the policy is saved.
 
-/** An argument or a component: its name, empty for none, and its type, empty where the language has none for it. */
+/**
+ * An argument or a component. The name is empty if there is none; the type is empty if the language has none for it.
+ */
 export interface NamedType {
   readonly name: string
   readonly type: string
 }
 
-/** Makes the value of a tuple; its fields are own properties. */
+/** Creates the value of a tuple; its fields are own properties. */
 export type TupleConstructor = new (values: readonly unknown[]) => object
 
 export interface TupleType {
@@ -16,14 +18,14 @@ export interface TupleType {
   readonly constructor: TupleConstructor
 }
 
-/** The tuples of one policy's abi and idl. Equal tuples are one type, whichever functions have them. */
+/** The tuple types of one policy's abi and idl. Equal tuples share one type, whichever functions use them. */
 export interface TupleTypes {
   of(fields: readonly NamedType[]): TupleType
   readonly all: readonly TupleType[]
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** Words of the language, and names that every object has. */
+/** Reserved words of the language, and names that every object has. */
 const UNUSABLE: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null', 'constructor', 'prototype', '__proto__'])
 
 /** Whether an expression can say `.name`. */

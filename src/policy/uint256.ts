@@ -1,11 +1,11 @@
-// The `uint256` of the policy language: a whole number from 0 to 2^256 - 1, as Solidity has it. Arithmetic that leaves
-// the range is an error, never a wrapped value. A class of its own, because the library takes a bare bigint for `int`.
+// The `uint256` type of the policy language: a whole number from 0 to 2^256 - 1, as in Solidity. Arithmetic outside
+// this range is an error and never wraps. It is a class, because the library treats a bare bigint as `int`.
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 
 /**
- * What arithmetic throws. The instances are made once: an expression may discard errors many times over (`||` does),
- * and making one costs more than a hundred evaluation steps.
+ * The error of arithmetic. Instances are created in advance: an expression may discard errors many times over (`||`
+ * does), and creating one costs more than a hundred evaluation steps.
  */
 export class ArithmeticRangeError extends Error {
   override readonly name = 'ArithmeticRangeError'
@@ -30,13 +30,13 @@ export class Uint256 {
     return new Uint256(value)
   }
 
-  /** Of canonical text that was checked before: `0` or `[1-9][0-9]*`, below 2^256. */
+  /** From canonical text that was checked before: `0` or `[1-9][0-9]*`, below 2^256. */
   static ofCanonical(text: string): Uint256 {
     return new Uint256(BigInt(text))
   }
 }
 
-/** An operand: a uint256, or a CEL int (a bigint), which has to be non-negative. */
+/** An operand: a uint256, or a non-negative CEL int (a bigint). */
 export type Uint256Operand = Uint256 | bigint
 
 const bigintOf = (operand: Uint256Operand): bigint => {
@@ -48,7 +48,7 @@ const bigintOf = (operand: Uint256Operand): bigint => {
 /** `int` to `uint256`. @throws ArithmeticRangeError when negative. */
 export const toUint256 = (operand: Uint256Operand): Uint256 => Uint256.of(bigintOf(operand))
 
-/** @throws ArithmeticRangeError out of range, by zero, or for a negative int. */
+/** @throws ArithmeticRangeError out of range, for a division by zero, or for a negative int */
 export const UINT256_ARITHMETIC: Readonly<
   Record<'+' | '-' | '*' | '/' | '%', (left: Uint256Operand, right: Uint256Operand) => Uint256>
 > = {

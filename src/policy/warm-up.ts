@@ -1,11 +1,11 @@
-// Evaluates a policy of every kind of operation often enough that a thread has compiled the evaluator and the decoder
-// before its first job: a costly policy takes many times as long in a thread that has evaluated nothing yet.
+// Evaluates a policy with every kind of operation often enough that the thread has compiled the evaluator and the
+// decoder before its first job. In a fresh thread a costly policy takes many times as long.
 import { compilePolicy } from './compile.ts'
 import { GEOGRAPHY } from './sources/geography.ts'
 import type { EvaluationFacts } from './types/facts.ts'
 import type { ListReader } from './types/list-reader.ts'
 
-/** What all of its policies begin with. */
+/** The common beginning of all warm-up policies. */
 export const WARM_UP_HEAD = `name: Warm-up
 constants:
   some: { type: address, value: ["0x00000000000000000000000000000000000000a1", "0x00000000000000000000000000000000000000a2"] }
@@ -14,7 +14,10 @@ abi:
   - function many(address[] accounts, uint256[] amounts, uint256[][] matrix, string text, (bool flag, int64 delta)[] orders)
 `
 
-/** Each a policy of its own: together they would be too costly for one. None is true, so each is evaluated whole. */
+/**
+ * Each condition is a policy of its own, because together they would exceed the cost limit. None is true, so each is
+ * evaluated completely.
+ */
 const CONDITIONS: readonly string[] = [
   `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].exists(x, tx.selector == "0x00000000" || x == 99 || -x == 7 || x in [500, 501]) ||
     [1, 2, 3, 4, 5].filter(x, x != 500).map(x, x + 1).size() == 1 || [1, 2, 3].exists_one(x, x == 9) ||
@@ -39,7 +42,7 @@ const CONDITIONS: readonly string[] = [
     call.args.matrix[0][0] == 7 || call.args.orders.exists(o, o.flag || o.delta == 7))`,
   'call.function == "many" && (call.args.text.contains("b") || size(call.args.text) + call.args.text.size() == 1)',
   'call.function == "transfer" && call.args.amount > 5 && call.args.to == wallet.address',
-  // Fails in each part, and makes up for it.
+  // Each part fails, and the rest outweighs the failure.
   '[1, 2].exists(x, 1 / (x - x) > 0 || client.tor || tx.value - ether(9) > x) && false',
   'call.function == "many" && call.args.amounts.exists(a, a - ether(9) > 5) && false',
   'call.function == "many" && call.args.amounts.map(a, a + 1).size() == 1',
@@ -48,10 +51,10 @@ const CONDITIONS: readonly string[] = [
 const word = (value: number): string => value.toString(16).padStart(64, '0')
 const array = (members: readonly string[]): string => word(members.length) + members.join('')
 
-/** `many`, with some members in each array. */
+/** A call of `many`, with several members in each array. */
 const manyCall = (): string => {
   const twenty = Array.from({ length: 20 }, (_, index) => word(index + 100))
-  // Eight times the same inner array.
+  // Eight references to the same inner array.
   const matrix = array(Array<string>(8).fill(word(8 * 32))) + array(twenty)
   const text = word(512) + '61'.repeat(512)
   const orders = array(['', '', ''].map(() => word(0) + word(3)))
@@ -67,7 +70,7 @@ const manyCall = (): string => {
 
 const LISTS: ListReader = { contains: () => false, ageSeconds: () => 0 }
 
-/** The first of its requests: a call of `many`. */
+/** The facts of the first warm-up request: a call of `many`. */
 export const WARM_UP_FACTS: EvaluationFacts = {
   chainName: 'ethereum',
   chainFamily: 'evm',
@@ -92,8 +95,8 @@ const TRANSFER = `0xa9059cbb${'33'.repeat(20).padStart(64, '0')}${'6'.padStart(6
 const EVALUATIONS = 250
 
 /**
- * Takes no longer than `limitMs` and a single evaluation more; on a machine that is not busy, a tenth of a second.
- * @throws PolicyEvaluationError when a condition fails.
+ * Takes at most `limitMs` plus one evaluation; on an idle machine, a tenth of a second.
+ * @throws PolicyEvaluationError when a condition fails
  */
 export const warmUpPolicies = (nowMs: () => number, limitMs = 500): void => {
   const endMs = nowMs() + limitMs

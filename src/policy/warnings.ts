@@ -1,12 +1,12 @@
-// What is likely not meant, though it may be saved: each warning looks at one rule's checked syntax and says what was
-// probably meant. A new one is a function here and a line in WARNINGS.
+// Warns about rules that may be saved but are probably not meant: each warning looks at one rule's checked syntax and
+// says what the author probably meant. To add one: a function here and a line in WARNINGS.
 import { CHAIN_ALIASES } from '../domain/chain.ts'
 import { nearNames } from '../domain/near-name.ts'
 import type { ExpressionIssue } from './inspect.ts'
 import { childrenOf, constantValue, isConstant, type SyntaxNode } from './syntax.ts'
 import type { PolicyRule } from './types/document.ts'
 
-/** A rule that compiles, and its syntax. */
+/** A rule that compiles, and its syntax tree. */
 export interface CheckedRule {
   readonly rule: PolicyRule
   readonly root: SyntaxNode
@@ -32,7 +32,7 @@ const isSelection = (node: SyntaxNode, group: string, field: string): boolean =>
   return root.op === 'id' && root.args === group && name === field
 }
 
-/** The texts that a node is, each at its own place where it is written out. */
+/** The texts that a node consists of, each with its own place where it is written out. */
 const textsOf = (node: SyntaxNode): readonly { readonly at: number; readonly text: string }[] => {
   if (node.op === 'list') return childrenOf(node).flatMap(textsOf)
   const value = isConstant(node) ? constantValue(node) : null
@@ -60,10 +60,10 @@ const unknownChain: Warning = ({ root }, { chains }) =>
     .map(({ at, text }) => ({ at, message: describeChain(text, chains) }))
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
-/** So many wei or lamports are worth nothing: whoever writes a number like that means whole tokens. */
+/** A number of wei or lamports up to this is worth nothing: an author who writes such a number means whole tokens. */
 const SMALL_AMOUNT_MAX = 1_000_000n
 
-/** `tx.value`, `velocity.value(…)`, or a sum or difference with one of them. */
+/** Whether a node is `tx.value`, `velocity.value(…)`, or a sum or difference with one of them. */
 const isAmount = (node: SyntaxNode): boolean => {
   if (node.op === '+' || node.op === '-') return childrenOf(node).some(isAmount)
   if (node.op !== 'rcall') return isSelection(node, 'tx', 'value')
@@ -84,7 +84,7 @@ const smallAmount: Warning = ({ root }) =>
       ),
     )
 
-/** `allow: "true"`, `deny: "true"`, `require: "false"`. */
+/** Whether a rule is `allow: "true"`, `deny: "true"` or `require: "false"`. */
 const alwaysDecides = ({ rule, root }: CheckedRule): boolean =>
   root.op === 'value' && root.args === (rule.kind !== 'require')
 

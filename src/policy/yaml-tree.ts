@@ -1,5 +1,5 @@
-// YAML (or JSON, which is YAML in flow style) as a plain tree in which every node knows where it stands. Refused before
-// anything is expanded: anchors, aliases, tags, directives, duplicate keys, and more tokens than an honest document has.
+// Parses YAML (or JSON, which is YAML in flow style) into a plain tree in which every node knows its position. Refuses
+// anchors, aliases, tags, directives, duplicate keys and excessive numbers of tokens before anything is expanded.
 // Source: YAML 1.2.2.
 import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml'
 import { POLICY_LIMITS } from './limits.ts'
@@ -8,7 +8,9 @@ export interface ScalarNode {
   readonly kind: 'scalar'
   readonly value: unknown
   readonly style: 'plain' | 'single' | 'double' | 'block'
-  /** UTF-16 offsets into the source: of the first character (a quote or block indicator included), and past the last. */
+  /**
+   * UTF-16 offsets into the source: of the first character (quote and block indicator included), and behind the last.
+   */
   readonly start: number
   readonly end: number
 }
@@ -16,7 +18,7 @@ export interface ScalarNode {
 export interface MappingEntry {
   readonly key: string
   readonly keyStart: number
-  /** Null when the value is left out. */
+  /** Null when the value is missing. */
   readonly value: SourceNode | null
 }
 
@@ -34,7 +36,7 @@ export interface SequenceNode {
 
 export type SourceNode = ScalarNode | MappingNode | SequenceNode
 
-/** Called for each mistake with the UTF-16 offset where it stands. */
+/** Receives each mistake with its UTF-16 offset. */
 export type Complain = (offset: number, message: string) => void
 
 const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
@@ -46,7 +48,7 @@ const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
 
 const TOO_MUCH = 'the document has more parts or deeper nesting than a policy needs'
 
-/** Tokens cost far more to parse than to count, so they are counted first. False when there are too many. */
+/** Counts the tokens first, because parsing them costs far more than counting. False when there are too many. */
 const isWithinLimits = (source: string, complain: Complain): boolean => {
   if (Buffer.byteLength(source) > POLICY_LIMITS.sourceBytes) {
     complain(0, `a policy has at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)
@@ -92,7 +94,7 @@ const readMapping = (map: YAMLMap, complain: Complain): MappingNode => {
 const refuseDecoration = (node: Node, complain: Complain): void => {
   const start = node.range?.[0] ?? 0
   if ('anchor' in node && node.anchor !== undefined) complain(start, 'anchors (&) are not allowed')
-  // Collections carry a tag only where the source wrote one; so do scalars.
+  // The library sets a tag on a collection or scalar only where the source wrote one.
   if (node.tag !== undefined) complain(start, 'tags (!) are not allowed')
 }
 
@@ -112,9 +114,9 @@ const readNode = (node: Node, complain: Complain): SourceNode | null => {
 }
 
 const readTree = (source: string, complain: Complain): SourceNode | null => {
-  // Duplicates are found here in linear time: the library's own check compares each key with each.
+  // We find duplicates in linear time below; the library's own check compares each key with every other.
   const document = parseDocument(source, { prettyErrors: false, uniqueKeys: false })
-  // The library turns its own stack overflow (block collections nest on one line: `- - -`) into an error like others.
+  // The library reports its own stack overflow (block collections nest on one line: `- - -`) like any other error.
   if (document.errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
   for (const error of document.errors) complain(error.pos[0], error.message)
   if (document.errors.length > 0) return null
@@ -124,8 +126,8 @@ const readTree = (source: string, complain: Complain): SourceNode | null => {
 
 /**
  * The tree of one YAML document, or null when it is empty or not YAML: what the library salvages of broken text would
- * only yield false complaints. Every mistake goes to `complain`; a tree that came with complaints is only good for
- * finding more.
+ * only cause false complaints. Every mistake goes to `complain`; use a tree that came with complaints only to find more
+ * mistakes.
  */
 export const readYamlTree = (source: string, complain: Complain): SourceNode | null => {
   if (!isWithinLimits(source, complain)) return null

@@ -1,5 +1,5 @@
-// The sources that are asked at most once a request. Needs, the facts of rules, tests of documents, their JSON Schema, the
-// decision record, replays and the pages' trials are derived from this list.
+// The sources that are asked at most once per request. Derived from this list: needs, the facts of rules, the tests of
+// documents and their JSON Schema, the decision record, replays, and the trials on the pages.
 import type { SourceKind } from '../types/sources.ts'
 import { BASE_FEE } from './base-fee.ts'
 import { GEOGRAPHY } from './geography.ts'
@@ -15,5 +15,5 @@ const SOURCES: { readonly [Kind in SourceKind]: FactSource<Kind> } = {
 
 export const sourceOf = (kind: SourceKind) => SOURCES[kind]
 
-/** In the order in which policies' needs name them. */
+/** In the order in which a policy's needs list them. */
 export const FACT_SOURCES = Object.values(SOURCES)

@@ -1,4 +1,4 @@
-// What a transaction costs at least on the request's chain: the base fee of its latest block (EIP-1559).
+// The minimum gas price of a transaction on the request's chain: the base fee of its latest block (EIP-1559).
 
 import { toReadValue } from '../read-value.ts'
 import { amount, object } from '../schema-shapes.ts'

@@ -1,4 +1,4 @@
-// Where the end user's address is, and whether it is an anonymous network's.
+// Where the end user's IP address is, and whether it belongs to an anonymous network.
 import { matching } from '../fact-field.ts'
 import { matchingText } from '../literals.ts'
 import { flag, object } from '../schema-shapes.ts'

@@ -1,4 +1,4 @@
-// Who the wallet, or the user whom it represents, belongs to.
+// Whom the wallet, or the user whom it represents, belongs to.
 
 import type { MappingReader } from '../document-reader.ts'
 import { intOf, oneOf, timeOf } from '../fact-field.ts'
@@ -31,7 +31,7 @@ const readTest = (reader: MappingReader): IdentityFacts => {
 
 type IdentityKind = 'identity' | 'on-behalf-identity'
 
-/** What one of the two has of its own; descriptions call the address `whose`. */
+/** What differs between the two sources; descriptions use `whose` to name the address. */
 type Names<Kind extends IdentityKind> = Pick<FactSource<Kind>, 'kind' | 'part' | 'group' | 'digest' | 'words'> & {
   readonly whose: string
   readonly testDescription: string

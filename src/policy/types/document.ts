@@ -18,12 +18,12 @@ export interface PolicyConstant {
   readonly name: string
   /** As the document says it, for example "address" or "ether". */
   readonly type: string
-  /** As written; exactly one unless it is a list. */
+  /** As written; exactly one value unless it is a list. */
   readonly values: readonly string[]
   readonly isList: boolean
 }
 
-/** `reads.<name>`: state on chain. */
+/** `reads.<name>`: on-chain state. */
 export interface PolicyRead {
   readonly name: string
   /** In the policy language. */
@@ -31,21 +31,21 @@ export interface PolicyRead {
   readonly definition: ReadDefinition
 }
 
-/** A list as a test has it. */
+/** The content of a list in a test. */
 export interface TestList {
   /** Canonical. */
   readonly addresses: readonly string[]
   readonly ageSeconds: number
 }
 
-/** What a test expects. `ruleId` null is the default, undefined any. */
+/** What a test expects. `ruleId` null means the default, undefined means any rule. */
 export interface TestExpectation {
   /** `failure`: the rule can't be evaluated, so there is no verdict. */
   readonly outcome: 'allow' | 'deny' | 'failure'
   readonly ruleId: string | null | undefined
 }
 
-/** A request with facts, and the verdict that the policy gives to it. Saving a policy runs its tests. */
+/** A request with facts, and the expected verdict. Saving a policy runs its tests. */
 export interface PolicyTest {
   readonly name: string
   readonly request: RequestFacts
@@ -57,14 +57,14 @@ export interface PolicyTest {
 export interface PolicyDocument {
   readonly name: string
   readonly description: string
-  /** The verdict when no rule decides. `deny` unless stated. */
+  /** The verdict when no rule decides. Default: `deny`. */
   readonly default: 'allow' | 'deny'
-  /** v1: how many attester keys sign; 1 unless stated. */
+  /** v1: how many attester keys must sign. Default: 1. */
   readonly quorum: number
   readonly constants: readonly PolicyConstant[]
   /** Functions of EVM contracts whose calls the rules may read. */
   readonly abi: readonly AbiFunctionItem[]
-  /** The same for a Solana program: the content of an Anchor IDL file; null without. */
+  /** The content of an Anchor IDL file, for a Solana program's calls; null without one. */
   readonly idl: unknown
   readonly reads: readonly PolicyRead[]
   readonly rules: readonly PolicyRule[]

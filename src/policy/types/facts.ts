@@ -1,4 +1,4 @@
-// What a verdict rests on: the request, and what was collected for it. Source: decisions §4.
+// The facts that a verdict is based on: the request, and what was collected for it. Source: decisions §4.
 import type { ListReader } from './list-reader.ts'
 import type { ReadValue } from './reads.ts'
 import type { SourceAnswers } from './sources.ts'
@@ -24,13 +24,13 @@ export interface RequestFacts {
   readonly nowSeconds: number
 }
 
-/** Null where the data has no answer for this address: unknown is not "no". */
+/** A member is null when the data does not know it for this address: unknown is not "no". */
 export interface GeographyFacts {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly country: string | null
   /** ISO 3166-2 with its country, for example "US-NY". */
   readonly region: string | null
-  /** Any of the four below, or what the file calls anonymous. */
+  /** True when any of the four below is true, or the file calls the network anonymous. */
   readonly anonymous: boolean | null
   readonly vpn: boolean | null
   readonly proxy: boolean | null
@@ -39,64 +39,70 @@ export interface GeographyFacts {
 }
 
 export interface IdentityFacts {
-  /** At the organization's current level (spec, verification-level rule). */
+  /** Verified at the organization's current level (spec, verification-level rule). */
   readonly verified: boolean
   /** Null unless verified. */
   readonly type: 'individual' | 'business' | null
-  /** Of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
+  /** Level of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
   readonly level: number
   /** Null unless verified. */
   readonly verifiedAtSeconds: number | null
 }
 
 export interface BaseFeeFacts {
-  /** Wei a gas, canonical decimal; null on a chain without base fees. */
+  /** Wei per gas, canonical decimal; null on a chain without base fees. */
   readonly wei: string | null
 }
 
-/** A field that the screener's answer is not mapped to is null. */
+/** A member is null when the settings map nothing to it. */
 export interface ScreenerFacts {
   readonly flagged: boolean | null
-  /** A whole number, as the screener scales it; at most 2^53 either way. */
+  /** A whole number on the screener's scale; its absolute value is at most 2^53. */
   readonly score: number | null
   /** At most 64, each of at most 64 characters. */
   readonly categories: readonly string[] | null
 }
 
-/** Earlier compliant decisions and those under way, this one left out. */
+/** Counts earlier compliant decisions and those under way, without this request. */
 export interface VelocityFacts {
-  /** By wallet and project, on all chains. */
+  /** For the wallet and project, on all chains. */
   readonly count: number
-  /** By wallet, project and chain: wei or lamports, canonical decimal. */
+  /** For the wallet, project and chain: wei or lamports, canonical decimal. */
   readonly value: string
 }
 
 /**
- * What was collected for one request: plain JSON, since it travels to a worker as text. A part that was asked for and
- * can't be had is null, and a rule that reads it then fails (503); a part that was not asked for is left out.
+ * The facts collected for one request. Plain JSON, because it travels to a worker as text. A part that was needed but
+ * can't be had is null: a rule that reads it fails (503). A part that was not needed is left out.
  */
 export interface ExternalFacts extends SourceAnswers {
   /** By screenerKey (needs.ts). */
   readonly screeners?: Readonly<Record<string, ScreenerFacts | null>>
-  /** By the document's name of the read. */
+  /** By the read's name in the document. */
   readonly reads?: Readonly<Record<string, ReadValue | null>>
-  /** By the window in seconds. Null: the counters are full or unavailable. */
+  /** By window in seconds. Null when the counters are full or unavailable. */
   readonly velocity?: Readonly<Record<string, VelocityFacts>> | null
 }
 
-/** Keyed hashes of what is personal, so that the decision log can show what a verdict rested on without saying it. */
+/**
+ * Keyed hashes of personal facts, so that the decision log can identify what a verdict was based on without revealing
+ * it.
+ */
 export type FactDigests = Readonly<Record<string, string>>
 
-/** What travels with a job. */
+/** The facts that travel with a job. */
 export interface CarriedFacts extends ExternalFacts {
   readonly digests?: FactDigests
-  /** What only the shadow revision needs. Its names stand before those above: two revisions may mean two things by one. */
+  /**
+   * Facts that only the shadow revision needs. For the shadow, they take precedence over those above: the two revisions
+   * may use one name for different things.
+   */
   readonly shadow?: ExternalFacts
-  /** The request lacks a field that the shadow revision reads, so that one has no verdict. */
+  /** The request lacks a field that the shadow revision reads, so the shadow has no verdict. */
   readonly shadowless?: true
 }
 
-/** What a policy is evaluated on. */
+/** Everything that a policy is evaluated on. */
 export interface EvaluationFacts extends RequestFacts {
   /** Left out when the policy needs none. */
   readonly external?: ExternalFacts

@@ -1,8 +1,10 @@
-// Lists of addresses as a policy asks them. Source: decisions §4.
+// Address lists as policies query them. Source: decisions §4.
 
-/** The lists that one organization's policies see. Synchronous: they are in memory that all workers share. */
+/**
+ * The lists that one organization's policies can read. Synchronous, because they are in memory that all workers share.
+ */
 export interface ListReader {
-  /** False also when there is no such list: ask ageSeconds first where that matters. */
+  /** Also false when there is no such list: call ageSeconds first where that matters. */
   contains(listName: string, canonicalAddress: string): boolean
   /**
    * Seconds since the source confirmed the list's content; 0 for a list that is kept by hand. Null: there is no such
@@ -16,8 +18,8 @@ export interface ListReaders {
 }
 
 /**
- * Each organization's own two, looked up before its policies: a deny entry beats an allow entry, an allow entry beats
- * the policy (decisions §4, Duties). ageSeconds is null for an organization that has none.
+ * Each organization's own two lists, checked before its policies: a deny entry beats an allow entry, and an allow entry
+ * beats the policy (decisions §4, Duties). ageSeconds is null for an organization that does not have them.
  */
 export const DENY_LIST = 'deny'
 export const ALLOW_LIST = 'allow'

@@ -1,11 +1,11 @@
-// A policy as it is compiled and carried to the workers.
+// A compiled policy, and the form in which it travels to the workers.
 import type { OptionalField } from '../../domain/target.ts'
 import type { Verdict } from '../../domain/verdict.ts'
 import type { PolicyDocument } from './document.ts'
 import type { EvaluationFacts } from './facts.ts'
 import type { FactNeed } from './needs.ts'
 
-/** What decides: policies that differ in their names, descriptions and tests alone share one. */
+/** The part of a policy that decides. Policies that differ only in their names, descriptions and tests share one. */
 export interface PolicyProgram {
   /** Optional request fields that some rule reads. */
   readonly requires: readonly OptionalField[]
@@ -13,7 +13,7 @@ export interface PolicyProgram {
   readonly needs: readonly FactNeed[]
   /**
    * @throws PolicyEvaluationError when a rule fails (overflow, a wrong type at run time, a fact that can't be had): a
-   *   failure, never a verdict.
+   *   failure, never a verdict
    */
   evaluate(facts: EvaluationFacts): Verdict
 }
@@ -23,14 +23,16 @@ export interface CompiledPolicy extends PolicyProgram {
   readonly document: PolicyDocument
 }
 
-/** A revision as workers are sent it: read on the main thread, where its text was held against its hash. */
+/**
+ * A revision in the form that is sent to workers. The main thread has parsed it and checked its text against its hash.
+ */
 export interface SentRevision {
   readonly id: string
   /**
-   * A PolicyDocument as JSON, without what only reading it is for: one text, which costs a thread that holds ten thousand
-   * of them little. Null where the revision can't be used.
+   * A PolicyDocument as JSON, without the parts that only the parser needs. It is one text, because a thread may hold
+   * ten thousand of them and a text costs little. Null when the revision can't be used.
    */
   readonly document: string | null
-  /** Characters of its text: what keeping it weighs. */
+  /** Characters of the revision's text, as the cache weight. */
   readonly size: number
 }

@@ -1,24 +1,24 @@
-// State on chain that a document names: what is read, and what comes of it. Source: decisions §4.
+// On-chain state that a document names: what is read, and the type of the result. Source: decisions §4.
 
-/** A value of a read that comes from the request, or stands in the document. */
+/** An argument of a read: a value from the request, or one given in the document. */
 export type ReadOperand =
   | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'onBehalf.address' | 'target.address' | 'tx.value' }
-  /** A canonical address, a decimal number, a text, 0x-hex, or a boolean, as the parameter's type wants it. */
+  /** A canonical address, a decimal number, a text, 0x-hex, or a boolean, depending on the parameter's type. */
   | { readonly kind: 'literal'; readonly value: string | boolean }
 
-/** What a read yields, in the policy language. `int` is a signed integer of up to 64 bits. */
+/** The type of a read's result in the policy language. `int` is a signed integer of up to 64 bits. */
 export type ReadType = 'uint256' | 'int' | 'bool' | 'address' | 'string'
 
 interface ReadCommon {
-  /** The EVM chain to read on; null is the request's. */
+  /** The EVM chain to read on; null: the request's chain. */
   readonly chain: string | null
 }
 
-/** Addresses are canonical and EVM: reads are for EVM chains. */
+/** Addresses are canonical EVM addresses, because reads are for EVM chains. */
 export type ReadDefinition = ReadCommon &
   (
     | { readonly kind: 'native-balance'; readonly of: ReadOperand }
-    /** `balanceOf(of)` of an ERC-20 token, or of an ERC-721 collection: how many it holds. */
+    /** `balanceOf(of)` of an ERC-20 token, or of an ERC-721 collection (the number of tokens held). */
     | { readonly kind: 'token-balance'; readonly contract: string; readonly of: ReadOperand }
     /** ERC-721 `ownerOf(id)`. */
     | { readonly kind: 'erc721-owner'; readonly contract: string; readonly tokenId: string }
@@ -32,7 +32,7 @@ export type ReadDefinition = ReadCommon &
     | {
         readonly kind: 'view'
         readonly contract: string
-        /** One ABI item of type function with one output, as JSON ABI has it: viem's readContract takes it. */
+        /** One JSON ABI item of type function with one output, as viem's readContract takes it. */
         readonly abi: AbiFunctionItem
         readonly arguments: readonly ReadOperand[]
         readonly type: ReadType
@@ -45,7 +45,7 @@ export interface AbiParameterItem {
   readonly components?: readonly AbiParameterItem[]
 }
 
-/** A function of a contract as JSON ABI has it (Solidity, "Contract ABI Specification", JSON). */
+/** A function of a contract as an item of a JSON ABI (Solidity, "Contract ABI Specification", JSON). */
 export interface AbiFunctionItem {
   readonly type: 'function'
   readonly name: string
@@ -54,5 +54,8 @@ export interface AbiFunctionItem {
   readonly outputs: readonly AbiParameterItem[]
 }
 
-/** uint256 and int in decimal; an address canonical; bool as such; a text of at most 1,024 UTF-16 code units. */
+/**
+ * uint256 and int as decimal text; an address in canonical form; bool as a boolean; a text of at most 1,024 UTF-16 code
+ * units.
+ */
 export type ReadValue = string | boolean

@@ -1,14 +1,14 @@
-// Where the catalog gets targets and revisions from.
+// The interface from which the catalog loads targets and revisions.
 import type { OptionalField, PolicyRevision, Target } from '../../domain/target.ts'
 import type { FactNeed } from './needs.ts'
 
-/** A target as the store knows it. The catalog adds the rest from the compiled revisions. */
+/** A target as stored. The catalog adds the rest from the compiled revisions. */
 export type TargetRecord = Omit<Target, 'requires'>
 
-/** A target with what has to be collected before a worker can decide. */
+/** A target, and what has to be collected before a worker can decide. */
 export interface ResolvedTarget extends Target {
   readonly needs: readonly FactNeed[]
-  /** What only the shadow revision needs: it must not hold up an answer for long. */
+  /** What only the shadow revision needs; collecting it must not delay an answer for long. */
   readonly shadowNeeds: readonly FactNeed[]
   readonly shadowRequires: readonly OptionalField[]
 }
