@@ -1,6 +1,6 @@
-// Turns an API key into a principal (decisions §1, "Keys"; threats row 21). Found by key id in an LRU cache, compared by
-// SHA-256 in constant time. Whatever is wrong with a key, the caller reads one and the same text; a store that is down
-// is 503 and never 401.
+// Turns an API key into a principal (decisions §1, "Keys"; threats row 21). The key id is looked up in an LRU cache,
+// and the secret is compared by SHA-256 in constant time. Whatever is wrong with a key, the caller gets the same text;
+// a store that is down is 503 and never 401.
 import { LRUCache } from 'lru-cache'
 import {
   type ApiKeyCredential,
@@ -15,7 +15,7 @@ import {
 import { CountersignError, DependencyUnavailableError, QueueFullError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 
-/** Who calls. One frozen object a cached key, shared by its requests. */
+/** The caller. One frozen object per cached key, shared by the key's requests. */
 export interface Principal {
   readonly keyId: string
   readonly organizationId: string
@@ -25,7 +25,7 @@ export interface Principal {
   readonly rateLimit: ApiKeyRateLimit | null
 }
 
-/** Spec, Errors row 4: no key, or none that works. One text for all of it. */
+/** Spec, Errors row 4: there is no key, or the key does not work. All cases share one text. */
 export class KeyUnusableError extends CountersignError {
   override readonly name = 'KeyUnusableError'
   constructor() {
@@ -33,7 +33,7 @@ export class KeyUnusableError extends CountersignError {
   }
 }
 
-/** A key that works, but not here. */
+/** The key works, but is not allowed on this interface. */
 export class KeyScopeError extends CountersignError {
   override readonly name = 'KeyScopeError'
   constructor(scope: ApiKeyScope) {
@@ -42,27 +42,31 @@ export class KeyScopeError extends CountersignError {
 }
 
 export interface AuthenticatorDependencies {
-  /** The key of this id, also when expired or revoked; null when there is none. Rejects when it can't be looked up. */
+  /** The key with this id, even if expired or revoked; null when there is none. Rejects when it can't be looked up. */
   findKey(keyId: string): Promise<ApiKeyCredential | null>
   readonly clock: Clock
-  /** How many keys are kept. */
+  /** Maximum number of cached keys. */
   readonly cacheSize?: number
-  /** How long an unknown key id is remembered as such, so that guessing does not reach the store each time. */
+  /** How long an unknown key id is cached, so that repeated guesses do not reach the store. */
   readonly unknownForMs?: number
 }
 
 export interface Authenticator {
   /**
-   * The principal of a key's text: at once when the key is cached, else after one look-up that concurrent requests share.
+   * The principal of a key's text. Returns synchronously when the key is cached, otherwise after one look-up that
+   * concurrent requests share.
    * @throws KeyUnusableError 401, KeyScopeError 403, DependencyUnavailableError or QueueFullError 503 (thrown or
-   * rejected alike)
+   *   rejected alike)
    */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
-  /** Forgets a key that was made, changed or revoked. Look-ups under way, also of other keys, are done again. */
+  /**
+   * Drops a key that was created, changed or revoked from the cache. Look-ups under way, also of other keys, are
+   * repeated.
+   */
   invalidate(keyId: string): void
-  /** Forgets everything: for when the change feed can't tell what changed. */
+  /** Clears the cache, when the change feed can't tell what changed. */
   clear(): void
-  /** Key id → Unix seconds of its last use, for the keys used since the last call. */
+  /** Key id → Unix seconds of its last use, for keys used since the last call. */
   takeUses(): ReadonlyMap<string, number>
 }
 
@@ -75,16 +79,19 @@ interface Entry {
 interface Lookup {
   readonly found: Promise<Entry | null>
   readonly startedMs: number
-  /** How many changes had been announced when it began. After another one, what it finds may be older than that. */
+  /**
+   * Number of changes announced before this look-up began. If it has grown, the result may be older than the latest
+   * change.
+   */
   readonly changes: number
 }
 
 const LOOKUP_ATTEMPTS = 3
-/** Look-ups under way at once: what guessed key ids can make a slow store hold (invariant 8). */
+/** Maximum number of look-ups under way: a slow store must not make guessed key ids fill the memory (invariant 8). */
 const LOOKUPS_MAX = 1_000
-/** A look-up that hangs is joined no longer than this: once the store answers again, so do its keys. */
+/** A look-up that has hung for longer is not joined any more: once the store answers again, its keys work again. */
 const JOIN_MAX_MS = 2_000
-/** Compared against when there is no such key, so that a miss does the same work as a wrong secret. */
+/** Compared with when the key does not exist, so that a miss does the same work as a wrong secret. */
 const NO_HASH = new Uint8Array(32)
 
 const createEntry = (credential: ApiKeyCredential): Entry => ({
@@ -106,7 +113,7 @@ export const createAuthenticator = ({
   unknownForMs = 1_000,
 }: AuthenticatorDependencies): Authenticator => {
   const known = new LRUCache<string, Entry>({ max: cacheSize })
-  // Apart from the known keys, so that guesses can't push them out. Values: when to ask the store again.
+  // Kept apart from the known keys, so that guesses can't evict them. Values: when to ask the store again.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
   let uses = new Map<string, number>()
@@ -123,7 +130,7 @@ export const createAuthenticator = ({
     }
   }
 
-  /** The look-up of this key that is under way, if its result can still be used; else a new one. */
+  /** Returns the look-up of this key under way if its result is still usable, or starts a new one. */
   const joinLookup = (keyId: string): Lookup => {
     const running = lookups.get(keyId)
     const nowMs = clock.monotonicMs()

@@ -1,8 +1,8 @@
 // The credential of an `Authorization: Bearer` header (RFC 6750 §2.1), read strictly.
 
 /**
- * The token, or null for anything that is not the scheme in any case, one space, and a token of visible ASCII. Two
- * headers arrive joined by a comma and are refused here too.
+ * The token, or null unless the header is the scheme in any case, one space, and a token of visible ASCII. Two headers
+ * arrive joined by a comma; they are refused here as well.
  */
 export const parseBearer = (header: string | null): string | null => {
   if (header === null || header.length < 8 || header.length > 512) return null

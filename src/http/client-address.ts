@@ -1,10 +1,10 @@
-// Where a request comes from: the connection's address, or, where that is a trusted proxy, the rightmost address of
-// X-Forwarded-For that is not one. Everything to the left of it was sent by that client, who may write what they like.
-// Source: threats rows 24 and 27; RFC 7239, section 8.1.
+// Determines where a request comes from: the connection's address or, if that is a trusted proxy, the rightmost address
+// of X-Forwarded-For that is not a trusted proxy. Everything left of it was written by that client, who may write
+// anything. Source: threats rows 24 and 27; RFC 7239, section 8.1.
 import { BlockList } from 'node:net'
 import { parseIpAddress } from '../domain/ip-address.ts'
 
-/** `10.0.0.0/8`, or one address. */
+/** A network such as `10.0.0.0/8`, or one address. */
 export interface Network {
   readonly address: string
   readonly prefix: number
@@ -18,7 +18,7 @@ export type ClientAddress = (peer: string, headers: Headers) => string
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4')
 
-/** @throws Error that says what is expected. */
+/** @throws Error whose message says what is expected */
 export const parseNetworks = (text: string): readonly Network[] =>
   (text.trim() === '' ? [] : text.split(',')).map((part) => {
     const [, host = '', digits] = /^([0-9a-f.:]+)(?:\/([0-9]{1,3}))?$/i.exec(part.trim()) ?? []
@@ -45,7 +45,7 @@ export const createClientAddress = (trustedProxies: readonly Network[]): ClientA
       .map((hop) => parseIpAddress(hop.trim().toLowerCase()))
     let client = ''
     for (const hop of hops.reverse()) {
-      // What stands left of something unreadable was vouched for by nobody.
+      // No trusted proxy vouches for anything to the left of an unreadable entry.
       if (hop === null) break
       client = hop
       if (!isTrusted(hop)) break

@@ -1,19 +1,19 @@
-// One absolute deadline a request, set when it arrives (invariant 4; spec, Errors row 5), whatever it then waits for:
-// a slow body, the store, a hung RPC. One timer serves all requests: they arrive in the order in which they expire, so
-// a ring with the oldest first needs no other order. Adding and finishing are O(1).
+// Gives each request one absolute deadline when it arrives (invariant 4; spec, Errors row 5), whatever it then waits
+// for: a slow body, the store, a hung RPC. One timer serves all requests: they expire in the order in which they
+// arrive, so a ring sorted by arrival is sorted by deadline. Adding and finishing are O(1).
 import { DeadlineExceededError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 
-/** What the inside of a request sees of its deadline. */
+/** The deadline as the request's handler sees it. */
 export interface Deadline {
   /** Absolute, on the clock's monotonic milliseconds. */
   readonly deadlineMs: number
-  /** True once 408 has been answered: whatever is left to do must not sign or send anything. */
+  /** True once 408 has been answered: the remaining work must not sign or send anything. */
   readonly passed: boolean
 }
 
 export interface DeadlineTimers {
-  /** Calls back once, no earlier than asked by more than a rounding. Must not keep the process alive. */
+  /** Calls back once, not earlier than requested except for rounding. Must not keep the process alive. */
   set(callback: () => void, delayMs: number): void
   clear(): void
 }
@@ -21,21 +21,24 @@ export interface DeadlineTimers {
 export interface DeadlinesDependencies {
   readonly clock: Clock
   readonly durationMs: number
-  /** For tests; a single setTimeout otherwise. */
+  /** Replaced in tests; otherwise a single setTimeout. */
   readonly timers?: DeadlineTimers
-  /** Told when work settles after its 408 was answered: nobody else hears of it. `error` is undefined on success. */
+  /**
+   * Called when work settles after its 408 was answered, since nobody else sees its result. `error` is undefined on
+   * success.
+   */
   reportLate?(error: unknown): void
 }
 
 export interface Deadlines {
   /**
-   * Runs `start` under a new deadline. A plain result is returned as it is; a promise settles as `start`'s does or
-   * rejects with DeadlineExceededError, whichever comes first. The work is told by `deadline.passed`, not stopped.
+   * Runs `start` under a new deadline. A plain result is returned as it is. A promise settles like that of `start`, or
+   * rejects with DeadlineExceededError, whichever comes first. The work is not stopped: it reads `deadline.passed`.
    */
   watch<Result>(start: (deadline: Deadline) => Result | Promise<Result>): Result | Promise<Result>
-  /** Requests being watched. */
+  /** Number of requests being watched. */
   active(): number
-  /** Stops the timer for good: for the end of the process. */
+  /** Stops the timer for good, at the end of the process. */
   stop(): void
 }
 
@@ -70,7 +73,7 @@ export const createDeadlines = ({
   timers = systemTimers(),
   reportLate,
 }: DeadlinesDependencies): Deadlines => {
-  // The ring's own entry never expires: the oldest request is after it, the newest before it.
+  // The ring's sentinel entry never expires: the oldest request is after it, the newest before it.
   const ring = createRing()
   let active = 0
   let armed = false
@@ -78,7 +81,7 @@ export const createDeadlines = ({
   const remove = (entry: Entry): void => {
     entry.previous.next = entry.next
     entry.next.previous = entry.previous
-    // An entry that hung work still holds must not hold every later entry by its neighbours.
+    // Unlink the neighbours: hung work may keep this entry, and must not keep all later entries with it.
     entry.previous = entry
     entry.next = entry
     active -= 1
@@ -95,7 +98,7 @@ export const createDeadlines = ({
     if (active > 0) arm(ring.next.deadlineMs - nowMs)
   }
 
-  // An emptied ring leaves its timer to run out rather than stop and start it with every request.
+  // When the ring becomes empty, its timer runs out instead of being stopped and started with every request.
   const arm = (delayMs: number): void => {
     armed = true
     timers.set(expire, Math.max(1, Math.ceil(delayMs)))

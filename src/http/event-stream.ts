@@ -1,10 +1,11 @@
-// One client's event stream: framing, and a reader that is slow or gone. Invariant: what is held for a client is bounded.
-// A reader that falls behind gets the newest state and skips those before it; one that stopped reading is cut off.
-// Source: https://html.spec.whatwg.org/multipage/server-sent-events.html; spec, "Events"; threats row 20.
+// Server-sent events to one client: framing, and handling of a reader that is slow or gone. Invariant: the memory held
+// for a client is bounded. A reader that falls behind gets the newest state and skips older ones; a reader that has
+// stopped is disconnected. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html; spec, "Events";
+// threats row 20.
 import type { RateLimitState } from './rate-limit.ts'
 import { setRateLimit } from './response.ts'
 
-/** Rises within a stream. */
+/** The event's number increases within a stream. */
 export interface StreamEvent {
   readonly sequence: number
   /** One line of JSON. */
@@ -13,33 +14,33 @@ export interface StreamEvent {
 
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
-  /** The event the stream opens with; those that `send` took before follow it where they are newer. */
+  /** Sends the opening event. Events that `send` received before follow if they are newer. */
   begin(first: StreamEvent): void
-  /** Sends what is newer and different. Before `begin`: keeps it. */
+  /** Sends the event if it is newer and different. Before `begin`, keeps it. */
   send(event: StreamEvent): void
   /**
-   * Writes a comment, so that nobody on the way takes the connection for dead. False when the reader has read nothing
-   * over several calls although there was something to read.
+   * Writes a comment, so that no proxy treats the connection as idle. Returns false when the reader has read nothing
+   * over several calls although there was data to read.
    */
   keepAlive(): boolean
-  /** Ends in good order. */
+  /** Ends the stream normally. */
   end(): void
-  /** Resets the connection: its reader would never see an end. */
+  /** Resets the connection, for a reader that would never see a normal end. */
   cut(): void
 }
 
 /** How long a client waits before it connects again, milliseconds. */
 const RETRY_MS = 3_000
-/** Events that may wait for the socket; beyond that the newest replaces the one before. */
+/** Maximum number of events waiting for the socket; after that, the newest replaces the previous one. */
 const QUEUE_MAX = 16
-/** Calls of `keepAlive` without progress before a reader counts as gone. */
+/** Number of `keepAlive` calls without progress after which a reader counts as gone. */
 const STALLS_MAX = 2
 
 const encoder = new TextEncoder()
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n')
 const frames = new WeakMap<StreamEvent, Uint8Array>()
 
-/** `id`, then the `data` line and a blank line after it. Encoded once, however many clients get it. */
+/** The `id` line, the `data` line and a blank line. Encoded once for all clients. */
 const frameOf = (event: StreamEvent): Uint8Array => {
   let frame = frames.get(event)
   if (frame === undefined) {
@@ -49,7 +50,7 @@ const frameOf = (event: StreamEvent): Uint8Array => {
   return frame
 }
 
-/** @param onGone called once when the client has left. Not after `end` or `cut`. */
+/** @param onGone called once when the client has left, but not after `end` or `cut` */
 export const createEventStream = (onGone: () => void): EventStream => {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
   let early: StreamEvent[] | null = []
@@ -64,7 +65,7 @@ export const createEventStream = (onGone: () => void): EventStream => {
     if (newest !== null && event.sequence <= newest.sequence) return
     const same = newest?.data === event.data
     newest = event
-    // A change that the reader can't see, for example of a comment, is no event for them.
+    // A change that the reader can't see, for example of a comment, sends no event.
     if (same) return
     if (held === null && (controller.desiredSize ?? 0) > 0) controller.enqueue(frameOf(event))
     else held = event
@@ -121,13 +122,13 @@ export const createEventStream = (onGone: () => void): EventStream => {
     cut: () => {
       const open = controller
       controller = null
-      // Without a reason: the runtime would print one, with source code, to standard error.
+      // Give no reason: the runtime would print it, with source code, to standard error.
       open?.error()
     },
   }
 }
 
-/** The answer that carries a stream. */
+/** The response that carries a stream. */
 export const eventStreamResponse = (
   { body }: EventStream,
   requestId: string,
@@ -135,7 +136,7 @@ export const eventStreamResponse = (
 ): Response => {
   const headers: Record<string, string> = {
     'content-type': 'text/event-stream; charset=utf-8',
-    // Not stored, not compressed, not gathered into larger pieces by whoever is in between.
+    // Proxies must not store, compress or buffer the stream.
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
     'x-request-id': requestId,

@@ -1,5 +1,6 @@
-// The way into every API endpoint, in the order of the house: request id, deadline, key, rate limit, then the endpoint's
-// own work; and the one way out, for answers and errors alike. One function for all, so that none forgets a step.
+// Every request to an API endpoint goes through this function, in this order: request id, deadline, key, rate limit,
+// then the endpoint's own work. Every answer and error leaves through it as well. One function for all, so that no
+// endpoint omits a step.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { CountersignError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -18,26 +19,29 @@ export interface GateDependencies {
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Told of every refusal and failure. Must not throw. */
+  /** Called for every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
-  /** While true, each answer asks its client to close the connection, so that none is cut when the listener stops. */
+  /**
+   * While true, each answer asks its client to close the connection, so that no connection is cut when the listener
+   * stops.
+   */
   readonly isStopping: () => boolean
-  /** One for all that a thread refuses. */
+  /** Shared by all refusals of a thread. */
   readonly valve: TurnValve
 }
 
 export interface GateSettings {
   readonly method: string
-  /** The path, as metrics name it. */
+  /** The path, as used in metrics. */
   readonly route: string
   readonly scope: ApiKeyScope
-  /** The key as this interface carries it; null for none. */
+  /** Reads the key from where this interface carries it; null when there is none. */
   readonly readKey: (headers: Headers) => string | null
-  /** `WWW-Authenticate` of a 401. */
+  /** The `WWW-Authenticate` header of a 401. */
   readonly challenge: string
   /**
-   * Why a request would come to nothing by now, if so: asked once its key is known, before it costs a token of the key's
-   * limit and before its body is read. The same error each time, not one for each request.
+   * The refusal that the request would get later anyway, or null. Called once the key is known, before the request
+   * takes a token of the key's limit and before its body is read. The same error object each time, not one per request.
    */
   readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
 }
@@ -50,16 +54,22 @@ export interface Call {
   /** Null: the key has no limit. */
   readonly rateLimit: RateLimitState | null
   readonly deadline: Deadline
-  /** Checks the key again when the body took its time: it may have been revoked meanwhile. Rejects as at the gate. */
+  /**
+   * Checks the key again when the body took long to arrive, because it may have been revoked meanwhile. Rejects as the
+   * gate does.
+   */
   readonly confirmKey: () => Promise<void> | undefined
 }
 
-/** A revocation is live within a second; a body that takes longer than this is not of the same moment as its key. */
+/** A revocation takes effect within a second. If reading the body takes longer than this, the key is checked again. */
 const SLOW_BODY_MS = 250
 
 export type Endpoint = (request: Request) => Promise<Response>
 
-/** `handle` throws what the answer is to be: it is mapped, counted and, if it is no answer by design, reported. */
+/**
+ * `handle` throws any error that should be the answer: it is mapped, counted and, unless it is an expected answer,
+ * reported.
+ */
 export type Gate = (settings: GateSettings, handle: (call: Call) => Promise<Response>) => Endpoint
 
 export const createGate = (dependencies: GateDependencies): Gate => {
@@ -107,7 +117,7 @@ export const createGate = (dependencies: GateDependencies): Gate => {
         const ready = limiter.ready(principal)
         return ready === undefined ? letIn(principal, deadline) : ready.then(() => letIn(principal, deadline))
       }
-      // No promise of its own for a key that is known, as most are.
+      // Without a promise of its own when the key is cached, as most are.
       const enter = (deadline: Deadline): CountersignError | Promise<Response | CountersignError> => {
         const found = authenticator.authenticate(readKey(headers), scope)
         return found instanceof Promise

@@ -1,11 +1,11 @@
-// The HTTP half of idempotency (decisions §1; invariant 3): a request with an Idempotency-Key claims a uuid before it is
-// dispatched, and a retry gets the stored answer, a refusal, or the same uuid again, so it can't yield a second
-// attestation. Without the header none of this costs anything.
+// The HTTP half of idempotency (decisions §1; invariant 3). A request with an Idempotency-Key claims a uuid before it
+// is dispatched. A retry gets the stored answer, a refusal, or the same uuid again, so it can't produce a second
+// attestation. Requests without the header do none of this.
 import { CountersignError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import { isVisibleAscii } from './request-id.ts'
 
-/** The right to answer for an idempotency key, until it expires. Handed back to `complete` or `release`. */
+/** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
 export interface HeldClaim {
   /** Sign with this uuid and no other. */
   readonly uuid: string
@@ -19,16 +19,19 @@ export interface StoredAnswer {
 export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
   /**
-   * An earlier request of this node let its claim expire unanswered; its uuid, which may have been signed since
-   * `uuidSinceSeconds` (Unix; 0 where that is not known), is used again.
+   * An earlier request on this node let its claim expire without an answer. Its uuid is used again; it may have been
+   * signed since `uuidSinceSeconds` (Unix; 0 when unknown).
    */
   | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly uuidSinceSeconds: number }
-  /** Another request holds the claim until then, or what another node may have signed can be used until then. */
+  /**
+   * Another request holds the claim until then, or an attestation that another node may have signed is valid until
+   * then.
+   */
   | { readonly outcome: 'in-flight'; readonly expiresAtSeconds: number }
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredAnswer }
 
-/** Where claims live. `Claim` is the store's own type. */
+/** The store of claims. `Claim` is the store's own type. */
 export interface IdempotencyStore<Claim extends HeldClaim> {
   claim(
     organizationId: string,
@@ -39,17 +42,25 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     claimExpiresAtSeconds: number,
     place?: { readonly node: string; readonly usableSeconds: number },
   ): Promise<ClaimOutcome<Claim>>
-  /** From now on the claim's uuid may be signed on its node. False when the claim is no longer held. */
+  /** Records that from now on the claim's uuid may be signed on its node. False when the claim is no longer held. */
   markDispatched(claim: Claim): Promise<boolean>
-  /** The answer that stands: this one, or an earlier one. Null when the claim is no longer held. */
+  /**
+   * Stores the answer and returns the one that counts: this one, or an earlier one. Null when the claim is no longer
+   * held.
+   */
   complete(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
-  /** Another uuid to sign under the same claim, kept before anything is signed. Null when the claim is no longer held. */
+  /**
+   * Stores another uuid to sign under the same claim, before anything is signed. Null when the claim is no longer held.
+   */
   replaceUuid(claim: Claim, uuid: string): Promise<Claim | null>
-  /** Lets a retry start afresh, with a uuid of its own. */
+  /** Gives the claim up, so that a retry starts again with a new uuid. */
   release(claim: Claim): Promise<boolean>
 }
 
-/** Not 1 to 255 visible ASCII characters. Two headers arrive joined by a comma and a space, and fail here as well. */
+/**
+ * The key is not 1 to 255 visible ASCII characters. Two headers arrive joined by a comma and a space, and are refused
+ * as well.
+ */
 export class IdempotencyKeyInvalidError extends CountersignError {
   override readonly name = 'IdempotencyKeyInvalidError'
   constructor() {
@@ -57,10 +68,10 @@ export class IdempotencyKeyInvalidError extends CountersignError {
   }
 }
 
-/** A request with this key is being answered, or was cut off and may still have been signed. */
+/** Another request with this key is being answered, or was cut off and may still have been signed. */
 export class IdempotencyTwinInFlightError extends CountersignError {
   override readonly name = 'IdempotencyTwinInFlightError'
-  /** @param retryAfterSeconds until the claim of the other request ends, which is the longest that it can take */
+  /** @param retryAfterSeconds until the other request's claim ends, which is the longest that it can take */
   constructor(retryAfterSeconds = 1) {
     super('IDEMPOTENCY_IN_FLIGHT', 'a request with this Idempotency-Key is in flight; retry later', {
       retryAfterSeconds,
@@ -81,20 +92,20 @@ export interface IdempotentRequest {
   readonly keyId: string
   /** The Idempotency-Key header. */
   readonly header: string | null
-  /** Part of what must be the same in a retry. */
+  /** A retry must have the same route. */
   readonly route: string
   /** The body as received, byte for byte. */
   readonly body: string
-  /** For a first try; a retry is given the first one's. */
+  /** The uuid of a first try; a retry gets the first try's. */
   readonly uuid: string
 }
 
-/** What the work answers: a complete body, and how long what it grants lives. */
+/** The answer of the work: a complete body, and how long the granted attestation is valid. */
 export interface FreshAnswer {
   readonly body: string
-  /** 200 unless stated. */
+  /** Default: 200. */
   readonly status?: number
-  /** The answer is repeated for this long: at least the attestation's lifetime. */
+  /** How long the answer is repeated: at least the attestation's lifetime. */
   readonly keepSeconds: number
 }
 
@@ -103,57 +114,64 @@ export interface IdempotentAnswer extends StoredAnswer {
   readonly replayed: boolean
 }
 
-/** What became of a uuid whose first request was never answered. */
+/** What happened to a uuid whose first request was never answered. */
 export type Recalled =
-  /** Nothing was recorded: it may be used again. */
+  /** Nothing was recorded under the uuid: it may be used again. */
   | { readonly outcome: 'nothing' }
   /** It was decided and recorded: this is its answer. */
   | { readonly outcome: 'decided'; readonly answer: FreshAnswer }
-  /** It was signed, and what was signed is not valid any more: the request is a new one. */
+  /** It was signed, but the signature is not valid any more: treat the request as new. */
   | { readonly outcome: 'expired' }
 
-/** What a node remembers of the uuids that were signed on it: its decision log. */
+/** The decision log of a node, as the record of the uuids that were signed on it. */
 export interface NodeMemory {
-  /** Its name among the nodes of the deployment; empty where there is one node. */
+  /** The node's name in the deployment; empty when there is only one node. */
   readonly node: string
-  /** What is signed can be used for at most this long after its claim has expired. */
+  /** The longest time that a signature is valid after its claim has expired. */
   readonly usableSeconds: number
-  /** Whether what the route signs is remembered. Of other routes' uuids the store itself knows what became of them. */
+  /**
+   * Whether signatures of this route are in the log. For other routes, the store itself knows what happened to a uuid.
+   */
   holds(route: string): boolean
-  /** Looks a uuid up among what was recorded since `sinceSeconds` (Unix). Rejects when that can't be known. */
+  /** Looks a uuid up in what was recorded since `sinceSeconds` (Unix). Rejects when the log can't be read. */
   recall(uuid: string, sinceSeconds: number): Promise<Recalled>
 }
 
 export interface IdempotencyDependencies<Claim extends HeldClaim> {
-  /** Without it nothing is recorded under uuids. */
+  /** Left out: nothing is recorded under uuids. */
   readonly memory?: NodeMemory
   readonly store: IdempotencyStore<Claim>
   readonly clock: Clock
-  /** How long a claim is held unanswered: longer than a request's deadline. */
+  /** How long a claim without an answer is held: longer than a request's deadline. */
   readonly claimSeconds: number
   /**
-   * Whether a try that failed with this error after its dispatch may have had its effect; then its claim is kept until it
-   * expires. Unless stated, what may have been signed has.
+   * Whether a try that failed with this error after its dispatch may have had its effect; its claim is then kept until
+   * it expires. Default: mayHaveSigned.
    */
   mayHaveActed?(error: unknown): boolean
-  /** Told of a store that failed after the work was done: the answer is not affected. */
+  /** Called when the store failed after the work was done; the answer is not affected. */
   report(error: unknown): void
 }
 
 const IGNORE: OnDispatch = () => undefined
 
-/** Beyond an attestation's last second: clocks differ, and Solana's program allows 30 s of drift (decisions §2). */
+/** Added to an attestation's validity: clocks differ, and Solana's program allows 30 s of drift (decisions §2). */
 export const KEEP_SLACK_SECONDS = 60
-/** How far back a uuid is looked for whose claim does not say since when it was used: claims are kept about as long. */
+/**
+ * How far back a uuid is searched when its claim does not say since when it was used: claims are kept for about as
+ * long.
+ */
 const LOOK_BACK_SECONDS = 86_400
 
-/** Says that the work goes to where it may be signed. The work waits for a promise, and ends when it rejects. */
+/**
+ * Announces that the work goes to where it may be signed. The work awaits a returned promise, and ends when it rejects.
+ */
 export type OnDispatch = () => Promise<void> | undefined
 
 /**
- * Whether the work may have got as far as a signature before it failed. A refusal did not: it is an answer. A full queue
- * did not either, nor what a worker itself reports as failed before it recorded anything. Past the deadline, or with a
- * part failing, nobody can say: the uuid must then be used again.
+ * Whether the work may have been signed before it failed. A refusal was not signed: it is an answer. Neither was a job
+ * that found a full queue, nor one that a worker reported as failed before it recorded anything. After the deadline, or
+ * when a component failed, nobody knows: the uuid must then be used again.
  */
 export const mayHaveSigned = (error: unknown): boolean =>
   !(error instanceof CountersignError) ||
@@ -181,7 +199,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       report(error)
       return { ...answer, replayed: false }
     }
-    // Another request holds the claim now, and its answer will be the one that stands.
+    // Another request now holds the claim, and its answer will be the one that counts.
     if (standing === null) throw new IdempotencyTwinInFlightError()
     return { ...standing, replayed: standing.body !== answer.body }
   }
@@ -190,16 +208,16 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     try {
       await store.release(claim)
     } catch (error) {
-      // It expires by itself.
+      // The claim expires by itself.
       report(error)
     }
   }
 
   /**
-   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign; `work` calls `onDispatch`, and waits for it,
-   * before anything can be signed. It is given the claim, null without a key.
+   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign. `work` must call and await `onDispatch`
+   * before anything can be signed. It receives the claim, or null without a key.
    * @throws IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422, what the
-   * store's claim throws, and what `work` throws
+   *   store's claim throws, and what `work` throws
    */
   return async (
     request: IdempotentRequest,
@@ -236,7 +254,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       const recalled = await remembering.recall(claim.uuid, sinceSeconds)
       if (recalled.outcome === 'decided') return finish(claim, recalled.answer)
       if (recalled.outcome === 'expired') {
-        // Kept first: should this try be cut off as well, the next one must find what it signed.
+        // Store the new uuid first: if this try is cut off as well, the next one must find what it signed.
         const replaced = await store.replaceUuid(claim, uuid)
         if (replaced === null) throw new IdempotencyTwinInFlightError()
         claim = replaced
@@ -250,14 +268,14 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
         dispatched = true
       }
       const onDispatch: OnDispatch = () => {
-        // Only other nodes need to read it; this one asks its own log.
+        // Only other nodes need this mark; this node asks its own log.
         if (!dispatched && remembering !== null && remembering.node !== '') return mark()
         dispatched = true
         return undefined
       }
       fresh = await work(claim.uuid, onDispatch, claim)
     } catch (error) {
-      // A claim that was taken over is never released: its first holder may have signed, whatever became of this try.
+      // A claim that was taken over is never released: its first holder may have signed, whatever happened to this try.
       if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) await release(claim)
       throw error
     }

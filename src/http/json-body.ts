@@ -1,5 +1,6 @@
-// Reads the body of a JSON request once: exact content type, a hard size limit, valid UTF-8. Source: decisions §1;
-// threats row 12. Never buffers more than the limit plus one chunk, whatever Content-Length says or leaves out.
+// Reads the body of a JSON request once, with an exact content type, a hard size limit and valid UTF-8. Source:
+// decisions §1; threats row 12. Never buffers more than the limit plus one chunk, whatever Content-Length says, or
+// without it.
 import { CountersignError } from '../domain/errors.ts'
 import { JsonMalformedError } from './strict-json.ts'
 
@@ -10,7 +11,7 @@ export interface JsonBodyOptions {
   readonly maxBytes?: number
 }
 
-/** Not JSON by its content type, or compressed. */
+/** The content type is not JSON, or the body is compressed. */
 export class MediaTypeUnsupportedError extends CountersignError {
   override readonly name = 'MediaTypeUnsupportedError'
   constructor(detail: string) {
@@ -26,7 +27,9 @@ export class BodyTooLargeError extends CountersignError {
   }
 }
 
-/** Content-Length is not digits, for example because it was sent twice: nobody in between may read another size. */
+/**
+ * Content-Length is not all digits, for example because it was sent twice: no proxy may read another size than we do.
+ */
 export class ContentLengthInvalidError extends CountersignError {
   override readonly name = 'ContentLengthInvalidError'
   constructor() {
@@ -34,7 +37,7 @@ export class ContentLengthInvalidError extends CountersignError {
   }
 }
 
-/** The client went away, or the connection broke, before the body was complete. Nobody reads the answer. */
+/** The client left, or the connection broke, before the body was complete. Nobody reads the answer. */
 export class BodyIncompleteError extends CountersignError {
   override readonly name = 'BodyIncompleteError'
   constructor(cause: unknown) {
@@ -42,7 +45,8 @@ export class BodyIncompleteError extends CountersignError {
   }
 }
 
-// The mark is kept, so that the parser refuses it: stripping it would hide bytes from whoever hashes the text.
+// Keep the byte order mark, so that the parser refuses it: stripping it would hide bytes from anyone who hashes the
+// text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const decodeUtf8 = (bytes: Uint8Array): string => {
@@ -62,7 +66,7 @@ export const isJsonContentType = (header: string): boolean => {
   return parameter === undefined || parameter === 'charset=utf-8' || parameter === 'charset="utf-8"'
 }
 
-/** Chunked, or of unknown length: collected up to the limit, then dropped. */
+/** A body of unknown length is collected up to the limit; the rest is dropped. */
 const readChunks = async (body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> => {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
@@ -90,10 +94,10 @@ const throwIncomplete = (error: unknown): never => {
 }
 
 /**
- * The request's body as text, ready for parseStrictJson. Throws at once for what the headers give away, without reading.
- * Puts no time limit on a slow body: run it inside a deadline.
- * @throws MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400 for
- * invalid UTF-8, BodyIncompleteError when the client went away
+ * The request's body as text, ready for parseStrictJson. Throws immediately, without reading, where the headers show
+ * the error. Does not limit the time of a slow body: run it inside a deadline.
+ * @throws MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400
+ *   for invalid UTF-8, BodyIncompleteError when the client left
  */
 export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES }: JsonBodyOptions = {}) => {
   const headers = request.headers
@@ -110,7 +114,7 @@ export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES 
     const body = request.body
     return body === null ? Promise.resolve('') : readChunks(body, maxBytes)
   }
-  // Bun frames the body by this header. It lets one through that is sent twice with one value, and joins the two.
+  // Bun frames the body by this header. If it is sent twice with the same value, Bun accepts it and joins the two.
   if (!/^[0-9]+$/.test(contentLength)) throw new ContentLengthInvalidError()
   if (Number(contentLength) > maxBytes) throw new BodyTooLargeError(maxBytes)
   return request.bytes().then(decodeUtf8, throwIncomplete)

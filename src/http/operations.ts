@@ -1,10 +1,10 @@
-// What orchestrators and monitors ask: `/livez` (the process answers), `/readyz` (it can attest), `/metrics`. And the
-// API's own document.
+// Endpoints for orchestrators and monitoring: `/livez` (the process answers), `/readyz` (it can attest), `/metrics`.
+// Also serves the API's own document.
 import { Elysia } from 'elysia'
 import { problemBody } from './problem.ts'
 import type { RequestIdSource } from './request-id.ts'
 
-/** One condition of readiness. `ok` false names the part that is down, never why. */
+/** One condition of readiness. When `ok` is false, the answer names the part that is down, never the reason. */
 export interface ReadinessCheck {
   readonly name: string
   readonly ok: boolean
@@ -12,12 +12,12 @@ export interface ReadinessCheck {
 
 export interface OperationsRoutesOptions {
   readonly readiness: () => Promise<readonly ReadinessCheck[]>
-  /** Facts beside the checks: the signing backend, the number of workers. */
+  /** Facts in addition to the checks: the signing backend, the number of workers. */
   readonly describe: () => Readonly<Record<string, string | number>>
   readonly requestIds: RequestIdSource
-  /** Null where `/metrics` has a listener of its own. */
+  /** Null when `/metrics` has its own listener. */
   readonly metrics: ((request: Request) => Promise<Response>) | null
-  /** What `/openapi.json` answers; null where the operator has switched it off. */
+  /** The content of `/openapi.json`; null when the operator has switched it off. */
   readonly document: (() => string) | null
 }
 
@@ -32,7 +32,7 @@ const headersOf = (request: Request, requestIds: RequestIdSource) => ({
   'x-request-id': requestIds(request.headers.get('x-request-id')),
 })
 
-/** What `/metrics` answers, wherever it is served. */
+/** The handler of `/metrics`, wherever it is served. */
 export const createMetricsAnswer =
   ({ requestIds, contentType, expose }: MetricsAnswerOptions) =>
   async (request: Request): Promise<Response> =>

@@ -1,4 +1,4 @@
-// The body of a request that may come without one. Present is present: then it is read as strictly as any other.
+// Reads the body of a request that may come without one. A body that is present is read as strictly as any other.
 import { readJsonBody } from './json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from './strict-json.ts'
 
@@ -10,7 +10,7 @@ export interface OptionalJsonBody {
 
 const NONE: OptionalJsonBody = Object.freeze({ text: '', object: Object.freeze({}) })
 
-/** Without a body the content type means nothing: some clients always send one. */
+/** The content type is ignored when there is no body: some clients always send one. */
 const isAbsent = ({ headers, body }: Request): boolean => {
   const length = headers.get('content-length')
   return length === '0' || (length === null && body === null)

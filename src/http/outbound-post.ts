@@ -1,11 +1,11 @@
-// One POST to a place that a customer named. Where it may lead is decided by the guard that is passed in (names resolved and
-// every address checked, and the checked address is the one that is connected to); here: no redirects, no more time and no
-// more of the answer than said, and nothing of it kept. Source: threats row 15.
+// Makes one POST to a URL that a customer configured. The guard that is passed in decides where it may lead: it
+// resolves the name, checks every address, and the connection goes to a checked address. This file follows no
+// redirects, limits the time and the size of the answer, and keeps nothing of its body. Source: threats row 15.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 
-/** No answer. `detail` is in words of ours and holds nothing that the other side said. */
+/** There was no answer. `detail` is in our words and holds nothing that the other side said. */
 export class OutboundFailedError extends Error {
   override readonly name = 'OutboundFailedError'
   readonly detail: string
@@ -16,9 +16,9 @@ export class OutboundFailedError extends Error {
 }
 
 export interface OutboundGuard {
-  /** @throws an error with a `detail` for a URL that may not be asked. */
+  /** @throws an error with a `detail` when the URL is not allowed */
   parseUrl(text: string): URL
-  /** Resolves a name, and refuses it where any of its addresses may not be asked. */
+  /** Resolves a name, and refuses it when any of its addresses is not allowed. */
   readonly lookup: LookupFunction
 }
 
@@ -26,15 +26,15 @@ export interface OutboundPostOptions {
   readonly guard: OutboundGuard
   /** From the call to the end of the answer. */
   readonly timeoutMs?: number
-  /** Of the answer's body; an answer that is longer counts by its status all the same. */
+  /** Limit on the answer's body; a longer answer still counts by its status. */
   readonly answerBytesMax?: number
-  /** Certificates trusted beside the system's, PEM: for tests. */
+  /** PEM certificates trusted in addition to the system's: for tests. */
   readonly certificateAuthority?: string
 }
 
 export interface OutboundAnswer {
   readonly status: number
-  /** Seconds of its Retry-After, where it is a number. */
+  /** Seconds in its Retry-After header, if they are a number. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -43,7 +43,7 @@ export type OutboundPost = (
   message: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
 ) => Promise<OutboundAnswer>
 
-/** What the guard says, or the kind of failure: never a text of the network's, which may repeat what was sent. */
+/** The guard's message, or the kind of failure: never the network's own message, which may repeat what was sent. */
 const failureOf = (error: unknown): OutboundFailedError => {
   if (error instanceof OutboundFailedError) return error
   const { detail, code } = error as { detail?: unknown; code?: unknown }
@@ -56,7 +56,7 @@ const retryAfter = ({ headers }: IncomingMessage): number | null => {
   return /^[0-9]{1,6}$/.test(text) ? Number(text) : null
 }
 
-/** @throws OutboundFailedError from what it answers. */
+/** @throws OutboundFailedError from the returned function */
 export const createOutboundPost =
   ({ guard, timeoutMs = 10_000, answerBytesMax = 65_536, certificateAuthority }: OutboundPostOptions): OutboundPost =>
   async (text, { headers, body }) => {
@@ -71,7 +71,7 @@ export const createOutboundPost =
       method: 'POST',
       headers: { ...headers, 'accept-encoding': 'identity', 'content-length': String(Buffer.byteLength(body)) },
       lookup: guard.lookup,
-      // No connection is kept: the next one may lead elsewhere, and its address is checked then.
+      // Keep no connection: the next request may lead elsewhere, and its address is then checked.
       agent: false,
       ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     })

@@ -1,5 +1,5 @@
-// A page's own files: bundled once at the start by Bun, named by their content, so that browsers may keep them for ever;
-// compressed once. Nothing is fetched from anywhere else. For every page that the service serves.
+// The files of a page: Bun bundles them once at the start, names them by their content, so that browsers may cache them
+// forever, and compresses them once. Nothing is loaded from other hosts. Used for every page that the service serves.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
@@ -11,20 +11,20 @@ type Content = Uint8Array<ArrayBuffer>
 export interface Asset {
   readonly path: string
   readonly type: string
-  /** Compressed when it is first asked for, once. */
+  /** Compressed once, when it is first requested. */
   readonly encoded: (encoding: Encoding) => Promise<Content>
 }
 
 export interface PageAssets {
   /** The page with one response's nonce in it. */
   page(nonce: string): string
-  /** By path, of which each was named in the page or in another asset. */
+  /** Finds an asset by its path. Every path is named in the page or in another asset. */
   find(path: string): Asset | undefined
-  /** All, for measuring. */
+  /** All assets, for measuring. */
   readonly all: readonly Asset[]
 }
 
-/** The page could not be put together: the service does not start without it. */
+/** The page could not be built: the service does not start without it. */
 export class PageBuildError extends Error {
   override readonly name = 'PageBuildError'
 }
@@ -61,11 +61,11 @@ const NONCE_PLACE = 'NONCE-OF-THIS-RESPONSE'
 export interface PageBuild {
   /** Path of the HTML file. */
   readonly page: string
-  /** For whoever reads that it failed, as `the verification page`. */
+  /** The page's name in the error message, for example `the verification page`. */
   readonly title: string
   /** Path part of the page's public address, without a trailing slash. */
   readonly basePath: string
-  /** The HTML with what is known only now. */
+  /** Fills in the parts of the HTML that are known only at the start. */
   readonly fill?: (html: string) => string
 }
 
@@ -96,7 +96,7 @@ export const buildPageAssets = async ({ page, title, basePath, fill }: PageBuild
   }
 }
 
-/** The one encoding to answer with: the smallest that the browser takes. */
+/** The encoding of the answer: the smallest that the browser accepts. */
 export const chooseEncoding = (acceptEncoding: string | null): Encoding => {
   const accepted = (acceptEncoding ?? '').split(',').map((part) => part.trim().split(';')[0])
   if (accepted.includes('br')) return 'br'

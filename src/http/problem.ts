@@ -1,5 +1,5 @@
-// The one mapper from errors to answers: an RFC 9457 problem of chosen texts (decisions §1). An error that is not ours
-// becomes a fixed text; what it says goes to `report` and nowhere else.
+// Maps every error to an answer: an RFC 9457 problem with texts of our choice (decisions §1). An error that is not ours
+// becomes a fixed text; its own message goes only to `report`.
 import { ChainUnsupportedError, CountersignError, ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 
 /** The body of every answer other than 2xx. `message` and `error` repeat `detail`: existing clients read one of them. */
@@ -12,7 +12,7 @@ export interface ProblemBody {
   readonly request_id: string
   readonly message: string
   readonly error: string
-  /** Of an unsupported chain: names that were likely meant. */
+  /** For an unsupported chain: names that the caller probably meant. */
   readonly did_you_mean?: readonly string[]
 }
 
@@ -60,15 +60,15 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   SHUTTING_DOWN: 'Shutting down',
 }
 
-/** A name, not an address: it resolves nowhere and so outlives any host (RFC 9457 §3.1.1). */
+/** The type is a name, not an address: it resolves nowhere, and so outlives any host (RFC 9457 §3.1.1). */
 export const problemType = (code: ErrorCode): string =>
   `urn:countersign:problem:${code.toLowerCase().replaceAll('_', '-')}`
 
-/** Says nothing of what happened: that is in the log, under the request id. */
+/** Does not say what happened: that is in the log, under the request id. */
 const INTERNAL_DETAIL = 'an internal error occurred; the request id names it in the log'
 const RETRY_AFTER_SECONDS = 1
 
-/** The public face of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off. */
+/** What callers see of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off. */
 export const toProblem = (error: unknown): Problem => {
   if (!(error instanceof CountersignError)) {
     return { code: 'INTERNAL', status: ERROR_STATUS.INTERNAL, detail: INTERNAL_DETAIL, retryAfterSeconds: null }

@@ -1,9 +1,9 @@
-// A path of interface A or B. Each is declared once (src/attestation/paths.ts, src/identity/paths.ts); the router, Bun's own
-// routes, the table of methods, the metrics and the OpenAPI documents read it there.
+// A path of interface A or B. Each is declared once (src/attestation/paths.ts, src/identity/paths.ts) and read from
+// there by the router, Bun's own routes, the table of methods, the metrics and the OpenAPI documents.
 
 export interface PublicRoute {
   readonly method: 'GET' | 'POST'
-  /** As OpenAPI and the metrics write it: a parameter stands in braces. */
+  /** In the notation of OpenAPI and the metrics: a parameter stands in braces. */
   readonly path: string
 }
 

@@ -1,51 +1,55 @@
-// One key's tokens as one of several processes sees them: what it holds itself (`lease`), and what all have together
-// (`balance`), of which it may use its part before it has asked. Pure arithmetic; the exchange is in shared-rate-limit.ts.
+// One key's tokens, as one of several processes sees them: the tokens that it holds itself (`lease`), and those that
+// all processes have together (`balance`), of which it may use its share before it has asked. Pure arithmetic; the
+// exchange is in shared-rate-limit.ts.
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { ROUNDING } from './rate-limit.ts'
 
-/** `lone`: no other process lives. `shared`: several do. `cut`: several do, and the store does not answer. */
+/** `lone`: no other process is live. `shared`: several are. `cut`: several are, and the store does not answer. */
 export type BucketMode = 'lone' | 'shared' | 'cut'
 
 export interface RateBucket {
   readonly keyId: string
   limit: ApiKeyRateLimit
   mode: BucketMode
-  /** Tokens that no process holds, as last heard and refilled since. Alone: all there are. */
+  /** Tokens that no process holds, as last read from the store and refilled since. In `lone` mode: all tokens. */
   balance: number
-  /** Tokens that are this process's. Below zero: spent of the balance and not told yet. */
+  /** Tokens that this process holds. Below zero: tokens of the balance that were spent and not reported yet. */
   lease: number
-  /** Spent while it was alone or is cut off, and not told yet. Below zero: leased before and not spent. */
+  /** Tokens spent in `lone` or `cut` mode and not reported yet. Below zero: leased before and not spent. */
   owed: number
-  /** Until when it is refilled, monotonic milliseconds. */
+  /** The time up to which the bucket has been refilled, monotonic milliseconds. */
   atMs: number
-  /** Processes that use the key, as last heard. */
+  /** Number of processes that use the key, as last read. */
   holders: number
-  /** When it was last settled with the others; -Infinity: never. */
+  /** When the bucket was last settled with the store; -Infinity: never. */
   settledMs: number
-  /** When it was last asked for tokens. */
+  /** When tokens were last requested from this bucket. */
   touchedMs: number
-  /** Asked for since the last settlement, refused included. */
+  /** Tokens requested since the last settlement, refused ones included. */
   asked: number
   /** Tokens for which requests wait until the next settlement. */
   awaited: number
-  /** Smoothed, tokens per second. */
+  /** Smoothed demand, tokens per second. */
   demand: number
-  /** The most that was refused in one piece, and for whom it is kept until then. */
+  /** The largest single request that was refused, and until when tokens are kept for it. */
   short: number
   shortUntilMs: number
 }
 
-/** What is known of the others. */
+/** What is known about the other processes. */
 export interface Surroundings {
   readonly nowMs: number
-  /** That live, this one included. */
+  /** Number of live processes, this one included. */
   readonly processes: number
   readonly mode: BucketMode
 }
 
-/** A balance heard longer ago than this is hardly known. */
+/** A balance that was read longer ago than this is unreliable. */
 export const FRESH_MS = 2_000
-/** Of a balance that is hardly known all processes together use this much of a second, or so many tokens, at first. */
+/**
+ * Of an unreliable balance, all processes together may at first use the tokens of this part of a second, or this many
+ * tokens.
+ */
 const OPENING_SECONDS = 0.25
 const OPENING_TOKENS = 20
 
@@ -73,7 +77,7 @@ export const openBucket = (
 
 const isFresh = (bucket: RateBucket, nowMs: number): boolean => nowMs - bucket.settledMs < FRESH_MS
 
-/** What is believed to be left for all, and what of it is this process's. */
+/** The tokens that are probably left for all processes, and this process's share of them. */
 const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) => {
   const { requestsPerSecond, burst } = bucket.limit
   const fresh = isFresh(bucket, nowMs)
@@ -83,13 +87,13 @@ const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) =
   return { fresh, believed, part: Math.max(0, believed) / sharers }
 }
 
-/** Of the balance, what this process may use without asking. At least a whole token, if there is one. */
+/** The part of the balance that this process may use without asking. At least one whole token, if there is one. */
 const shareOf = (bucket: RateBucket, around: Surroundings): number => {
   const { believed, part } = lookAtBalance(bucket, around)
   return believed <= 0 ? 0 : Math.max(part, Math.min(1, believed))
 }
 
-/** Whether `cost` would be let in for that whole token alone, with nothing known of the others: they may do the same. */
+/** Whether `cost` would be allowed only because of that one whole token. The other processes may do the same. */
 export const isGuess = (bucket: RateBucket, around: Surroundings, cost: number): boolean => {
   const { fresh, part } = lookAtBalance(bucket, around)
   return !fresh && bucket.lease + part + ROUNDING < cost
@@ -109,14 +113,14 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
     bucket.lease = Math.min(burst / processes, Math.max(0, part))
     bucket.balance = 0
   } else if (bucket.mode === 'cut') {
-    // The stored balance was refilled meanwhile, up to the burst, as if nothing had been spent. What was refilled beyond
-    // that nobody has, so of what was spent no more is told than is missing of the own part.
+    // The stored balance was refilled meanwhile, up to the burst, as if nothing had been spent. Tokens refilled beyond
+    // the burst belong to nobody, so we report no more spent tokens than are missing from our own share.
     bucket.lease = -Math.min(bucket.owed, burst / processes - bucket.lease)
     bucket.owed = 0
     bucket.balance = burst
     bucket.settledMs = Number.NEGATIVE_INFINITY
   } else {
-    // What it spent alone, the others have to hear of.
+    // The other processes have to learn what this one spent alone.
     bucket.owed = burst - bucket.balance
     bucket.lease = 0
     bucket.settledMs = Number.NEGATIVE_INFINITY
@@ -124,7 +128,7 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
   bucket.mode = mode
 }
 
-/** Brings it to now: what was refilled, a limit that was changed, others that came or went. */
+/** Updates the bucket to now: refilled tokens, a changed limit, processes that came or left. */
 export const refresh = (bucket: RateBucket, limit: ApiKeyRateLimit, around: Surroundings): void => {
   const { requestsPerSecond, burst } = limit
   const { nowMs, processes } = around
@@ -136,14 +140,14 @@ export const refresh = (bucket: RateBucket, limit: ApiKeyRateLimit, around: Surr
   if (bucket.mode !== around.mode) changeMode(bucket, around)
 }
 
-/** Tokens that may be spent here and now. */
+/** Tokens that this process may spend now. */
 export const available = (bucket: RateBucket, around: Surroundings): number => {
   if (bucket.mode === 'lone') return bucket.balance
-  // A process cut off answers a request now and then, however small its part.
+  // A process in `cut` mode still answers a request now and then, however small its share.
   return bucket.mode === 'cut' ? bucket.lease : bucket.lease + shareOf(bucket, around)
 }
 
-/** Tokens that all processes have together, as far as this one knows. */
+/** Tokens that all processes have together, as far as this process knows. */
 export const together = (bucket: RateBucket, { processes }: Surroundings): number => {
   const known = bucket.mode === 'cut' ? bucket.lease * processes : bucket.balance + bucket.lease
   return Math.min(bucket.limit.burst, Math.max(0, known))

@@ -7,9 +7,9 @@ import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { CountersignError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 
-/** What the RateLimit-* headers say (draft-ietf-httpapi-ratelimit-headers-06). */
+/** The content of the RateLimit-* headers (draft-ietf-httpapi-ratelimit-headers-06). */
 export interface RateLimitState {
-  /** The most that can be left: the burst. */
+  /** The maximum that can be left: the burst. */
   readonly limit: number
   /** Whole tokens left after this request. */
   readonly remaining: number
@@ -17,7 +17,7 @@ export interface RateLimitState {
   readonly resetSeconds: number
 }
 
-/** Too many requests with one key. */
+/** Too many requests were made with one key. */
 export class RateExceededError extends CountersignError {
   override readonly name = 'RateExceededError'
   readonly state: RateLimitState
@@ -29,26 +29,26 @@ export class RateExceededError extends CountersignError {
 
 export interface RateLimiterDependencies {
   readonly clock: Clock
-  /** How many keys' buckets are kept. */
+  /** Maximum number of keys with a bucket. */
   readonly bucketsMax?: number
 }
 
 export interface RateLimiter {
   /**
-   * To be waited for before tokens are taken: a moment in which the other processes are asked, where this one can't know
-   * yet that there are enough. Nothing where it does, as in the steady state of any key. Never rejects.
+   * Await this before taking tokens: when this process can't know yet whether there are enough, it asks the other
+   * processes for a moment. Undefined when it knows, as it usually does. Never rejects.
    */
   ready(principal: RateLimited, cost?: number): Promise<void> | undefined
   /**
-   * Takes `cost` tokens, or none. Null when the key has no limit: then there is nothing to tell.
+   * Takes `cost` tokens, or none. Null when the key has no limit, so that there is nothing to report.
    * @throws RateExceededError 429
    */
   take(principal: RateLimited, cost?: number): RateLimitState | null
-  /** Takes as many tokens of `wanted` as there are. */
+  /** Takes up to `wanted` tokens: as many as there are. */
   takeSome(principal: RateLimited, wanted: number): Grant
 }
 
-/** Who is limited, and how; null: not at all. */
+/** The key that is limited, and its limit; null for no limit. */
 export interface RateLimited {
   readonly keyId: string
   readonly rateLimit: ApiKeyRateLimit | null
@@ -57,7 +57,7 @@ export interface RateLimited {
 export interface Grant {
   readonly granted: number
   readonly state: RateLimitState | null
-  /** For what was not granted; null when all was. */
+  /** The refusal of the tokens that were not granted; null when all were. */
   readonly refusal: RateExceededError | null
 }
 
@@ -66,7 +66,7 @@ interface Bucket {
   atMs: number
 }
 
-/** Keeps a wait of exactly Retry-After from failing by a rounding error of the refill. */
+/** Keeps a caller who waits exactly Retry-After from being refused because of a rounding error in the refill. */
 export const ROUNDING = 1e-6
 
 /** Whole tokens. */
@@ -78,7 +78,7 @@ const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit):
   resetSeconds: Math.ceil((burst - bucket.tokens) / requestsPerSecond),
 })
 
-/** `missing` tokens have to come first. */
+/** @param missing tokens that must be refilled first */
 export const refusalOf = (
   state: RateLimitState,
   missing: number,
@@ -95,7 +95,7 @@ export const createRateLimiter = ({ clock, bucketsMax = 100_000 }: RateLimiterDe
       bucket = { tokens: burst, atMs: nowMs }
       buckets.set(keyId, bucket)
     } else {
-      // The minimum also applies a burst that was lowered since.
+      // The minimum also applies a burst that was lowered meanwhile.
       bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * requestsPerSecond)
       bucket.atMs = nowMs
     }

@@ -1,36 +1,36 @@
-// What a process tells the others of a key, and what it asks for until the next time: as much as it lately needed, and
-// nothing once it needs none. Pure but for the bucket's own demand.
+// Decides what a process reports to the store about a key, and how many tokens it asks for until the next exchange: as
+// many as it recently needed, and none once it needs none. Pure, except that it updates the bucket's demand.
 import type { RateBucket, Surroundings } from './rate-bucket.ts'
 
-/** As the store takes it (src/store/rate-leases.ts). */
+/** As the store receives it (src/store/rate-leases.ts). */
 export interface RateSettlement {
   readonly keyId: string
   readonly requestsPerSecond: number
   readonly burst: number
-  /** Spent already: taken whatever is left. Below zero: tokens that come back. */
+  /** Tokens already spent: deducted whatever is left. Below zero: tokens that are returned. */
   readonly owed: number
   readonly wanted: number
 }
 
-/** A lease that is not used goes back; whoever was told to come again in a second finds it still. */
+/** An unused lease is returned after this time. A caller who was told to retry in a second still finds it. */
 const IDLE_MS = 2_000
-/** A process that uses a key at all tells so this often, and hears of the others. */
+/** A process that uses a key reports at least this often, and so learns about the other processes. */
 const QUIET_MS = 1_000
-/** A rate is not measured over less. */
+/** Minimum time over which a rate is measured. */
 const MEASURED_MS = 100
-/** A lease is for so many exchanges' demand. */
+/** A lease covers the demand of this many exchanges. */
 const AHEAD = 1.5
-/** Of the burst: less is not told at once. */
+/** Fraction of the burst below which usage is not reported immediately. */
 const UNTOLD = 0.01
 
-/** Remembers that `cost` tokens in one piece were not to be had: the next lease is for them. */
+/** Notes that a request for `cost` tokens was refused: the next lease reserves that many. */
 export const noteShort = (bucket: RateBucket, cost: number, nowMs: number): void => {
   const kept = nowMs < bucket.shortUntilMs ? bucket.short : 0
   bucket.short = Math.max(kept, Math.min(cost, bucket.limit.burst))
   bucket.shortUntilMs = nowMs + IDLE_MS
 }
 
-/** What it should hold for the time until the next exchange. */
+/** The number of tokens that the process should hold until the next exchange. */
 const targetOf = (bucket: RateBucket, nowMs: number, intervalMs: number): number => {
   const short = nowMs < bucket.shortUntilMs ? bucket.short : 0
   const ahead = (bucket.demand * intervalMs * AHEAD) / 1_000
@@ -44,8 +44,8 @@ const measure = (bucket: RateBucket, nowMs: number): void => {
 }
 
 /**
- * Null: nothing to tell yet.
- * @param ending everything goes back.
+ * Null when there is nothing to report yet.
+ * @param ending returns all tokens
  */
 export const settlementOf = (
   bucket: RateBucket,
@@ -55,7 +55,7 @@ export const settlementOf = (
 ): RateSettlement | null => {
   const { keyId, limit, lease, owed } = bucket
   const { requestsPerSecond, burst } = limit
-  // Asked only to hear whether the store is back: what was spent meanwhile is told then.
+  // Only checks whether the store is back: what was spent meanwhile is reported then.
   if (mode === 'cut') return { keyId, requestsPerSecond, burst, owed: 0, wanted: 0 }
   const idle = ending || nowMs - bucket.touchedMs >= IDLE_MS
   measure(bucket, nowMs)
@@ -64,7 +64,8 @@ export const settlementOf = (
   if (!idle && nowMs - bucket.settledMs < QUIET_MS && !worthTelling) return null
   if (idle && lease === 0 && owed === 0) return null
   const more = target - lease
-  // Spent already, or held and not needed: settled whatever is left. The rest is leased if it is there.
+  // Tokens that were spent, or are held and not needed, are settled whatever is left. The rest is leased if there are
+  // enough.
   const certain = lease < 0 ? -lease : Math.min(0, more)
   return { keyId, requestsPerSecond, burst, owed: owed + certain, wanted: lease < 0 ? target : Math.max(0, more) }
 }

@@ -1,5 +1,5 @@
-// Names each request: the caller's own X-Request-Id where it is usable, else one made here (decisions §1). The id is a
-// label for logs and support and grants nothing, so it need not be unguessable, only unique and cheap.
+// Gives each request an id: the caller's X-Request-Id if it is usable, otherwise a new one (decisions §1). The id is a
+// label for logs and support and grants nothing, so it must only be unique and cheap, not unguessable.
 import { randomBase62 } from '../domain/identifier.ts'
 
 /** `length` or fewer characters, all visible ASCII (0x21 to 0x7e): safe in a header, a log line and JSON. */

@@ -1,7 +1,7 @@
-// The path and the query of a request. Bun puts the Host header into `request.url` as it came, or leaves it out, so the text need not be
-// a URL: `new URL` throws for a caller who sends `Host: [`, an empty one or none.
+// Reads the path and the query of a request. Bun copies the Host header into `request.url` as it came, or leaves it
+// out, so that the text need not be a URL: `new URL` throws when a caller sends `Host: [`, an empty one or none.
 
-/** The path of `request.url` as it stands there: neither decoded nor made shorter. */
+/** The path in `request.url` as it stands there: neither decoded nor normalized. */
 export const requestPath = (url: string): string => {
   const authority = url.startsWith('/') ? -1 : url.indexOf('://')
   const start = authority === -1 ? 0 : url.indexOf('/', authority + 3)

@@ -1,5 +1,6 @@
-// Builds the answers. Headers are the dearest part of a small response, so each one here is needed: the type, the
-// request id, no storing of what was said to one caller, what browsers are told; rate limits only where one applies.
+// Builds the answers. Headers are the most expensive part of a small response, so only necessary ones are set: the
+// type, the request id, no storing of one caller's answer, the security headers for browsers, and rate limits where one
+// applies.
 import type { CountersignError } from '../domain/errors.ts'
 import { problemBody, toProblem } from './problem.ts'
 import { RateExceededError, type RateLimitState } from './rate-limit.ts'
@@ -7,11 +8,11 @@ import { MethodNotAllowedError } from './route-errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { parseTraceParent } from './trace-context.ts'
 
-/** The challenge of a 401, which RFC 9110 §11.6.1 asks for. `ApiKey` stands for the `x-api-key` header. */
+/** The challenge of a 401, which RFC 9110 §11.6.1 requires. `ApiKey` stands for the `x-api-key` header. */
 export const API_KEY_CHALLENGE = 'ApiKey realm="countersign"'
 export const BEARER_CHALLENGE = 'Bearer realm="countersign"'
 
-/** Adds what is known of the key’s limit. */
+/** Adds the state of the key’s limit. */
 export const setRateLimit = (headers: Headers | Record<string, string>, state: RateLimitState): void => {
   const set = (name: string, value: number): void => {
     if (headers instanceof Headers) headers.set(name, String(value))
@@ -24,13 +25,16 @@ export const setRateLimit = (headers: Headers | Record<string, string>, state: R
 
 export interface JsonResponseOptions {
   readonly rateLimit?: RateLimitState | null
-  /** 200 unless stated. */
+  /** Default: 200. */
   readonly status?: number
-  /** The stored answer of an earlier request with the same idempotency key. */
+  /** Whether this is the stored answer of an earlier request with the same idempotency key. */
   readonly replayed?: boolean
 }
 
-/** A response copies these faster than it reads an object: measured at half the time. Nobody else may hold them. */
+/**
+ * A response copies a Headers object in half the time of a plain object (measured). No other code may hold a reference
+ * to it.
+ */
 const JSON_HEADERS = new Headers({
   'content-type': 'application/json',
   'cache-control': 'no-store',
@@ -49,14 +53,17 @@ export const jsonResponse = (body: string, requestId: string, options: JsonRespo
 }
 
 export interface ProblemResponseOptions {
-  /** Told of every error, with the request id; of failures of ours (500 and 503) with their trace. Must not throw. */
+  /**
+   * Called for every error, with the request id, and for failures of ours (500 and 503) with their trace. Must not
+   * throw.
+   */
   report?(error: unknown, requestId: string, traceId?: string): void
-  /** Of the request, for the trace that it belongs to (W3C Trace Context). */
+  /** Headers of the request, to find the trace that it belongs to (W3C Trace Context). */
   readonly requestHeaders?: Headers
-  /** `WWW-Authenticate` of a 401; API_KEY_CHALLENGE unless stated. */
+  /** The `WWW-Authenticate` header of a 401. Default: API_KEY_CHALLENGE. */
   readonly challenge?: string
   readonly rateLimit?: RateLimitState | null
-  /** Further members of the body, of an interface that documents them (RFC 9457 §3.2). */
+  /** Further members of the body, for an interface that documents them (RFC 9457 §3.2). */
   readonly members?: Readonly<Record<string, unknown>>
 }
 
@@ -86,7 +93,7 @@ export const problemResponse = (error: unknown, requestId: string, options: Prob
 
 interface ProblemTemplate {
   readonly init: ResponseInit
-  /** The body's text on either side of the request id. */
+  /** The body's text before and after the request id. */
   readonly before: string
   readonly after: string
 }
@@ -104,8 +111,8 @@ const templateOf = (error: CountersignError): ProblemTemplate => {
 }
 
 /**
- * As problemResponse answers it, for an error that is one object for many requests: its text and headers are made once. A
- * third of the cost, where a flood is refused. Of a failure of ours nobody is told here.
+ * Like problemResponse, but for an error object that is shared by many requests: its text and headers are built once.
+ * This costs a third, which matters when a flood is refused. Does not report failures of ours.
  */
 export const repeatedProblemResponse = (error: CountersignError, requestId: string): Response => {
   const { init, before, after } = templates.get(error) ?? templateOf(error)

@@ -1,4 +1,4 @@
-// What the router itself refuses, as errors of ours: without this Elysia answers in its own words and shapes.
+// Turns the router's own refusals into our errors: without this, Elysia answers in its own words and formats.
 import { CountersignError } from '../domain/errors.ts'
 import { JsonMalformedError } from './strict-json.ts'
 
@@ -10,7 +10,7 @@ export class RouteNotFoundError extends CountersignError {
   }
 }
 
-/** The path exists, not with this method. `allow` is the value of the Allow header (RFC 9110 §15.5.6). */
+/** The path exists, but not with this method. `allow` is the value of the Allow header (RFC 9110 §15.5.6). */
 export class MethodNotAllowedError extends CountersignError {
   override readonly name = 'MethodNotAllowedError'
   readonly allow: string
@@ -20,7 +20,7 @@ export class MethodNotAllowedError extends CountersignError {
   }
 }
 
-/** Anything the router's own validation refuses. Its text would repeat the input. */
+/** The router's own validation refused the request. Its message would repeat the input. */
 export class RequestRefusedError extends CountersignError {
   override readonly name = 'RequestRefusedError'
   constructor(cause: unknown) {
@@ -28,7 +28,7 @@ export class RequestRefusedError extends CountersignError {
   }
 }
 
-/** An error as Elysia's `onError` hands it over (`code`, `error`), as one that `toProblem` knows. */
+/** Converts an error of Elysia's `onError` (`code`, `error`) into one that `toProblem` knows. */
 export const fromRouterError = (code: string | number, error: unknown): unknown => {
   if (error instanceof CountersignError) return error
   if (code === 'NOT_FOUND') return new RouteNotFoundError()

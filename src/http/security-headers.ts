@@ -1,10 +1,10 @@
-// What browsers are told about every answer of every listener. Invariant: each listener passes all of its answers through
-// its `Harden`; an answer that states a header itself, as pages do with their policy, keeps its own.
-// Source: OWASP ASVS 5.0, 3.4; CSP Level 3; RFC 6797 (HSTS).
+// The security headers of every answer of every listener. Invariant: each listener passes all of its answers through
+// its `Harden`; an answer that sets a header itself, as pages do with their policy, keeps its own. Source: OWASP ASVS
+// 5.0, 3.4; CSP Level 3; RFC 6797 (HSTS).
 
 /**
- * For an answer that is no page: nothing in it runs or loads anything, nobody frames it, and what is asked from it names no
- * address. Answers that are made often carry these from the start, so that nothing has to be added to them.
+ * For an answer that is not a page: nothing in it runs or loads anything, it can't be framed, and requests from it
+ * carry no referrer. Frequent answers carry these headers from the start, so that nothing has to be added to them.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -13,10 +13,12 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Two years, which the browsers' preload lists ask for at least one of. */
+/** Two years; the browsers' preload lists require at least one. */
 export const STRICT_TRANSPORT_SECURITY = 'max-age=63072000; includeSubDomains'
 
-/** What a page carries beside its own policy: shown in no frame, tied to no other window, found by no search. */
+/**
+ * Headers of a page in addition to its own policy: no framing, no link to other windows, no indexing by search engines.
+ */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cross-origin-opener-policy': 'same-origin',
@@ -24,12 +26,12 @@ export const PAGE_HEADERS = {
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
-/** Adds what the answer does not say itself, and returns it. */
+/** Adds the headers that the answer does not set itself, and returns the answer. */
 export type Harden = (response: Response) => Response
 
 const STATIC = Object.entries(SECURITY_HEADERS)
 
-/** @param publicUrl as clients reach the listener; https makes browsers stay with https */
+/** @param publicUrl the listener's URL as clients see it; with https, browsers are told to use only https */
 export const createHarden = (publicUrl: string): Harden => {
   const added = publicUrl.startsWith('https:')
     ? [...STATIC, ['strict-transport-security', STRICT_TRANSPORT_SECURITY] as const]

@@ -1,8 +1,8 @@
-// The rate limit of a key over all processes of the deployment. Requests are decided in memory; in the background each
-// process tells what it spent and leases what it will soon need (every 100 ms at most, many keys at once). Invariant:
-// every token that is spent is told, so over time a key gets its rate exactly; for a moment more, where processes spend
-// of the same balance before they hear of each other, and that is paid back first. With one process nothing is exchanged;
-// while the store is down each process has its equal part of rate and burst.
+// The rate limit of a key over all processes of the deployment. Requests are decided in memory. In the background, each
+// process reports what it spent and leases what it will soon need (every 100 ms at most, many keys at once). Invariant:
+// every token that is spent is reported, so over time a key gets exactly its rate. For a moment it may get more, when
+// processes spend the same balance before they learn of each other; the excess is paid back first. With one process
+// nothing is exchanged; while the store is down, each process uses its equal share of rate and burst.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import type { Clock } from '../domain/time.ts'
@@ -22,7 +22,7 @@ import {
 import { type RateExceededError, type RateLimiter, type RateLimitState, ROUNDING, refusalOf } from './rate-limit.ts'
 import { noteShort, type RateSettlement, settlementOf } from './rate-settlement.ts'
 
-/** As the store answers it (src/store/rate-leases.ts). */
+/** As the store returns it (src/store/rate-leases.ts). */
 export interface SettledRate {
   readonly keyId: string
   readonly leased: number
@@ -33,7 +33,7 @@ export interface SettledRate {
 export interface SharedRateLimiterDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: (delayMs: number, callback: () => void) => () => void
-  /** That live, this one included. */
+  /** Number of live processes, this one included. */
   readonly processes: () => number
   /** Rejects when the store can't be used. */
   readonly exchange: (settlements: readonly RateSettlement[]) => Promise<readonly SettledRate[]>
@@ -42,39 +42,41 @@ export interface SharedRateLimiterDependencies {
 }
 
 export interface SharedRateLimiter extends RateLimiter {
-  /** Whether the store has not answered for a while, so that each process keeps to its own part. */
+  /** Whether the store has not answered for a while, so that each process uses only its own share. */
   cut(): boolean
-  /** Gives back what is leased. */
+  /** Returns all leased tokens. */
   stop(): Promise<void>
 }
 
 const EXCHANGE_MS = 100
-/** With many processes they take turns: a key that all use is one row. */
+/** With many processes they take turns, because a key that all of them use is one row. */
 const EXCHANGE_MS_PER_PROCESS = 5
-/** A key that this process has not seen for a while: what comes at the same moment is told together. */
+/** For a key that this process has not used for a while: requests that come within this time are reported together. */
 const OPENING_MS = 5
 const RETRY_MS = 250
 const CUT_AFTER_MS = 1_000
-/** Keys of one exchange, a few milliseconds' work; the next ones follow soon. */
+/** Keys per exchange: a few milliseconds' work; the next keys follow soon. */
 const KEYS_MAX = 500
 const NEXT_KEYS_MS = 20
-/** Of the burst: with so much left for all, a request that lacks tokens here waits for the next exchange. */
+/**
+ * Fraction of the burst: when this much is left for all, a request that lacks tokens here waits for the next exchange.
+ */
 const PLENTY = 0.5
-/** What waits for an exchange waits no longer. */
+/** The longest time that a request waits for an exchange. */
 const READY_MS = 250
 
 export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependencies): SharedRateLimiter => {
   const { clock, after, processes, exchange, onError, bucketsMax = 100_000 } = dependencies
   const buckets = new LRUCache<string, RateBucket>({ max: bucketsMax })
-  /** Those with something to tell, or a lease to give back. */
+  /** Buckets with something to report, or a lease to return. */
   const open = new Set<RateBucket>()
-  /** Since when an exchange has been owing an answer. */
+  /** When the first exchange without an answer began; null when the last one was answered. */
   let waitingSinceMs: number | null = null
   let current: Promise<void> | undefined
   let due: { readonly atMs: number; readonly cancel: () => void } | null = null
-  /** Told at the end of the next exchange that begins. */
+  /** Called when the next exchange to begin has ended. */
   let waiting: (() => void)[] = []
-  /** From the end of the exchange under way. */
+  /** Counted from the end of the exchange under way. */
   let nextDelayMs = EXCHANGE_MS
   let stopped = false
 
@@ -111,7 +113,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
         bucket.awaited = 0
       } else if (bucket.mode === 'lone' || around.nowMs - bucket.touchedMs >= FRESH_MS) open.delete(bucket)
     }
-    // Behind those that had no turn.
+    // Move them behind the buckets that had no turn.
     for (const { bucket } of told) {
       open.delete(bucket)
       open.add(bucket)
@@ -120,7 +122,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
     return told
   }
 
-  /** Answers how many keys were settled. */
+  /** Returns the number of keys that were settled. */
   const exchangeOnce = async (ending: boolean): Promise<number> => {
     const before = look()
     const told = collect(before, ending)
@@ -135,7 +137,8 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       const answer = answers.get(bucket.keyId)
       if (answer === undefined) continue
       const wasShared = before.mode === 'shared' && bucket.mode === 'shared'
-      // An answer so late that it was cut off meanwhile: the store has heard, and given.
+      // The answer came so late that the bucket was cut off meanwhile: the store has received the report and granted
+      // the lease.
       if (before.mode === 'shared' && bucket.mode === 'cut') bucket.owed -= settlement.owed + answer.leased
       refresh(bucket, bucket.limit, around)
       if (bucket.mode !== 'shared') continue
@@ -169,7 +172,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       })
   }
 
-  /** The bucket, brought to now and about to be asked for `cost`. */
+  /** The bucket, updated to now, before `cost` tokens are taken from it. */
   const bucketOf = (keyId: string, limit: ApiKeyRateLimit, around: Surroundings, cost: number): RateBucket => {
     let bucket = buckets.get(keyId)
     if (bucket === undefined) {
@@ -180,7 +183,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       bucket.touchedMs = around.nowMs
       bucket.asked += cost
       if (!open.has(bucket)) open.add(bucket)
-      // Nothing is known of what the others do.
+      // Nothing is known about the other processes' usage.
       if (around.nowMs - bucket.settledMs >= FRESH_MS) schedule(OPENING_MS)
       else if (due === null) schedule(intervalMs())
     }
@@ -203,7 +206,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
     resetSeconds: Math.max(0, Math.ceil((burst - tokens) / requestsPerSecond)),
   })
 
-  /** Refused for want of `missing` tokens here, `cost` in one piece. */
+  /** Refuses because `missing` tokens are missing here for a request of `cost`. */
   const refuse = (bucket: RateBucket, around: Surroundings, cost: number, missing: number): RateExceededError => {
     noteShort(bucket, cost, around.nowMs)
     const left = Math.min(together(bucket, around), Math.max(0, available(bucket, around)))
@@ -217,12 +220,12 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       if (around.mode !== 'shared' || stopped) return undefined
       const bucket = bucketOf(keyId, rateLimit, around, 0)
       const left = together(bucket, around)
-      // Of a batch larger than what is left, as much as there is.
+      // For a batch larger than what is left, ask for what is left.
       const wanted = Math.min(cost, wholeTokens(left))
       if (wanted === 0) return undefined
       if (available(bucket, around) + ROUNDING >= wanted && !isGuess(bucket, around, wanted)) return undefined
       const heard = around.nowMs - bucket.settledMs < FRESH_MS
-      // Refused at once where little is left: nobody waits for the store under load.
+      // When little is left, refuse immediately: under load, no request waits for the store.
       if (heard && left < rateLimit.burst * PLENTY) return undefined
       bucket.asked += wanted
       bucket.awaited += wanted

@@ -1,5 +1,5 @@
-// The way in for services that sign their messages instead of bringing a key: request id, deadline, body, signature, then
-// the endpoint's own work; and the one way out. As gate.ts, for the other kind of caller.
+// The counterpart of gate.ts for services that sign their messages instead of using a key. In this order: request id,
+// deadline, body, signature, then the endpoint's own work. Every answer and error leaves through it as well.
 import type { Clock } from '../domain/time.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
@@ -17,20 +17,23 @@ export interface SignedGateDependencies {
   readonly requestIds: RequestIdSource
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Told of failures of ours (500 and 503). Must not throw. */
+  /** Called for failures of ours (500 and 503). Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
 }
 
 export interface SignedGateSettings<Sender> {
-  /** The path, as metrics name it. */
+  /** The path, as used in metrics. */
   readonly route: string
-  /** Who says to be the sender, by the path alone; null for nobody, which is answered as a wrong signature is. */
+  /**
+   * The claimed sender, derived from the path alone; null when there is none, which gets the same answer as a wrong
+   * signature.
+   */
   readonly findSender: (
     path: string,
   ) => Promise<{ readonly sender: Sender; readonly secrets: readonly Uint8Array[] } | null>
 }
 
-/** A message that its sender signed. Whether it came before is for the endpoint to know. */
+/** A message with a valid signature of its sender. The endpoint must check whether the message came before. */
 export interface SignedCall<Sender> {
   readonly request: Request
   readonly requestId: string
@@ -45,9 +48,9 @@ export type SignedGate = <Sender>(
   handle: (call: SignedCall<Sender>) => Promise<Response>,
 ) => Endpoint
 
-/** Results and requests are short. */
+/** Requests and results are short. */
 const BODY_BYTES_MAX = 65_536
-/** RFC 9110 §11.6.1 asks for one. */
+/** The challenge of a 401, which RFC 9110 §11.6.1 requires. */
 const CHALLENGE = 'StandardWebhooks realm="countersign"'
 
 export const createSignedGate =
@@ -61,7 +64,7 @@ export const createSignedGate =
         const body = await readJsonBody(request, { maxBytes: BODY_BYTES_MAX })
         const found = await findSender(requestPath(request.url))
         const { id } = verifyWebhook(found?.secrets ?? [], request.headers, body, clock.unixSeconds())
-        // Without a sender nothing verifies.
+        // Verification never succeeds without a sender.
         const { sender } = found!
         return handle({ request, requestId, sender, deadline, messageId: id, message: parseStrictJsonObject(body) })
       }

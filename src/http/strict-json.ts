@@ -1,6 +1,6 @@
-// Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): what two readers could understand differently is refused.
-// A linear scan counts the members that were written and the parsed value shows how many survived: fewer means that a
-// key came twice, however it was spelled. Nothing is decoded twice, so this costs about as much as JSON.parse itself.
+// Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): refuses texts that two readers could understand
+// differently. A linear scan counts the members in the text; if the parsed value has fewer, a key came twice, however
+// it was spelled. Nothing is decoded twice, so this costs about as much as JSON.parse alone.
 import { CountersignError } from '../domain/errors.ts'
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
@@ -19,7 +19,7 @@ const BRACKET_CLOSE = 93
 const BRACE_OPEN = 123
 const BRACE_CLOSE = 125
 
-/** A text that is not JSON, or not well-formed Unicode. Neither the text nor the parser's message is repeated. */
+/** The text is not JSON, or not well-formed Unicode. Neither the text nor the parser's message is repeated. */
 export class JsonMalformedError extends CountersignError {
   override readonly name = 'JsonMalformedError'
   constructor(cause?: unknown) {
@@ -27,7 +27,7 @@ export class JsonMalformedError extends CountersignError {
   }
 }
 
-/** One object names a key twice, so that two readers could see different requests. */
+/** An object has a key twice, so two readers could see different requests. */
 export class JsonKeyDuplicateError extends CountersignError {
   override readonly name = 'JsonKeyDuplicateError'
   constructor() {
@@ -35,7 +35,7 @@ export class JsonKeyDuplicateError extends CountersignError {
   }
 }
 
-/** Deeper than JSON_DEPTH_MAX. */
+/** Nested deeper than JSON_DEPTH_MAX. */
 export class JsonTooDeepError extends CountersignError {
   override readonly name = 'JsonTooDeepError'
   constructor() {
@@ -43,7 +43,7 @@ export class JsonTooDeepError extends CountersignError {
   }
 }
 
-/** Valid JSON of a shape that no request has: the root is not an object, or a key is `__proto__`. */
+/** Valid JSON that no request may have: the root is not an object, or a key is `__proto__`. */
 export class JsonShapeError extends CountersignError {
   override readonly name = 'JsonShapeError'
   constructor(detail: string) {
@@ -51,7 +51,7 @@ export class JsonShapeError extends CountersignError {
   }
 }
 
-/** The index of the quote that ends the string begun before `start`, or the text's length when there is none. */
+/** The index of the closing quote of the string that begins before `start`, or the text's length when there is none. */
 const endOfEscapedString = (text: string, start: number): number => {
   let i = start
   for (; i < text.length; i++) {
@@ -63,8 +63,8 @@ const endOfEscapedString = (text: string, start: number): number => {
 }
 
 /**
- * The number of members in all objects of the text, if the text is JSON: outside strings, JSON has colons nowhere else.
- * Runs before the parser, so that no nesting reaches it that could exhaust its stack.
+ * Counts the members in all objects of the text by its colons: outside strings, JSON has colons nowhere else. Runs
+ * before the parser, so that deep nesting can't exhaust the parser's stack.
  */
 const countMembersWritten = (text: string, firstEscape: number): number => {
   let members = 0
@@ -102,7 +102,10 @@ const countMembersParsed = (value: object): number => {
   return members
 }
 
-/** Refuses lone surrogates, which only an escape can bring in: they have no UTF-8 form, so no two parts agree on them. */
+/**
+ * Refuses lone surrogates, which only an escape can produce: they have no UTF-8 form, so components would disagree on
+ * them.
+ */
 const checkWellFormed = (value: unknown): void => {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw new JsonMalformedError()
@@ -117,9 +120,9 @@ const checkWellFormed = (value: unknown): void => {
 }
 
 /**
- * Parses JSON as JSON.parse does, numbers included (beyond 2^53 they are rounded, beyond 1.8e308 Infinity: fields that
- * need more are strings), and refuses what is ambiguous: duplicate keys compared after decoding, a byte order mark, lone
- * surrogates, `__proto__` as a key, nesting over 16 levels.
+ * Parses JSON as JSON.parse does, and refuses what is ambiguous: duplicate keys (compared after decoding), a byte order
+ * mark, lone surrogates, `__proto__` as a key, nesting over 16 levels. Numbers are as in JSON.parse: beyond 2^53 they
+ * are rounded, beyond 1.8e308 they are Infinity; fields that need more are strings.
  * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
  */
 export const parseStrictJson = (text: string): JsonValue => {

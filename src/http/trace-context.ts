@@ -24,7 +24,7 @@ const isZero = (text: string, start: number, end: number): boolean => {
 
 const DASH = 45
 
-/** Null for no header and for one that the recommendation calls invalid. */
+/** Null when there is no header, or one that the recommendation calls invalid. */
 export const parseTraceParent = (header: string | null): TraceParent | null => {
   if (header === null || header.length < 55) return null
   // Version 00 is exactly 55 characters; a later version may add fields behind a dash (§3.2.4). Version ff is forbidden.

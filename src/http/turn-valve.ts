@@ -1,39 +1,40 @@
-// Bounds what refusing costs the event loop under a flood. What is refused at once leaves its connection free for the next
-// request, and the loop goes on reading for as long as it finds a thousand connections readable (Bun: up to 49 × 1,024
-// requests, a second and more), in which no worker is heard, no timer fires and no accepted work goes on. So only so many
-// refusals of a turn leave at once; the others wait for its end, and their connections with them. And where refusing has
-// had more than its share of the time for a while, they leave at the pace of that share.
+// Limits how much of the event loop's time refusals take under a flood. A connection whose request is refused
+// immediately is free for the next request, and the loop continues reading while it finds a thousand readable
+// connections (Bun: up to 49 × 1,024 requests, a second and more). In that time no worker message arrives, no timer
+// fires and no accepted work continues. Therefore only a limited number of refusals per turn leave immediately; the
+// others, and their connections, wait for the end of the turn. When refusals have used more than their share of the
+// time for a while, they leave at the pace of that share.
 
 export interface TurnValveOptions {
-  /** Refusals of one turn that leave at once, and at least so many of those that wait leave together. */
+  /** Refusals of one turn that leave immediately; of the waiting ones, at least this many leave together. */
   readonly perTurn?: number
-  /** The part of the time that refusing may take for long: above 0, at most 1. */
+  /** The share of the time that refusals may take in the long run: above 0, at most 1. */
   readonly share?: number
-  /** What it may take beyond that, in milliseconds, before refusals are paced. */
+  /** Milliseconds that refusals may take beyond their share before they are paced. */
   readonly burstMs?: number
-  /** Calls back once when what was readable in this turn has been handled; for tests. */
+  /** Calls back once when everything that was readable in this turn has been handled; replaced in tests. */
   readonly endOfTurn?: (callback: () => void) => void
-  /** Calls back once after so many milliseconds; for tests. */
+  /** Calls back once after that many milliseconds; replaced in tests. */
   readonly after?: (delayMs: number, callback: () => void) => void
   readonly monotonicMs?: () => number
 }
 
 export interface TurnValve {
-  /** A request has come, whatever becomes of it: a turn's time is shared out among its requests. */
+  /** Call for every request, whatever its outcome: the time of a turn is divided among its requests. */
   arrived(): void
-  /** Calls `make` now or, after a turn that had enough of them, when it is its turn. It must not throw. */
+  /** Calls `make` now or, when this turn has had enough refusals, when its turn comes. `make` must not throw. */
   refuse(make: () => Response): Response | Promise<Response>
 }
 
-/** Some milliseconds of work: refusals under an ordinary overload never wait. */
+/** Some milliseconds of work, so that refusals under an ordinary overload never wait. */
 const PER_TURN = 128
-/** More than half is left to the work that was taken in, or to the workers where processors are few. */
+/** Leaves more than half of the time to accepted work, or to the workers on machines with few processors. */
 const SHARE = 0.4
-/** A stall, and what has gathered in it, is no flood. */
+/** A stall, and the requests that gathered during it, are not a flood. */
 const BURST_MS = 100
-/** Whatever it costs, some go on leaving: */
+/** The longest pause: some refusals always leave, whatever they cost. */
 const PAUSE_MAX_MS = 50
-/** the longer the line, the more of it at once. */
+/** The fraction of the waiting refusals that leave at once: more of them when the line is longer. */
 const LINE_PART = 1 / 16
 
 export const createTurnValve = ({
@@ -47,10 +48,10 @@ export const createTurnValve = ({
   let held: (() => void)[] = []
   /** Requests that came and were not refused, since the turn's first refusal. */
   let accepted = 0
-  /** Of this turn: those made, and those that joined the line. Its clock runs from the first on. */
+  /** Refusals of this turn, immediate and waiting ones. The turn's clock runs from the first of them on. */
   let refusals = 0
   let startedMs = 0
-  /** What refusing has taken beyond its share of the time, as of `debtAtMs`. */
+  /** Milliseconds that refusals have taken beyond their share, as of `debtAtMs`. */
   let debtMs = 0
   let debtAtMs = 0
   let waiting = false

@@ -1,18 +1,22 @@
-// Signatures of messages between services, both ways: HMAC-SHA-256 over id, time and body, as Standard Webhooks has it, so
-// that its libraries verify ours and sign theirs. Source: https://www.standardwebhooks.com, specification 1.0.0.
+// Signs and verifies messages between services: HMAC-SHA-256 over id, time and body, as Standard Webhooks defines it,
+// so that its libraries verify our signatures and create theirs. Source: https://www.standardwebhooks.com,
+// specification 1.0.0.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { CountersignError } from '../domain/errors.ts'
 
-/** Base64 follows. */
+/** Followed by base64. */
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
-/** How far the sender's clock may be from ours, either way. */
+/** The maximum difference between the sender's clock and ours, in either direction. */
 export const TIMESTAMP_TOLERANCE_SECONDS = 300
 const ID_MAX = 128
-/** Several may stand in the header while a secret is exchanged. */
+/** The header may hold several signatures while a secret is being rotated. */
 const SIGNATURES_MAX = 8
 
-/** Not signed, not by whom it should be, not now, or changed on the way: one text for all of it (401). */
+/**
+ * The message is unsigned, signed with another secret, too old or too new, or was altered: one text for all cases
+ * (401).
+ */
 export class WebhookSignatureInvalidError extends CountersignError {
   override readonly name = 'WebhookSignatureInvalidError'
   constructor() {
@@ -22,7 +26,7 @@ export class WebhookSignatureInvalidError extends CountersignError {
 
 export const newWebhookSecret = (): Uint8Array => new Uint8Array(randomBytes(SECRET_BYTES))
 
-/** As people are shown it, once: `whsec_…`. */
+/** The secret as people see it, once: `whsec_…`. */
 export const formatWebhookSecret = (secret: Uint8Array): string =>
   SECRET_PREFIX + Buffer.from(secret).toString('base64')
 
@@ -35,7 +39,7 @@ export interface WebhookHeaders {
   readonly 'webhook-signature': string
 }
 
-/** @param secrets one, or two while one is exchanged for the other: a receiver needs to know one of them. */
+/** @param secrets one, or two during a rotation: a receiver needs to know only one of them */
 export const signWebhook = (
   secrets: readonly Uint8Array[],
   { id, timestampSeconds, body }: { readonly id: string; readonly timestampSeconds: number; readonly body: string },
@@ -45,7 +49,7 @@ export const signWebhook = (
   'webhook-signature': secrets.map((secret) => signatureOf(secret, id, String(timestampSeconds), body)).join(' '),
 })
 
-/** What the id is signed with is told apart by dots, so it has none. */
+/** The signed parts are separated by dots, so an id can't have any. */
 const isId = (text: string): boolean => text.length <= ID_MAX && /^[A-Za-z0-9_-]+$/.test(text)
 
 const sameText = (one: string, other: string): boolean => {
@@ -54,8 +58,9 @@ const sameText = (one: string, other: string): boolean => {
 }
 
 /**
- * The id of a message that one of the secrets signed, not long ago. Whether it came before is for the caller to know.
- * @param secrets none: nothing verifies, and takes as long.
+ * The id of a message that was recently signed with one of the secrets. The caller must check whether the message came
+ * before.
+ * @param secrets if empty, nothing verifies, and the check takes as long
  * @throws WebhookSignatureInvalidError
  */
 export const verifyWebhook = (
