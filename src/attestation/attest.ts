@@ -1,5 +1,6 @@
-// One v2 request, from decoded to answered: find the target, check that the policy has what it reads, fix everything
-// that a second try must not change, and hand it to the pool. Source: spec A1, decisions §2.
+// Answers one decoded v2 request: finds the target, checks that the request has every field that the policy reads,
+// fixes everything that must not differ between two tries, and hands the job to the pool. Source: spec A1, decisions
+// §2.
 import { EVM_ZERO_ADDRESS, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { FieldMissingError } from '../domain/errors.ts'
@@ -39,7 +40,8 @@ export const createAttest =
         ? requireProject(catalog, organizationId, request.verificationHash ?? '')
         : requireBinding(catalog, organizationId, chain.name, to, request.toAsSent ?? to)
     const target = found instanceof Promise ? await found : found
-    // A policy that reads what the caller left out can't be evaluated: an error, never a verdict (decisions §2).
+    // A policy that reads a field which the caller left out can't be evaluated: an error, never a verdict (decisions
+    // §2).
     for (const field of target.requires) if (isMissing(request, field)) throw new FieldMissingError(field)
     const nowSeconds = clock.unixSeconds()
     const answer = await decideJob(

@@ -1,5 +1,5 @@
-// `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call, each answered in its place
-// with a verdict or its own problem. One JSON document, or newline-delimited JSON as the answers come.
+// `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call. Each is answered in its
+// place with a verdict or its own problem, in one JSON document or as newline-delimited JSON while the answers arrive.
 import { randomUUID } from 'node:crypto'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { CountersignError, DeadlineExceededError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
@@ -20,9 +20,9 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
   readonly limiter: Pick<RateLimiter, 'ready' | 'take' | 'takeSome'>
   readonly monotonicMs: () => number
-  /** Calls back once, after so many milliseconds; answers how to call that off. */
+  /** Calls back once, after that many milliseconds; returns a function that cancels the call. */
   readonly after: (delayMs: number, callback: () => void) => () => void
-  /** Told of elements that failed by a failure of ours. Must not throw. */
+  /** Called for elements that failed because of an error of ours. Must not throw. */
   readonly report: (error: unknown, requestId: string) => void
   readonly decode: (body: JsonObject) => AttestationRequest
   readonly attest: Attest
@@ -31,16 +31,16 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
 export const BATCH_SIZE_MAX = 1_000
 export const BATCH_BODY_MAX_BYTES = 4_194_304
 
-/** As which an element is claimed by its idempotency key, and found in the decision log. */
+/** The route under which an element's idempotency key is claimed and its decision is logged. */
 const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path
 const IDEMPOTENCY_KEY_MAX = 255
-/** Of the body: what the largest single request has, which costs one. */
+/** Body characters per rate-limit token: the size of the largest single request, which costs one token. */
 const CHARACTERS_PER_TOKEN = 131_072
-/** Answers that say 408 in their place still have to be sent before the call's own deadline. */
+/** Elements answered 408 still have to be sent before the call's own deadline; this much time is left for it. */
 const SENDING_MS = 250
 const NDJSON = 'application/x-ndjson'
 
-/** Null, a number and the like in the place of a request. */
+/** The element is not an object, but null, a number or the like. */
 class ElementInvalidError extends CountersignError {
   override readonly name = 'ElementInvalidError'
   constructor() {
@@ -48,7 +48,10 @@ class ElementInvalidError extends CountersignError {
   }
 }
 
-/** One key for all would not say which elements a later batch repeats. To ignore it would be worse. */
+/**
+ * One Idempotency-Key for the whole batch would not say which elements a later batch repeats. Ignoring the header would
+ * be worse.
+ */
 class BatchKeyRefusedError extends CountersignError {
   override readonly name = 'BatchKeyRefusedError'
   constructor() {
@@ -70,7 +73,8 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * An element's own key: what was not answered can then be asked again in another batch, in another place.
+ * Reads an element's own idempotency key, so that an element without an answer can be sent again in another batch, at
+ * another place.
  * @throws FieldInvalidError
  */
 const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null => {
@@ -87,7 +91,7 @@ const streamLines = (batch: Batch, requestId: string, rateLimit: RateLimitState 
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const done = batch.run((line) => controller.enqueue(encoder.encode(`${line}\n`)))
-      // A stream that its reader has left is closed, and may not be closed again.
+      // The stream is closed when its reader leaves, and must not be closed twice.
       done.then(
         () => cancelled || controller.close(),
         () => cancelled || controller.error(),
@@ -141,14 +145,14 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           route: ELEMENT_ROUTE,
           uuid: randomUUID(),
           header: key,
-          // Read strictly, so that equal elements have equal texts.
+          // The text of the strictly parsed element, so that equal elements have equal texts.
           body: key === null ? '' : JSON.stringify(element),
         },
         async (uuid, onDispatch) => {
           const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
           const answer = await attest(decoded, context)
           if (monotonicMs() >= deadlineMs) {
-            // As for a single request: neither sent nor stored.
+            // As for a single request: the answer is neither sent nor stored.
             late(uuid)
             throw new DeadlineExceededError()
           }
@@ -169,7 +173,8 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       scope: 'attestation',
       challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
-      // Where its first element would come to nothing the whole call does: megabytes are not read to say so in each place.
+      // If the first element would be refused, so is the whole call: we do not read megabytes only to refuse each
+      // element.
       refusal: ({ organizationId }, _headers, deadlineMs) => refusal(organizationId, deadlineMs),
     },
     async (call) => {
@@ -177,7 +182,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       if (request.headers.has('idempotency-key')) throw new BatchKeyRefusedError()
       const body = await readJsonBody(request, { maxBytes: BATCH_BODY_MAX_BYTES })
       await call.confirmKey()
-      // Parsing costs by the byte, whatever comes of it. The gate took the first element's token.
+      // Parsing costs time per byte, whatever the outcome. The gate has already taken the first element's token.
       const prepaid = Math.floor(body.length / CHARACTERS_PER_TOKEN)
       await limiter.ready(principal, prepaid)
       limiter.take(principal, prepaid)
@@ -213,7 +218,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       if (request.headers.get('accept')?.toLowerCase().includes(NDJSON)) return streamLines(batch, requestId, state)
       const lines: string[] = []
       await batch.run((line) => lines.push(line))
-      // The thread was held up, and the whole call was answered 408 meanwhile.
+      // The thread was blocked, and the whole call was answered 408 meanwhile.
       if (deadline.passed && decided.length > 0) withhold(decided)
       return jsonResponse(`{"answers":[${lines.join(',')}]}`, requestId, { rateLimit: state })
     },

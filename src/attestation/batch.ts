@@ -1,34 +1,37 @@
-// Many attestations asked for at once: each is decoded, decided and answered by itself, in its place, with a verdict or
-// its own error; none waits for another or fails with it. A few are under way at a time, so that one batch neither fills
-// the queue nor holds the thread. At the deadline, what is not answered is 408, and a signature that comes later is
-// withheld (invariant 4).
+// Answers many attestation requests at once. Each element is decoded, decided and answered separately, with a verdict
+// or its own error; no element waits for another or fails because of it. Only a few are under way at a time, so that
+// one batch neither fills the queue nor blocks the thread. At the deadline, elements without an answer get 408, and a
+// signature that comes later is withheld (invariant 4).
 import { DeadlineExceededError } from '../domain/errors.ts'
 
 export interface BatchOptions {
   readonly size: number
-  /** Answers one element by its index. Rejects with its error. */
+  /** Answers the element at this index. Rejects with the element's error. */
   readonly perform: (index: number) => Promise<ElementAnswer>
-  /** An element's error as its line. */
+  /** Turns an element's error into its line. */
   readonly describe: (index: number, error: unknown) => string
-  /** The answer came after the element's 408. */
+  /** Called when an answer came after the element's 408. */
   readonly withhold: (answer: ElementAnswer) => void
-  /** Calls back once, at the time by which all must be answered; answers how to call that off. */
+  /** Calls back once, when all elements must be answered; returns a function that cancels the call. */
   readonly atDeadline: (callback: () => void) => () => void
-  /** Elements under way at once. */
+  /** Maximum number of elements under way at once. */
   readonly lanes?: number
 }
 
 export interface ElementAnswer {
-  /** The attestation's; null for an answer of an earlier request. */
+  /** The attestation's uuid; null for the stored answer of an earlier request. */
   readonly uuid: string | null
   /** The element's line: one JSON object without line breaks. */
   readonly line: string
 }
 
 export interface Batch {
-  /** Each line in its turn, as soon as those before it are there. Resolves when all are written. */
+  /**
+   * Writes the lines in the order of the elements, each as soon as those before it are written. Resolves after the last
+   * one.
+   */
   run(write: (line: string) => void): Promise<void>
-  /** Nobody reads any more: starts no further element. Those under way are decided and recorded. */
+  /** Call when the reader has left: starts no further element. Those under way are still decided and recorded. */
   abandon(): void
 }
 

@@ -1,9 +1,10 @@
-// How many attestations of one organization may be under way at once: each holds memory and, where facts are slow or the
-// chain hangs, does so until its deadline. Counted by process, whoever's key asked and however: a batch counts by element.
+// Limits how many attestations of one organization may be under way at once: each holds memory until it is answered,
+// and until its deadline where facts are slow or the chain hangs. Counted per process, over all keys of the
+// organization; each element of a batch counts.
 import { CountersignError } from '../domain/errors.ts'
 import type { CallAnswer, CallContext } from './job.ts'
 
-/** The organization has as many under way as it may. */
+/** The organization has reached its limit of attestations under way. */
 export class ConcurrencyExceededError extends CountersignError {
   override readonly name = 'ConcurrencyExceededError'
   constructor(cap: number) {
@@ -16,7 +17,7 @@ export class ConcurrencyExceededError extends CountersignError {
 export type Perform<Request> = (request: Request, context: CallContext) => Promise<CallAnswer>
 
 export interface Concurrency {
-  /** The refusal that a request of this organization would meet now, if any: the same error each time. */
+  /** The refusal that a request of this organization would get now, or null. It is the same error object each time. */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
   capped<Request>(perform: Perform<Request>): Perform<Request>
@@ -24,7 +25,7 @@ export interface Concurrency {
 
 export const UNCAPPED: Concurrency = { refusal: () => null, capped: (perform) => perform }
 
-/** @param capOf a whole number from 1, or Infinity for none. */
+/** @param capOf a whole number from 1, or Infinity for no limit */
 export const createConcurrency = (capOf: (organizationId: string) => number): Concurrency => {
   const underWay = new Map<string, number>()
   const errors = new Map<number, ConcurrencyExceededError>()

@@ -23,7 +23,7 @@ import {
   requireText,
 } from './schema.ts'
 
-/** Every field of a request; `idempotency_key` is one of a batch's element. */
+/** Every field of a request; `idempotency_key` is a field of a batch's element only. */
 export const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'from',
   'chain',
@@ -36,7 +36,7 @@ export const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'idempotency_key',
 ])
 
-/** Both `to` and `verification_hash`: which policy is meant can't be told. */
+/** The request has both `to` and `verification_hash`, so it is not clear which policy is meant. */
 export class TargetAmbiguousError extends CountersignError {
   override readonly name = 'TargetAmbiguousError'
   constructor() {
@@ -51,7 +51,7 @@ const decodeUserIp = (text: string): string => {
 }
 
 /**
- * A v2 body as a complete, canonical request.
+ * Decodes a v2 body into a complete, canonical request.
  * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
  */
 export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable): AttestationRequest => {

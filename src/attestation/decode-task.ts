@@ -18,13 +18,13 @@ import {
   requireText,
 } from './schema.ts'
 
-/** `chainId` would be taken for no chain at all, which is Ethereum. */
+/** Used to refuse misspelt fields: an ignored `chainId` would mean no chain id, and so Ethereum. */
 const TASK_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'data', 'msg_value', 'value', 'chain_id', 'on_behalf'])
 
 /** Ethereum mainnet (spec, "Task request"). */
 const CHAIN_ID_DEFAULT = 1
 
-/** The decimal text of a whole number, or null. A JSON number from 2^53 on may have been rounded by the parser. */
+/** The decimal text of a whole number, or null. From 2^53 on, the parser may have rounded a JSON number. */
 const chainIdText = (value: JsonValue): string | null => {
   if (typeof value === 'number') return value >= 0 ? value.toString() : null
   return typeof value === 'string' && value.length <= 20 && isCanonicalDecimal(value) ? value : null
@@ -44,20 +44,20 @@ const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmCha
   if (text === null || !isUint64(text)) {
     throw new FieldInvalidError('chain_id', 'must be a whole number from 0 to 18446744073709551615')
   }
-  // Chain ids are below 2^53, and a text above that never rounds to less.
+  // Chain ids are below 2^53, and a larger text is never rounded to a smaller number.
   const chain = chains.byId(Number(text))
   if (chain === undefined) throw new ChainUnsupportedError(text)
   return chain
 }
 
-/** Whether a value is this decimal amount, in any spelling of a whole number. */
+/** Whether a value is this decimal amount, in any notation for whole numbers. */
 const isAmount = (value: JsonValue, amount: string): boolean =>
   typeof value === 'string' &&
   /^(?:0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(value) &&
   BigInt(value).toString() === amount
 
 /**
- * A v1 body as a complete, canonical request.
+ * Decodes a v1 body into a complete, canonical request.
  * @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400
  */
 export const decodeTaskRequest = (body: JsonObject, chains: ChainTable): TaskRequest => {
@@ -71,7 +71,7 @@ export const decodeTaskRequest = (body: JsonObject, chains: ChainTable): TaskReq
   const to = decodeAddress('to', toText, 'evm')
   const data = decodeData(dataText)
   const msgValue = decodeValue(valueText, 'evm')
-  // Like any field, an empty one is not there.
+  // An empty `value` counts as missing, like any empty field.
   const other = body['value'] ?? ''
   if (other !== '' && !isAmount(other, msgValue)) throw new FieldInvalidError('value', 'must be the same as msg_value')
   const onBehalf = decodeOnBehalf(body['on_behalf'], 'evm')

@@ -1,5 +1,5 @@
-// The way of a request of interface A behind the gate: body, idempotency, use case, answer. One function for both
-// endpoints, so that neither forgets a step.
+// The steps that a request of interface A takes behind the gate: body, idempotency, use case, answer. Both endpoints
+// use this one function, so that neither can omit a step.
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { Call, Endpoint, Gate, GateSettings } from '../http/gate.ts'
 import type { IdempotencyGuard } from '../http/idempotency.ts'
@@ -13,17 +13,20 @@ export interface EndpointDependencies {
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly metrics: Pick<Metrics, 'recordDecision'>
-  /** A decision was made for a request that was answered 408 meanwhile: the log must say so (invariant 4). */
+  /** Called when a decision was made after its request was answered 408: the log must say so (invariant 4). */
   readonly withhold: (uuids: readonly string[]) => void
-  /** The refusal that a request would meet by its organization's cap or at the pool, if any: the same error each time. */
+  /**
+   * The refusal that a request would get now, because of its organization's cap or the pool, or null. The same error
+   * object each time.
+   */
   readonly refusal: (organizationId: string, deadlineMs: number) => CountersignError | null
-  /** Milliseconds until a write to the store asked for now would be done; null: too many wait. */
+  /** Milliseconds until a write to the store, requested now, would be done; null when too many writes are waiting. */
   readonly storeBacklogMs: () => number | null
 }
 
 export interface EndpointDefinition<Decoded> {
   readonly kind: DecisionKind
-  /** The path, as metrics name it and as idempotency keys are bound to it. */
+  /** The path, as used in metrics and in the binding of idempotency keys. */
   readonly route: string
   readonly decode: (body: JsonObject) => Decoded
   readonly perform: (request: Decoded, context: CallContext) => Promise<CallAnswer>
@@ -31,12 +34,14 @@ export interface EndpointDefinition<Decoded> {
 
 const IGNORE = (): undefined => undefined
 /**
- * An idempotency key is two writes, a claim and an answer, and over PostgreSQL a third, the dispatch between them. Each
- * waits for the store, and the wait that is forecast now has grown by the time they come. Measured with a deadline of half a second at twice and ten times capacity: with 3, 4
- * and 6 a quarter, a fifth and a twentieth of what was sent was taken in and came too late.
+ * How many forecast waits for the store a request with an idempotency key must have time for. It needs two writes, a
+ * claim and an answer, and with PostgreSQL a third between them, the dispatch. Each waits for the store, and the wait
+ * grows beyond the current forecast until they come. Measured with a deadline of half a second at twice and ten times
+ * capacity: with 3, 4 and 6, a quarter, a fifth and a twentieth of the requests sent were accepted and then answered
+ * too late.
  */
 const STORE_TURNS = 6
-/** One for all: see the pool's. */
+/** One error object for all requests, like the pool's refusals. */
 const STORE_CROWDED = new QueueFullError(1)
 
 export const createEndpoint = <Decoded>(
@@ -49,8 +54,8 @@ export const createEndpoint = <Decoded>(
     scope: 'attestation',
     readKey: (headers) => headers.get('x-api-key'),
     challenge: API_KEY_CHALLENGE,
-    // Under a flood most of the time would go into reading and claiming what is refused afterwards. A repetition is
-    // refused as well, though its answer may be there: to find out is what there is no time for.
+    // Under a flood, most of the time would go into reading and claiming requests that are refused afterwards. A retry
+    // is refused as well, even if its answer is stored: there is no time to look it up.
     refusal: ({ organizationId }, headers, deadlineMs) => {
       if (!headers.has('idempotency-key')) return refusal(organizationId, deadlineMs)
       const backlogMs = storeBacklogMs()
@@ -58,7 +63,7 @@ export const createEndpoint = <Decoded>(
     },
   }
 
-  /** With an Idempotency-Key: answered once, whatever is retried. */
+  /** Handles a request with an Idempotency-Key: it is answered once, however often it is retried. */
   const answerOnce = async (
     header: string,
     body: string,
@@ -74,7 +79,8 @@ export const createEndpoint = <Decoded>(
         const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch }
         const answer = await perform(decoded, context)
         if (deadline.passed) {
-          // Not stored as the answer either: its claim stays until it expires, and the log then tells what it came to.
+          // The answer is not stored either: the claim stays until it expires, and a retry then finds the outcome in
+          // the log.
           withhold([uuid])
           throw new DeadlineExceededError()
         }
@@ -83,7 +89,7 @@ export const createEndpoint = <Decoded>(
         return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
       },
     )
-    // The pool answered in time and the idempotency store did not: what was signed is not sent.
+    // The pool answered in time, but the idempotency store did not: the signed answer is not sent.
     if (deadline.passed && decided !== null) withhold([decided])
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
   }
@@ -102,7 +108,7 @@ export const createEndpoint = <Decoded>(
     const context = { organizationId, keyId, environment, requestId, uuid, deadlineMs, onDispatch: IGNORE }
     const answer = await perform(decoded, context)
     metrics.recordDecision(kind, answer.chainName, answer.compliant)
-    // The pool answered in time, and this thread was held up before it could be sent.
+    // The pool answered in time, but this thread was blocked before it could send the answer.
     if (deadline.passed) withhold([uuid])
     return jsonResponse(answer.body, requestId, { rateLimit })
   }

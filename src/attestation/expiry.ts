@@ -1,17 +1,17 @@
-// When a v1 task expires (decisions §3): a block number where the chain has a block source, Unix seconds where it has
-// none or is set to seconds, since the newest public v1 contract compares with `block.timestamp`.
+// Computes when a v1 task expires (decisions §3): at a block number, or at a time in Unix seconds where the chain has
+// no block source or is configured for seconds, because the newest public v1 contract compares with `block.timestamp`.
 import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import type { BlockHeightSource } from '../facts/block-height.ts'
 
 export interface Expiry {
-  /** What is signed: a block number or Unix seconds. */
+  /** The value that is signed: a block number or Unix seconds. */
   readonly expiration: number
-  /** How long that is from now, at least. */
+  /** The minimum number of seconds from now until then. */
   readonly lifetimeSeconds: number
 }
 
 export interface TaskExpiry {
-  /** As `after`, without asking the chain; null when it has to be asked. */
+  /** Like `after`, but without asking the chain; null when the chain has to be asked. */
   known(chainName: string, nowSeconds: number, lifetimeSeconds: number): Expiry | null
   /**
    * @throws DependencyUnavailableError when the chain counts in blocks and its height can't be read.
@@ -32,13 +32,15 @@ export interface BlockExpiry extends BlockPace {
 const blocksWithin = ({ blocks, blockTimeMs }: BlockPace, lifetimeSeconds: number): number =>
   blocks ?? Math.max(1, Math.ceil((lifetimeSeconds * 1000) / blockTimeMs))
 
-/** Blocks come late, seldom early: twice their nominal time leaves room for both. */
+/** Blocks are often late and seldom early: twice their nominal time leaves room for both. */
 const secondsOf = (blocks: number, { blockTimeMs }: BlockPace): number => Math.ceil((2 * blocks * blockTimeMs) / 1000)
 
-/** For how many seconds at most a task that counts in such blocks can be used, whatever its project's lifetime. */
+/**
+ * The maximum number of seconds for which a task that expires at a block can be used, whatever its project's lifetime.
+ */
 export const longestTaskSeconds = (pace: BlockPace): number => secondsOf(blocksWithin(pace, LIFETIME_SECONDS_MAX), pace)
 
-/** `blockChains` has the chains that count in blocks. */
+/** @param blockChains the chains whose tasks expire at a block */
 export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>): TaskExpiry => {
   const afterBlock = (height: number, chain: BlockExpiry, lifetimeSeconds: number): Expiry => {
     const blocks = blocksWithin(chain, lifetimeSeconds)
@@ -61,8 +63,9 @@ export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>):
 }
 
 /**
- * Milliseconds between blocks, for how long a height is kept and how many blocks a lifetime is. As published by each
- * chain (and in viem's chain definitions); a chain that is not here is taken to be as fast as the common rollups.
+ * Milliseconds between blocks: decides how long a height is cached, and how many blocks a lifetime has. Source: each
+ * chain's documentation (and viem's chain definitions). A chain that is not listed is assumed to be as fast as the
+ * common rollups.
  */
 export const BLOCK_TIME_MS: Readonly<Record<string, number>> = {
   ethereum: 12_000,
@@ -81,8 +84,9 @@ export const BLOCK_TIME_MS: Readonly<Record<string, number>> = {
 export const BLOCK_TIME_MS_DEFAULT = 2_000
 
 /**
- * Chains whose contracts read another `block.number` than their RPC tells: Arbitrum and chains built like it show
- * contracts the parent chain's. A task that expires by their own height would live for years, so they use seconds.
- * Source: https://docs.arbitrum.io/build-decentralized-apps/arbitrum-vs-ethereum/block-numbers-and-time
+ * Chains whose contracts see another `block.number` than their RPC returns: on Arbitrum and chains built like it,
+ * contracts see the parent chain's. A task that expires at the chain's own height would be valid for years, so these
+ * chains use seconds. Source:
+ * https://docs.arbitrum.io/build-decentralized-apps/arbitrum-vs-ethereum/block-numbers-and-time
  */
 export const PARENT_BLOCK_CHAINS: ReadonlySet<string> = new Set(['arbitrum', 'plume'])

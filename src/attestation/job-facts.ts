@@ -1,5 +1,5 @@
-// The facts that a target's policy asks for, collected before its job goes to a worker, as the text that travels with it.
-// A policy that asks for nothing costs nothing here.
+// Collects the facts that a target's policy needs before its job goes to a worker, and writes them as the text that
+// travels with the job. A policy that needs no facts causes no work here.
 import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
 import { FACT_SOURCES } from '../policy/sources/all.ts'
@@ -11,26 +11,26 @@ import type { Timers } from '../pool/timers.ts'
 export interface JobFactsDependencies {
   readonly collector: FactCollector
   readonly velocity: VelocityCounters
-  /** Of this deployment, 32 random bytes: what the keyed hashes of personal facts are made with. */
+  /** 32 random bytes of this deployment: the key of the hashes of personal facts. */
   readonly digestKey: Uint8Array
   readonly timers: Pick<Timers, 'after'>
 }
 
 export interface JobFacts {
-  /** Job.facts. */
+  /** Becomes Job.facts. */
   readonly text: string
-  /** To be called once with the verdict, or with false when there is none. */
+  /** Call exactly once: with the verdict, or with false when there is none. */
   settle(compliant: boolean): void
 }
 
 export type CollectJobFacts = (
   target: ResolvedTarget,
   subject: FactSubject,
-  /** Fields that the shadow revision reads and the request lacks: it has no verdict then. */
+  /** True when the request lacks fields that the shadow revision reads: the shadow then has no verdict. */
   shadowless: boolean,
 ) => JobFacts | Promise<JobFacts>
 
-/** An answer waits no longer than this for facts that only a shadow revision needs. */
+/** The longest time that an answer waits for facts that only a shadow revision needs. */
 const SHADOW_WAIT_MS = 250
 
 const PERSONAL_SOURCES = FACT_SOURCES.flatMap(({ part, digest }) => (digest === null ? [] : [{ part, digest }]))
@@ -42,7 +42,7 @@ export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: R
 const windowsOf = (needs: readonly FactNeed[]): readonly number[] =>
   needs.flatMap((need) => (need.kind === 'velocity' ? [need.windowSeconds] : []))
 
-/** Whether a collector has anything to do. */
+/** Whether the collector has to do anything for this need. */
 const isCollected = ({ kind }: FactNeed): boolean => kind !== 'list' && kind !== 'velocity'
 
 const withVelocity = (
@@ -67,7 +67,8 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     const digests: Record<string, string> = {}
     if (target.requires.includes('user_ip')) digests['client_ip'] = digest(`ip ${subject.userIp}`)
     for (const { part, digest: name } of PERSONAL_SOURCES) {
-      // One word for all of them: the same identity has the same hash, whoever was asked about.
+      // All sources use the same word in the hash input, so the same identity has the same hash, whichever address was
+      // asked about.
       if (facts[part] != null) digests[name] = digest(`identity ${JSON.stringify(facts[part])}`)
     }
     return Object.keys(digests).length === 0 ? null : digests
@@ -76,7 +77,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
   const collect = (needs: readonly FactNeed[], subject: FactSubject): ExternalFacts | Promise<ExternalFacts> =>
     needs.some(isCollected) ? collector.collect(needs, subject) : {}
 
-  /** Null: they did not come in time, so the shadow has no verdict. */
+  /** Resolves to null when the facts did not arrive in time: the shadow then has no verdict. */
   const collectForShadow = (
     needs: readonly FactNeed[],
     subject: FactSubject,

@@ -1,4 +1,4 @@
-// What A1 and A2 share on their way to the pool: who asks, and which target decides.
+// The steps that A1 and A2 share on their way to the pool: who makes the request, and which target decides it.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { DeadlineExceededError, PolicyMissingError } from '../domain/errors.ts'
@@ -12,7 +12,7 @@ import type { Pool } from '../pool/pool.ts'
 import type { Job } from '../pool/protocol.ts'
 import { type CollectJobFacts, carriesFacts } from './job-facts.ts'
 
-/** Who asks, and what stays the same over every try of this request. */
+/** Who makes the request, and everything that stays the same over all tries of it. */
 export interface CallContext {
   readonly organizationId: string
   readonly keyId: string
@@ -22,7 +22,7 @@ export interface CallContext {
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
-  /** Called before the job goes to the pool, and waited for where it answers a promise: from then on it may be signed. */
+  /** Called before the job goes to the pool; a returned promise is awaited. From then on the job may be signed. */
   readonly onDispatch: OnDispatch
 }
 
@@ -31,7 +31,7 @@ export interface CallAnswer {
   readonly body: string
   readonly compliant: boolean
   readonly chainName: string
-  /** How long a repeated idempotency key is answered with it. */
+  /** How long the stored answer is repeated for its idempotency key. */
   readonly lifetimeSeconds: number
 }
 
@@ -45,8 +45,9 @@ const required = (
 }
 
 /**
- * At once when the target is known.
- * @throws PolicyMissingError (spec, Errors row 1), also for what another organization owns; thrown or rejected alike.
+ * Returns synchronously when the target is cached.
+ * @throws PolicyMissingError (spec, Errors row 1), also for a target that another organization owns; thrown or rejected
+ *   alike
  */
 export const requireBinding = (
   catalog: Catalog,
@@ -109,20 +110,20 @@ const decideOnFacts = async (
     const marked = onDispatch()
     if (marked !== undefined) await marked
     const answer = await pool.submit({ ...job, facts: facts.text }, target)
-    // What was not signed is asked for again, and counts then.
+    // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
     facts.settle(answer.compliant && answer.body !== '')
     return answer
   } catch (error) {
-    // Past the deadline it may have been signed, and a repeated request may still be given what was: it counts.
+    // After the deadline the job may have been signed, and a retry may still get the signed answer: so it counts.
     facts.settle(error instanceof DeadlineExceededError)
     throw error
   }
 }
 
 /**
- * Has a job decided, with the facts that its policy asks for. `isMissing` tells which optional fields the request lacks;
- * those that the policy itself reads were looked at before.
- * @throws what Pool.submit throws.
+ * Has a job decided, with the facts that its policy needs. `isMissing` tells which optional fields the request lacks;
+ * the fields that the active policy reads were checked before.
+ * @throws what Pool.submit throws
  */
 export const decideJob = (
   dependencies: JobDependencies,

@@ -1,9 +1,10 @@
-// A contract that is bound to no project here may name its project on its own chain, in the policy registry (decisions
-// §4). What it names counts only if it is the calling organization's: another's is as unknown as none (Errors row 1).
+// Looks up contracts without a binding here in the policy registry on their own chain (decisions §4). The project that
+// the registry names counts only if the calling organization owns it: another organization's project is treated as
+// unknown (Errors row 1).
 import type { PolicyRegistries } from '../facts/policy-registries.ts'
 import type { Catalog } from '../policy/catalog.ts'
 
-/** The catalog, with contracts and programs looked up on their chains where it knows no binding of its own. */
+/** The catalog, extended by a look-up on the chain for contracts and programs without a binding. */
 export const withRegistries = (catalog: Catalog, registries: PolicyRegistries): Catalog => {
   const fromChain = (
     organizationId: string,

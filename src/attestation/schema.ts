@@ -1,24 +1,24 @@
-// What each field of interface A's requests may hold (spec, "Attestation request (v2)", "Task request (v1)"; decisions
-// §2). A decoder returns the canonical value or throws the one text for that field; what was sent is never repeated,
-// except where the spec's own texts name it, and then only after it passed its rule.
+// The rules for each field of interface A's requests (spec, "Attestation request (v2)", "Task request (v1)"; decisions
+// §2). A decoder returns the canonical value or throws the only text for that field. Errors never repeat what was sent,
+// except where the spec's own texts do, and then only after the value passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, type WalletAddress } from '../domain/address.ts'
 import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
 import { ChainUnsupportedError, CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { misspeltName, nearNames } from '../domain/near-name.ts'
 import type { JsonObject, JsonValue } from '../http/strict-json.ts'
 
-/** Bytes of `data` (decisions §2). */
+/** Maximum bytes of `data` (decisions §2). */
 export const DATA_MAX_BYTES = 65_536
-/** Bytes of `verification_hash`: the Solana program's limit. */
+/** Maximum bytes of `verification_hash`: the Solana program's limit. */
 export const VERIFICATION_HASH_MAX_BYTES = 64
-/** Characters of an unsupported chain's name that its error repeats. */
+/** Maximum characters of an unsupported chain's name that its error repeats. */
 const CHAIN_ECHO_MAX = 64
 
 const UINT256_MAX = (2n ** 256n - 1n).toString()
 const UINT64_MAX = (2n ** 64n - 1n).toString()
 
 /**
- * Missing, null and empty are one thing for a mandatory field: nothing was sent.
+ * For a mandatory field, missing, null and empty all mean that nothing was sent.
  * @throws FieldMissingError, FieldInvalidError
  */
 export const requireText = (field: string, value: JsonValue | undefined): string => {
@@ -28,8 +28,8 @@ export const requireText = (field: string, value: JsonValue | undefined): string
 }
 
 /**
- * Null when the field is missing or null. An empty text is a value here, and a wrong one: taken for "not sent" it would
- * stand for zero (threats row 10).
+ * Null when the field is missing or null. An empty text is an invalid value: treated as "not sent", it would stand for
+ * zero (threats row 10).
  * @throws FieldInvalidError
  */
 export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
@@ -38,7 +38,7 @@ export const optionalText = (field: string, value: JsonValue | undefined): strin
   throw new FieldInvalidError(field, 'must be a string')
 }
 
-/** One of two alternatives: an empty text is as good as none, since the other one then has to be there. */
+/** For a field with an alternative: an empty text counts as missing, because the other field must then be present. */
 export const alternativeText = (field: string, value: JsonValue | undefined): string | null => {
   if (typeof value === 'string') return value === '' ? null : value
   if (value === undefined || value === null) return null
@@ -58,8 +58,8 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
 }
 
 /**
- * The represented user's address; null when the field is missing or null. An empty text is refused: a caller whose
- * variable is empty would hide the user from the lists and the policy.
+ * The represented user's address; null when the field is missing or null. An empty text is refused: a caller with an
+ * empty variable would otherwise hide the user from the lists and the policy.
  * @throws FieldInvalidError
  */
 export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | null => {
@@ -90,7 +90,7 @@ export const isCanonicalDecimal = (text: string): boolean => {
 export const isDecimalAtMost = (text: string, maximum: string): boolean =>
   text.length < maximum.length || (text.length === maximum.length && text <= maximum)
 
-/** A hex quantity as decimal, or null. BigInt alone would take "0x", spaces and signs for numbers. */
+/** Converts a hex quantity to decimal, or returns null. BigInt alone would accept "0x", spaces and signs. */
 const decimalOfHex = (text: string): string | null => {
   if (text.length < 3 || text.length > 66) return null
   if (text.charCodeAt(0) !== 48 || text.charCodeAt(1) !== 120) return null
@@ -109,7 +109,7 @@ export const decodeValue = (text: string, family: ChainFamily): string => {
   return decimal
 }
 
-/** 1 to 64 visible ASCII characters. Whether a project has it is asked later. @throws FieldInvalidError */
+/** 1 to 64 visible ASCII characters. Whether a project has this hash is checked later. @throws FieldInvalidError */
 export const decodeVerificationHash = (text: string): string => {
   let valid = text.length <= VERIFICATION_HASH_MAX_BYTES
   for (let i = 0; valid && i < text.length; i++) {
@@ -146,7 +146,10 @@ export const requireChain = (chains: ChainTable, name: string): Chain => {
   throw new ChainUnsupportedError(printableChainName(name), nearNames(name, names))
 }
 
-/** A field that is a known one in another spelling: ignored, its value would be missing from what is signed. */
+/**
+ * The request has a known field in another spelling. If it were ignored, its value would be missing from what is
+ * signed.
+ */
 export class FieldMisspeltError extends CountersignError {
   override readonly name = 'FieldMisspeltError'
   constructor(sent: string, known: string) {
@@ -154,11 +157,11 @@ export class FieldMisspeltError extends CountersignError {
   }
 }
 
-/** Characters of a field's name that its error repeats: every known name, and the one edit. */
+/** Maximum characters of a field's name that its error repeats: enough for every known name and one typo. */
 const FIELD_ECHO_MAX = 32
 
 /**
- * Unknown fields are ignored, save those that are likely a known one.
+ * Ignores unknown fields, except those that are probably misspelt known ones.
  * @throws FieldMisspeltError
  */
 export const refuseMisspeltFields = (body: JsonObject, known: ReadonlySet<string>): void => {

@@ -1,4 +1,4 @@
-// One v1 request, from decoded to answered. Source: spec A2, decisions §3.
+// Answers one decoded v1 request. Source: spec A2, decisions §3.
 import type { TaskRequest } from '../domain/attestation.ts'
 import { FieldMissingError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
@@ -27,7 +27,7 @@ export const createEvaluateTask =
       requireBinding(catalog, context.organizationId, chain.name, request.to, request.toAsSent)
     const nowSeconds = clock.unixSeconds()
     const decide = async (target: ResolvedTarget, expiration: number): Promise<PoolAnswer> => {
-      // v1 has no field for the end user's address, so a policy that reads it can't be asked through v1.
+      // v1 has no field for the end user's address, so a policy that reads it can't be evaluated for v1.
       if (target.requires.includes('user_ip')) throw new FieldMissingError('user_ip')
       const job: Job = {
         kind: 'task',
@@ -62,7 +62,7 @@ export const createEvaluateTask =
     const known = expiry.known(chain.name, nowSeconds, target.lifetimeSeconds)
     const answer = await decide(target, known?.expiration ?? EXPIRATION_UNKNOWN)
     if (answer.body !== '') return answerOf(answer, known?.lifetimeSeconds ?? target.lifetimeSeconds)
-    // Only what is signed needs the latest block. The policy may change while the chain is asked: decide anew.
+    // Only a signature needs the latest block. The policy may change while the chain is asked, so decide again.
     const expires = await expiry.after(chain.name, nowSeconds, target.lifetimeSeconds)
     return answerOf(await decide(await resolve(), expires.expiration), expires.lifetimeSeconds)
   }
