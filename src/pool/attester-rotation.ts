@@ -1,10 +1,10 @@
-// New attester keys in two steps: every worker opens them beside the old ones, then all switch. One that can't open them
-// leaves every worker with the old set, and no job waits or fails meanwhile.
+// Replaces the attester keys in two steps: every worker opens the new keys beside the old ones, then all workers
+// switch. If one worker can't open them, every worker keeps the old set. No job waits or fails meanwhile.
 import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { Timers } from './timers.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
-/** The new keys can't be used. `detail` is the worker's own chosen text. */
+/** The new keys can't be used. `detail` is a text that the worker chose. */
 export class AttestersUnusableError extends Error {
   override readonly name = 'AttestersUnusableError'
   readonly detail: string
@@ -15,14 +15,14 @@ export class AttestersUnusableError extends Error {
 }
 
 export interface AttesterRotation {
-  /** The set that signs now, and its version. */
+  /** The set in use and its version. */
   readonly attesters: readonly AttesterReference[]
   readonly version: number
   /** @throws AttestersUnusableError when a worker can't load the set, or not in time. */
   update(attesters: readonly AttesterReference[]): Promise<void>
-  /** A worker became live: while an update is under way, it takes part. */
+  /** Call when a worker became live: if an update is under way, the worker takes part. */
   join(handle: WorkerHandle): void
-  /** A worker is lost: nobody waits for it. Its successor joins. */
+  /** Call when a worker is lost: the update does not wait for it. Its successor joins. */
   leave(handle: WorkerHandle): void
   report(handle: WorkerHandle, report: Extract<WorkerReport, { type: 'attesters-loaded' }>): void
 }
@@ -37,7 +37,7 @@ export interface AttesterRotationOptions {
 interface Update {
   readonly version: number
   readonly attesters: readonly AttesterReference[]
-  /** Workers that have not answered; a starting one is here from the beginning. */
+  /** Workers that have not answered; a worker that is starting is in the set from the beginning. */
   readonly waiting: Set<WorkerHandle>
   readonly joined: Set<WorkerHandle>
   readonly finish: (failure: string | null) => void
@@ -103,7 +103,7 @@ export const createAttesterRotation = (options: AttesterRotationOptions): Attest
       return version
     },
     update: (next) => {
-      // One after the other: a later set must not be overtaken by an earlier one.
+      // Run updates one after the other, so that an earlier set can't replace a later one.
       const result = previous.then(() => run(next))
       previous = result.catch(() => undefined)
       return result

@@ -1,20 +1,21 @@
-// Every unsettled job, ordered by its absolute deadline, under one shared timer (invariant 4). Deadlines have one length,
-// so jobs come almost in order: an insertion walks back past the few that overtook it, a removal is two assignments.
+// Every unsettled job, ordered by its absolute deadline, under one shared timer (invariant 4). All deadlines have the
+// same length, so jobs arrive almost in order: an insertion steps back past the few later ones, and a removal is two
+// assignments.
 import type { Clock } from '../domain/time.ts'
 import type { Entry } from './entry.ts'
 import type { Timers } from './timers.ts'
 
 export interface DeadlineList {
-  /** Unsettled jobs, wherever they are. */
+  /** Number of unsettled jobs, wherever they are. */
   readonly size: number
   add(entry: Entry): void
   remove(entry: Entry): void
-  /** Takes out every job, earliest deadline first. */
+  /** Removes and returns every job, earliest deadline first. */
   takeAll(): Entry[]
   stop(): void
 }
 
-/** @param expire called for each job at its deadline, after it was taken out. */
+/** @param expire called for each job at its deadline, after the job was removed */
 export const createDeadlineList = (clock: Clock, timers: Timers, expire: (entry: Entry) => void): DeadlineList => {
   let first: Entry | null = null
   let last: Entry | null = null
@@ -67,7 +68,8 @@ export const createDeadlineList = (clock: Clock, timers: Timers, expire: (entry:
       if (after === null) last = entry
       else after.earlier = entry
       size += 1
-      // The timer is set for the earliest deadline it has seen; a removal leaves it alone, and it fires for nothing.
+      // The timer stays set for the earliest deadline so far; a removal does not change it, so it may fire without a
+      // job.
       arm()
     },
     remove,

@@ -1,5 +1,5 @@
-// Hands queued jobs to the least-loaded workers. Jobs of one turn of the event loop go out together, one message a worker;
-// a job that has already cost a worker goes out alone, to a worker that holds nothing else.
+// Hands queued jobs to the least-loaded workers. Jobs of one turn of the event loop go out together, one message per
+// worker. A job during which a worker was lost goes out alone, to a worker that holds nothing else.
 import { type CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Entry } from './entry.ts'
@@ -11,11 +11,14 @@ import type { WorkerHandle } from './worker-handle.ts'
 export interface Dispatcher {
   /** Dispatches at the end of this turn. */
   schedule(): void
-  /** Dispatches now. */
+  /** Dispatches immediately. */
   dispatch(): void
-  /** For a job that may have killed a worker. */
+  /** Enqueues a job that may have killed a worker. */
   enqueueAlone(entry: Entry): void
-  /** The worker has answered the entry, or was lost with it: if it was alone there, others may follow. */
+  /**
+   * The worker has answered the entry, or was lost with it: if the entry was alone there, the worker may take others
+   * again.
+   */
   release(entry: Entry): void
 }
 
@@ -25,24 +28,26 @@ export interface DispatcherOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly limits: PoolLimits
-  /** A worker's own time per job; 0 while unknown. */
+  /** A worker's mean time per job; 0 while unknown. */
   readonly meanServiceMs: () => number
-  /** A job's deadline passed while it waited. */
+  /** Called when a job's deadline passed while it waited. */
   readonly onExpired: (entry: Entry) => void
   readonly onFailed: (entry: Entry, error: CountersignError) => void
   readonly onDispatched: (entry: Entry) => void
 }
 
 /**
- * How many jobs a worker gets at once. A message wakes two threads, which costs as much as a fast signature: measured
- * over workers that do nothing, four jobs a message take about 60% of the processor time of one.
+ * The number of jobs that a worker gets at once. A message wakes two threads, which costs as much as a fast signature:
+ * measured with workers that do nothing, four jobs per message take about 60% of the processor time of one job per
+ * message.
  */
 export const shareOf = (meanServiceMs: number, limits: Pick<PoolLimits, 'wakeWorthMs' | 'maxShare'>): number =>
   meanServiceMs === 0 ? 1 : Math.max(1, Math.min(limits.maxShare, Math.floor(limits.wakeWorthMs / meanServiceMs)))
 
 /**
- * Jobs that one worker may hold. While the thread here is busy with other things, the refusals of a flood above all,
- * nobody hands the worker more: then it gets, besides its two batches, what it does meanwhile.
+ * The number of jobs that one worker may hold. While the main thread is busy with other things, above all with refusals
+ * during a flood, it can't hand out more jobs. The worker then gets, in addition to its two batches, as many jobs as it
+ * finishes in that time.
  */
 export const depthOf = (
   turnMs: number,
@@ -53,19 +58,21 @@ export const depthOf = (
     ? limits.maxInFlight
     : limits.maxInFlight + Math.floor(Math.min(turnMs, limits.bridgedTurnMs) / meanServiceMs)
 
-/** A worker that holds jobs and has said nothing for this long is busy with something longer. */
+/** A worker that holds jobs and has not reported for this long is busy with a longer job. */
 const AWAKE_MS = 1
 
-/** What is left of a long turn after another: some dozens of short ones, and it is forgotten. */
+/**
+ * How much of a long turn's length remains in the average after each later turn: some dozens of short turns forget it.
+ */
 const TURN_MEMORY = 0.98
 
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { queue, handles, clock, timers, limits } = options
   let scheduled = false
-  /** How long a turn of this thread takes, lately and at the longest, from a turn's first job on. */
+  /** The longest recent turn of this thread, measured from a turn's first job on. */
   let turnMs = 0
   const suspects: Entry[] = []
-  /** The suspect that is out, or about to go out, and the worker kept free for it. */
+  /** The suspect job that is out, or about to go out, and the worker reserved for it. */
   let reserved: WorkerHandle | null = null
   let suspectOut: Entry | null = null
 
@@ -80,7 +87,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     return best
   }
 
-  /** Awake, and with less to do than is worth waking another for. */
+  /** A worker that is awake and has less to do than is worth waking another for. */
   const awake = (share: number, nowMs: number): WorkerHandle | null => {
     for (const handle of handles) {
       const { size } = handle.inFlight
@@ -103,7 +110,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     return true
   }
 
-  /** One suspect at a time: the others keep their workers. */
+  /** Dispatches one suspect job at a time, so that the other workers stay available. */
   const dispatchSuspect = (nowMs: number): void => {
     if (suspectOut !== null) return
     while (suspects[0]?.settled) suspects.shift()
@@ -112,7 +119,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       reserved = null
       return
     }
-    // An idle worker, if there is one; else the first choice gets no more jobs until it is idle.
+    // Take an idle worker if there is one; otherwise the first choice gets no more jobs until it is idle.
     const idle = handles.find((handle) => handle.state === 'live' && handle.inFlight.size === 0)
     if (reserved?.state !== 'live') reserved = null
     reserved = idle ?? reserved ?? leastLoaded(limits.maxInFlight)

@@ -1,36 +1,36 @@
-// One submitted job and its life inside the pool. It is settled exactly once, whatever happens to its workers.
+// One submitted job and its state inside the pool. It is settled exactly once, whatever happens to its workers.
 import type { Target } from '../domain/target.ts'
 import type { Job } from './protocol.ts'
 
 /** A verdict with its complete response body. */
 export interface PoolAnswer {
   readonly compliant: boolean
-  /** The deciding rule, for metrics and logs; null when the document's default decided. */
+  /** The rule that decided, for metrics and logs; null when the document's default did. */
   readonly ruleId: string | null
-  /** The complete JSON response body; empty when the job had EXPIRATION_UNKNOWN and would have to be signed. */
+  /** The complete JSON response body; empty when the job had EXPIRATION_UNKNOWN and the verdict needs a signature. */
   readonly body: string
 }
 
 export interface Entry {
   readonly job: Job
   readonly target: Target
-  /** Names the entry on the wire and in SHARED_CURRENT. */
+  /** Identifies the entry in messages and in SHARED_CURRENT. */
   readonly sequence: number
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
   readonly enqueuedMs: number
-  /** How long it was expected to take when it was taken in. */
+  /** The forecast time when the job was accepted, milliseconds. */
   readonly forecastMs: number
   dispatchedMs: number
-  /** Answered or failed. Its worker may still be busy with it. */
+  /** Whether the job was answered or failed. Its worker may still be busy with it. */
   settled: boolean
-  /** In the queue, and counted there. */
+  /** Whether the job is in the queue and counted there. */
   queued: boolean
-  /** Workers lost while they held it. */
+  /** Number of workers lost while they held the job. */
   losses: number
-  /** Workers lost while they were working on it. */
+  /** Number of workers lost while they were working on the job. */
   kills: number
-  /** Times a worker did not know its target. */
+  /** How often a worker did not know the job's target. */
   redefinitions: number
   /** Neighbours in the deadline list. */
   earlier: Entry | null
@@ -42,7 +42,7 @@ export interface Submission {
   readonly promise: Promise<PoolAnswer>
 }
 
-/** @param forecastMs how long it is expected to take; 0 when nothing is in its way. */
+/** @param forecastMs how long the job is expected to take; 0 when no other job is before it */
 export const createEntry = (job: Job, target: Target, sequence: number, nowMs: number, forecastMs = 0): Submission => {
   const { promise, resolve, reject } = Promise.withResolvers<PoolAnswer>()
   const entry: Entry = {

@@ -1,20 +1,21 @@
-// Jobs waiting for a worker, a queue for each organization: each turn round the organizations that wait takes as many
-// jobs of one as its weight, so that one that sends ten times more waits ten times longer, and nobody else does.
-// Deficit round robin of jobs that cost the same (Shreedhar and Varghese, 1995). Taking and adding are O(1);
-// making room in a full queue looks at each organization that waits.
+// Jobs that wait for a worker, in one queue per organization. The organizations take turns; in each turn, one
+// organization's queue gives as many jobs as its weight. An organization that sends ten times more therefore waits ten
+// times longer, and no other does. Algorithm: deficit round robin with jobs of equal cost (Shreedhar and Varghese,
+// 1995). Taking and adding are O(1); making room in a full queue looks at each waiting organization.
 import type { Entry } from './entry.ts'
 import { createJobQueue, type JobQueue, type WaitingJobs } from './queue.ts'
 
 export interface FairQueue extends WaitingJobs {
-  /** How many of an organization's jobs wait. */
+  /** Number of waiting jobs of an organization. */
   sizeOf(organizationId: string): number
-  /** The part of all workers' time that a job of the organization, submitted now, would have: above 0, at most 1. */
+  /** The share of all workers' time that a job of the organization, submitted now, would get: above 0, at most 1. */
   shareOf(organizationId: string): number
-  /** Whether a job of another organization would make room for one of this: see `displaceFor`. */
+  /** Whether another organization's job would make room for a job of this one: see `displaceFor`. */
   canDisplaceFor(organizationId: string): boolean
   /**
-   * Makes room for a job of the organization when there is none: takes out the newest job of whoever has the longest
-   * queue for its weight. Null when that is the organization itself, whose own job then has to be refused.
+   * Makes room for a job of the organization in a full queue: removes and returns the newest job of the organization
+   * with the longest queue relative to its weight. Null when that is the organization itself: its new job must then be
+   * refused.
    */
   displaceFor(organizationId: string): Entry | null
 }
@@ -22,15 +23,15 @@ export interface FairQueue extends WaitingJobs {
 interface Lane {
   readonly queue: JobQueue
   weight: number
-  /** Jobs that may still be taken before it is another's turn. */
+  /** Jobs that may still be taken in this organization's turn. */
   credit: number
   active: boolean
 }
 
-/** @param weightOf a whole number from 1; asked when an organization's first job comes. */
+/** @param weightOf a whole number from 1; read when an organization's first job comes */
 export const createFairQueue = (weightOf: (organizationId: string) => number = () => 1): FairQueue => {
   const lanes = new Map<string, Lane>()
-  /** Those with jobs; may hold some that were emptied by `drop`, until their turn comes. */
+  /** Lanes with jobs. May hold lanes that `drop` has emptied, until their turn comes. */
   const active: Lane[] = []
   let turn = 0
   let size = 0
@@ -39,7 +40,7 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
   let last: Lane | null = null
 
   const laneOf = (organizationId: string): Lane => {
-    // Jobs come in runs of one organization.
+    // Consecutive jobs often belong to one organization.
     if (last !== null && organizationId === lastId) return last
     let lane = lanes.get(organizationId)
     if (lane === undefined) {
@@ -60,7 +61,7 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
     active.push(lane)
   }
 
-  /** The order of the others' turns stays. */
+  /** Removes a lane; the order of the other turns stays the same. */
   const deactivate = (index: number): void => {
     const [lane] = active.splice(index, 1)
     if (lane === undefined) return
@@ -77,7 +78,10 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
     return lane
   }
 
-  /** Whoever has the longest queue for its weight; null when that would be the organization itself with one job more. */
+  /**
+   * The lane with the longest queue relative to its weight; null when that would be the organization itself with one
+   * job more.
+   */
   const longestBeside = (organizationId: string): Lane | null => {
     const own = lanes.get(organizationId)
     const weight = own?.active ? own.weight : Math.max(1, Math.trunc(weightOf(organizationId)))

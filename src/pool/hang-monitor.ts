@@ -1,5 +1,5 @@
-// Notices workers that have work and give no sign of life. A main thread that was itself stalled learns nothing from a
-// heartbeat that stands still, so a late look only takes a new mark.
+// Detects workers that have jobs but whose heartbeat stands still. If the main thread itself was blocked, the heartbeat
+// proves nothing, so a check that runs late only records the current value.
 import type { Clock } from '../domain/time.ts'
 import type { PoolLimits } from './limits.ts'
 import { LATCH_COMMITTING } from './protocol.ts'

@@ -1,13 +1,13 @@
 // A histogram of milliseconds with fixed buckets: an update is a short scan and two additions, cheap enough for every job.
 
-/** Upper bounds in milliseconds; a last bucket takes everything above. */
+/** Upper bounds in milliseconds; one more bucket takes everything above. */
 export const HISTOGRAM_BOUNDS_MS: readonly number[] = [
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000,
 ]
 
 export interface HistogramSnapshot {
   readonly boundsMs: readonly number[]
-  /** Per bucket, not cumulative; one more than there are bounds. */
+  /** Counts per bucket, not cumulative; one more than there are bounds. */
   readonly counts: readonly number[]
   readonly count: number
   readonly sumMs: number

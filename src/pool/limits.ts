@@ -1,9 +1,11 @@
-// The pool's numbers, with their reasons.
+// The pool's limits, with the reasons for their values.
 
 export interface PoolLimits {
-  /** A worker with work and no sign of life for this long is given up. */
+  /** A worker with jobs whose heartbeat stands still for this long is given up. */
   readonly hangMs: number
-  /** The same while it writes its log: a slow disk stalls every worker, and a new one would not write faster. */
+  /**
+   * The same while the worker writes its log: a slow disk stalls every worker, and a new one would not write faster.
+   */
   readonly commitStallMs: number
   /** From the thread's start until it is ready; opening keystores takes a second or two each. */
   readonly startTimeoutMs: number
@@ -15,23 +17,29 @@ export interface PoolLimits {
   readonly recoverTimeoutMs: number
   /** How long all workers together may take to open new keys. */
   readonly attestersTimeoutMs: number
-  /** Jobs at one worker. Two batches: it never waits for the next, and the rest waits where it can be dropped. */
+  /**
+   * Maximum number of jobs at one worker: two batches, so that the worker never waits for the next one. The other jobs
+   * wait in the queue, where they can still be dropped.
+   */
   readonly maxInFlight: number
-  /** So long a turn of the main thread is bridged by more jobs at each worker: what follows them waits behind them. */
+  /**
+   * While a turn of the main thread takes up to this long, workers hold more jobs to bridge it. Later jobs wait behind
+   * those.
+   */
   readonly bridgedTurnMs: number
-  /** Jobs in one message, recorded by one append and answered together. */
+  /** Maximum number of jobs in one message; one append records them, and they are answered together. */
   readonly maxBatch: number
-  /** Work that is worth waking a thread for: so much goes to one worker before one that sleeps gets any. */
+  /** The amount of work that is worth waking a thread: one worker gets this much before a sleeping one gets any. */
   readonly wakeWorthMs: number
-  /** At most this many jobs, however short they are. */
+  /** Maximum number of jobs for that work, however short they are. */
   readonly maxShare: number
-  /** Workers lost under a job, guilty or not, until it is given up. */
+  /** A job is given up after this many workers were lost while they held it, whether it was the cause or not. */
   readonly maxLosses: number
-  /** Workers lost by a job until it is held to be the cause. */
+  /** A job is taken to be the cause after this many workers were lost while they were working on it. */
   readonly maxKills: number
-  /** Times a worker may say that it does not know a job's target. */
+  /** How often workers may report that they do not know a job's target. */
   readonly maxRedefinitions: number
-  /** Wait before the third start in a row that comes to nothing; doubles up to the maximum. */
+  /** Delay before the third start in a row after failures; doubles up to the maximum. */
   readonly restartBackoffMs: number
   readonly restartBackoffMaxMs: number
 }

@@ -1,5 +1,6 @@
-// Carries out what recovery.ts decides for the jobs of a lost worker, once its log has been read or the wait for that is
-// over. Nothing here takes longer than `recoverTimeoutMs`, so the jobs are answered within a second of the loss.
+// Carries out the decisions of recovery.ts on the jobs of a lost worker, once its log has been read or the wait for
+// that is over. Nothing here takes longer than `recoverTimeoutMs`, so the jobs are answered within a second of the
+// loss.
 import type { CountersignError } from '../domain/errors.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { PoolEventListener } from './events.ts'
@@ -13,10 +14,10 @@ export interface LostJobsOptions {
   readonly limits: PoolLimits
   readonly timers: Timers
   readonly onEvent: PoolEventListener
-  /** False: the deadline has passed, and the answer must be withheld. */
+  /** False when the deadline has passed: the answer must be withheld. */
   readonly answer: (entry: Entry, answer: PoolAnswer) => boolean
   readonly fail: (entry: Entry, error: CountersignError) => void
-  /** Back to the head of the queue, in this order. */
+  /** Returns the jobs to the head of the queue, in this order. */
   readonly dispatchAgain: (entries: readonly Entry[]) => void
   readonly dispatchAlone: (entry: Entry) => void
   readonly withhold: (uuids: readonly string[]) => void

@@ -1,5 +1,5 @@
-// Takes what workers say of their jobs: an answer or a failure settles its job, a target that was forgotten sends it round
-// once more. An answer that comes too late is withheld (invariant 4).
+// Handles the outcomes that workers report: an answer or a failure settles its job; a job whose target the worker has
+// forgotten is sent again with the target. An answer that comes too late is withheld (invariant 4).
 import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -27,7 +27,7 @@ export interface OutcomesOptions {
 export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHandle, batch: OutcomeBatch) => void) => {
   const { clock, queue, dispatcher, settlement, statistics, limits, onEvent, withhold } = options
 
-  /** False: an answer that came too late. */
+  /** False when the answer came too late. */
   const takeOutcome = (handle: WorkerHandle, entry: Entry, outcome: Outcome): boolean => {
     if (outcome.status === 'answered') return settlement.answer(entry, outcome)
     if (entry.settled) return true
@@ -43,7 +43,7 @@ export const createTakeOutcomes = (options: OutcomesOptions): ((handle: WorkerHa
           new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }),
         )
     } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
-      // A worker's clock may run ahead of ours by its handshake's error, so the deadline's own timer answers 408.
+      // A worker's clock may run ahead of ours by the error of the handshake, so the timer of the deadline answers 408.
       const { requestId, uuid } = entry.job
       if (outcome.errorClass !== null) {
         onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })

@@ -1,11 +1,11 @@
-// Hands lists to the workers: every change to all of them, and everything to one that has just started, before it gets
-// a job. The addresses themselves are in shared memory; what is sent is where they are.
+// Sends lists to the workers: every change to all of them, and all lists to a worker that has just started, before it
+// gets a job. The addresses themselves are in shared memory; a message says only where they are.
 import type { ListImage } from '../domain/list-image.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface PoolLists {
   update(images: readonly ListImage[], removedIds: readonly string[]): void
-  /** A worker became live. */
+  /** Call when a worker became live. */
   join(handle: WorkerHandle): void
 }
 
@@ -16,7 +16,7 @@ export const createPoolLists = (handles: readonly WorkerHandle[]): PoolLists => 
       for (const id of removedIds) current.delete(id)
       for (const image of images) current.set(image.id, image)
       for (const handle of handles) {
-        // One that is starting gets everything when it is live.
+        // A worker that is starting gets all lists once it is live.
         if (handle.state !== 'live' && handle.state !== 'draining') continue
         handle.control({ type: 'lists', images, removedIds })
       }

@@ -1,6 +1,6 @@
 // The main-thread half of signing: a bounded queue in front of worker threads that evaluate, sign and record. A job is
 // settled exactly once and within its deadline (invariant 4), keeps its uuid through every try (invariant 3), and is
-// refused at once when the queue is full (invariant 8).
+// refused immediately when the queue is full (invariant 8).
 import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
@@ -27,14 +27,17 @@ import { createSupervisor } from './worker-supervisor.ts'
 
 export interface PoolOptions {
   readonly workers: number
-  /** Makes a thread that runs workers/signing/attest.worker.ts. */
+  /** Creates a thread that runs workers/signing/attest.worker.ts. */
   readonly spawn: () => WorkerPort
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
-  /** Number of the first worker's slot; 0 unless several pools share a log. */
+  /** Number of the first worker's slot. Default: 0; others only when several pools share a log. */
   readonly firstSlot?: number
-  /** An organization's part of the workers' time, where several want more than there is: 1 unless stated. */
+  /** An organization's weight: its share of the workers' time when several want more than there is. Default: 1. */
   readonly weightOf?: (organizationId: string) => number
-  /** Jobs waiting for a worker; one more is refused, or one of the organization with the longest queue. */
+  /**
+   * Maximum number of waiting jobs; after that, the next job is refused, or one of the organization with the longest
+   * queue.
+   */
   readonly queueLimit: number
   readonly recover: RecoverDecisions
   readonly definitions: { revision(revisionId: string): SentRevision | undefined }
@@ -45,7 +48,10 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** @throws WorkersUnusableError when a worker can't start (passphrase, keys, log folder): the service can't either. */
+  /**
+   * @throws WorkersUnusableError when a worker can't start (passphrase, keys, log folder): the service then can't start
+   *   either
+   */
   start(): Promise<void>
   /**
    * Evaluates and signs.
@@ -57,28 +63,28 @@ export interface Pool {
    */
   submit(job: Job, target: Target): Promise<PoolAnswer>
   /**
-   * The refusal that a job of this organization would meet now, and null when it would be taken: for callers who can save
-   * themselves the rest of the work. It counts as a refusal.
+   * The refusal that a job of this organization would get now, or null: callers can save themselves the rest of the
+   * work. It is counted as a refusal.
    */
   refusal(organizationId: string, deadlineMs: number): QueueFullError | null
-  /** Grows at once; shrinks by letting workers finish what they hold. */
+  /** Adds workers immediately; removes workers after they have finished the jobs that they hold. */
   resize(workers: number): void
   /**
    * Makes every worker sign with these keys, or none of them.
-   * @throws AttestersUnusableError when a worker can't load them: all keep the keys they have.
+   * @throws AttestersUnusableError when a worker can't load them: all workers then keep their keys
    */
   updateAttesters(attesters: readonly AttesterReference[]): Promise<void>
   /**
-   * Gives every worker these versions of lists, and takes the removed ones away. Jobs submitted from here on are decided
-   * on them. To be called before the start with all there are.
+   * Sends these versions of lists to every worker, and removes the deleted lists. Jobs submitted from now on are
+   * decided on them. Call it before the start with all lists.
    */
   updateLists(images: readonly ListImage[], removedIds: readonly string[]): void
-  /** Records that decisions made here were not sent after all: their requests were answered 408 meanwhile. */
+  /** Records that the answers to these decisions were not sent, because their requests were answered 408 meanwhile. */
   withhold(uuids: readonly string[]): void
   stats(): PoolStats
-  /** Takes no more jobs and waits for those it has; what is left after `timeoutMs` fails. True: nothing was left. */
+  /** Takes no more jobs and waits for those under way; jobs left after `timeoutMs` fail. True when none was left. */
   drain(timeoutMs: number): Promise<boolean>
-  /** Ends the workers. Jobs still there fail. */
+  /** Ends the workers. Remaining jobs fail. */
   close(): Promise<void>
 }
 
@@ -105,7 +111,7 @@ export const createPool = (options: PoolOptions): Pool => {
   }
 
   const takeLive = (handle: WorkerHandle): void => {
-    // The keys changed while it started.
+    // The keys changed while the worker started.
     if (handle.attestersVersion !== rotation.version) {
       supervisor.giveUp(handle, 'start')
       return
@@ -200,7 +206,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const { queueLimit } = options
   const admission = createAdmission({ queue, queueLimit, statistics, countWorkers: countLive })
 
-  /** A number: the job may enter the queue, and is expected to take so many milliseconds. */
+  /** Returns a number when the job may enter the queue: the milliseconds that it is expected to take. */
   const admit = (organizationId: string, leftMs: number): QueueFullError | number => {
     const admitted = admission(organizationId, leftMs)
     if (typeof admitted !== 'number') statistics.refused += 1

@@ -1,6 +1,6 @@
-// What crosses between the main thread and a signing worker. Jobs and outcomes travel as one JSON text per batch: from
-// sixteen jobs on, that costs a third of a structured clone. Control messages are rare and travel as objects.
-// No key material is ever in a message (invariant 5): workers open the keystores themselves.
+// The messages between the main thread and a signing worker. Jobs and outcomes travel as one JSON text per batch: from
+// sixteen jobs on, that costs a third of a structured clone. Control messages are rare and travel as objects. No
+// message ever holds key material (invariant 5): workers open the keystores themselves.
 import type { ErrorCode } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
@@ -8,17 +8,17 @@ import type { RequestFacts } from '../policy/types/facts.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 
 /**
- * One request, as the rules read it, ready to be evaluated and signed. Everything that must not differ between two tries is
- * fixed here.
+ * One request as the rules read it, ready to be evaluated and signed. It fixes everything that must not differ between
+ * two tries.
  */
 export interface Job extends Omit<RequestFacts, 'nowSeconds'> {
   readonly kind: 'attestation' | 'task'
-  /** The attestation's uuid or the task id: fixed before dispatch (invariant 3). */
+  /** The attestation's uuid or the task id, fixed before dispatch (invariant 3). */
   readonly uuid: string
   readonly targetId: string
   readonly keyId: string
   readonly requestId: string
-  /** CarriedFacts of policy/types/facts.ts as one JSON text; empty when the policy asks for none. */
+  /** CarriedFacts (policy/types/facts.ts) as one JSON text; empty when the policy needs no facts. */
   readonly facts: string
   /** Wall clock when the request arrived, Unix seconds. */
   readonly requestedAtSeconds: number
@@ -28,16 +28,16 @@ export interface Job extends Omit<RequestFacts, 'nowSeconds'> {
   readonly deadlineMs: number
 }
 
-/** The latest block was not asked for yet: a denial is recorded, and anything else is answered `unsigned`. */
+/** The latest block has not been read yet: a denial is recorded, and any other verdict is answered `unsigned`. */
 export const EXPIRATION_UNKNOWN = -1
 
-/** What became of a job. `sequence` pairs it with its job. */
+/** The outcome of a job. `sequence` identifies the job. */
 export type Outcome =
   | {
       readonly status: 'answered'
       readonly sequence: number
       readonly compliant: boolean
-      /** The deciding rule, for metrics and logs. */
+      /** The rule that decided, for metrics and logs. */
       readonly ruleId: string | null
       /** The complete JSON response body. */
       readonly body: string
@@ -47,21 +47,21 @@ export type Outcome =
       readonly sequence: number
       readonly code: ErrorCode
       readonly detail: string
-      /** Class name of what went wrong inside, for the log; its text never leaves the worker. */
+      /** Class name of the error inside the worker, for the log; the error's text never leaves the worker. */
       readonly errorClass: string | null
-      /** Nothing was recorded under the job's uuid, and nothing will be. */
+      /** Whether nothing was recorded under the job's uuid, and nothing will be. */
       readonly nothingSigned: boolean
     }
-  /** Compliant, but without an expiration nothing is signed or recorded: send the job again with one. */
+  /** Compliant, but the job has no expiration, so nothing was signed or recorded: send the job again with one. */
   | { readonly status: 'unsigned'; readonly sequence: number }
   /** The worker does not hold the target or its revision (evicted): define it and send the job again. */
   | { readonly status: 'undefined-target'; readonly sequence: number }
 
-/** The words of the shared state of one worker (Int32Array over a SharedArrayBuffer). */
+/** Indexes into the shared state of one worker (Int32Array over a SharedArrayBuffer). */
 export const SHARED_LATCH = 0
-/** Low 31 bits of the sequence of the job being worked on; -1 when idle. Names the culprit after a crash. */
+/** Low 31 bits of the sequence of the job being worked on; -1 when idle. Identifies the job that caused a crash. */
 export const SHARED_CURRENT = 1
-/** Grows with every job begun: a worker with jobs in flight whose heartbeat stands still is hung. */
+/** Incremented with every job begun: a worker that holds jobs and whose heartbeat stands still is hung. */
 export const SHARED_HEARTBEAT = 2
 export const SHARED_WORDS = 4
 
@@ -71,45 +71,45 @@ export const LATCH_IDLE = 0
 export const LATCH_COMMITTING = 1
 export const LATCH_FENCED = 2
 
-/** SHARED_CURRENT between jobs. */
+/** Value of SHARED_CURRENT between jobs. */
 export const CURRENT_NONE = -1
 
 /** Largest sequence number: it must fit SHARED_CURRENT beside CURRENT_NONE. */
 export const SEQUENCE_MASK = 0x7fffffff
 
-/** The shared state of a worker that is about to start. */
+/** Creates the shared state of a worker that is about to start. */
 export const createSharedState = (): SharedArrayBuffer => {
   const shared = new SharedArrayBuffer(SHARED_WORDS * Int32Array.BYTES_PER_ELEMENT)
   Atomics.store(new Int32Array(shared), SHARED_CURRENT, CURRENT_NONE)
   return shared
 }
 
-/** Worker side, before an append. False: the worker is fenced and must neither record nor answer anything, ever. */
+/** Worker side, before an append. False when the worker is fenced: it must never record or answer anything again. */
 export const beginCommit = (words: Int32Array): boolean =>
   Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_COMMITTING) === LATCH_IDLE
 
-/** Worker side, after an append. False: the pool gave up on the worker meanwhile; nothing may be answered. */
+/** Worker side, after an append. False when the pool gave up the worker meanwhile: nothing may be answered. */
 export const endCommit = (words: Int32Array): boolean =>
   Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_IDLE) === LATCH_COMMITTING
 
 /**
- * Pool side. True: the worker will never append again, so its log holds all it ever recorded. False: it was inside an
- * append, whose outcome is unknown while its thread lives.
+ * Pool side. True: the worker will never append again, so its log holds everything that it ever recorded. False: the
+ * worker was inside an append, whose outcome is unknown while its thread lives.
  */
 export const fence = (words: Int32Array): boolean => {
   for (;;) {
     const seen = Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_FENCED)
     if (seen !== LATCH_COMMITTING) return true
-    // It may leave the append between the two exchanges; then the first one is tried again.
+    // The worker may leave the append between the two exchanges; then try the first one again.
     if (Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_FENCED) === LATCH_COMMITTING) return false
   }
 }
 
-/** Which attester keys a worker opens. Paths, never keys. */
+/** The attester keys that a worker opens: paths, never keys. */
 export interface AttesterReference {
   readonly id: string
   readonly kind: 'secp256k1' | 'ed25519'
-  /** Checksummed EVM address or base58 public key: must equal what the key derives. */
+  /** Checksummed EVM address or base58 public key: must equal the address derived from the key. */
   readonly address: string
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
@@ -121,7 +121,7 @@ export type PassphraseSource =
 
 export interface WorkerSettings {
   readonly slot: number
-  /** Grows with each replacement in a slot. */
+  /** Incremented when a worker in a slot is replaced. */
   readonly generation: number
   readonly signer: string
   readonly attesters: readonly AttesterReference[]
@@ -131,7 +131,7 @@ export interface WorkerSettings {
   readonly decisionsSync: boolean
   readonly segmentMaxBytes: number
   readonly revisionCacheSize: number
-  /** Evaluate costly policies before the first job. */
+  /** Whether to evaluate costly policies before the first job. */
   readonly warmUp: boolean
   readonly solanaMessagePrefix: string
   readonly shared: SharedArrayBuffer
@@ -139,20 +139,23 @@ export interface WorkerSettings {
 
 export type ControlMessage =
   | { readonly type: 'start'; readonly settings: WorkerSettings }
-  /** Answered by `clock`, so that the pool can translate deadlines into the worker's clock. */
+  /** The worker replies with its `clock`, so that the pool can convert deadlines to the worker's clock. */
   | { readonly type: 'clock' }
   | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly SentRevision[] }
-  /** New versions of lists and new lists, in shared memory, and the ids of lists that are no more. */
+  /** New versions of lists and new lists, in shared memory, and the ids of deleted lists. */
   | { readonly type: 'lists'; readonly images: readonly ListImage[]; readonly removedIds: readonly string[] }
   /** Open these keys beside the ones in use, and answer `attesters-loaded`. */
   | { readonly type: 'attesters'; readonly version: number; readonly attesters: readonly AttesterReference[] }
-  /** Every worker has loaded this version: sign with it from here on. */
+  /** Every worker has loaded this version: sign with it from now on. */
   | { readonly type: 'attesters-commit'; readonly version: number }
   /** Some worker could not load this version: forget it. */
   | { readonly type: 'attesters-discard'; readonly version: number }
-  /** An outcome arrived after its request was answered 408: the log must say so. Answered by `withheld-recorded`. */
+  /**
+   * An outcome arrived after its request was answered 408: record that it was withheld. Answered by
+   * `withheld-recorded`.
+   */
   | { readonly type: 'withheld'; readonly uuids: readonly string[] }
-  /** Finish, close the segment, answer `closed`. */
+  /** Finish the jobs, close the segment, answer `closed`. */
   | { readonly type: 'close' }
 
 export type WorkerReport =
@@ -167,5 +170,5 @@ export type WorkerReport =
   | { readonly type: 'attesters-loaded'; readonly version: number; readonly ok: boolean; readonly reason: string }
   | { readonly type: 'withheld-recorded'; readonly uuids: readonly string[] }
   | { readonly type: 'closed' }
-  /** The worker can't start. `reason` is chosen text without secrets. */
+  /** The worker can't start. `reason` is a text of our choice without secrets. */
   | { readonly type: 'unusable'; readonly reason: string }

@@ -1,22 +1,23 @@
-// Jobs waiting for a worker, oldest first, in a ring. A job settled while it waits (its deadline passed) is only counted
-// out: it is skipped later, and the head is kept clean so that settled jobs don't pile up while no worker takes any.
+// Jobs that wait for a worker, oldest first, in a ring. A job that is settled while it waits (its deadline passed) is
+// only subtracted from the count and skipped later. Settled jobs at the head are removed, so that they don't pile up
+// while no worker takes jobs.
 import type { Entry } from './entry.ts'
 
 export interface JobQueue {
-  /** Jobs that wait and are not settled. */
+  /** Number of waiting jobs that are not settled. */
   readonly size: number
   pushTail(entry: Entry): void
-  /** For a job that has waited already. */
+  /** Adds a job that has waited before. */
   pushHead(entry: Entry): void
-  /** The oldest job that is not settled, taken out. */
+  /** Removes and returns the oldest job that is not settled. */
   shift(): Entry | null
-  /** The newest job that is not settled, taken out. */
+  /** Removes and returns the newest job that is not settled. */
   takeTail(): Entry | null
-  /** A queued entry was settled: count it out. */
+  /** Call when a queued entry was settled: subtracts it from the count. */
   drop(entry: Entry): void
 }
 
-/** What those need who only hand jobs out or settle them. */
+/** The part of the queue for callers that only hand jobs out or settle them. */
 export type WaitingJobs = Omit<JobQueue, 'takeTail'>
 
 export const createJobQueue = (): JobQueue => {

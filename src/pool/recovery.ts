@@ -1,5 +1,6 @@
-// What becomes of the jobs that a lost worker held. What its log holds was decided and is answered from there, never
-// signed again (invariant 3); the rest is tried again, unless it is the likely cause or nobody knows what was recorded.
+// Decides what happens to the jobs of a lost worker. A job in the worker's log was decided: it is answered from there,
+// never signed again (invariant 3). The others are tried again, unless a job is the likely cause of the loss or nobody
+// knows what was recorded.
 import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import type { Entry, PoolAnswer } from './entry.ts'
 import type { PoolLimits } from './limits.ts'
@@ -7,14 +8,18 @@ import type { PoolLimits } from './limits.ts'
 export interface LostLog {
   readonly slot: number
   readonly generation: number
-  /** The segment the worker had open when it became ready; later ones of the slot follow it. Null: it never had one. */
+  /**
+   * The segment that the worker had open when it became ready; later segments of the slot follow it. Null: it never had
+   * one.
+   */
   readonly segmentPath: string | null
   readonly uuids: readonly string[]
 }
 
 /**
- * Reads what a lost worker had recorded of these uuids: the answers, byte for byte as the worker would have sent them.
- * @throws when the log can't be read: then none of the jobs may be signed again.
+ * Reads what a lost worker had recorded under these uuids: the answers, byte for byte as the worker would have sent
+ * them.
+ * @throws when the log can't be read: none of the jobs may then be signed again
  */
 export type RecoverDecisions = (
   log: LostLog,
@@ -22,19 +27,19 @@ export type RecoverDecisions = (
 
 export type Fate =
   | { readonly action: 'answer'; readonly answer: PoolAnswer }
-  /** Already answered 408; it is recorded, or may be, so the log must say that the answer was kept back. */
+  /** The job was already answered 408 and is, or may be, recorded: the log must say that the answer was withheld. */
   | { readonly action: 'withhold' }
   | { readonly action: 'nothing' }
   | { readonly action: 'dispatch' }
-  /** It was being worked on when the worker went: it gets one more worker, to itself. */
+  /** The worker was lost while working on this job: the job gets one more worker, without other jobs. */
   | { readonly action: 'dispatch-alone' }
   | { readonly action: 'fail'; readonly error: CountersignError; readonly withhold: boolean }
 
 export interface LossContext {
-  /** Null: the log could not be read. */
+  /** Null when the log could not be read. */
   readonly recovered: ReadonlyMap<string, PoolAnswer> | null
   readonly culprit: Entry | null
-  /** False: an append may still be under way. */
+  /** False when an append may still be under way. */
   readonly logIsFinal: boolean
   readonly limits: PoolLimits
 }
@@ -42,7 +47,7 @@ export interface LossContext {
 const unknownRecord = (): CountersignError =>
   new DependencyUnavailableError('the decision log of a lost worker is unreadable')
 
-/** Counts the loss against the entry and says what happens to it. */
+/** Counts the loss against the entry and decides what happens to it. */
 export const decideFate = (entry: Entry, { recovered, culprit, logIsFinal, limits }: LossContext): Fate => {
   const answer = recovered?.get(entry.job.uuid)
   const unknown = recovered === null || (answer === undefined && !logIsFinal)

@@ -1,5 +1,5 @@
-// Ends jobs: answered, failed or expired, exactly once each, whoever comes first. It holds every job that is not settled
-// yet, so it also knows when none is left.
+// Settles jobs: each is answered, fails or expires exactly once, whichever comes first. It holds every unsettled job,
+// so it also knows when none is left.
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { Clock } from '../domain/time.ts'
 import { createDeadlineList } from './deadlines.ts'
@@ -9,15 +9,15 @@ import type { PoolStatistics } from './statistics.ts'
 import type { Timers } from './timers.ts'
 
 export interface Settlement {
-  /** Jobs not settled, wherever they are. */
+  /** Number of unsettled jobs, wherever they are. */
   readonly pending: number
-  /** From here on the job is answered 408 at its deadline, whatever hangs. */
+  /** From now on the job is answered 408 at its deadline, whatever hangs. */
   open(entry: Entry): void
-  /** False: settled before, or too late by now. Then the answer must be withheld (invariant 4). */
+  /** False when the job was settled before, or it is too late: the answer must then be withheld (invariant 4). */
   answer(entry: Entry, answer: PoolAnswer): boolean
   fail(entry: Entry, error: CountersignError): void
   expire(entry: Entry): void
-  /** Fails every job that is left. */
+  /** Fails every remaining job. */
   failAll(error: () => CountersignError): void
   /** Resolves once no job is left. */
   drained(): Promise<void>
@@ -55,7 +55,7 @@ export const createSettlement = ({ clock, timers, queue, statistics }: Settlemen
     if (entry.settled) return
     statistics.expired += 1
     noteOverrun(entry, nowMs)
-    // No worker was given the job yet, or the one that was is lost without a record of it.
+    // No worker has the job yet, or its worker was lost without a record of it.
     const nothingSigned = entry.queued
     settle(entry)
     entry.reject(new DeadlineExceededError({ nothingSigned }))

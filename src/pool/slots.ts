@@ -1,25 +1,25 @@
-// The places that workers run in. A slot's number names its decision log segments, so a number goes to a new worker only
-// once the thread that had it is known to be gone.
+// The slots that workers run in. A slot's number names its decision log segments, so a new worker gets a number only
+// after the thread that had it is known to have ended.
 import type { PoolLimits } from './limits.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface Slot {
   readonly number: number
   handle: WorkerHandle | null
-  /** No worker is to follow the one that is in it. */
+  /** Whether the slot stays empty when its worker ends. */
   retiring: boolean
-  /** Workers in a row that came to nothing: they ended before they answered anything. */
+  /** Number of workers in a row that ended before they answered anything. */
   failures: number
-  /** Cancels the start that is waiting or the timeout of the one under way. */
+  /** Cancels the delayed start, or the timeout of the start under way. */
   cancelTimer: () => void
 }
 
 export interface Slots {
   readonly all: ReadonlySet<Slot>
   add(): Slot
-  /** Its number may be used again. */
+  /** Frees the number for another slot. */
   remove(slot: Slot): void
-  /** Its thread is stuck: the number is never used again, and a slot with a new one takes its place. */
+  /** For a thread that is stuck: the number is never used again, and a slot with a new number takes its place. */
   abandon(slot: Slot): Slot
   of(handle: WorkerHandle): Slot | undefined
   nextGeneration(): number
@@ -27,7 +27,7 @@ export interface Slots {
 
 const nothing = (): void => undefined
 
-/** @param firstNumber of this process: those of others that share the log begin elsewhere. */
+/** @param firstNumber first slot number of this process; processes that share the log start at other numbers */
 export const createSlots = (firstNumber: number): Slots => {
   const all = new Set<Slot>()
   const taken = new Set<number>()

@@ -1,43 +1,46 @@
-// The pool's counters and its forecast: how long a job submitted now would wait.
+// The pool's counters, and the forecast of how long a job submitted now would wait.
 import type { LossCause } from './events.ts'
 import { createHistogram, type HistogramSnapshot } from './histogram.ts'
 
 export interface PoolStats {
-  /** Workers that take jobs, those among them that hold some, and how many were asked for. */
+  /** Workers that take jobs, those among them that hold some, and how many were requested. */
   readonly workers: number
   readonly busy: number
   readonly wanted: number
-  /** Threads that were given up and that native code keeps alive. */
+  /** Threads that were given up and that are still running in native code. */
   readonly abandoned: number
   readonly queued: number
   readonly queueLimit: number
   readonly inFlight: number
-  /** Jobs not settled, wherever they are. */
+  /** Number of unsettled jobs, wherever they are. */
   readonly pending: number
   readonly restarts: Readonly<Record<LossCause, number>>
   readonly answered: number
   readonly refused: number
   readonly expired: number
   readonly failed: number
-  /** Answers that came after their 408 and were kept back. */
+  /** Answers that came after their 408 and were withheld. */
   readonly withheld: number
-  /** From submission to dispatch. */
+  /** Times from submission to dispatch. */
   readonly wait: HistogramSnapshot
-  /** From dispatch to the worker's answer. */
+  /** Times from dispatch to the worker's answer. */
   readonly run: HistogramSnapshot
-  /** A worker's own time per job, averaged over about the last hundred batches. */
+  /** A worker's mean time per job, over about the last hundred batches. */
   readonly meanServiceMs: number
   /** Queue depth × mean service time / workers. Infinity without a worker. */
   readonly predictedWaitMs: number
 }
 
-/** Least weight of a new batch in the moving average. The first ones weigh as much as each other: none is typical alone. */
+/**
+ * Minimum weight of a new batch in the moving average. The first batches are averaged with equal weights, because none
+ * is typical alone.
+ */
 const SERVICE_WEIGHT = 0.02
-/** Of a job: some dozens of them tell that the thread has become busier, or less so. */
+/** Weight of a new job: after some dozens of jobs the average shows that the thread has become busier, or less busy. */
 const OVERRUN_WEIGHT = 0.02
 /**
- * What was seen this long ago counts for a third, however few jobs came since. Else a forecast that has become too bad to
- * take jobs by would hardly hear from any job that it is not so bad any more.
+ * An observation of this age counts for a third, however few jobs came since. Otherwise a forecast that has become too
+ * bad to accept jobs would get almost no jobs that show it has improved.
  */
 const OVERRUN_MEMORY_MS = 100
 
@@ -49,10 +52,10 @@ export interface PoolStatistics {
   recordWait(durationMs: number): void
   recordRun(durationMs: number): void
   recordBatch(busyMs: number, jobs: number): void
-  /** A job took this much longer than was forecast; below zero, less. */
+  /** Records how much longer than forecast a job took; below zero: shorter. */
   recordOverrun(overrunMs: number, nowMs: number): void
   readonly meanServiceMs: number
-  /** How much longer jobs take than their forecasts, lately; at least 0. */
+  /** How much longer than forecast jobs recently took; at least 0. */
   readonly overrunMs: number
   histograms(): { readonly wait: HistogramSnapshot; readonly run: HistogramSnapshot }
 }

@@ -1,16 +1,16 @@
-// Ends threads and tells when they are gone. A JavaScript loop ends in milliseconds; native code can't be interrupted, so
-// such a thread is left alone and counted until it ends by itself.
+// Terminates threads and reports when they have ended. A JavaScript loop ends in milliseconds. Native code can't be
+// interrupted: a thread that is stuck in it is counted until it ends by itself.
 import type { Timers } from './timers.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface ThreadReaper {
-  /** Threads that were terminated and still run. */
+  /** Threads that were terminated and are still running. */
   readonly stuck: number
-  /** Terminates and calls back once: true when the thread is gone, false when it is stuck. */
+  /** Terminates the thread and calls back once: true when it has ended, false when it is stuck. */
   end(handle: WorkerHandle, done: (gone: boolean) => void): void
-  /** Calls back when the thread ends by itself; after `timeoutMs` it is fenced and ended as above. */
+  /** Calls back when the thread ends by itself; after `timeoutMs` it is fenced and terminated as above. */
   await(handle: WorkerHandle, timeoutMs: number, done: (gone: boolean) => void): void
-  /** The thread ended. False: nobody was waiting for that. */
+  /** Call when the thread has ended. Returns false when nobody was waiting for that. */
   gone(handle: WorkerHandle): boolean
 }
 
@@ -25,7 +25,7 @@ export const createThreadReaper = (timers: Timers, graceMs: number): ThreadReape
     }
     const cancel = timers.after(graceMs, () => {
       stuck += 1
-      // The map keeps the handle, and with it the shared memory that the thread still sees.
+      // The map keeps the handle alive, and with it the shared memory that the thread still uses.
       waiting.set(handle, () => {
         stuck -= 1
       })

@@ -1,19 +1,19 @@
-// The pool's two needs of the event loop besides the clock, injected so that tests turn time by hand.
+// The timers that the pool needs besides the clock, injected so that tests control the time.
 
 export interface Timers {
   /** Calls back once, `delayMs` from now or later (after 24 days at the latest). The returned function cancels. */
   after(delayMs: number, callback: () => void): () => void
-  /** Calls back once this turn of the event loop has handled everything that is readable. */
+  /** Calls back once, after this turn of the event loop has handled everything that is readable. */
   endOfTurn(callback: () => void): void
 }
 
-/** Longer ones overflow and would fire at once. */
+/** A longer delay overflows and would fire immediately. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 const begin = (delayMs: number, callback: () => void): NodeJS.Timeout =>
   setTimeout(callback, Math.min(Math.max(1, Math.ceil(delayMs)), LONGEST_DELAY_MS))
 
-/** These keep the process alive until they have fired or were cancelled. */
+/** Timers that keep the process alive until they have fired or were cancelled. */
 export const lastingTimers: Pick<Timers, 'after'> = {
   after: (delayMs, callback) => {
     const timer = begin(delayMs, callback)
@@ -24,11 +24,11 @@ export const lastingTimers: Pick<Timers, 'after'> = {
 export const systemTimers: Timers = {
   after: (delayMs, callback) => {
     const timer = begin(delayMs, callback)
-    // A pool that waits keeps no process alive by itself; the listeners and the workers do.
+    // A waiting pool does not keep the process alive; the listeners and the workers do.
     timer.unref()
     return () => clearTimeout(timer)
   },
-  // Not queueMicrotask: Bun drains microtasks between two requests of one turn, so nothing would be batched.
+  // Not queueMicrotask: Bun runs microtasks between two requests of one turn, so that nothing would be batched.
   endOfTurn: (callback) => {
     setImmediate(callback)
   },

@@ -1,22 +1,22 @@
-// How batches are written: one text each way, since a text crosses threads for a third of what a structured clone costs.
-// Jobs are one JSON array of rows. Outcomes are a JSON line of rows, then one line a response body, verbatim: a body is
-// JSON already and holds no raw line break, so it need not be escaped and parsed again.
+// The format of batches: one text in each direction, because a text crosses threads for a third of the cost of a
+// structured clone. Jobs are one JSON array of rows. Outcomes are a JSON line of rows, then one line per response body,
+// verbatim: a body is already JSON without raw line breaks, so it need not be escaped and parsed again.
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Job, Outcome } from './protocol.ts'
 
-/** A job on its way to a worker. Its `deadlineMs` is on the worker's own clock here. */
+/** A job on its way to a worker. Its `deadlineMs` is on the worker's clock. */
 export interface DispatchedJob extends Job {
   readonly sequence: number
 }
 
-/** What a worker hands back for one batch. */
+/** A worker's outcomes for one batch. */
 export interface OutcomeBatch {
   /** How long the worker was busy with the batch, the append included. */
   readonly busyMs: number
   readonly outcomes: readonly Outcome[]
 }
 
-/** A text that is not what the other side writes: the worker that sent it can't be trusted with another job. */
+/** The text does not have the other side's format: the worker that sent it must not get another job. */
 export class WireFormatError extends Error {
   override readonly name = 'WireFormatError'
 }
@@ -68,7 +68,7 @@ export const jobRow = (sequence: number, job: Job, workerDeadlineMs: number): Jo
 
 export const encodeJobs = (rows: readonly JobRow[]): string => JSON.stringify(rows)
 
-/** @throws SyntaxError when the text is not JSON: only the pool writes it, so that is a broken process. */
+/** @throws SyntaxError when the text is not JSON; only the pool writes it, so this process is then broken */
 export const decodeJobs = (text: string): DispatchedJob[] => {
   const rows = JSON.parse(text) as JobRow[]
   return rows.map((row) => ({
@@ -129,8 +129,8 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
 }
 
 /**
- * @throws WireFormatError when bodies and answers don't pair up: a body must never reach another request.
- * @throws SyntaxError when the first line is not JSON.
+ * @throws WireFormatError when the numbers of bodies and answers differ: a body must never reach another request
+ * @throws SyntaxError when the first line is not JSON
  */
 export const decodeOutcomes = (text: string): OutcomeBatch => {
   const lines = text.split('\n')

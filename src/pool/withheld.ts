@@ -1,15 +1,15 @@
-// Answers that came too late are never sent, and the log must say so (invariant 4). A worker is told, and told again
-// through another one if it is lost before it confirms; a second record of the same uuid does no harm.
+// Answers that came too late are never sent, and the log must say so (invariant 4). The uuids are sent to a worker to
+// record, and to another one if it is lost before it confirms. A second record of the same uuid does no harm.
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface WithheldLedger {
-  /** Answers kept back since the start. */
+  /** Number of answers withheld since the start. */
   readonly count: number
   withhold(uuids: readonly string[]): void
   confirm(handle: WorkerHandle, uuids: readonly string[]): void
-  /** Uuids a lost worker had not confirmed. */
+  /** Takes back the uuids that a lost worker had not confirmed. */
   reclaim(handle: WorkerHandle): void
-  /** Sends what waits for a worker. */
+  /** Sends the uuids that wait for a worker. */
   flush(): void
 }
 

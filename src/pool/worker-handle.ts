@@ -1,5 +1,6 @@
-// One worker thread as the main thread sees it: what it was sent, what it knows, how its clock relates to ours. It decides
-// nothing: the supervisor reads it to judge the thread, the pool to pick one.
+// One worker thread as the main thread sees it: the messages that it was sent, the targets that it knows, and the
+// offset of its clock. The handle decides nothing: the supervisor reads it to judge the thread, the pool to choose a
+// worker.
 import type { Clock } from '../domain/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
@@ -17,7 +18,7 @@ import {
 } from './protocol.ts'
 import { decodeOutcomes, encodeJobs, type JobRow, jobRow, type OutcomeBatch } from './wire.ts'
 
-/** The part of a Worker that the pool uses. Bun's Worker is one. */
+/** The part of a Worker that the pool uses. Bun's Worker has it. */
 export interface WorkerPort {
   postMessage(message: unknown): void
   terminate(): void
@@ -27,26 +28,26 @@ export interface WorkerPort {
 
 export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
 
-/** starting → live → draining → closing → gone, and lost from anywhere: fenced, its jobs taken away. */
+/** starting → live → draining → closing → gone; from any state to lost: fenced, and its jobs taken away. */
 export type WorkerState = 'starting' | 'live' | 'draining' | 'closing' | 'lost' | 'gone'
 
 export interface WorkerHandleOptions {
   readonly slot: number
   readonly generation: number
-  /** Everything but the shared state, which the handle makes. */
+  /** All settings except the shared state, which the handle creates. */
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   readonly spawn: () => WorkerPort
   readonly clock: Clock
   readonly maxBatch: number
   readonly revision: (revisionId: string) => SentRevision | undefined
   readonly on: {
-    /** Started, and its clock is known: jobs may be sent. */
+    /** Called when the worker has started and its clock is known: jobs may be sent. */
     readonly live: (handle: WorkerHandle) => void
     readonly outcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
     readonly report: (handle: WorkerHandle, report: WorkerReport) => void
-    /** It sent what no worker of ours sends. */
+    /** Called when the worker sent something that none of our workers sends. */
     readonly garbled: (handle: WorkerHandle) => void
-    /** The thread is gone. */
+    /** Called when the thread has ended. */
     readonly closed: (handle: WorkerHandle) => void
   }
 }
@@ -54,37 +55,40 @@ export interface WorkerHandleOptions {
 export interface WorkerHandle {
   readonly slot: number
   readonly generation: number
-  /** Jobs sent and not answered by the worker, by sequence; also those whose request was answered 408 meanwhile. */
+  /**
+   * Jobs that were sent and that the worker has not answered, by sequence, including those whose request was answered
+   * 408 meanwhile.
+   */
   readonly inFlight: Map<number, Entry>
-  /** Uuids it was told to record as withheld and has not confirmed. */
+  /** Uuids that the worker was told to record as withheld and has not confirmed. */
   readonly withheld: Set<string>
   state: WorkerState
   ready: ReadyReport | null
-  /** When it last gave a sign of life, or was given work while idle. */
+  /** When the worker last made progress, or got work while idle. */
   lastProgressMs: number
-  /** It has answered at least one batch: what killed it came later than its start. */
+  /** Whether the worker has answered at least one batch, so that a later loss is not a failed start. */
   proven: boolean
   /** Version of the attester keys it signs with. */
   attestersVersion: number
-  /** The thread is gone, not only given up. */
+  /** Whether the thread has ended, and was not only given up. */
   threadGone: boolean
-  /** Puts a job in the next message. False: its policy revision can't be had. */
+  /** Adds a job to the next message. False when its policy revision can't be had. */
   assign(entry: Entry, nowMs: number): boolean
-  /** Sends what was assigned, `maxBatch` jobs a message. */
+  /** Sends the assigned jobs, at most `maxBatch` per message. */
   flush(): void
   control(message: ControlMessage): void
-  /** The worker no longer holds this target: send it again. */
+  /** Call when the worker no longer holds this target: it is sent again. */
   forgetTarget(entry: Entry): void
   heartbeat(): number
-  /** Sequence of the job it is working on, or CURRENT_NONE. */
+  /** Sequence of the job that the worker is working on, or CURRENT_NONE. */
   current(): number
   latch(): number
-  /** See protocol.ts. With a thread that is gone, the latch is closed whatever it says. */
+  /** See protocol.ts. If the thread has ended, the latch counts as closed, whatever its value. */
   fence(): boolean
   terminate(): void
 }
 
-/** Handshakes at start. Each gives an upper bound of the clocks' difference; the least of them is used. */
+/** Handshakes at the start. Each gives an upper bound of the clocks' difference; the smallest is used. */
 const CLOCK_ROUNDS = 3
 
 /** @throws whatever `spawn` throws. */
@@ -97,7 +101,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   const knownLimit = options.settings.revisionCacheSize
   let outbox: JobRow[] = []
   let clockRounds = 0
-  /** Main clock minus worker clock, never too small: the worker never believes it has more time than it has. */
+  /** Main clock minus worker clock, never too small: the worker never believes that it has more time than it has. */
   let clockOffsetMs = Number.POSITIVE_INFINITY
 
   const port = options.spawn()
@@ -133,7 +137,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     try {
       batch = decodeOutcomes(text)
     } catch {
-      // The text may hold answers, so nothing of it is passed on.
+      // The text may hold answers, so no part of it is passed on.
       on.garbled(handle)
       return
     }
@@ -152,7 +156,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
       if (revision === undefined) return false
       revisions.push(revision)
     }
-    // Forgetting what was sent costs a second definition; remembering it all would cost memory without bound.
+    // Forgetting what was sent costs a second definition; remembering everything would need unbounded memory.
     if (knownTargets.size >= knownLimit) knownTargets.clear()
     if (knownRevisions.size >= knownLimit) knownRevisions.clear()
     knownTargets.add(target.id)
@@ -206,13 +210,13 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   }
 
   port.addEventListener('message', ({ data }) => {
-    // A given-up worker may have answers on the way: what it recorded has been read from its log already.
+    // A worker that was given up may still have answers under way: what it recorded has already been read from its log.
     if (handle.state === 'lost' || handle.state === 'gone') return
     handle.lastProgressMs = clock.monotonicMs()
     if (typeof data === 'string') takeOutcomes(data)
     else takeReport(data as WorkerReport)
   })
-  // The event's text quotes source code, so it is dropped; `close` always follows, and that one counts.
+  // The event's text quotes source code, so it is dropped. A `close` event always follows and is handled.
   port.addEventListener('error', () => undefined)
   port.addEventListener('messageerror', () => on.garbled(handle))
   port.addEventListener('close', () => {
@@ -224,7 +228,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   return handle
 }
 
-/** The job that was being worked on, by its sequence. */
+/** The job that the worker was working on, found by its sequence. */
 export const culpritOf = (handle: WorkerHandle): Entry | null => {
   const current = handle.current()
   return current === CURRENT_NONE ? null : (handle.inFlight.get(current) ?? null)

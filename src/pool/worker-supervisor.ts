@@ -1,5 +1,5 @@
-// Keeps as many workers alive as asked for: starts them, notices death and hanging, replaces them, retires them. It never
-// touches a job; what a lost worker held is handed over, after the worker can no longer record anything.
+// Keeps as many workers alive as requested: starts them, detects their death and hanging, replaces them, retires them.
+// It never touches a job: the jobs of a lost worker are handed over once the worker can no longer record anything.
 import type { Clock } from '../domain/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
@@ -13,17 +13,17 @@ import type { Timers } from './timers.ts'
 import type { OutcomeBatch } from './wire.ts'
 import { createWorkerHandle, culpritOf, type WorkerHandle, type WorkerPort } from './worker-handle.ts'
 
-/** A worker that can record nothing more, save for an append it may be stuck in. */
+/** A worker that can record nothing more, except for an append that it may be stuck in. */
 export interface LostWorker {
   readonly handle: WorkerHandle
   readonly culprit: Entry | null
-  /** False: its thread still lives inside an append, so what its log lacks now may yet appear. */
+  /** False when its thread is still inside an append, so that its log may still grow. */
   readonly logIsFinal: boolean
 }
 
 export interface SupervisorOptions {
   readonly spawn: () => WorkerPort
-  /** Read at each start, since the attester keys change. */
+  /** Read at each start, because the attester keys change. */
   readonly settings: () => Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   readonly attestersVersion: () => number
   /** Number of the first slot. */
@@ -37,7 +37,7 @@ export interface SupervisorOptions {
   readonly onOutcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
   readonly onReport: (handle: WorkerHandle, report: WorkerReport) => void
   readonly onLost: (lost: LostWorker) => void
-  /** A retired worker is gone, or was given up. It held no jobs. */
+  /** Called when a retired worker has ended, or was given up. It held no jobs. */
   readonly onGone: (handle: WorkerHandle) => void
 }
 
@@ -45,18 +45,18 @@ export interface Supervisor {
   /** Workers that are starting, live or draining. */
   readonly handles: readonly WorkerHandle[]
   readonly restarts: Readonly<Record<LossCause, number>>
-  /** Threads that native code keeps alive after they were given up. */
+  /** Threads that were given up and that are still running in native code. */
   readonly abandoned: number
-  /** Workers asked for. */
+  /** Number of workers requested. */
   readonly wanted: number
   /** @throws WorkersUnusableError when a worker of the first start can't start. */
   start(count: number): Promise<void>
   resize(count: number): void
-  /** To be called when a draining worker may have finished. */
+  /** Call when a draining worker may have finished. */
   settle(handle: WorkerHandle): void
-  /** Gives a worker up: it broke the protocol, or has keys that are out of date. */
+  /** Gives a worker up, because it broke the protocol or has outdated keys. */
   giveUp(handle: WorkerHandle, cause: LossCause): void
-  /** Retires every worker and waits until each is gone or given up. */
+  /** Retires every worker and waits until each has ended or was given up. */
   close(): Promise<void>
 }
 
@@ -124,7 +124,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     })
   }
 
-  /** The slot is empty: fill it again, or let it go. */
+  /** The slot is empty: starts a worker in it, or removes it. */
   const replaceIn = (slot: Slot): void => {
     slot.cancelTimer()
     slot.handle = null
@@ -163,7 +163,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     else giveUp(handle, 'crash')
   }
 
-  /** Later it is tried again; at the first start there is no point in it. */
+  /** After the first start, a failed start is tried again later; during the first start, there is no point in that. */
   const giveUpStarting = (handle: WorkerHandle, reason: string): void => {
     const slot = slots.of(handle)
     if (firstStart !== null && slot !== undefined) slot.retiring = true
@@ -195,7 +195,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       inFlight: handle.inFlight.size,
       culpritUuid: culprit?.job.uuid ?? null,
     })
-    // A fenced worker records nothing more, so its jobs need not wait for its thread to end.
+    // A fenced worker records nothing more, so its jobs need not wait until its thread ends.
     if (fenced) options.onLost({ handle, culprit, logIsFinal: true })
     reaper.end(handle, (gone) => {
       if (!fenced) options.onLost({ handle, culprit, logIsFinal: gone })
@@ -205,7 +205,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     })
   }
 
-  /** The worker has nothing left to do: let it close its log, and end it if it doesn't. */
+  /** The worker has nothing left to do: asks it to close its log, and terminates it if it doesn't. */
   const closeWorker = (handle: WorkerHandle, slot: Slot): void => {
     handle.state = 'closing'
     forget(handle)
