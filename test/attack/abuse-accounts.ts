@@ -39,7 +39,8 @@ const HASHED_AT_ONCE = 4
 const listenInside = () => {
   let opened = 0
   const listener = Bun.listen({
-    ...{ hostname: 'localhost', port: 0 },
+    hostname: 'localhost',
+    port: 0,
     socket: {
       open: (socket) => {
         opened += 1

@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('the first start makes attesters and nothing else, and says how to make the rest', async () => {
+test('the first start makes two attesters and the log’s key and nothing else, and says how to make the rest', async () => {
   const { stdout } = service.output()
   expect(stdout).not.toMatch(/(attestation|identity|admin) key|Try it/)
   expect(stdout).toContain('no organization and no key')
@@ -40,7 +40,7 @@ test('the first start makes attesters and nothing else, and says how to make the
   expect(Object.keys(service.quickstart).filter((name) => /KEY|POLICY|DEMO|HASH/.test(name))).toEqual([])
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   expect((await service.attest({ from: '0x', chain: 'base' })).status).toBe(401)
-  expect(readdirSync(join(folder, 'keystores')).length).toBe(2)
+  expect(readdirSync(join(folder, 'keystores')).length).toBe(3)
 })
 
 test('an organization is made by command, and a key in it', async () => {
@@ -90,5 +90,5 @@ test('a second start finds the deployment and makes nothing', async () => {
   service = await startAlone(options)
   expect(service.output().stdout).not.toContain('The first start')
   expect(readFileSync(join(folder, 'quickstart.env'), 'utf8')).toBe(before)
-  expect(readdirSync(join(folder, 'keystores')).length).toBe(2)
+  expect(readdirSync(join(folder, 'keystores')).length).toBe(3)
 })

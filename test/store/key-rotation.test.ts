@@ -31,7 +31,11 @@ describeStores((open) => {
         await store.transaction(async (tables) => {
           await tables.organizationKeys.requireInUse(organizationId, sealedUnder)
           await tables.webhookEndpoints.add({
-            ...{ id, organizationId, url: 'https://x.example/', environment: 'live', purpose: 'events' },
+            id,
+            organizationId,
+            url: 'https://x.example/',
+            environment: 'live',
+            purpose: 'events',
             sealedSecret: sealed,
           })
         })
@@ -46,10 +50,7 @@ describeStores((open) => {
     const adding = (async () => {
       for (let at = 0; rotating || at < 10; at++) await add()
     })()
-    await rotateDeploymentKey({
-      ...{ store: store.organizationKeys, oldKey: OLD, newKey: NEW },
-      wait: async () => undefined,
-    })
+    await rotateDeploymentKey({ store: store.organizationKeys, oldKey: OLD, newKey: NEW, wait: async () => undefined })
     rotating = false
     await adding
     expect(refused).toBeLessThanOrEqual(2)

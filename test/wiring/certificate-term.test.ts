@@ -14,9 +14,22 @@ beforeAll(() => {
   const make = (name: string, days: number): string => {
     const path = join(folder, `${name}.pem`)
     const { exitCode, stderr } = Bun.spawnSync([
-      ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-      ...['-keyout', join(folder, `${name}.key`), '-out', path, '-subj', `/CN=${name}`],
-      ...['-days', String(days)],
+      'openssl',
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      join(folder, `${name}.key`),
+      '-out',
+      path,
+      '-subj',
+      `/CN=${name}`,
+      '-days',
+      String(days),
     ])
     if (exitCode !== 0) throw new Error(stderr.toString())
     return readFileSync(path, 'utf8')

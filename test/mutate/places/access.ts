@@ -274,8 +274,8 @@ export const access: readonly Place[] = [
     ['any password is right', 'if (!right || !usable) throw', 'if (!usable) throw'],
     [
       'a passkey of a disabled account signs in',
-      "if (user === null || user.disabledAtSeconds !== null) throw new CredentialWrongError('passkey')",
-      "if (user === null) throw new CredentialWrongError('passkey')",
+      "if (found === null || found.disabledAtSeconds !== null) throw new CredentialWrongError('passkey')",
+      "if (found === null) throw new CredentialWrongError('passkey')",
     ],
     ['a code is good twice', 'step === null || !(await store.users.spendTotpStep(userId, step))', 'step === null'],
     [

@@ -165,11 +165,7 @@ export const facts: readonly Place[] = [
     'src/facts/collect.ts',
     ['test/facts/collect.test.ts'],
     [
-      [
-        'facts that come late change a request’s',
-        '      ...collected,\n      ...(collected.screeners === undefined ? {} : { screeners: { ...collected.screeners } }),',
-        '      ...collected,',
-      ],
+      ['facts that come late change a request’s', '{ screeners: { ...screeners } }', '{ screeners }'],
       [
         'the relayer is asked about instead of the user',
         "subject.onBehalf === '' ? subject : { ...subject, from: subject.onBehalf }",

@@ -64,7 +64,9 @@ describe('a form', () => {
 
   test('takes owners of exactly the whole, and of no percent more', () => {
     const owners = (...shares: readonly string[]): Partial<Draft> => ({
-      ...{ registeredName: 'ACME', registrationNumber: 'HRB 1', country: 'CH' },
+      registeredName: 'ACME',
+      registrationNumber: 'HRB 1',
+      country: 'CH',
       owners: shares.map((share) => ({ name: 'Ada', share })),
     })
     for (const whole of [owners('100'), owners('60', '40'), owners('1', '99')]) {

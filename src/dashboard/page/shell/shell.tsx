@@ -97,7 +97,10 @@ const commandsOf = (
   ...(hasReference
     ? [
         {
-          ...{ id: 'reference', label: 'API reference', group: 'Help', icon: 'book' as const },
+          id: 'reference',
+          label: 'API reference',
+          group: 'Help',
+          icon: 'book' as const,
           run: () => void window.open('/docs', '_blank', 'noreferrer'),
         },
       ]
