@@ -27,12 +27,9 @@ const RUN = [
 const PAGES = [
   ...new Set([
     ...RUN,
-    ...['*.md', 'docs/**/*.md', 'deploy/**/*.md'].flatMap((pages) =>
+    ...['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'clients/**/*.md', 'docs/examples/*.ts'].flatMap((pages) =>
       [...new Glob(pages).scanSync({ cwd: ROOT })].sort(),
     ),
-    'docs/examples/deploy-and-use.ts',
-    'docs/examples/gate-swap.ts',
-    'docs/examples/sse-relay.ts',
     'src/client/README.md',
   ]),
 ].filter((page) => page !== 'CHANGELOG.md')
@@ -85,6 +82,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'git clone <this repository> countersign': 'the address is the reader’s',
   'npm install ./countersign-client-*.tgz': 'test/client/package.test.ts',
   'bun add ./countersign-client-*.tgz': 'test/client/package.test.ts',
+  'bun contracts/solana/build.ts': 'test/chain/solana-programs.test.ts',
+  'bun contracts/solana/costs.ts': 'test/chain/gas-table.test.ts',
+  'go mod edit -require countersign.example/client@v0.0.0 -replace countersign.example/client=/path/to/clone/clients/go':
+    'the path is the reader’s; test/clients builds the module',
+  'pip install ./clients/python': 'changes the machine; test/clients runs the folder',
+  'bun audit': 'asks the package registry; each run of CI does',
+  'bun audit --production': 'asks the package registry; each run of CI does',
+  'bun audit fix': 'changes the tree',
   'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
 }
 /** Commands that are a kind of their own, and why none of them is run. */
@@ -94,11 +99,12 @@ const KINDS: ReadonlyArray<readonly [kind: RegExp, reason: string]> = [
     /^(?:mkdir|openssl|printf|for|ln|done)\b/,
     'deploy/README.md: test/cluster/proxies.test.ts runs the block as a whole',
   ],
+  [/^solana(?:-keygen)? /, 'needs the Solana tools and a cluster; test/chain/solana-programs.test.ts runs the program'],
   [/bun docs\/examples\//, 'test/examples and test/identity/relay.test.ts run the files'],
 ]
 
 const PROGRAMS =
-  /^(?:[A-Z_]+=\S+ )*(?:\.|bun|bash|cat|chmod|chown|countersign|cp|curl|docker|for|git|helm|kill|kubectl|ln|mkdir|node|npm|npx|openssl|printf|psql|rm|sh|sudo|systemctl|tar) \S/
+  /^(?:[A-Z_]+=\S+ )*(?:\.|bun|bash|cat|chmod|chown|countersign|cp|curl|docker|for|git|go|helm|kill|kubectl|ln|mkdir|node|npm|npx|openssl|pip|printf|psql|python3?|rm|sh|solana|solana-keygen|sudo|systemctl|tar) \S/
 
 interface Printed {
   readonly page: string
@@ -121,10 +127,10 @@ const printed: readonly Printed[] = PAGES.flatMap((page) => {
     const comments = text.matchAll(/^\/\/ {3}(?:.* )?((?:[A-Z_]+=\S+ )*bun docs\/\S+)/gm)
     return [...comments].map(([, command = '']) => ({ page, command, inBlock: false }))
   }
-  const blocks = [...text.matchAll(/^```(sh|text)\n([\s\S]*?)^```/gm)].flatMap(([, kind, block = '']) =>
-    linesOf(block).map((line) => ({
+  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, kind = '', block = '']) =>
+    (['sh', 'text', ''].includes(kind) ? linesOf(block) : []).map((line) => ({
       page,
-      command: kind === 'text' ? line.replace(/ {3,}.*$/, '') : line,
+      command: kind === 'sh' ? line : line.replace(/ {3,}.*$/, ''),
       inBlock: kind === 'sh',
     })),
   )
