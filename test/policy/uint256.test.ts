@@ -53,6 +53,15 @@ describe('against BigInt', () => {
     )
   })
 
+  test.each(Object.keys(COMPARISON))('%s of values that are equal, and one apart', (operator) => {
+    for (const value of [1n, 2n ** 64n, MAX_UINT256 - 1n]) {
+      for (const other of [value - 1n, value, value + 1n]) {
+        const held = holds(`tx.value ${operator} uint256("${other}")`, { value: String(value) })
+        expect([other - value, held]).toEqual([other - value, COMPARISON[operator]!(value, other)])
+      }
+    }
+  })
+
   test('arithmetic, both ways round', () => {
     const check = (expression: string, value: bigint, expected: bigint | null): void => {
       if (expected === null || expected < 0n || expected > MAX_UINT256) {
