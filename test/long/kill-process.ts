@@ -1,79 +1,115 @@
-// `bun test/long/kill-process.ts [--times 100]`: kill -9 of the whole service at a random moment under load, again and
-// again over one data folder. After each: ready within two seconds, every answer that was received is in the log, no
-// uuid twice, and at the end the whole log verifies. Exit code 1 when anything is lost.
-import { mkdtempSync, rmSync } from 'node:fs'
+// `bun test/long/kill-process.ts [--times 100] [--processes 1] [--ready-ms 2000]`: kill -9 at a random moment under load, again and again over
+// one data folder. With one process it is the whole service; with several it is the supervisor, one of its processes, or a
+// process beside them (the search index). After each: ready within two seconds, and answering; at the end every answer that was received is
+// in the log, no uuid was given twice, and the log verifies. Exit code 1 when anything is lost.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { type RunningService, startService } from '../service/start-service.ts'
+import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
 
 const { values } = parseArgs({
-  options: { times: { type: 'string', default: '100' }, help: { type: 'boolean', short: 'h' } },
+  options: {
+    times: { type: 'string', default: '100' },
+    processes: { type: 'string', default: '1' },
+    // For machines that have other work.
+    'ready-ms': { type: 'string', default: '2000' },
+    help: { type: 'boolean', short: 'h' },
+  },
 })
-if (values.help === true || !/^[1-9][0-9]{0,5}$/.test(values.times)) {
-  process.stdout.write('Usage: bun test/long/kill-process.ts [--times 100]\n')
+if (values.help === true || !/^[1-9]\d{0,5}$/.test(values.times) || !/^[1-9]\d?$/.test(values.processes)) {
+  process.stdout.write('Usage: bun test/long/kill-process.ts [--times 100] [--processes 1] [--ready-ms 2000]\n')
   process.exit(values.help === true ? 0 : 2)
 }
 const times = Number(values.times)
+const processes = Number(values.processes)
 const CLIENTS = 16
-const READY_WITHIN_MS = 2000
+const READY_WITHIN_MS = Number(values['ready-ms'])
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-kill-'))
-const answered = new Set<string>()
-const problems: string[] = []
+const ledger = createLedger()
+const { problems } = ledger
+const killed = { supervisor: 0, process: 0, helper: 0 }
 let slowestStartMs = 0
+let slowestReturnMs = 0
 
-/** Asks until the service is gone; remembers every uuid that it answered with. */
-const load = async (service: RunningService): Promise<void> => {
-  const body = {
-    from: `0x${'1'.repeat(40)}`,
-    chain: 'base',
-    verification_hash: service.quickstart['VERIFICATION_HASH'],
-  }
-  for (;;) {
-    try {
-      const response = await service.attest(body)
-      const { attestation } = (await response.json()) as { attestation: { uuid: string } }
-      if (answered.has(attestation.uuid)) problems.push(`uuid ${attestation.uuid} was answered twice`)
-      answered.add(attestation.uuid)
-    } catch {
-      return
-    }
+const childrenOf = (pid: number): readonly number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    // It is gone.
+    return []
   }
 }
 
-const recordedUuids = async (): Promise<Set<string>> => {
-  const tail = await runCommand(dataDirectory, 'decisions', 'tail', '--lines', '100000000', '--json')
-  return new Set(tail.stdout.split('\n').map((line) => /"uuid":"([^"]+)"/.exec(line)?.[1] ?? ''))
+const start = async (round: number): Promise<RunningService> => {
+  const startedMs = performance.now()
+  const started = await startService({
+    dataDirectory,
+    arguments: processes > 1 ? ['--processes', values.processes] : [],
+  })
+  const startMs = performance.now() - startedMs
+  // Until all were ready once, a process that ends ends the start.
+  for (let number = 0; processes > 1 && number < processes; number++) {
+    await started.logLine(({ message, process: of }) => message === 'ready' && of === number)
+  }
+  if (round > 1) slowestStartMs = Math.max(slowestStartMs, startMs)
+  if (round > 1 && startMs > READY_WITHIN_MS) problems.push(`round ${round}: ready after ${startMs.toFixed(0)} ms`)
+  return started
 }
 
+/** Until all processes that there should be are there again and have children of their own, or it took far too long. */
+const untilWhole = async (supervisor: number): Promise<void> => {
+  const limitMs = performance.now() + 30_000
+  while (childrenOf(supervisor).length < processes) {
+    if (performance.now() > limitMs) throw new Error('a process was not started again within 30 s')
+    await Bun.sleep(20)
+  }
+}
+
+let service: RunningService | null = null
+const load = ledger.load(() => service, CLIENTS)
 try {
   for (let round = 1; round <= times; round++) {
-    const startedMs = performance.now()
-    const service = await startService({ dataDirectory })
-    const startMs = performance.now() - startedMs
-    if (round > 1) slowestStartMs = Math.max(slowestStartMs, startMs)
-    if (round > 1 && startMs > READY_WITHIN_MS) problems.push(`round ${round}: ready after ${startMs.toFixed(0)} ms`)
-    const before = answered.size
-    const clients = Array.from({ length: CLIENTS }, () => load(service))
+    const running: RunningService = service ?? (await start(round))
+    service = running
+    const before = ledger.count()
+    const limitMs = performance.now() + 10_000
+    while (ledger.count() === before && performance.now() < limitMs) await Bun.sleep(5)
+    if (ledger.count() === before) problems.push(`round ${round}: nothing was answered in 10 s`)
     await Bun.sleep(50 + Math.random() * 250)
-    service.process.kill('SIGKILL')
-    await Promise.all(clients)
-    await service.stop()
-    if (answered.size === before) problems.push(`round ${round}: nothing was answered`)
-    process.stderr.write(`\r${round}/${times} kills, ${answered.size} answers, ${problems.length} problems `)
+    const own = childrenOf(running.process.pid)
+    const helpers = own.flatMap(childrenOf)
+    const choice = processes === 1 ? 0 : Math.random()
+    const victim =
+      choice < 0.34 || own.length === 0 ? 'supervisor' : choice < 0.85 || helpers.length === 0 ? 'process' : 'helper'
+    killed[victim] += 1
+    if (victim === 'supervisor') {
+      service = null
+      running.process.kill('SIGKILL')
+      await running.stop()
+    } else {
+      const among = victim === 'process' ? own : helpers
+      process.kill(among[Math.floor(Math.random() * among.length)] ?? 0, 'SIGKILL')
+      const returnMs = await readyAfterMs(running)
+      slowestReturnMs = Math.max(slowestReturnMs, returnMs)
+      if (returnMs > READY_WITHIN_MS) problems.push(`round ${round}: ready again after ${returnMs.toFixed(0)} ms`)
+      await untilWhole(running.process.pid)
+    }
+    process.stderr.write(`\r${round}/${times} kills, ${ledger.count()} answers, ${problems.length} problems `)
   }
   process.stderr.write('\n')
-  const recorded = await recordedUuids()
-  for (const uuid of answered) if (!recorded.has(uuid)) problems.push(`answer ${uuid} is not in the log`)
-  const verified = await runCommand(dataDirectory, 'decisions', 'verify')
-  if (verified.code !== 0) problems.push(`the log does not verify:\n${verified.stdout}${verified.stderr}`)
+  service ??= await start(times)
+  await load.stop()
+  await service.stop()
+  await ledger.compare(dataDirectory)
 } finally {
   rmSync(dataDirectory, { recursive: true, force: true })
 }
 
-for (const problem of problems.slice(0, 20)) process.stdout.write(`problem: ${problem}\n`)
-process.stdout.write(
-  `${times} kills, ${answered.size} answers, slowest restart ${slowestStartMs.toFixed(0)} ms, ${problems.length} problems\n`,
+const what = Object.entries(killed).filter(([, count]) => count > 0)
+conclude(
+  ledger,
+  `${times} kills (${what.map(([name, count]) => `${name} ${count}`).join(', ')}), slowest start ${slowestStartMs.toFixed(0)} ms, ready again after at most ${slowestReturnMs.toFixed(0)} ms`,
 )
-process.exit(problems.length === 0 ? 0 : 1)

@@ -1,0 +1,76 @@
+// `bun test/long/disk-errors.ts [--rounds 20] [--ready-ms 2000]`: under load one write, flush or resize of the database or of the decision log
+// fails with EIO or ENOSPC, then all of them do for a second. Nothing that was acknowledged may be lost or given twice, and
+// two seconds after the last failure the service is ready and answers. Needs strace, which makes the failures. Exit code 1
+// when a goal is missed.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startService } from '../service/start-service.ts'
+import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '20' }, 'ready-ms': { type: 'string', default: '2000' } },
+})
+const CALLS = ['write', 'pwrite64', 'writev', 'pwritev2', 'fsync', 'fdatasync', 'ftruncate']
+const READY_WITHIN_MS = Number(values['ready-ms'])
+
+const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-disk-'))
+const ledger = createLedger()
+const injected = new Map<string, number>()
+let slowestMs = 0
+
+/** Fails calls on the paths while strace is attached. @returns how many failed, by name */
+const inject = async (pid: number, paths: readonly string[], error: string, when: string): Promise<void> => {
+  const calls = CALLS.join(',')
+  const words = ['strace', '-f', '-p', String(pid), '-e', `trace=${calls}`, '-e', 'signal=none', '-e']
+  words.push(`inject=${calls}:error=${error}${when}`, ...paths.flatMap((path) => ['-P', path]))
+  const child = Bun.spawn(words, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const text = new Response(child.stderr).text()
+  await Bun.sleep(1_000)
+  child.kill('SIGINT')
+  await child.exited
+  for (const [, call = ''] of (await text).matchAll(/(\w+)\([^\n]*\(INJECTED\)/g)) {
+    injected.set(`${call} ${error}`, (injected.get(`${call} ${error}`) ?? 0) + 1)
+  }
+}
+
+if (Bun.which('strace') === null) throw new Error('strace is not installed')
+try {
+  const service = await startService({ dataDirectory, environment: { COUNTERSIGN_WORKERS: '1' } })
+  const load = ledger.load(() => service, 8)
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const slot = join(dataDirectory, 'decisions', 'w00')
+    const paths =
+      [
+        ['countersign.db', 'countersign.db-wal'].map((name) => join(dataDirectory, name)),
+        readdirSync(slot).map((name) => join(slot, name)),
+      ][round % 2] ?? []
+    const error = round % 4 < 2 ? 'EIO' : 'ENOSPC'
+    // One at a random place, or all from there on.
+    const first = 1 + Math.floor(Math.random() * 20)
+    await inject(service.process.pid, paths, error, `:when=${first}${round % 8 < 4 ? '' : '+'}`)
+    const before = ledger.count()
+    const startedMs = performance.now()
+    await readyAfterMs(service)
+    while (ledger.count() === before) await Bun.sleep(5)
+    const backMs = performance.now() - startedMs
+    slowestMs = Math.max(slowestMs, backMs)
+    if (backMs > READY_WITHIN_MS) ledger.problems.push(`round ${round}, ${error}: back after ${backMs.toFixed(0)} ms`)
+    process.stderr.write(
+      `\r${round + 1}/${values.rounds} rounds, ${ledger.count()} answers, ${ledger.problems.length} problems `,
+    )
+  }
+  process.stderr.write('\n')
+  await load.stop()
+  await service.stop()
+  await ledger.compare(dataDirectory)
+} finally {
+  rmSync(dataDirectory, { recursive: true, force: true })
+}
+const failed = [...injected].map(([call, count]) => `${call} ${count}`).sort()
+if (failed.length === 0) ledger.problems.push('no call was made to fail')
+conclude(
+  ledger,
+  `${values.rounds} rounds, failed calls: ${failed.join(', ')}; back after at most ${slowestMs.toFixed(0)} ms`,
+)

@@ -1,0 +1,131 @@
+// What a long run was answered, and what has to be true of it afterwards: each acknowledged uuid is in the log, none was
+// given to two requests, a repeated key got the same one, and the log verifies.
+import { type RunningService, runCommand } from '../../service/start-service.ts'
+
+export interface Load {
+  /** Ends the clients once their requests under way are answered. */
+  stop(): Promise<void>
+}
+
+const RETRY_MS_MAX = 1_000
+/** Of keyed requests: how many repeat a key that was answered. */
+const REPEATED = 0.1
+/** An attestation of the demonstration's policy lives for 300 s; after that a key is decided anew. */
+const REPEATED_MS_MAX = 200_000
+
+export const createLedger = () => {
+  /** uuid → the key of its request, or null. */
+  const answered = new Map<string, string | null>()
+  /** Those that were answered, the newest last. */
+  let keys: { readonly key: string; readonly atMs: number }[] = []
+  const uuidOfKey = new Map<string, string>()
+  const statuses = new Map<number, number>()
+  const problems: string[] = []
+  let number = 0
+  /** Requests from before this number may have keys that are forgotten. */
+  let era = 0
+
+  const note = (uuid: string, key: string | null, askedIn: number): void => {
+    if (key === null) {
+      if (answered.has(uuid)) problems.push(`uuid ${uuid} was answered twice`)
+    } else {
+      const before = uuidOfKey.get(key)
+      if (before === undefined && askedIn === era) keys.push({ key, atMs: performance.now() })
+      else if (before !== undefined && before !== uuid && askedIn === era)
+        problems.push(`key ${key} was answered ${before} and ${uuid}`)
+      uuidOfKey.set(key, uuid)
+      if (answered.has(uuid) && answered.get(uuid) !== key) problems.push(`uuid ${uuid} was answered under two keys`)
+    }
+    answered.set(uuid, key)
+  }
+
+  /** One request, with its key repeated until it is answered; without one, an answer that is lost is not asked for again. */
+  const ask = async (service: () => RunningService | null, keyed: boolean, goesOn: () => boolean): Promise<void> => {
+    const chosen = Math.random() < REPEATED ? keys[Math.floor(Math.random() * keys.length)] : undefined
+    const repeated = chosen !== undefined && performance.now() - chosen.atMs < REPEATED_MS_MAX ? chosen.key : null
+    const key = keyed ? (repeated ?? `key-${number++}`) : null
+    const askedIn = era
+    do {
+      const at = service()
+      if (at === null) {
+        await Bun.sleep(10)
+        continue
+      }
+      const body = { from: `0x${'1'.repeat(40)}`, chain: 'base', verification_hash: at.quickstart['VERIFICATION_HASH'] }
+      try {
+        const response = await at.attest(body, key === null ? {} : { 'idempotency-key': key })
+        statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+        const answer = (await response.json()) as { attestation?: { uuid: string }; code?: string }
+        if (response.status === 200) {
+          note(answer.attestation?.uuid ?? '', key, askedIn)
+          return
+        }
+        if (![408, 409, 429, 503].includes(response.status)) problems.push(`${response.status} ${answer.code}`)
+        const waitMs = 1_000 * Number(response.headers.get('retry-after') ?? 0.1)
+        await Bun.sleep(Math.min(RETRY_MS_MAX, waitMs))
+      } catch {
+        // The process is gone, or its answer.
+        await Bun.sleep(10)
+      }
+    } while (key !== null && goesOn())
+  }
+
+  return {
+    problems,
+    /** What somebody else than these clients was answered, without a key. */
+    noteAlone: (uuid: string): void => note(uuid, null, era),
+    /** Acknowledged so far. */
+    count: (): number => answered.size,
+    /** No key that was answered so far is repeated: what it was answered with has expired. */
+    forgetKeys: (): void => {
+      era += 1
+      keys = []
+    },
+    statuses: (): string => [...statuses].map(([status, count]) => `${status}: ${count}`).join(', '),
+    /** Clients that ask one request after another, half of them with keys. @param service null while there is none */
+    load: (service: () => RunningService | null, clients: number): Load => {
+      let stopped = false
+      const work = async (keyed: boolean): Promise<void> => {
+        while (!stopped) await ask(service, keyed, () => !stopped)
+      }
+      const done = Promise.all(Array.from({ length: clients }, (_, index) => work(index % 2 === 0)))
+      return {
+        stop: async () => {
+          stopped = true
+          await done
+        },
+      }
+    },
+    /** Compares with the log of a deployment at rest. */
+    compare: async (dataDirectory: string): Promise<void> => {
+      const tail = await runCommand(dataDirectory, 'decisions', 'tail', '--lines', '100000000', '--json')
+      const recorded = new Set(tail.stdout.match(/(?<="uuid":")[^"]+/g) ?? [])
+      for (const uuid of answered.keys()) if (!recorded.has(uuid)) problems.push(`answer ${uuid} is not in the log`)
+      const verified = await runCommand(dataDirectory, 'decisions', 'verify')
+      if (verified.code !== 0) problems.push(`the log does not verify:\n${verified.stdout}${verified.stderr}`)
+    },
+  }
+}
+
+export type Ledger = ReturnType<typeof createLedger>
+
+/** @returns how long the service took until it said that it is ready, milliseconds. @throws after the limit */
+export const readyAfterMs = async (service: RunningService, limitMs = 60_000): Promise<number> => {
+  const startedMs = performance.now()
+  for (;;) {
+    const response = await fetch(`${service.url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null)
+    const passedMs = performance.now() - startedMs
+    if (response?.status === 200) return passedMs
+    if (passedMs > limitMs) throw new Error(`not ready after ${passedMs.toFixed(0)} ms: ${await response?.text()}`)
+    await Bun.sleep(10)
+  }
+}
+
+/** Prints what was found and ends the program: 0 without a problem, else 1. */
+export const conclude = (ledger: Pick<Ledger, 'problems' | 'count' | 'statuses'>, figures: string): never => {
+  for (const problem of ledger.problems.slice(0, 20)) process.stdout.write(`problem: ${problem}\n`)
+  process.stdout.write(
+    `${figures}; ${ledger.count()} acknowledged (${ledger.statuses()}), ${ledger.problems.length} problems\n`,
+  )
+  process.exit(ledger.problems.length === 0 ? 0 : 1)
+}
