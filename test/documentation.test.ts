@@ -82,14 +82,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'git clone <this repository> countersign': 'the address is the reader’s',
   'npm install ./countersign-client-*.tgz': 'test/client/package.test.ts',
   'bun add ./countersign-client-*.tgz': 'test/client/package.test.ts',
-  'bun contracts/solana/build.ts': 'test/chain/solana-programs.test.ts',
-  'bun contracts/solana/costs.ts': 'test/chain/gas-table.test.ts',
   'go mod edit -require countersign.example/client@v0.0.0 -replace countersign.example/client=/path/to/clone/clients/go':
     'the path is the reader’s; test/clients builds the module',
   'pip install ./clients/python': 'changes the machine; test/clients runs the folder',
-  'bun audit': 'asks the package registry; each run of CI does',
-  'bun audit --production': 'asks the package registry; each run of CI does',
-  'bun audit fix': 'changes the tree',
   'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
 }
 /** Commands that are a kind of their own, and why none of them is run. */
