@@ -1,5 +1,5 @@
-// One batch of jobs: decide each, record all that were decided in one append, and only then hand out the answers
-// (invariant 2). Pure but for what is injected, so it runs in any thread.
+// Handles one batch of jobs: decides each job, records all decisions in one append, and only then returns the answers
+// (invariant 2). All effects are injected, so it runs in any thread.
 import { answerOf } from '../../src/decisions/answer.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import { CountersignError } from '../../src/domain/errors.ts'
@@ -11,7 +11,7 @@ import type { Recorder } from './recorder.ts'
 export interface AttestDependencies {
   readonly words: Int32Array
   readonly decide: (job: DispatchedJob) => Decision
-  /** One turn of compiling: true when jobs that wait for it may be decided. */
+  /** Compiles policies for one turn. True when jobs that waited for this may be decided. */
   readonly prepare: () => boolean
   readonly recorder: Recorder
   readonly clock: WorkerClock
@@ -24,7 +24,7 @@ const logFailure = (error: unknown): Failure => ({
   errorClass: error instanceof Error ? error.name : typeof error,
 })
 
-/** The answer is built from the record alone, so that recovery builds the same bytes from the log. */
+/** Builds the answer from the record alone, so that recovery builds the same bytes from the log. */
 const answered = (sequence: number, record: DecisionRecord): Outcome => ({
   status: 'answered',
   sequence,
@@ -34,11 +34,14 @@ const answered = (sequence: number, record: DecisionRecord): Outcome => ({
 })
 
 export interface Attest {
-  /** Takes a batch as the pool wrote it. Null: nothing is to be said, yet or, when the pool gave this worker up, ever. */
+  /**
+   * Takes a batch in the pool's text format. Null: there is no answer, either not yet or, when the pool gave this
+   * worker up, never.
+   */
   take(text: string): string | null
-  /** Some jobs wait for their policies: `resume` is to be called soon, after what else there is to do. */
+  /** Whether some jobs wait for their policies: the caller must then call `resume` soon, after its other work. */
   waits(): boolean
-  /** A turn for the jobs that wait. Null as above. */
+  /** Continues with the waiting jobs for one turn. Null as above. */
   resume(): string | null
 }
 
@@ -48,7 +51,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
   const decideAll = (jobs: readonly DispatchedJob[]): Decision[] => {
     const decisions: Decision[] = []
     for (const job of jobs) {
-      // What the main thread goes by when this one dies or hangs.
+      // Tells the main thread which job this worker is on, in case the worker dies or hangs.
       Atomics.store(words, SHARED_CURRENT, job.sequence)
       Atomics.add(words, SHARED_HEARTBEAT, 1)
       decisions.push(decide(job))
@@ -57,7 +60,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     return decisions
   }
 
-  /** Null: the pool has given this worker up, and nothing may be said. */
+  /** Null when the pool has given this worker up: it must not answer. */
   const outcomesOf = (jobs: readonly DispatchedJob[]): Outcome[] | null => {
     const decisions = decideAll(jobs)
     const decidedMs = clock.monotonicMs()
@@ -65,7 +68,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     jobs.forEach((job, index) => {
       const decision = decisions[index]
       if (decision?.status !== 'decided') return
-      // A batch takes its time: what is too late by now is neither recorded nor answered.
+      // A batch takes time: a job that is too late by now is neither recorded nor answered.
       if (decidedMs >= job.deadlineMs) decisions[index] = TOO_LATE
       else records.push(decision.record)
     })
@@ -80,7 +83,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
         outcomes.push({ status: decision.status, sequence })
       else if (decision.status === 'failed') outcomes.push({ ...decision, sequence, nothingSigned: true })
       else if (result.status === 'failed') {
-        // Whether some of it reached the file is not known.
+        // It is not known whether part of the append reached the file.
         outcomes.push({ ...logFailure(result.error), sequence, nothingSigned: false })
       } else outcomes.push(answered(sequence, decision.record))
     })

@@ -1,5 +1,5 @@
-// Entry of a signing thread. Everything is in controller.ts; an error that reaches this far ends the thread, and the pool
-// replaces it.
+// Entry point of a signing thread. All logic is in controller.ts; an error that reaches this file ends the thread, and
+// the pool replaces the worker.
 import { createController } from './controller.ts'
 import { openWorkerParts } from './setup.ts'
 

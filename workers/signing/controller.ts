@@ -1,5 +1,5 @@
-// A worker's conversation with the pool: what each message makes it do. The thread's entry connects it to its port; tests
-// connect it to theirs.
+// Handles the pool's messages to a worker. The thread's entry point connects it to its port; tests connect it to their
+// own.
 import type { ControlMessage, WorkerReport, WorkerSettings } from '../../src/pool/protocol.ts'
 import type { Keyring } from '../../src/signing/types.ts'
 import { type Attest, createAttest } from './attest.ts'
@@ -11,11 +11,11 @@ import { createSign, type Sign } from './sign.ts'
 import { createLists, type Lists } from './worker-lists.ts'
 
 export interface ControllerDependencies {
-  /** To the pool: a text is a batch of outcomes. */
+  /** Sends a message to the pool; a text is a batch of outcomes. */
   readonly post: (message: string | WorkerReport) => void
   readonly open: (settings: WorkerSettings) => Promise<WorkerParts>
   readonly clock: WorkerClock
-  /** Calls soon, after the messages that are there. */
+  /** Runs the work soon, after the messages that have already arrived. */
   readonly later: (work: () => void) => void
 }
 
@@ -49,7 +49,7 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: Cont
     attest: createAttest({ words, decide, prepare: policies.prepare, recorder, clock }),
     define: ({ targets, revisions }) => policies.define(targets, revisions),
     lists,
-    // Jobs are decided synchronously, so none is being signed while the keys change.
+    // Jobs are decided synchronously, so no job is being signed while the keys change.
     useKeyring: (next) => {
       const previous = keyring
       keyring = next
@@ -60,12 +60,12 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: Cont
   }
 }
 
-/** Takes every message of the pool. Errors of a batch are a bug: they end the thread, which the pool notices. */
+/** Handles every message of the pool. An error in a batch is a bug: it ends the thread, and the pool notices. */
 export const createController = (dependencies: ControllerDependencies): ((message: unknown) => void) => {
   const { post, clock, later } = dependencies
   let running: Running | null = null
   let closing = false
-  /** Versions of the keys that are being opened, and keys opened and not yet in use. */
+  /** Versions of the keys being opened, and the opened keys that are not in use yet. */
   const loading = new Set<number>()
   const staged = new Map<number, Keyring>()
 
@@ -94,7 +94,7 @@ export const createController = (dependencies: ControllerDependencies): ((messag
     loading.add(version)
     try {
       const keyring = await parts.openKeyring(message.attesters)
-      // Discarded meanwhile: another worker could not load them.
+      // If another worker could not load them, they were discarded meanwhile.
       if (loading.delete(version)) staged.set(version, keyring)
       else keyring.erase()
       post({ type: 'attesters-loaded', version, ok: true, reason: '' })

@@ -1,6 +1,6 @@
-// One job, from the request to its decision record: evaluate, and sign if compliant. A denial is a record like any other;
-// a failure has none and carries no signature (invariant 1). Nothing is evaluated or signed past the deadline
-// (invariant 4).
+// Decides one job: evaluates the policy, signs if the verdict is compliant, and returns the decision record. A denial
+// is recorded like any other verdict; a failure has no record and no signature (invariant 1). Nothing is evaluated or
+// signed after the deadline (invariant 4).
 import type { DecisionRecord, ShadowVerdict } from '../../src/decisions/types.ts'
 import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
@@ -26,9 +26,9 @@ export interface WorkerClock {
 export type Decision =
   | { readonly status: 'decided'; readonly record: DecisionRecord }
   | { readonly status: 'undefined-target' }
-  /** Compliant, and the job has no expiration to sign. */
+  /** Compliant, but the job has no expiration, so nothing was signed. */
   | { readonly status: 'unsigned' }
-  /** Its policy is being compiled: to be decided once it is. */
+  /** The policy is being compiled: decide the job once it is ready. */
   | { readonly status: 'preparing' }
   | Failure
 
@@ -36,7 +36,7 @@ export interface Failure {
   readonly status: 'failed'
   readonly code: ErrorCode
   readonly detail: string
-  /** Class of what went wrong, for the log. */
+  /** Class of the error, for the log. */
   readonly errorClass: string | null
 }
 
@@ -50,7 +50,7 @@ export const TOO_LATE: Failure = {
 export interface DecideDependencies {
   readonly policies: Policies
   readonly lists: ListReaders
-  /** The present keys: a rotation replaces it between two jobs. */
+  /** Signs with the current keys: a rotation may replace them between two jobs. */
   readonly sign: () => Sign
   readonly clock: WorkerClock
 }
@@ -64,7 +64,7 @@ const failed = (code: ErrorCode, detail: string, errorClass: string): Failure =>
   errorClass,
 })
 
-/** What a rule that failed was after, for the log: a name from the policy, and nothing of the request. */
+/** What a failed rule was reading, for the log: a name from the policy, and nothing of the request. */
 const evaluationFailure = (error: PolicyEvaluationError): Failure => {
   const { cause } = error
   if (!(cause instanceof FactUnavailableError)) {
@@ -74,7 +74,7 @@ const evaluationFailure = (error: PolicyEvaluationError): Failure => {
   return failed('DEPENDENCY_UNAVAILABLE', detail, `${cause.name}: ${cause.fact}`)
 }
 
-/** Chosen words for the caller; of the error itself only its class goes further. */
+/** The failure with a text for the caller; only the error's class is passed on, not its text. */
 const failureOf = (error: unknown): Failure => {
   const errorClass = error instanceof Error ? error.name : typeof error
   if (error instanceof PolicyEvaluationError) return evaluationFailure(error)
@@ -89,7 +89,7 @@ const failureOf = (error: unknown): Failure => {
   return failed('INTERNAL', 'the request could not be processed', errorClass)
 }
 
-/** What the shadow revision says of a job; the organization's lists stand before it, too. */
+/** The shadow revision's verdict on a job. The organization's own lists come first, as for the active revision. */
 const shadowVerdictOf = (
   { target, shadow }: Definition,
   facts: EvaluationFacts,

@@ -1,11 +1,11 @@
-// The facts of one job, as its policy reads them and as its record shows them.
+// The facts of one job, as its policy reads them, and as its record shows them.
 import type { RecordedFacts, RecordedList } from '../../src/decisions/types.ts'
 import { shownFactsOf } from '../../src/policy/recorded-facts.ts'
 import type { CarriedFacts, EvaluationFacts, ExternalFacts, RequestFacts } from '../../src/policy/types/facts.ts'
 import type { ListReader } from '../../src/policy/types/list-reader.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 
-/** Addresses of each list that a record names; a rule that looks up every member of an array may look up more. */
+/** Maximum number of addresses recorded per list. A rule that looks up every member of an array may look up more. */
 const RECORDED_LOOKUPS = 32
 
 export const requestFactsOf = (job: Job): RequestFacts => ({
@@ -18,11 +18,11 @@ export const requestFactsOf = (job: Job): RequestFacts => ({
   value: job.value,
   data: job.data,
   userIp: job.userIp,
-  // Of the request, not of this try: a second one must not decide otherwise.
+  // The time of the request, not of this try: a second try must reach the same verdict.
   nowSeconds: job.requestedAtSeconds,
 })
 
-/** A reader that remembers what it was asked. */
+/** A list reader that records which lists and addresses were looked up. */
 export interface ListJournal extends ListReader {
   recorded(): Readonly<Record<string, RecordedList>>
 }
@@ -47,7 +47,7 @@ export const createListJournal = (reader: ListReader): ListJournal => {
   }
 }
 
-/** What the shadow revision is told: its own facts before the shared ones of the same name. */
+/** The facts for the shadow revision: its own facts take precedence over shared ones of the same name. */
 export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | null): EvaluationFacts => {
   const shadow: ExternalFacts | undefined = carried?.shadow
   if (shadow === undefined) return facts
@@ -66,7 +66,7 @@ export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | nu
   }
 }
 
-/** What the record shows of a job's facts; null where there is nothing to show. */
+/** The facts of a job that its record shows; null when there are none. */
 export const recordedFactsOf = (carried: CarriedFacts | null, journal: ListJournal | null): RecordedFacts | null => {
   const lists = journal?.recorded() ?? {}
   const facts: RecordedFacts = {

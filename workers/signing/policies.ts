@@ -1,6 +1,6 @@
-// What a worker holds of targets and policies: sent once, compiled on first use and a little at a time, so that a large
-// policy does not hold up everyone else's jobs; forgotten when too many. A job whose target or revision is not here is
-// sent back, never decided on a guess.
+// Holds the targets and policies of a worker. Each is sent once and compiled on first use, in small steps, so that a
+// large policy does not delay other jobs. When there are too many, the least recently used are dropped. A job whose
+// target or revision is missing is sent back, never decided on a guess.
 import { LRUCache } from 'lru-cache'
 import type { Target } from '../../src/domain/target.ts'
 import { compileDocument } from '../../src/policy/compile.ts'
@@ -10,41 +10,41 @@ import type { Steps } from '../../src/policy/steps.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import type { PolicyProgram, SentRevision } from '../../src/policy/types/program.ts'
 
-/** What a job is decided on. */
+/** The policies that decide a job. */
 export interface Definition {
   readonly target: Target
   readonly policy: PolicyProgram
-  /** The shadow revision; null where there is none, `unusable` where it does not compile. */
+  /** The shadow revision; null when there is none, `unusable` when it does not compile. */
   readonly shadow: PolicyProgram | 'unusable' | null
 }
 
 export interface Policies {
   define(targets: readonly Target[], revisions: readonly SentRevision[]): void
   /**
-   * Undefined when the target or its revision is not here (anymore); `preparing` while it is being compiled, which goes
-   * on in `prepare`.
-   * @throws PolicyUnusableError when the revision does not compile.
+   * Undefined when the target or its revision is not here (any more). `preparing` while the policy is being compiled,
+   * which `prepare` continues.
+   * @throws PolicyUnusableError when the revision does not compile
    */
   find(targetId: string): Definition | 'preparing' | undefined
-  /** Compiles for a few milliseconds at most. True when something that was being prepared is ready, or was given up. */
+  /** Compiles for a few milliseconds at most. True when a policy has become ready, or was given up. */
   prepare(): boolean
 }
 
 export interface PoliciesOptions {
-  /** Targets, and revisions, that are kept. */
+  /** Maximum number of targets, and of revisions. */
   readonly maxEntries: number
   readonly monotonicMs: () => number
 }
 
-/** Characters of policy text kept in all: what is compiled takes a multiple of it. */
+/** Maximum characters of policy text in all: a compiled policy takes a multiple of its text. */
 const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
-/** After this much no further step is begun. The longest step takes some milliseconds. */
+/** After this time no further step is started. The longest step takes some milliseconds. */
 const TURN_MS = 1
 
 interface HeldRevision {
-  /** What keeping it weighs. */
+  /** The revision's weight in the cache. */
   readonly weight: number
-  /** Begun when it is first asked for; null once it has ended, and with it what it was compiled from. */
+  /** The compilation, started on first use; null once it has ended, so that its input can be freed. */
   steps: Steps<PolicyProgram> | null
   program: PolicyProgram | null
   failure: PolicyUnusableError | null
@@ -62,10 +62,10 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
     maxSize: MAX_SOURCE_CHARACTERS,
     sizeCalculation: ({ weight }) => weight,
   })
-  /** Begun, in the order in which they were asked for. */
+  /** Compilations under way, in the order in which they were requested. */
   const unfinished = new Set<HeldRevision>()
 
-  /** One turn of work. True when there is nothing left to do for it. */
+  /** Compiles for one turn. True when the compilation has ended. */
   const advance = (held: HeldRevision): boolean => {
     const giveWayMs = monotonicMs() + TURN_MS
     try {
@@ -85,7 +85,7 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
     return true
   }
 
-  /** Most policies are small: they are ready after their first turn. */
+  /** Most policies are small and ready after their first turn. */
   const isReady = (held: HeldRevision): boolean => {
     if (held.steps === null) return true
     if (unfinished.has(held)) return false
@@ -103,7 +103,7 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
     define: (newTargets, newRevisions) => {
       for (const target of newTargets) targets.set(target.id, target)
       for (const revision of newRevisions) {
-        // A revision is immutable: what is compiled stays good.
+        // A revision is immutable, so its compiled form stays valid.
         if (revisions.has(revision.id)) continue
         revisions.set(revision.id, {
           weight: weightOf(revision.size),
@@ -123,7 +123,7 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
       const shadow = revisions.get(target.shadowRevisionId)
       if (shadow === undefined) return undefined
       if (!isReady(held) || !isReady(shadow)) return 'preparing'
-      // A shadow that can't be used must not keep the active revision from deciding.
+      // A shadow revision that can't be used must not stop the active revision from deciding.
       return { target, policy: programOf(held), shadow: shadow.program ?? 'unusable' }
     },
     prepare: () => {

@@ -1,14 +1,19 @@
-// The decision record of one job: what was decided, on what, and what was signed. Personal facts stand in it as keyed
-// hashes only; what is too long for a line of the log as its hash.
+// Builds the decision record of one job: the decision, its facts, and the signatures. Personal facts are recorded only
+// as keyed hashes; a part that is too long for a line of the log is recorded as its hash.
 import type { DecisionRecord, RecordedFacts, ShadowVerdict } from '../../src/decisions/types.ts'
 import type { Target } from '../../src/domain/target.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import type { Signatures } from './sign.ts'
 
-/** Bytes of call data that are recorded as they are: what functions commonly take. Replaying needs them. */
+/**
+ * Maximum bytes of call data that are recorded in plain, which is enough for most functions. A replay needs the data.
+ */
 export const RECORDED_DATA_BYTES = 1_024
-/** Characters of recorded facts. With the rest of a record they stay well within the 16 KiB that recovery reads back. */
+/**
+ * Maximum characters of recorded facts. With the rest of the record they stay well within the 16 KiB that recovery
+ * reads.
+ */
 const RECORDED_FACTS_CHARACTERS = 6_144
 
 const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
@@ -18,14 +23,14 @@ export interface RecordParts {
   readonly target: Target
   readonly verdict: Verdict
   readonly signed: Signatures
-  /** Null where the policy asked for nothing. */
+  /** Null when the policy needs no facts. */
   readonly facts: RecordedFacts | null
   readonly shadow: ShadowVerdict | null
   /** Unix milliseconds. */
   readonly at: number
 }
 
-/** As they are, or their hash. */
+/** The facts in plain or, if they are too long, their hash. */
 export const boundedFacts = (facts: RecordedFacts): RecordedFacts => {
   const text = JSON.stringify(facts)
   return text.length <= RECORDED_FACTS_CHARACTERS ? facts : { sha256: Bun.SHA256.hash(text, 'hex') }
@@ -52,7 +57,8 @@ export const recordOf = ({ job, target, verdict, signed, facts, shadow, at }: Re
     value: job.value,
     data_sha256: data === '0x' ? SHA256_OF_NOTHING : Bun.SHA256.hash(Uint8Array.fromHex(data.slice(2)), 'hex'),
     data_size: size,
-    // Undefined parts are left out of the line; spreading them in costs more than the rest of this.
+    // Undefined parts are left out of the line. Adding them by object spread would cost more than the rest of this
+    // function.
     data: size > 0 && size <= RECORDED_DATA_BYTES ? data : undefined,
     requested: job.requestedAtSeconds,
     facts: facts ?? undefined,

@@ -1,19 +1,19 @@
-// Every append of a worker goes through here, inside the latch that the pool closes before it gives the worker's jobs to
+// Every append of a worker is made here, inside the latch that the pool closes before it gives the worker's jobs to
 // another (invariant 3): a worker that was given up records nothing more, however late it wakes up.
 import type { LogRecord, SegmentWriter } from '../../src/decisions/types.ts'
 import { beginCommit, endCommit } from '../../src/pool/protocol.ts'
 
 export type CommitResult =
   | { readonly status: 'recorded' }
-  /** The pool has given this worker up: it must not say anything anymore. */
+  /** The pool has given this worker up: it must not answer any more. */
   | { readonly status: 'fenced' }
   /** Nothing was recorded, so nothing may be answered (invariant 2). */
   | { readonly status: 'failed'; readonly error: unknown }
 
 export interface Recorder {
-  /** Appends in one write, after withheld uuids that are still to be recorded. */
+  /** Appends the records in one write, after withheld uuids that are not recorded yet. */
   commit(records: readonly LogRecord[]): CommitResult
-  /** Answers that came too late. Tried again with each commit until the log takes them. */
+  /** Records answers that came too late. If that fails, each later commit tries again. */
   withhold(uuids: readonly string[]): CommitResult
 }
 

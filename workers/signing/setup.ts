@@ -1,4 +1,4 @@
-// Opens what a signing thread needs: the backend, the keys, the log segment of its slot, its digesters.
+// Opens everything that a signing thread needs: the backend, the keys, the log segment of its slot, its digesters.
 import { openSegment } from '../../src/decisions/segment.ts'
 import { slotName } from '../../src/decisions/segment-name.ts'
 import type { SegmentWriter } from '../../src/decisions/types.ts'
@@ -31,11 +31,11 @@ export interface WorkerParts {
   readonly keyring: Keyring
   readonly segment: SegmentWriter
   readonly digesters: Digesters
-  /** Opens another set of keys beside the present one. @throws as openKeyring; PassphraseMissingError */
+  /** Opens another set of keys beside the current one. @throws as openKeyring; PassphraseMissingError */
   readonly openKeyring: (attesters: readonly AttesterReference[]) => Promise<Keyring>
 }
 
-/** A full disk heals by itself, and the log with it; anything else needs the operator. */
+/** After a full disk the log recovers by itself; any other error needs the operator. */
 const HEALING_REASONS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 
 const backendName = (name: string): 'auto' | Secp256k1BackendName => {
@@ -60,13 +60,13 @@ const openLog = (settings: WorkerSettings, unixMs: () => number): SegmentWriter 
   return segment
 }
 
-/** The line for the operator. Of an error that is not ours only the class is told. */
+/** One line for the operator. For an error that is not ours, only its class. */
 export const setupReason = (error: unknown): string => {
   if (error instanceof SigningError || error instanceof WorkerSetupError) return error.detail
   return `a signing worker could not start (${error instanceof Error ? error.name : typeof error})`
 }
 
-/** @throws what setupReason puts into words. */
+/** @throws errors that setupReason describes */
 export const openWorkerParts = async (settings: WorkerSettings, unixMs: () => number): Promise<WorkerParts> => {
   const { backend } = chooseSecp256k1Backend(backendName(settings.signer))
   const open = (attesters: readonly AttesterReference[]): Promise<Keyring> =>

@@ -1,5 +1,6 @@
-// Which keys sign a compliant verdict, and over what. v2: the first active key of the chain's family. v1: as many of the
-// first active EVM keys as the policy's quorum, ascending by address (decisions §2 and §3).
+// Chooses the keys that sign a compliant verdict, and the digest that they sign. v2: the first active key of the
+// chain's family. v1: the first active EVM keys, as many as the policy's quorum, in ascending order of address
+// (decisions §2 and §3).
 import type { Target } from '../../src/domain/target.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
@@ -7,10 +8,10 @@ import type { StatementDigester } from '../../src/signing/statement.ts'
 import type { TaskDigester } from '../../src/signing/task.ts'
 import type { EvmAttester, Keyring } from '../../src/signing/types.ts'
 
-/** There are fewer active keys than signatures are needed. */
+/** There are fewer active keys than the job needs signatures. */
 export class AttestersMissingError extends Error {
   override readonly name = 'AttestersMissingError'
-  /** For the caller. */
+  /** The text for the caller. */
   readonly detail: string
   constructor(detail: string) {
     super(detail)
@@ -25,7 +26,7 @@ export interface Signatures {
   readonly signatures: readonly string[]
 }
 
-/** Each uses buffers of its own thread. */
+/** The digesters of one thread: each reuses its buffers. */
 export interface Digesters {
   readonly statement: StatementDigester
   readonly task: TaskDigester
@@ -37,7 +38,7 @@ export type Sign = (job: Job, target: Target) => Signatures
 
 const byAddress = (left: EvmAttester, right: EvmAttester): number => (left.order < right.order ? -1 : 1)
 
-/** The keys that sign for each quorum. The same address twice would be one signer to a contract. */
+/** Returns the keys that sign for a quorum. A contract would count the same address twice as one signer. */
 const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttester[]) => {
   const distinct = [...new Map(keyring.evm.map((attester) => [attester.order, attester])).values()]
   const quorums = new Map<number, readonly EvmAttester[]>()
@@ -53,7 +54,7 @@ const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttes
   }
 }
 
-/** A signer over one keyring, which must stay open while it is used. */
+/** Creates a signer with one keyring, which must stay open while the signer is used. */
 export const createSign = (keyring: Keyring, digesters: Digesters): Sign => {
   const signersFor = createQuorums(keyring)
   const [evmAttester] = keyring.evm

@@ -1,23 +1,23 @@
-// The lists that a worker's policies see: shared memory that the main thread has filled. A name is looked up among the
-// organization's own lists first, then among the shared ones.
+// The lists that a worker's policies read, in shared memory that the main thread has filled. A name is looked up among
+// the organization's own lists first, then among the shared ones.
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { type ListImage, type ListMembers, openListImage } from '../../src/domain/list-image.ts'
 import type { ListReader, ListReaders } from '../../src/policy/types/list-reader.ts'
 
 export interface Lists extends ListReaders {
-  /** New versions replace older ones of the same id; removed ids are forgotten. */
+  /** Replaces older versions of the same lists, and drops the removed lists. */
   update(images: readonly ListImage[], removedIds: readonly string[]): void
 }
 
 interface Held {
   readonly image: ListImage
-  /** Opened when it is first looked into: most lists of a large deployment are idle. */
+  /** Opened on the first look-up: most lists of a large deployment are idle. */
   members: ListMembers | null
 }
 
 type Names = Map<string, Held>
 
-/** @throws DependencyUnavailableError from a reader when a list has changed and the change could not be read. */
+/** @throws DependencyUnavailableError from a reader when a list has changed and the change could not be read */
 export const createLists = (clock: { unixMs(): number }): Lists => {
   const byId = new Map<string, Held>()
   const shared: Names = new Map()
@@ -53,7 +53,8 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
     byId.delete(id)
     const { organizationId, name } = held.image
     const names = organizationId === null ? shared : owned.get(organizationId)
-    // A new list may have taken the name before the old list's removal was told: only its own entry goes.
+    // A new list may have taken the name before the old list's removal arrived: remove the name only if it is still the
+    // old list's.
     if (names?.get(name) === held) names.delete(name)
     if (organizationId !== null && names?.size === 0) owned.delete(organizationId)
   }
