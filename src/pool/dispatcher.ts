@@ -61,9 +61,7 @@ export const depthOf = (
 /** A worker that holds jobs and has not reported for this long is busy with a longer job. */
 const AWAKE_MS = 1
 
-/**
- * How much of a long turn's length remains in the average after each later turn: some dozens of short turns forget it.
- */
+/** After each turn, the longest turn so far counts for this fraction: some dozens of short turns forget it. */
 const TURN_MEMORY = 0.98
 
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {

@@ -1,17 +1,19 @@
-// Contract ABI encoding of one flat tuple into a buffer that is reused: static values in the head, strings and bytes in
-// the tail behind it. Written by hand because it runs for every attestation. Source: Solidity's contract ABI
+// Encodes one flat tuple by the contract ABI into a buffer that is reused: static values in the head, strings and bytes
+// in the tail behind it. Written by hand, because it runs for every attestation. Source: Solidity's contract ABI
 // specification, "Formal Specification of the Encoding".
 import { StatementInvalidError } from './errors.ts'
 
 const WORD_BYTES = 32
 const MAX_UINT64 = 2n ** 64n - 1n
 const MAX_UINT256 = 2n ** 256n - 1n
-/** The most calldata a statement may carry (decisions §2, `data`). */
+/** Maximum bytes of calldata in a statement (decisions §2, `data`). */
 export const MAX_DATA_BYTES = 64 * 1024
 
-/** Every function writes the head word of that index. Each throws StatementInvalidError on a value without encoding. */
+/**
+ * Each function writes the head word with that index, and throws StatementInvalidError when the value can't be encoded.
+ */
 export interface AbiWriter {
-  /** Starts over: zeros the head and drops the tail. */
+  /** Starts a new tuple: zeros the head and drops the tail. */
   begin(): void
   /** An unsigned integer of at most 2^53 - 1. */
   uint(word: number, value: number): void
@@ -22,11 +24,11 @@ export interface AbiWriter {
   bytes(word: number, hex: string): void
   /** UTF-8; a lone surrogate becomes U+FFFD. */
   text(word: number, text: string): void
-  /** The encoding so far: a view that the next `begin` makes meaningless. */
+  /** The encoding so far, as a view that the next `begin` invalidates. */
   encoded(): Uint8Array
 }
 
-/** A writer for tuples of `headWords` members. */
+/** Creates a writer for tuples of `headWords` members. */
 export const createAbiWriter = (headWords: number): AbiWriter => {
   const headBytes = headWords * WORD_BYTES
   let buffer = Buffer.alloc(1024)
@@ -46,7 +48,9 @@ export const createAbiWriter = (headWords: number): AbiWriter => {
     view.setUint32(at + 28, value % 2 ** 32)
   }
 
-  /** Room for a length word and `byteCount` bytes; points the head at it and returns where the bytes begin. */
+  /**
+   * Reserves room for a length word and `byteCount` bytes, points the head at it, and returns where the bytes begin.
+   */
   const openTail = (word: number, byteCount: number): number => {
     reserve(WORD_BYTES + byteCount + WORD_BYTES)
     writeUint(word * WORD_BYTES, end)
@@ -60,7 +64,7 @@ export const createAbiWriter = (headWords: number): AbiWriter => {
     for (let i = start + byteCount; i < end; i++) buffer[i] = 0
   }
 
-  // Buffer's own hex decoder takes U+0130 for "0"; this one refuses everything but hex digits.
+  // Buffer's own hex decoder reads U+0130 as "0"; this one refuses everything except hex digits.
   const writeHex = (at: number, hex: string, byteCount: number): void => {
     if (byteCount === 0) return
     try {
@@ -107,7 +111,7 @@ export const createAbiWriter = (headWords: number): AbiWriter => {
       closeTail(start, byteCount)
     },
     text: (word, text) => {
-      // UTF-8 takes at most three bytes for one UTF-16 code unit.
+      // One UTF-16 code unit takes at most three bytes in UTF-8.
       const start = openTail(word, text.length * 3)
       closeTail(start, buffer.write(text, start))
     },

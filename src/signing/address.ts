@@ -1,4 +1,5 @@
-// EVM addresses from public keys. Off the hot path: computed once per key. Source: Ethereum yellow paper, appendix F.
+// Derives EVM addresses from public keys, once per key and not on the hot path. Source: Ethereum yellow paper, appendix
+// F.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { checksumAddress } from '../domain/checksum-address.ts'
 

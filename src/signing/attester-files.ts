@@ -1,5 +1,5 @@
-// Makes and imports attester keys: into a keystore under the deployment's passphrase, checked before it is kept. Used
-// by the command line and the first run, never by a signing thread.
+// Creates and imports attester keys: each is encrypted with the deployment's passphrase in a keystore, which is checked
+// before it is kept. Used by the command line and the first run, never by a signing thread.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -15,11 +15,11 @@ import { makePrivateDirectory, writePrivateFile } from './private-file.ts'
 import { type ParsedPrivateKey, type PrivateKeySource, parsePrivateKey } from './private-key-text.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
-/** Where a keystore goes and how it is locked. */
+/** Where a keystore is written, and the passphrase that encrypts it. */
 export interface KeystoreDestination {
-  /** Made with mode 0700 where it is missing. */
+  /** Created with mode 0700 if it is missing. */
   readonly directory: string
-  /** The deployment's passphrase; not empty. */
+  /** The deployment's passphrase; must not be empty. */
   readonly passphrase: string
   readonly workFactor: KeystoreWorkFactor
 }
@@ -44,7 +44,7 @@ const encrypt = ({ kind, privateKey }: ParsedPrivateKey, address: string, destin
     : encryptKeystorePkcs8({ seed: privateKey, passphrase, workFactor })
 }
 
-/** Opens what is about to be written: a keystore that does not open would be a lost key. */
+/** Opens the keystore that is about to be written: a keystore that can't be opened would be a lost key. */
 const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: string): Promise<void> => {
   const opened =
     key.kind === 'secp256k1'
@@ -55,17 +55,17 @@ const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: str
   if (!same) throw new KeystoreInvalidError('the new keystore does not open to its key; nothing was written')
 }
 
-/** Opens the file as what its name says it is. @throws KeystoreLockedError, KeystoreInvalidError */
+/** Opens the file in the format that its name states. @throws KeystoreLockedError, KeystoreInvalidError */
 const openKeystoreFile = async (path: string, text: string, passphrase: string): Promise<ParsedPrivateKey> =>
   path.endsWith('.json')
     ? { kind: 'secp256k1', privateKey: (await decryptKeystoreV3(text, passphrase)).privateKey }
     : { kind: 'ed25519', privateKey: await decryptKeystorePkcs8(text, passphrase) }
 
 /**
- * Locks a keystore with another passphrase, and writes it as this version does: whole or not at all, so that whoever reads
- * it meanwhile has the old file or the new one.
- * @returns false when that has been done already
- * @throws KeystoreLockedError when neither passphrase opens it; KeystoreInvalidError when it is no keystore.
+ * Encrypts a keystore with another passphrase, and writes it in this version's format: whole or not at all, so that
+ * another reader sees the old file or the new one.
+ * @returns false when the keystore already has the new passphrase and this format
+ * @throws KeystoreLockedError when neither passphrase opens it; KeystoreInvalidError when it is no keystore
  */
 export const relockKeystore = async (
   path: string,
@@ -124,9 +124,9 @@ export const createAttesterKeystore = (
 
 /**
  * Encrypts an existing key with the deployment's passphrase and writes its keystore.
- * @throws PrivateKeyInvalidError when the source is not a key of its format.
- * @throws KeystoreLockedError or KeystoreInvalidError when a v3 keystore can't be opened.
- * @throws KeystoreExistsError when the key is already there.
+ * @throws PrivateKeyInvalidError when the source is not a key in its format
+ * @throws KeystoreLockedError or KeystoreInvalidError when a v3 keystore can't be opened
+ * @throws KeystoreExistsError when the folder has this key already
  */
 export const importAttesterKey = async (
   options: KeystoreDestination & { readonly source: PrivateKeySource },

@@ -1,22 +1,25 @@
-// Ed25519 by node:crypto (RFC 8032, PureEdDSA): signatures are deterministic, so there is nothing to seed.
+// Ed25519 with node:crypto (RFC 8032, PureEdDSA). Signatures are deterministic, so no random numbers are needed.
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 
 export interface Ed25519Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array
-  /** The 64-byte signature over the message, as it is. @throws SignerUnusableError after `erase`. */
+  /** The 64-byte signature over the unhashed message. @throws SignerUnusableError after `erase` */
   sign(message: Uint8Array): Uint8Array
-  /** Lets go of the key; its memory is the runtime's to clear. The signer refuses from then on. */
+  /** Drops the reference to the key; the runtime decides when its memory is cleared. After this the signer refuses. */
   erase(): void
 }
 
-/** PrivateKeyInfo of RFC 8410 up to the seed: version 0, OID 1.3.101.112, an octet string in an octet string. */
+/**
+ * The bytes of RFC 8410's PrivateKeyInfo before the seed: version 0, OID 1.3.101.112, an octet string in an octet
+ * string.
+ */
 export const ED25519_PKCS8_HEADER = Uint8Array.fromHex('302e020100300506032b657004220420')
 
 /**
- * A signer for a 32-byte seed (the private key of RFC 8032). Keeps no reference to `seed`.
- * @throws SignerUnusableError when it is not 32 bytes.
+ * Creates a signer for a 32-byte seed (the private key of RFC 8032). Keeps no reference to `seed`.
+ * @throws SignerUnusableError when the seed is not 32 bytes
  */
 export const createEd25519Signer = (seed: Uint8Array): Ed25519Signer => {
   if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed is not 32 bytes')

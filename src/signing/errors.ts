@@ -1,7 +1,7 @@
-// What can go wrong with keys and signatures, in words for the operator. No message here ever holds a key, a
-// passphrase or a part of a keystore's text (invariant 5), and no cause is kept where its text could.
+// Errors with keys and signatures, in words for the operator. No message ever holds a key, a passphrase or a part of a
+// keystore's text (invariant 5), and no cause is kept whose text could.
 
-/** The base. `detail` is chosen text that may be logged; it is not meant for callers of the API. */
+/** Base class. `detail` is a text of our choice that may be logged; it is not meant for callers of the API. */
 export class SigningError extends Error {
   override readonly name: string = 'SigningError'
   readonly detail: string
@@ -12,12 +12,14 @@ export class SigningError extends Error {
   }
 }
 
-/** No signature can be made: a backend that does not work, an invalid key, a wrong length, a library's refusal. */
+/**
+ * No signature can be made: the backend does not work, the key is invalid, a length is wrong, or the library refuses.
+ */
 export class SignerUnusableError extends SigningError {
   override readonly name = 'SignerUnusableError'
 }
 
-/** A statement that has no encoding: a number out of its range, an address or data that is not hex. */
+/** The statement can't be encoded: a number is out of range, or an address or data is not hex. */
 export class StatementInvalidError extends SigningError {
   override readonly name = 'StatementInvalidError'
 }
@@ -27,12 +29,12 @@ export class KeystoreLockedError extends SigningError {
   override readonly name = 'KeystoreLockedError'
 }
 
-/** The file can't be read, is not a keystore, is damaged, or asks for more work than is allowed. */
+/** The file can't be read, is not a keystore, is damaged, or asks for more work than we allow. */
 export class KeystoreInvalidError extends SigningError {
   override readonly name = 'KeystoreInvalidError'
 }
 
-/** A keystore for this address is already in the folder; a key is never overwritten. */
+/** The folder already has a keystore for this address; a key is never overwritten. */
 export class KeystoreExistsError extends SigningError {
   override readonly name = 'KeystoreExistsError'
 }
@@ -42,7 +44,7 @@ export class PrivateKeyInvalidError extends SigningError {
   override readonly name = 'PrivateKeyInvalidError'
 }
 
-/** The key in the keystore is not the attester's: signing with it would be refused by every contract. */
+/** The keystore holds another key than the attester's: every contract would refuse its signatures. */
 export class AttesterMismatchError extends SigningError {
   override readonly name = 'AttesterMismatchError'
 }

@@ -1,5 +1,5 @@
-// Opens the attester keys for a signing thread. This is where private keys live (invariant 5): inside the closures
-// below, out of reach of JSON, inspection and every caller. An address is derived from its key, never believed.
+// Opens the attester keys for a signing thread. Private keys live only here (invariant 5), inside the closures below,
+// where JSON, inspection and callers can't reach them. An address is derived from its key, never taken from elsewhere.
 import { readFile } from 'node:fs/promises'
 import bs58 from 'bs58'
 import { evmAddressOf } from './address.ts'
@@ -16,10 +16,10 @@ import { decryptKeystoreV3 } from './keystore-v3.ts'
 import { PassphraseMissingError } from './passphrase.ts'
 import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester } from './types.ts'
 
-/** What may open a keystore now, the newest first. */
+/** The passphrases that may open a keystore now, the newest first. */
 export type ReadPassphrases = () => Promise<readonly string[]>
 
-/** An attester and the means to overwrite its key. */
+/** An attester, and a function that overwrites its key. */
 interface Opened<Attester> {
   readonly attester: Attester
   erase(): void
@@ -58,7 +58,7 @@ const openEvmAttester = async (
         signer.sign(digest, signature)
         return `0x${signature.toHex()}`
       },
-      // A bigint has no JSON form, so the order is left out.
+      // Leaves out `order`, because a bigint has no JSON form.
       toJSON: () => ({ id: reference.id, address }),
     }
     return { attester, erase: () => signer.erase() }
@@ -92,8 +92,8 @@ const openSolanaAttester = async (
 }
 
 /**
- * Opens by the first passphrase that fits. Where none does, it asks again: a rotation may have begun since, or have replaced
- * the keystore between two tries.
+ * Opens with the first passphrase that fits. When none fits, it reads the passphrases once more: a rotation may have
+ * begun since, or have replaced the keystore between two tries.
  */
 const openByAny = async <Result>(
   passphrases: ReadPassphrases,
@@ -117,22 +117,22 @@ const openByAny = async <Result>(
   }
 }
 
-/** The same kind of error, saying whose keystore it is about. */
+/** The same kind of error, with the keystore's attester in its text. */
 const withAttester = (error: unknown, reference: KeystoreReference): unknown => {
-  // No keystore is at fault where there is no passphrase.
+  // A missing passphrase is not the fault of one keystore.
   if (!(error instanceof SigningError) || error instanceof PassphraseMissingError) return error
   const Kind = error.constructor as new (detail: string) => SigningError
   return new Kind(`keystore ${reference.keystorePath} of attester ${reference.id}: ${error.detail}`)
 }
 
 /**
- * Opens the active references in their order, one after another: each may take 256 MiB while its key is derived.
- * Nothing is opened of a retiring one.
- * @throws KeystoreLockedError when no passphrase opens it.
- * @throws what `passphrases` throws.
- * @throws KeystoreInvalidError when a file can't be read or used.
- * @throws AttesterMismatchError when a key is not its reference's.
- * @throws SignerUnusableError when the backend refuses a key.
+ * Opens the active references in their order, one after another, because each may take 256 MiB while its key is
+ * derived. Keystores of retiring references are not opened.
+ * @throws KeystoreLockedError when no passphrase opens a keystore
+ * @throws what `passphrases` throws
+ * @throws KeystoreInvalidError when a file can't be read or used
+ * @throws AttesterMismatchError when a key does not match its reference
+ * @throws SignerUnusableError when the backend refuses a key
  */
 export const openKeyring = async (
   references: readonly KeystoreReference[],

@@ -1,8 +1,8 @@
-// An Ed25519 key as encrypted PKCS#8 in PEM: PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC, which `openssl pkey` reads.
-// Encoded here and not by KeyObject.export, which fixes PBKDF2 at 2,048 iterations, too few for a passphrase that
-// people choose, and derives on the calling thread. Above the PEM block, where others skip it as explanatory text, a line
-// holds a MAC of the block: a wrong passphrase and an altered file are found before anything is decrypted. Files without that
-// line, which earlier versions and other programs write, still open.
+// An Ed25519 key as encrypted PKCS#8 in PEM: PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC, which `openssl pkey`
+// reads. We don't use KeyObject.export: it fixes PBKDF2 at 2,048 iterations, too few for a passphrase that people
+// choose, and derives on the calling thread. A line above the PEM block, where other programs skip it as explanatory
+// text, holds a MAC of the block, so that a wrong passphrase or an altered file is detected before anything is
+// decrypted. Files without that line, from earlier versions and other programs, still open.
 // Source: RFC 5958, RFC 8018 (PBES2), RFC 8410 (Ed25519), RFC 7468 section 5.2 (explanatory text).
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
@@ -42,7 +42,7 @@ export interface KeystorePkcs8Options {
   readonly workFactor: KeystoreWorkFactor
 }
 
-/** HMAC-SHA-256 over the whole DER, parameters included, by a key of its own from the one that encrypts. */
+/** HMAC-SHA-256 over the whole DER, parameters included. Its key differs from the encryption key. */
 const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
   const key = createHmac('sha256', derived).update('countersign keystore mac').digest()
   const mac = createHmac('sha256', key).update(der).digest()
@@ -147,10 +147,10 @@ const isSequence = (bytes: Uint8Array): boolean => {
 }
 
 /**
- * Opens a keystore's PEM text and returns the 32-byte seed, which the caller zeroes when done.
- * @throws KeystoreLockedError when the passphrase is wrong, or the file was altered. Without a MAC some alterations are not
- * seen here: compare the public key with the expected one.
- * @throws KeystoreInvalidError when it is not such a file, holds another kind of key, or asks for too much work.
+ * Opens a keystore's PEM text and returns the 32-byte seed, which the caller must zero.
+ * @throws KeystoreLockedError when the passphrase is wrong, or the file was altered. Without a MAC, some alterations
+ *   are not detected here: compare the public key with the expected one.
+ * @throws KeystoreInvalidError when the text is not such a file, holds another kind of key, or asks for too much work
  */
 export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Promise<Uint8Array> => {
   const { der, mac } = parsePem(text)
@@ -163,7 +163,7 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
   const decrypted = decryptCbc(derived, iv, encrypted)
   derived.fill(0)
   try {
-    // A wrong key yields bad padding, or one time in 256 noise.
+    // Decrypting with a wrong key gives bad padding or, one time in 256, random bytes.
     if (decrypted === null || !isSequence(decrypted)) {
       throw new KeystoreLockedError('the passphrase does not open the keystore, or the file was altered')
     }
@@ -176,5 +176,5 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
   }
 }
 
-/** Whether the text has the line with the MAC, which earlier versions did not write. */
+/** Whether the text has the MAC line, which earlier versions did not write. */
 export const hasKeystoreMac = (text: string): boolean => MAC_LINE.test(text.split(/\r?\n/, 1)[0] ?? '')

@@ -1,5 +1,5 @@
-// Web3 Secret Storage, version 3: a secp256k1 key encrypted with a passphrase, as geth and most wallets write it.
-// The MAC proves the passphrase before anything is decrypted. Source: ethereum.org, "Web3 secret storage definition".
+// Web3 Secret Storage, version 3: a secp256k1 key encrypted with a passphrase, in the format of geth and most wallets.
+// The MAC verifies the passphrase before anything is decrypted. Source: ethereum.org, "Web3 secret storage definition".
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { isHexBytes } from '../domain/address.ts'
@@ -7,13 +7,13 @@ import { KeystoreInvalidError, KeystoreLockedError } from './errors.ts'
 import { deriveByPbkdf2, deriveByScrypt, SCRYPT_PARAMETERS } from './key-derivation.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
-/** Far above any real keystore: a larger text is refused before it is parsed. */
+/** Far larger than any real keystore; a longer text is refused before it is parsed. */
 const MAX_TEXT_LENGTH = 16 * 1024
 
 export interface KeystoreV3Options {
   /** 32 bytes, already known to be a valid key. */
   readonly privateKey: Uint8Array
-  /** The key's EVM address, in any case. */
+  /** The key's EVM address, upper or lower case. */
   readonly address: string
   readonly passphrase: string
   readonly workFactor: KeystoreWorkFactor
@@ -84,7 +84,7 @@ const parseKeystore = (text: string): JsonObject => {
   try {
     value = JSON.parse(text)
   } catch {
-    // The parser's message quotes the text, so it is dropped.
+    // The parser's message quotes the text, so it is not passed on.
     throw new KeystoreInvalidError('it is not JSON')
   }
   const keystore = objectField({ keystore: value }, 'keystore')
@@ -107,9 +107,9 @@ const deriveKey = (cryptography: JsonObject, passphrase: string): Promise<Uint8A
 }
 
 export interface OpenedKeystoreV3 {
-  /** 32 bytes; the caller zeroes them when done. Not yet known to be a valid secp256k1 key. */
+  /** 32 bytes that the caller must zero after use. Not yet checked to be a valid secp256k1 key. */
   readonly privateKey: Uint8Array
-  /** What the file claims: `0x` and 40 lower-case hex digits, or null. */
+  /** The address stated in the file, unverified: `0x` and 40 lower-case hex digits, or null. */
   readonly address: string | null
 }
 
@@ -120,7 +120,7 @@ export interface OpenedKeystoreV3 {
  */
 export const decryptKeystoreV3 = async (text: string, passphrase: string): Promise<OpenedKeystoreV3> => {
   const keystore = parseKeystore(text)
-  // MyEtherWallet's older files spell it with a capital.
+  // MyEtherWallet's older files write the name with a capital.
   const cryptography = objectField(keystore, keystore['crypto'] === undefined ? 'Crypto' : 'crypto')
   requireText(cryptography, 'cipher', 'aes-128-ctr')
   const iv = bytesField(objectField(cryptography, 'cipherparams'), 'iv', 16, 16)

@@ -1,6 +1,6 @@
-// Reads the passphrase of the attester keystores from where it is configured to be. Asked for whenever keys are opened,
-// and not kept. While a passphrase that is in a file is being rotated, the next one is beside it, in FILE.next: some
-// keystores open by it already, others not yet.
+// Reads the passphrase of the attester keystores from its configured place, each time keys are opened; it is not kept.
+// While a passphrase in a file is being rotated, the next one is in FILE.next: some keystores already open with it,
+// others do not yet.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { SigningError } from './errors.ts'
@@ -10,15 +10,15 @@ export type PassphraseSource =
   | { readonly source: 'file'; readonly path: string }
   | { readonly source: 'environment'; readonly name: string }
 
-/** `detail` names the place, never the value. */
+/** `detail` names the place, never the passphrase. */
 export class PassphraseMissingError extends SigningError {
   override readonly name = 'PassphraseMissingError'
 }
 
-/** Where the next passphrase is during a rotation. */
+/** The file that holds the next passphrase during a rotation. */
 export const nextPassphrasePath = (path: string): string => `${path}.next`
 
-/** One line break at the end of a file is not part of the passphrase. @throws PassphraseMissingError */
+/** A single line break at the end of the file is not part of the passphrase. @throws PassphraseMissingError */
 export const readPassphraseFile = async (path: string): Promise<string> => {
   let text: string
   try {
@@ -32,7 +32,7 @@ export const readPassphraseFile = async (path: string): Promise<string> => {
 }
 
 /**
- * What may open a keystore, the newest first: two during a rotation.
+ * The passphrases that may open a keystore, the newest first: two during a rotation.
  * @throws PassphraseMissingError
  */
 export const readPassphrases = async (source: PassphraseSource): Promise<readonly [string, ...string[]]> => {
@@ -42,11 +42,11 @@ export const readPassphrases = async (source: PassphraseSource): Promise<readonl
     return [value]
   }
   const next = nextPassphrasePath(source.path)
-  // Before the other: at its end a rotation puts this one in that one's place.
+  // Read the next passphrase before the current one: at the end of a rotation, the next file replaces the current one.
   const newer = existsSync(next) ? await readPassphraseFile(next).catch(() => null) : null
   const current = await readPassphraseFile(source.path)
   return newer === null || newer === current ? [current] : [newer, current]
 }
 
-/** What new keystores are locked with. @throws PassphraseMissingError */
+/** The passphrase for new keystores. @throws PassphraseMissingError */
 export const readPassphrase = async (source: PassphraseSource): Promise<string> => (await readPassphrases(source))[0]

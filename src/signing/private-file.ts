@@ -1,9 +1,9 @@
-// Writes a file that only its owner may read, whole or not at all: a crash leaves the old state or the new one.
+// Writes a file that only its owner may read, whole or not at all: after a crash, the old or the new state is there.
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Makes the folder (0700) where it is missing. One that exists keeps its mode: it may not be ours. */
+/** Creates the folder (0700) if it is missing. An existing folder keeps its mode, because it may not be ours. */
 export const makePrivateDirectory = async (path: string): Promise<void> => {
   await mkdir(path, { recursive: true, mode: 0o700 })
 }
@@ -18,7 +18,7 @@ const syncDirectory = async (path: string): Promise<void> => {
   }
 }
 
-/** Writes `text` (mode 0600) by temporary file, fsync and rename. */
+/** Writes `text` (mode 0600) with a temporary file, fsync and rename. */
 export const writePrivateFile = async (path: string, text: string): Promise<void> => {
   const directory = dirname(path)
   const temporary = join(directory, `.${randomUUID()}.tmp`)

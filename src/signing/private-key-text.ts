@@ -1,5 +1,5 @@
-// Private keys as people have them: hex text, a v3 keystore, a Solana CLI keypair file. Parsed strictly, and no error
-// repeats any of the text. The text itself is the caller's: strings can't be zeroed.
+// Parses private keys in the formats that people have: hex text, a v3 keystore, a Solana CLI keypair file. Parsing is
+// strict, and no error repeats any of the text. The caller keeps the text itself, because strings can't be zeroed.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { isHexBytes } from '../domain/address.ts'
 import { evmAddressOf } from './address.ts'
@@ -7,22 +7,22 @@ import { createEd25519Signer } from './ed25519.ts'
 import { PrivateKeyInvalidError } from './errors.ts'
 import { decryptKeystoreV3 } from './keystore-v3.ts'
 
-/** What is imported, and from which format. */
+/** A private key's text, and its format. */
 export type PrivateKeySource =
   /** 64 hex digits, with or without `0x`: a secp256k1 key, or an Ed25519 seed. */
   | { readonly format: 'hex'; readonly kind: 'secp256k1' | 'ed25519'; readonly text: string }
   /** A Web3 Secret Storage file with its own passphrase: a secp256k1 key. */
   | { readonly format: 'keystore-v3'; readonly text: string; readonly passphrase: string }
-  /** What `solana-keygen` writes, a JSON array of 64 numbers: an Ed25519 seed and its public key. */
+  /** A file of `solana-keygen`, a JSON array of 64 numbers: an Ed25519 seed and its public key. */
   | { readonly format: 'solana-keypair'; readonly text: string }
 
-/** 32 bytes that the caller zeroes when done. */
+/** 32 bytes that the caller must zero after use. */
 export interface ParsedPrivateKey {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly privateKey: Uint8Array
 }
 
-/** The format that a text looks like, null when none. */
+/** Guesses the format of a text; null when it matches none. */
 export const detectPrivateKeyFormat = (text: string): PrivateKeySource['format'] | null => {
   const trimmed = text.trim()
   if (trimmed === '') return null
@@ -64,7 +64,7 @@ const parseSolanaKeypair = (text: string): Uint8Array => {
   try {
     value = JSON.parse(text)
   } catch {
-    // The parser's message quotes the text, so it is dropped.
+    // The parser's message quotes the text, so it is not passed on.
     throw new PrivateKeyInvalidError('it is not JSON')
   }
   if (!Array.isArray(value) || value.length !== 64 || !value.every(isByte)) {
@@ -81,9 +81,9 @@ const parseSolanaKeypair = (text: string): Uint8Array => {
 }
 
 /**
- * The key in a source.
- * @throws PrivateKeyInvalidError when it is not a key of that format.
- * @throws KeystoreLockedError or KeystoreInvalidError when a v3 keystore can't be opened.
+ * Parses the key in a source.
+ * @throws PrivateKeyInvalidError when the text is not a key in that format
+ * @throws KeystoreLockedError or KeystoreInvalidError when a v3 keystore can't be opened
  */
 export const parsePrivateKey = async (source: PrivateKeySource): Promise<ParsedPrivateKey> => {
   switch (source.format) {

@@ -1,5 +1,5 @@
-// Chooses the secp256k1 backend: the fastest that works here, or the one that was named. None is trusted before it has
-// made the same signatures as @noble/curves, which itself must first make a published one.
+// Chooses the secp256k1 backend: the fastest that works on this machine, or the named one. A backend is used only after
+// it has made the same signatures as @noble/curves, which must itself first make a published one.
 import { createHash } from 'node:crypto'
 import { SignerUnusableError, SigningError } from './errors.ts'
 import { loadNobleSecp256k1 } from './secp256k1-noble.ts'
@@ -10,7 +10,7 @@ import type { Secp256k1Backend, Secp256k1BackendName } from './types.ts'
 /** Fastest first: the order in which `auto` tries them. */
 export const SECP256K1_BACKEND_NAMES: readonly Secp256k1BackendName[] = ['libsecp256k1', 'secp256k1-node', 'noble']
 
-/** Each throws SignerUnusableError where its backend can't be had. */
+/** Each function throws SignerUnusableError when its backend is not available. */
 export type Secp256k1Loaders = Readonly<Record<Secp256k1BackendName, () => Secp256k1Backend>>
 
 const LOADERS: Secp256k1Loaders = {
@@ -21,7 +21,7 @@ const LOADERS: Secp256k1Loaders = {
 
 export interface BackendChoice {
   readonly backend: Secp256k1Backend
-  /** The faster ones that did not work, for the log. */
+  /** The faster backends that did not work, for the log. */
   readonly skipped: readonly { readonly name: Secp256k1BackendName; readonly reason: string }[]
 }
 
@@ -39,7 +39,7 @@ const signatureBy = (backend: Secp256k1Backend, key: Uint8Array, digest: Uint8Ar
   return Buffer.concat([signer.publicKey, signature])
 }
 
-/** @throws SignerUnusableError when the backend's keys or signatures are not what they must be. */
+/** @throws SignerUnusableError when the backend's keys or signatures are wrong */
 const selfTest = (backend: Secp256k1Backend): void => {
   const keyOne = Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? 1 : 0))
   const known = signatureBy(backend, keyOne, sha256('Satoshi Nakamoto')).subarray(65, 129)
@@ -56,8 +56,8 @@ const selfTest = (backend: Secp256k1Backend): void => {
 }
 
 /**
- * The first backend of SECP256K1_BACKEND_NAMES that works, or the named one.
- * @throws SignerUnusableError when the named one does not work, or none does.
+ * Returns the first working backend of SECP256K1_BACKEND_NAMES, or the named one.
+ * @throws SignerUnusableError when the named backend does not work, or none does
  */
 export const chooseSecp256k1Backend = (
   name: 'auto' | Secp256k1BackendName,

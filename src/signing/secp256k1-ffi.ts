@@ -1,12 +1,12 @@
-// libsecp256k1 through bun:ffi, wherever a file with its symbols is. The library signs in constant time, with the nonce
-// of RFC 6979 and always with low s. A worker that is terminated in the middle of a call takes nothing else with it.
+// Calls libsecp256k1 through bun:ffi, from any file that exports its symbols. The library signs in constant time, with
+// the nonce of RFC 6979 and always with low s. Terminating a worker in the middle of a call does not harm the process.
 // Source: secp256k1.h and secp256k1_recovery.h of bitcoin-core/secp256k1.
 import { dlopen } from 'bun:ffi'
 import { randomBytes } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 import type { Secp256k1Backend, Secp256k1BackendName } from './types.ts'
 
-/** Both flags: libraries before 0.2 need them, later ones take any of these as "a context". */
+/** Both flags: libraries before 0.2 need them, and later ones treat each of them as "a context". */
 const CONTEXT_SIGN_AND_VERIFY = 0x301
 const UNCOMPRESSED = 0x002
 const OPAQUE_SIGNATURE_BYTES = 65
@@ -48,7 +48,7 @@ const openOrRefuse = (path: string): ReturnType<typeof open> => {
 export interface FfiBackendOptions {
   readonly name: Secp256k1BackendName
   readonly description: string
-  /** Absolute: Bun looks a bare name up in the working directory too, so a file planted there would be given the keys. */
+  /** Absolute: Bun also looks up a bare name in the working directory, so a file planted there would get the keys. */
   readonly path: string
 }
 
@@ -56,7 +56,7 @@ export interface FfiBackendOptions {
 export const createFfiBackend = ({ name, description, path }: FfiBackendOptions): Secp256k1Backend => {
   const library = openOrRefuse(path)
   const context = library.secp256k1_context_create(CONTEXT_SIGN_AND_VERIFY)
-  // Blinds the secret scalar in every multiplication, against leaks through power or timing.
+  // Blinds the secret scalar in every multiplication, against leaks through power consumption or timing.
   const seed = randomBytes(32)
   if (!context || library.secp256k1_context_randomize(context, seed) !== 1) {
     throw new SignerUnusableError(`${path} made no context`)
@@ -79,7 +79,7 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
     name,
     description,
     createSigner: (privateKey) => {
-      // Every pointer below is to a buffer whose length was checked: the library itself can't check.
+      // Every pointer below is to a buffer whose length was checked, because the library can't check it.
       if (privateKey.length !== 32) throw new SignerUnusableError('a private key is not 32 bytes')
       const publicKey = publicKeyOf(privateKey)
       const key = Uint8Array.from(privateKey)

@@ -1,10 +1,10 @@
-// secp256k1 by @noble/curves: JavaScript, so it works everywhere, is several times slower, and is not constant in time
-// as native code can be. It is also the oracle that the other backends are tested against.
+// secp256k1 with @noble/curves: JavaScript that works everywhere, is several times slower, and is not constant-time
+// as native code is. It is also the reference that the other backends are tested against.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { SignerUnusableError } from './errors.ts'
 import type { Secp256k1Backend } from './types.ts'
 
-// Noble's defaults hash with SHA-256 first and leave the recovery byte out.
+// By default, noble hashes with SHA-256 first and leaves out the recovery byte.
 const SIGN_OPTIONS = { prehash: false, format: 'recovered', lowS: true } as const
 
 export const loadNobleSecp256k1 = (): Secp256k1Backend => ({
@@ -24,7 +24,7 @@ export const loadNobleSecp256k1 = (): Secp256k1Backend => ({
         }
         try {
           const recovered = secp256k1.sign(digest, key, SIGN_OPTIONS)
-          // Noble puts the recovery id first; the contracts want it last.
+          // Noble puts the recovery id first; contracts expect it last.
           signature.set(recovered.subarray(1))
           signature[64] = 27 + recovered[0]!
         } catch {

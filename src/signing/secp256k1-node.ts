@@ -1,8 +1,8 @@
-// secp256k1 by the npm package `secp256k1`: libsecp256k1 prebuilt as a Node addon, for machines without the system's
-// library. Only its `bindings` entry, which throws where no prebuilt fits: the package's default entry would quietly
-// fall back to JavaScript that is neither fast nor constant in time.
-// Its libsecp256k1 predates 0.2 and does not reduce a digest before it derives the nonce. For a digest not below the
-// curve's order, one in 2^128, the signature is valid and deterministic but not RFC 6979's.
+// secp256k1 with the npm package `secp256k1`: libsecp256k1 prebuilt as a Node addon, for machines without the system's
+// library. Only its `bindings` entry is used, which throws when no prebuilt file fits: the package's default entry
+// would silently fall back to JavaScript that is neither fast nor constant in time.
+// Its libsecp256k1 predates 0.2 and does not reduce a digest before it derives the nonce. For a digest that is not
+// below the curve's order, one in 2^128, the signature is valid and deterministic, but not the one of RFC 6979.
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -22,8 +22,8 @@ const LOAD_ATTEMPTS = 5
 const LOAD_PAUSE_MS = 20
 
 /**
- * Loads the addon. When several workers load one for the first time at the same moment, Bun 1.4.4 now and then tells one
- * of them that it is no addon, so a file that is there is tried again.
+ * Loads the addon. When several workers load it for the first time at the same moment, Bun 1.4.4 sometimes reports to
+ * one of them that the file is no addon, so an existing file is tried again.
  */
 const requireBindings = (require: NodeJS.Require): Bindings => {
   const pause = new Int32Array(new SharedArrayBuffer(4))
@@ -42,7 +42,7 @@ const loadAddon = (): Addon => {
     const require = createRequire(import.meta.url)
     const manifest = require.resolve('secp256k1/package.json')
     const prebuilt = createRequire(manifest)('node-gyp-build') as { path(directory: string): string }
-    // Throws where no prebuilt fits.
+    // Throws when no prebuilt file fits.
     const path = prebuilt.path(dirname(manifest))
     return { bindings: requireBindings(require), path }
   } catch {
@@ -52,7 +52,7 @@ const loadAddon = (): Addon => {
 
 const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
   const seed = randomBytes(32)
-  // Blinds the secret scalar in every multiplication, against leaks through power or timing.
+  // Blinds the secret scalar in every multiplication, against leaks through power consumption or timing.
   bindings.contextRandomize(seed)
   seed.fill(0)
 
@@ -87,12 +87,12 @@ const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
 }
 
 /**
- * The addon's library, called through bun:ffi where its file exports the symbols, as it does on Linux. Through Node-API,
- * a worker terminated in the middle of a call aborts the whole process (seen on Bun 1.4.4: an uncaught Napi::Error), so
- * that way is only the last resort. The addon is always loaded as one first: opened by bun:ffi alone, it could no longer
- * be loaded as an addon by anyone.
- * @param access `node-api` forces that way; for tests.
- * @throws SignerUnusableError when no prebuilt fits this machine.
+ * Calls the addon's library through bun:ffi where its file exports the symbols, as it does on Linux. Node-API is only
+ * the last resort: through it, a worker terminated in the middle of a call aborts the whole process (seen on Bun 1.4.4:
+ * an uncaught Napi::Error). The file is always loaded as an addon first: once it was opened by bun:ffi alone, nobody
+ * could load it as an addon any more.
+ * @param access `node-api` forces that way; for tests
+ * @throws SignerUnusableError when no prebuilt file fits this machine
  */
 export const loadNodeSecp256k1 = (access: 'ffi' | 'node-api' = 'ffi'): Secp256k1Backend => {
   const { bindings, path } = loadAddon()

@@ -1,11 +1,11 @@
-// secp256k1 by the system's libsecp256k1: the fastest backend, and one that the operating system keeps up to date.
+// secp256k1 with the system's libsecp256k1: the fastest backend, and the operating system keeps it up to date.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignerUnusableError, SigningError } from './errors.ts'
 import { createFfiBackend } from './secp256k1-ffi.ts'
 import type { Secp256k1Backend } from './types.ts'
 
-/** ABI versions, newest first: 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and the unreleased ones before. */
+/** ABI versions, newest first, for the releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and the unreleased ones before. */
 const ABI_VERSIONS = [7, 6, 5, 2, 1, 0]
 
 /** Where the library may be, newest version first. Absolute paths only: see FfiBackendOptions. */
@@ -30,8 +30,8 @@ export const systemLibraryPaths = (platform: string, architecture: string): read
 }
 
 /**
- * Opens the first of `paths` that is there and usable.
- * @throws SignerUnusableError naming what is missing.
+ * Opens the first of `paths` that exists and is usable.
+ * @throws SignerUnusableError naming what is missing
  */
 export const loadSystemSecp256k1 = (
   paths: readonly string[] = systemLibraryPaths(process.platform, process.arch),

@@ -1,5 +1,5 @@
-// The v2 statement's digest on EVM chains. What is encoded here is what the public registry contract rebuilds and
-// checks, so any change invalidates every attestation. Source: decisions §2, "What EVM signs".
+// The digest of a v2 statement on EVM chains. The public registry contract rebuilds and checks this encoding, so any
+// change invalidates every attestation. Source: decisions §2, "What EVM signs".
 import { createAbiWriter } from './abi-writer.ts'
 import type { EvmStatement, Keccak256 } from './types.ts'
 
@@ -7,9 +7,9 @@ import type { EvmStatement, Keccak256 } from './types.ts'
 export type StatementDigester = (statement: EvmStatement) => Uint8Array
 
 /**
- * A digester of `keccak256(abi.encode(uint256 chainId, string uuid, address from, address to, uint256 msgValue,
- * bytes data, string policy, uint256 expiration))`. It reuses one buffer, so each thread makes its own. The returned
- * 32 bytes are as fresh as `keccak` makes them: with loadKeccak256 the caller may keep them.
+ * Creates a digester of `keccak256(abi.encode(uint256 chainId, string uuid, address from, address to, uint256 msgValue,
+ * bytes data, string policy, uint256 expiration))`. It reuses one buffer, so each thread must create its own. The
+ * returned 32 bytes come from `keccak`: with loadKeccak256 they are fresh, and the caller may keep them.
  */
 export const createStatementDigester = (keccak: Keccak256): StatementDigester => {
   const writer = createAbiWriter(8)

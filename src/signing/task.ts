@@ -1,4 +1,5 @@
-// The v1 task's digest. No chain id is in it: the v1 contracts never had one. Source: decisions §3, "Digest".
+// The digest of a v1 task. It holds no chain id, because the v1 contracts never had one. Source: decisions §3,
+// "Digest".
 import { createAbiWriter } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
 import type { Keccak256, TaskStatement } from './types.ts'
@@ -9,8 +10,8 @@ export type TaskDigester = (task: TaskStatement) => Uint8Array
 const MAX_UINT32 = 2 ** 32 - 1
 
 /**
- * A digester of `keccak256(abi.encode(string taskId, address from, address to, uint256 value, bytes data,
- * string policyID, uint32 quorum, uint256 expiry))`. It reuses one buffer, so each thread makes its own.
+ * Creates a digester of `keccak256(abi.encode(string taskId, address from, address to, uint256 value, bytes data,
+ * string policyID, uint32 quorum, uint256 expiry))`. It reuses one buffer, so each thread must create its own.
  */
 export const createTaskDigester = (keccak: Keccak256): TaskDigester => {
   const writer = createAbiWriter(8)

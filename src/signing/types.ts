@@ -1,9 +1,9 @@
-// What the rest of the house sees of signing. Private keys stay behind these interfaces.
+// The interfaces of signing for the rest of the service. Private keys stay behind them.
 
 /** Keccak-256 of the bytes: 32 fresh bytes. Synchronous; see keccak.ts. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array
 
-/** One secp256k1 implementation. Every one passes the same conformance suite. */
+/** One secp256k1 implementation. All implementations pass the same conformance suite. */
 export interface Secp256k1Backend {
   readonly name: Secp256k1BackendName
   /** For the log: library version or file. */
@@ -25,7 +25,7 @@ export interface Secp256k1Signer {
    * @throws SignerUnusableError when a length is wrong or the library refuses.
    */
   sign(digest: Uint8Array, signature: Uint8Array): void
-  /** Overwrites the key with zeros. The signer refuses from then on. */
+  /** Overwrites the key with zeros. After this the signer refuses. */
   erase(): void
 }
 
@@ -68,19 +68,19 @@ export interface SolanaStatement {
   readonly expirationSeconds: number
 }
 
-/** Which keystore to open and what it must hold. The pool's `AttesterReference` has this shape. */
+/** The keystore to open, and the key that it must hold. The pool's `AttesterReference` has this shape. */
 export interface KeystoreReference {
   readonly id: string
   readonly kind: 'secp256k1' | 'ed25519'
-  /** Checksummed EVM address or base58 public key: must equal what the key derives. */
+  /** Checksummed EVM address or base58 public key: must equal the address derived from the key. */
   readonly address: string
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
 }
 
 /**
- * How much work a guess at the passphrase costs. `standard` is for passphrases that people choose; `light` only for
- * machine-made ones of 256 random bits, where no amount of guessing helps and a start should be quick.
+ * How much work one guess at the passphrase costs. `standard` is for passphrases that people choose. `light` is only
+ * for generated passphrases of 256 random bits, which can't be guessed anyway, so that the start is quick.
  */
 export type KeystoreWorkFactor = 'standard' | 'light'
 
@@ -89,7 +89,7 @@ export interface EvmAttester {
   readonly id: string
   /** EIP-55 checksummed. */
   readonly address: string
-  /** The address as a number, for v1's ascending order. */
+  /** The address as a number, for v1's ascending order of signers. */
   readonly order: bigint
   /**
    * 0x-hex of the 65-byte signature over a 32-byte digest.
@@ -109,10 +109,10 @@ export interface SolanaAttester {
   signMessage(message: Uint8Array): string
 }
 
-/** The opened keys, oldest active first. Only active keys are opened: a retiring key signs nothing anymore. */
+/** The opened keys, the oldest active one first. Only active keys are opened: a retiring key signs nothing any more. */
 export interface Keyring {
   readonly evm: readonly EvmAttester[]
   readonly solana: readonly SolanaAttester[]
-  /** Overwrites the keys where that is possible, once another keyring has taken over. Its attesters then refuse. */
+  /** Overwrites the keys where possible, after another keyring has taken over. The attesters then refuse to sign. */
   erase(): void
 }
