@@ -1,5 +1,5 @@
-// Every change of a session that this process makes goes through here: committed first, told afterwards (invariant 7), to
-// the streams that follow the session and to the caches that know its wallets.
+// Every change of a session that this process makes goes through here: it is committed first and announced afterwards
+// (invariant 7), to the streams that follow the session and to the caches that hold its wallets.
 
 import type { Session, SessionState, StatusChange } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
@@ -9,7 +9,7 @@ import type { SessionStore, SessionWalletStore } from './types.ts'
 export interface ChangeListener {
   /** The session as it is after the change. */
   stateChanged(state: SessionState): void
-  /** Whose standing may have changed. */
+  /** The verification status of these wallets or persons may have changed. */
   standingChanged(change: StandingChange): void
 }
 
@@ -55,11 +55,11 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
   return {
     register: async (input) => {
       const registered = await sessions.register(input)
-      // Reusing changes nothing that anyone follows.
+      // Reusing a session changes nothing that a stream or cache follows.
       if (registered.created) listener.standingChanged(standingOf({ session: registered.session, wallets: [] }))
       return registered
     },
-    // Decisions made in this process are many and can be asked for again; those of operators wait for the disk.
+    // Decisions made in this process are frequent and can be requested again; those of operators wait for the disk.
     changeStatus: async (change) => tell(await sessions.changeStatus(change, { survives: 'process-crash' })),
     connectWallet: async (connection) => tell(await wallets.connect(connection)),
     removeWallet: async (removal) => {
@@ -70,14 +70,14 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
   }
 }
 
-/** The tables that take part in a transaction which the caller opened. */
+/** The tables used within a transaction that the caller opened. */
 export type SessionTables = Pick<SessionChangesDependencies, 'sessions' | 'wallets'>
 
 export type ChangeTogether = <Result>(
   work: (changes: SessionChanges, sessions: SessionStore) => Promise<Result>,
 ) => Promise<Result>
 
-/** Several changes in one transaction: all of them or none, told in their order once they are committed. */
+/** Makes several changes in one transaction: all or none. They are announced in order once they are committed. */
 export const createChangeTogether =
   (
     transaction: <Result>(work: (tables: SessionTables) => Promise<Result>) => Promise<Result>,

@@ -1,6 +1,6 @@
-// Connecting a wallet, for the verification page: ask for a message, have it signed, bring the signature. The message is
-// kept with its nonce, so a proof is checked against the text that was asked for, on the host it was asked from.
-// Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
+// Connects a wallet on the verification page: the page requests a message, the person signs it, and the page submits
+// the signature. The message is stored with its nonce, so a proof is checked against the text and the host for which it
+// was requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
 import type { WalletAddress } from '../domain/address.ts'
 import { randomBase62 } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
@@ -36,7 +36,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
   const portalHost = new URL(portalUrl).host
 
   return {
-    /** What to sign. @throws SessionClosedError, WalletLockedError */
+    /** The message to sign. @throws SessionClosedError, WalletLockedError */
     requestProof: async (
       session: Session,
       organizationName: string,
@@ -87,7 +87,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       const { address, chain, chainId, message } = asked
       const kind = await verifyProof({ address, chainId, message, signature })
       if (kind === null) throw new ProofInvalidError()
-      // The nonce is spent in the transaction that stores the wallet: of two who bring it, one is late.
+      // The nonce is spent in the transaction that stores the wallet: if two requests bring it, only one succeeds.
       return changes.connectWallet({
         organizationId: session.organizationId,
         sessionId: session.id,

@@ -1,6 +1,6 @@
-// Contract wallets have no key of their own: their chain is asked whether they take a signature. Also for those that are
-// not deployed yet. A chain without an RPC URL can't be asked, and then no such proof holds.
-// Source: EIP-1271, ERC-6492; the check is viem's, one `eth_call` of the universal validator.
+// Verifies signatures of contract wallets. They have no key of their own, so their chain is asked whether they accept a
+// signature, also before they are deployed. On a chain without an RPC URL no such proof is valid. Source: EIP-1271,
+// ERC-6492; viem makes the check, one `eth_call` of the universal validator.
 import { createPublicClient, type Transport } from 'viem'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { ContractProofVerifier } from './proof.ts'
@@ -8,7 +8,7 @@ import type { ContractProofVerifier } from './proof.ts'
 export interface ContractProofOptions {
   /** EIP-155 id → RPC URLs, in order of preference: the next is asked when one fails. */
   readonly rpcUrls: ReadonlyMap<number, readonly string[]>
-  /** How an RPC URL is asked: bounded in time and in the size of its answers. */
+  /** Creates the transport to an RPC URL, limited in time and in the size of its answers. */
   readonly transport: (url: string) => Transport
 }
 
@@ -25,7 +25,7 @@ export const createContractProofVerifier = ({ rpcUrls, transport }: ContractProo
     let cause: unknown
     for (const client of ofChain) {
       try {
-        // Some other chain behind the URL would say nothing about this wallet.
+        // If the URL serves another chain, its answer says nothing about this wallet.
         if ((await client.getChainId()) !== chainId) continue
         return await client.verifyMessage({
           address: address as `0x${string}`,

@@ -41,7 +41,7 @@ export interface IdentityEndpointDependencies {
   readonly verifyWallet: VerifyWallet
 }
 
-/** How long a registration's Idempotency-Key is answered with the same session (decisions §1, "Idempotency"). */
+/** How long a registration's Idempotency-Key returns the same session (decisions §1, "Idempotency"). */
 const KEEP_SECONDS = 86_400
 
 const readKey = (headers: Headers): string | null => parseBearer(headers.get('authorization'))
@@ -54,7 +54,10 @@ const settingsOf = ({ method, path }: PublicRoute): GateSettings => ({
   challenge: BEARER_CHALLENGE,
 })
 
-/** The last two segments of the path: what is asked for, if it can be anything at all. @throws SessionUnknownError */
+/**
+ * Reads type and session id from the last two segments of the path. @throws SessionUnknownError when they can't be
+ * valid
+ */
 const parseTarget = (request: Request): { readonly type: SessionType; readonly sessionId: string } => {
   const segments = requestPath(request.url).split('/')
   const sessionId = parseSessionId(segments.at(-1) ?? '')
@@ -63,7 +66,7 @@ const parseTarget = (request: Request): { readonly type: SessionType; readonly s
   return { type, sessionId }
 }
 
-/** Another type's or environment's session is unknown, as another organization's is (threats row 1). */
+/** A session of another type or environment counts as unknown, like another organization's (threats row 1). */
 const isOf = ({ session }: SessionState, type: SessionType, { environment }: Principal): boolean =>
   session.checkType === CHECK_TYPES[type] && session.environment === environment
 
@@ -75,13 +78,13 @@ const createRegisterEndpoint = (
   return gate(settingsOf(route), async ({ request, requestId, principal, rateLimit }) => {
     const { organizationId, keyId } = principal
     const size = decodeSize(requestQuery(request.url))
-    // Not even read with a live key: there it has no effect, whatever it says.
+    // With a live key the header is not even read: it has no effect there.
     const sandboxHeader = principal.environment === 'test' ? request.headers.get(SANDBOX_HEADER) : null
     const forcedOutcome = parseSandboxOutcome(sandboxHeader)
     const body = await readOptionalJsonBody(request)
     const decoded = decodeRegister(body.object)
     const made: RegisteredSession[] = []
-    // What is kept for a repeated request is the session's id alone: the link must not lie in the store.
+    // Only the session's id is stored for a repeated request: the link must not be in the store.
     const final = await idempotent(
       {
         organizationId,
@@ -126,7 +129,7 @@ const refusedOrThrow = (error: unknown): false => {
 }
 
 const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDependencies): Endpoint => {
-  /** Asked every 15 s: a revoked or expired key's streams end. */
+  /** Called every 15 s: the streams of a revoked or expired key end. */
   const stillWorks = (key: string | null): boolean | Promise<boolean> => {
     try {
       const found = authenticator.authenticate(key, 'identity')

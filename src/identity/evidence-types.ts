@@ -1,10 +1,10 @@
-// What a session's evidence consists of, what each level asks for, and what the verification page may do with it.
-// Source: decisions §5, "Levels": evidence per level; threats rows 17 and 18.
+// The parts of a session's evidence, what each level requires, and what the verification page may do with it. Source:
+// decisions §5, "Levels": evidence per level; threats rows 17 and 18.
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Level } from '../domain/level.ts'
 import type { CheckType, Session } from '../domain/session.ts'
 
-/** One who owns a part of a business. */
+/** A person who owns a part of a business. */
 export interface Owner {
   /** 1 to 200 characters. */
   readonly name: string
@@ -12,7 +12,7 @@ export interface Owner {
   readonly sharePercent: number
 }
 
-/** What is typed in. Texts are trimmed and normalised (NFC); empty ones are refused. */
+/** Fields that people type in. Texts are trimmed and normalised (NFC); empty ones are refused. */
 export interface EvidenceFields {
   /** Individual. 1 to 200 characters. */
   readonly fullName?: string
@@ -33,7 +33,7 @@ export type FieldName = keyof EvidenceFields
 export const DOCUMENT_KINDS = ['identity-document', 'portrait', 'proof-of-address', 'registration-document'] as const
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number]
 
-/** What is kept and served. HEIC is no input: no codec for it may be shipped with this service. */
+/** Media types that are stored and served. HEIC is not accepted: this service may not include a codec for it. */
 export type DocumentMediaType = 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
 
 export interface DocumentRule {
@@ -53,9 +53,9 @@ export const DOCUMENT_RULES: Readonly<Record<DocumentKind, DocumentRule>> = {
   'registration-document': { mediaTypes: PAPERS, maximum: 4 },
 }
 
-/** Bytes of one document as it is sent. */
+/** Maximum bytes of one uploaded document. */
 export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024
-/** Pixels that an image's header may announce. */
+/** Maximum pixels that an image's header may state. */
 export const IMAGE_PIXELS_MAX = 40_000_000
 
 export type Requirement =
@@ -65,7 +65,7 @@ export type Requirement =
 const field = (name: FieldName): Requirement => ({ part: 'field', name })
 const document = (kind: DocumentKind): Requirement => ({ part: 'document', kind })
 
-/** What a level asks for in addition to those below it. */
+/** What a level requires in addition to the levels below it. */
 const ADDED: Readonly<Record<CheckType, Readonly<Record<Level, readonly Requirement[]>>>> = {
   kyc: {
     1: [field('fullName'), field('birthDate'), field('country')],
@@ -81,7 +81,7 @@ const ADDED: Readonly<Record<CheckType, Readonly<Record<Level, readonly Requirem
 
 const LEVELS_ASCENDING: readonly Level[] = [1, 2, 3]
 
-/** Everything that a session of this kind and level needs, in the order in which to ask for it. */
+/** Everything that a session of this type and level requires, in the order in which to ask for it. */
 export const requirementsOf = (checkType: CheckType, level: Level): readonly Requirement[] =>
   LEVELS_ASCENDING.filter((step) => step <= level).flatMap((step) => ADDED[checkType][step])
 
@@ -90,17 +90,17 @@ export interface DocumentReceipt {
   /** `evidence_` and 16 base62 characters. */
   readonly id: string
   readonly kind: DocumentKind
-  /** Of what is kept, which may differ from what was sent: images are written anew. */
+  /** Media type of the stored file, which may differ from the upload: images are re-encoded. */
   readonly mediaType: DocumentMediaType
-  /** Of what is kept. */
+  /** Bytes of the stored file. */
   readonly byteLength: number
-  /** As the person's device called it, cut to 100 characters without control characters: text, never a path. */
+  /** The file's name on the person's device, cut to 100 characters without control characters: text, never a path. */
   readonly fileName: string
   readonly createdAtSeconds: number
 }
 
 export interface EvidenceList {
-  /** Which fields are filled. Their values are read by `readFields` alone. */
+  /** The filled fields. Only `readFields` reads their values. */
   readonly fields: readonly FieldName[]
   /** Oldest first. */
   readonly documents: readonly DocumentReceipt[]
@@ -109,33 +109,33 @@ export interface EvidenceList {
 export interface DocumentUpload {
   readonly kind: DocumentKind
   readonly fileName: string
-  /** At most DOCUMENT_BYTES_MAX are read of it; it is cancelled beyond. */
+  /** At most DOCUMENT_BYTES_MAX are read; the rest is cancelled. */
   readonly stream: ReadableStream<Uint8Array>
-  /** The content type that came with it. Where it is one of DocumentMediaType it must agree with the content. */
+  /** The content type sent with the upload. If it is a DocumentMediaType, it must match the content. */
   readonly declaredType: string
 }
 
 export interface OpenedDocument {
   readonly receipt: DocumentReceipt
   /**
-   * Errors where a byte of the file is not what was stored. Serve it with `Content-Disposition: attachment`
-   * and `Cache-Control: no-store`; the listener adds the policy that lets nothing in it run.
+   * Fails when a byte of the file differs from what was stored. Serve it with `Content-Disposition: attachment` and
+   * `Cache-Control: no-store`; the listener adds the policy that prevents anything in it from running.
    */
   readonly stream: ReadableStream<Uint8Array>
 }
 
-/** Whose evidence: a session as it was read, of which nothing but these is used. */
+/** The session whose evidence is meant; only these members are used. */
 export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'>
 
 /**
- * A session's evidence. Writing needs a session that is pending or retry (SessionClosedError otherwise); all functions
- * throw SessionUnknownError where the organization has no such session, and never tell another organization's from none.
- * `actor` is `person`, `operator:<name>` or `provider:<name>`.
+ * A session's evidence. Writing requires a session that is pending or retry (otherwise SessionClosedError). All
+ * functions throw SessionUnknownError when the organization has no such session; another organization's session gives
+ * the same error. `actor` is `person`, `operator:<name>` or `provider:<name>`.
  */
 export interface EvidenceService {
-  /** Adds to and replaces what is there. @throws FieldInvalidError, SessionClosedError */
+  /** Adds fields, and replaces existing ones. @throws FieldInvalidError, SessionClosedError */
   putFields(session: EvidenceSession, fields: EvidenceFields): Promise<void>
-  /** The values, for whoever decides. Audited. */
+  /** The values, for the person who decides. Audited. */
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
   /**
    * Checks, cleans, encrypts and stores one document.
@@ -146,18 +146,22 @@ export interface EvidenceService {
   listEvidence(session: EvidenceSession): Promise<EvidenceList>
   /** Audited before the first byte. Null when the session has no such document. */
   openDocument(session: EvidenceSession, documentId: string, actor: string): Promise<OpenedDocument | null>
-  /** For good: its key is destroyed. False when the session has no such document. @throws SessionClosedError */
+  /**
+   * Removes it permanently: its key is destroyed. False when the session has no such document. @throws
+   * SessionClosedError
+   */
   removeDocument(session: EvidenceSession, documentId: string): Promise<boolean>
-  /** What the level (the session's own unless stated) still asks for; empty: it can be handed in. */
+  /** What the level (by default the session's own) still requires; when it is empty, the session can be submitted. */
   missing(session: EvidenceSession, level?: Level): Promise<readonly Requirement[]>
   /**
-   * Destroys all keys of the session's evidence, whatever its status, then the files. Answers how many pieces, the fields
-   * being one, were erased. A session that was open cannot be decided `completed` on what is gone: see `missing`.
+   * Destroys all keys of the session's evidence, whatever its status, then deletes the files. Returns the number of
+   * erased pieces; all fields together count as one. A session that was open can't be decided `completed` on erased
+   * evidence: see `missing`.
    */
   eraseSession(session: EvidenceSession, actor: string): Promise<number>
 }
 
-/** For the page: a kind as a form names it. @throws FieldInvalidError */
+/** Parses a document kind as the page's form sends it. @throws FieldInvalidError */
 export const parseDocumentKind = (text: string): DocumentKind => {
   const kind = DOCUMENT_KINDS.find((known) => known === text)
   if (kind === undefined) throw new FieldInvalidError('kind', `must be one of ${DOCUMENT_KINDS.join(', ')}`)

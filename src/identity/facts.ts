@@ -1,5 +1,5 @@
-// What policies may read about the identity behind a wallet: `identity.verified`, `.type`, `.level`, `.verified_at`, by
-// the same rule and from the same cache as the verification endpoint, so that the two never disagree.
+// The identity facts of a wallet for policies: `identity.verified`, `.type`, `.level`, `.verified_at`. They use the
+// same rule and the same cache as the verification endpoint, so that the two never disagree.
 import type { WalletAddress } from '../domain/address.ts'
 import type { Level } from '../domain/level.ts'
 import { SESSION_TYPES, type SessionType } from '../domain/session.ts'
@@ -8,16 +8,17 @@ import type { Standings } from './standings.ts'
 
 export interface IdentityFacts {
   readonly verified: boolean
-  /** Null unless verified, as the two below. */
+  /** Null unless verified; the same holds for the two below. */
   readonly type: SessionType | null
-  /** Of the session that verifies the wallet: at least the organization's own. */
+  /** The level of the session that verifies the wallet: at least the organization's own level. */
   readonly level: Level | null
   readonly verifiedAtSeconds: number | null
 }
 
 /**
- * The facts of a wallet for the organization whose policy asks, at once when they are at hand. A change of status is in
- * them within a second, wherever it was made. Rejects when the store is unavailable: no verdict then.
+ * The facts of a wallet for the organization whose policy reads them. Answers synchronously when they are cached. They
+ * show a change of status within a second, wherever it was made. Rejects when the store is unavailable: there is then
+ * no verdict.
  */
 export type IdentityFactsOf = (caller: StandingCaller, address: WalletAddress) => IdentityFacts | Promise<IdentityFacts>
 

@@ -1,13 +1,14 @@
-// `originUrl`: where the verification page offers the person to go back to. Shown as a link, so it is taken only as an
-// absolute https address without credentials, and kept as the URL parser writes it, its host in ASCII (threats row 16).
+// Reads `originUrl`, the address to which the verification page links the person back. Because it is shown as a link,
+// it must be an absolute https URL without credentials, and it is stored as the URL parser writes it, with its host in
+// ASCII (threats row 16).
 import { FieldInvalidError } from '../domain/errors.ts'
 
-/** Characters, as sent and as normalised (decisions §5). */
+/** Maximum characters, as sent and as normalised (decisions §5). */
 export const ORIGIN_URL_MAX = 2_048
 
 const RULE = `must be an absolute https URL without credentials, of at most ${ORIGIN_URL_MAX} characters`
 
-/** What the URL parser would silently drop or turn into something else: controls, white space, backslashes. */
+/** Characters that the URL parser would silently drop or change: controls, white space, backslashes. */
 const isAltered = (character: number): boolean =>
   character <= 0x20 || character === 0x5c || (character >= 0x7f && character <= 0xa0) || character === 0xfeff
 
@@ -18,7 +19,7 @@ export const decodeOriginUrl = (text: string): string => {
   }
   if (text.length > ORIGIN_URL_MAX || text.slice(0, 8).toLowerCase() !== 'https://') return refuse()
   for (let i = 0; i < text.length; i++) if (isAltered(text.charCodeAt(i))) return refuse()
-  // The parser would skip further slashes: `https:///host` is no absolute URL of that host to anyone who reads it.
+  // The parser would skip further slashes, but to a reader `https:///host` is not an absolute URL of that host.
   if (text[8] === '/') return refuse()
   const url = URL.parse(text)
   if (url === null || url.protocol !== 'https:' || url.hostname === '') return refuse()

@@ -1,4 +1,4 @@
-// The paths of interface B, and those where outside deciders send their messages.
+// The paths of interface B, and those to which outside deciders send their messages.
 import type { PublicRoute } from '../http/public-route.ts'
 
 export const IDENTITY_PATHS = {

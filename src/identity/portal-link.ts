@@ -1,5 +1,5 @@
-// The link that opens the verification page for one session: a token of its own, kept only as a hash, so that neither the
-// session's id nor the database opens anything (threats row 2).
+// Creates the link that opens the verification page for one session. It has a separate token that is stored only as a
+// hash, so that neither the session's id nor the database opens the page (threats row 2).
 import { randomBytes } from 'node:crypto'
 
 /** 144 random bits: 24 base64url characters without padding. */
@@ -7,7 +7,7 @@ const TOKEN_BYTES = 18
 export const TOKEN_LENGTH = 24
 
 export interface PortalLink {
-  /** For the one who asked for it; kept nowhere. */
+  /** For the caller who requested it; it is stored nowhere. */
   readonly url: string
   /** 24 characters: the last ones of the URL. */
   readonly token: string
@@ -30,6 +30,6 @@ export const createPortalLink = (portalUrl: string): PortalLink => {
   return { url: linkPrefix(portalUrl) + token, token, tokenHash: hashToken(token) }
 }
 
-/** For the page: the hash of a token of the right shape, or null. */
+/** For the page: the hash of a token, or null when the token is malformed. */
 export const parseToken = (text: string): Uint8Array | null =>
   /^[A-Za-z0-9_-]{24}$/.test(text) ? hashToken(text) : null

@@ -1,6 +1,7 @@
-// What a person signs to prove that a wallet is theirs: the same text for both families but for the name of the account
-// and the form of the chain id. It names the page's host, the organization that asks and the session (threats row 4).
-// Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which has the same fields.
+// The message that a person signs to prove that a wallet is theirs. Both chain families use the same text, except for
+// the name of the account and the form of the chain id. It names the page's host, the requesting organization and the
+// session (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which
+// has the same fields.
 import type { WalletAddress } from '../domain/address.ts'
 import { isEvmAddress, walletAddressText } from '../domain/wallet.ts'
 
@@ -18,7 +19,7 @@ export interface ProofMessageFields {
   readonly expiresAtSeconds: number
   readonly sessionId: string
   readonly organizationName: string
-  /** What the signature is for: to connect the wallet unless stated, or to go on in another browser. */
+  /** The purpose of the signature: to connect the wallet (default), or to continue in another browser. */
   readonly purpose?: 'connect' | 'continue'
 }
 
@@ -27,17 +28,17 @@ const STATEMENTS = {
   continue: (name: string) => `Continue in this browser your identity verification for ${name}`,
 } as const
 
-/** Solana's clusters have no number; its messages name the main one. */
+/** Solana's clusters have no numeric id, so its messages name mainnet. */
 const SOLANA_CHAIN_ID = 'mainnet'
 const NAME_MAX = 80
 
 /**
- * Within what EIP-4361 allows in a statement, so that no wallet refuses it and no name can add a line of its own: visible
- * ASCII without quotes and slashes of either kind; anything else becomes a question mark.
+ * Reduces a name to what EIP-4361 allows in a statement, so that no wallet refuses the message and no name can add a
+ * line: visible ASCII without quotes and slashes of either kind. Any other character becomes a question mark.
  */
 export const printableName = (name: string): string => {
   let text = ''
-  // Accents are left out rather than letters: a name has to be recognised by whoever signs.
+  // Drop accents rather than letters, because the person who signs must recognise the name.
   for (const character of name.normalize('NFD').replaceAll(/\p{Mn}/gu, '')) {
     const code = character.codePointAt(0) ?? 0
     text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'

@@ -1,6 +1,6 @@
-// Whether a signature over a message is a wallet's own. EVM: EIP-191 over the text, by recovery; contract wallets
-// (EIP-1271 and 6492) are asked by a verifier that the deployment may add. Solana: Ed25519 over the text's bytes. Slow on
-// purpose: audited JavaScript, a few times a session.
+// Checks whether a wallet made a signature over a message. EVM: EIP-191 over the text, by recovering the signer;
+// contract wallets (EIP-1271 and 6492) are checked by a verifier that the deployment may add. Solana: Ed25519 over the
+// text's bytes. Uses audited JavaScript although it is slow: it runs only a few times per session.
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
@@ -24,13 +24,16 @@ export interface SignedProof {
   readonly signature: string
 }
 
-/** Asks a chain whether a contract wallet takes the signature. False: it does not. Rejects when it can't be asked. */
+/**
+ * Asks a chain whether a contract wallet accepts the signature. False when it does not. Rejects when the chain can't be
+ * asked.
+ */
 export type ContractProofVerifier = (proof: SignedProof & { readonly address: EvmAddress }) => Promise<boolean>
 
-/** How the proof holds, or null when it does not. Rejects when a contract wallet can't be asked. */
+/** Returns the kind of proof, or null when the proof is invalid. Rejects when a contract wallet can't be asked. */
 export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
 
-/** Contract wallets sign with whatever they like; this much is plenty. */
+/** Contract wallets choose their own signature format; this length is enough for any of them. */
 const SIGNATURE_HEX_MAX = 16_386
 
 const encoder = new TextEncoder()
@@ -44,20 +47,20 @@ export const personalMessageDigest = (message: string): Uint8Array => {
 const hexBytes = (text: string): Uint8Array | null =>
   text.length <= SIGNATURE_HEX_MAX && isHexBytes(text) ? Uint8Array.fromHex(text.slice(2)) : null
 
-/** The address that signed, or null. v is 27 or 28, or 0 or 1 as some hardware wallets have it. */
+/** The address that signed, or null. v is 27 or 28, or 0 or 1 as some hardware wallets send it. */
 const recoverSigner = (message: string, signature: Uint8Array): string | null => {
   if (signature.length !== 65) return null
   const v = signature[64]!
   const recovery = v >= 27 ? v - 27 : v
   if (recovery > 1) return null
   try {
-    // Noble's order: the recovery byte first.
+    // Noble expects the recovery byte first.
     const recoverable = Uint8Array.of(recovery, ...signature.subarray(0, 64))
     const compressed = secp256k1.recoverPublicKey(recoverable, personalMessageDigest(message), { prehash: false })
     const publicKey = secp256k1.Point.fromBytes(compressed).toBytes(false)
     return `0x${keccak_256(publicKey.subarray(1)).subarray(12).toHex()}`
   } catch {
-    // Not a point of the curve: nobody's signature.
+    // Not a point of the curve, so nobody can have made this signature.
     return null
   }
 }
@@ -68,15 +71,15 @@ const isSolanaSignature = (address: SolanaAddress, message: string, text: string
   const signature = text.startsWith('0x') ? hexBytes(text) : base58Bytes(text)
   if (signature?.length !== 64) return false
   try {
-    // Strict (RFC 8032, FIPS 186-5): keys of small order, under which anyone can sign anything, are refused.
+    // Strict verification (RFC 8032, FIPS 186-5) refuses keys of small order, under which anyone can sign anything.
     return ed25519.verify(signature, encoder.encode(message), solanaAddressBytes(address), { zip215: false })
   } catch {
-    // Not a point of the curve: a program's address, say, under which nobody can sign.
+    // The address is not a point of the curve, for example a program's address: nobody can sign for it.
     return false
   }
 }
 
-/** @param contractVerifier none: contract wallets can't prove themselves. */
+/** @param contractVerifier without it, contract wallets can't prove their ownership */
 export const createVerifyProof =
   (contractVerifier?: ContractProofVerifier): VerifyProof =>
   async (proof) => {

@@ -1,27 +1,27 @@
-// Who decides about a session: one interface, one provider a way. `manual`, the default, leaves it to operators;
-// `sandbox` serves test keys. A provider that asks an outside vendor is one more file beside these.
+// The providers that decide about sessions, behind one interface. `manual`, the default, leaves the decision to
+// operators; `sandbox` serves test keys. A provider that asks an outside vendor is a further file here.
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Session, SessionStatus } from '../domain/session.ts'
 import type { SessionChanges } from './changes.ts'
 
 export interface RegisterContext {
-  /** What the caller of a test key wants to happen; always null for live keys. */
+  /** The outcome that the caller of a test key requested; always null for live keys. */
   readonly forcedOutcome: SessionStatus | null
 }
 
 export interface DecisionProvider {
-  /** Stored with each session that it decides. */
+  /** Stored with each session that this provider decides. */
   readonly name: string
-  /** After a session was registered, made or reused, and before the answer. */
+  /** Called after a session was registered (created or reused), before the answer. */
   registered(session: Session, context: RegisterContext): Promise<void>
   /**
-   * After the person handed in everything that the session's level asks for. The provider moves the session along: now
-   * or, when it hears from whoever decides, later.
+   * Called after the person submitted everything that the session's level requires. The provider then changes the
+   * session's status, immediately or, if it waits for a decision, later.
    */
   submitted(session: Session): Promise<void>
 }
 
-/** Operators decide: what is handed in waits for them. */
+/** Operators decide: submitted sessions wait for them. */
 export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: 'manual',
   registered: async () => undefined,
@@ -33,13 +33,13 @@ export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus
 export interface Providers {
   /** For a new session of an organization. */
   forNew(environment: ApiKeyEnvironment, organizationId?: string): DecisionProvider
-  /** The one that a session was made with, while it exists; otherwise operators decide. */
+  /** The provider with which the session was created, if it still exists; otherwise operators decide. */
   of(session: Session): DecisionProvider
 }
 
 /**
- * @param live decides for live keys; operators take over what it leaves.
- * @param outside decides for the live keys of those organizations that chose it.
+ * @param live decides for live keys; operators decide what it leaves open
+ * @param outside decides for the live keys of the organizations that chose it
  */
 export const createProviders = (input: {
   readonly manual: DecisionProvider

@@ -1,4 +1,4 @@
-// The `qrCode` of a session: a PNG in a data URI that carries the session's own link.
+// Creates the `qrCode` of a session: a PNG with the session's own link, as a data URI.
 import { linkPrefix, type PortalLink, TOKEN_LENGTH } from './portal-link.ts'
 import { createQrEncoder } from './qr-matrix.ts'
 import { createQrPainter } from './qr-png.ts'
@@ -6,7 +6,7 @@ import { createQrPainter } from './qr-png.ts'
 /** The picture of a link, `size` pixels wide and high, as an image source. */
 export type QrCodeOf = (link: Pick<PortalLink, 'token'>, size: number) => string
 
-/** Prepares the codes of one portal's links. @throws Error when its address is too long for a QR code. */
+/** Prepares the QR codes of one portal's links. @throws Error when its address is too long for a QR code */
 export const createQrCodes = (portalUrl: string): QrCodeOf => {
   const encoder = createQrEncoder(linkPrefix(portalUrl), TOKEN_LENGTH)
   const paint = createQrPainter(encoder.side)

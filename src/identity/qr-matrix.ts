@@ -1,11 +1,11 @@
-// The QR code of a link, in microseconds. With version, error correction and mask fixed, every module of the code is a
-// XOR of bits of the text: header, padding, Reed-Solomon parity and mask are linear or constant. So the qrcode package,
-// which takes a millisecond a code, is asked once for the code of each single bit of the token, and a link's code is the
-// XOR of those whose bits its token has. A test compares the result with the package's own, module by module.
+// Computes the QR code of a link in microseconds. With version, error correction and mask fixed, every module of the
+// code is an XOR of bits of the text: header, padding, Reed-Solomon parity and mask are linear or constant. The qrcode
+// package takes a millisecond per code, so it is called only once for each single bit of the token. A link's code is
+// the XOR of the codes of its token's bits. A test compares the result with the package's own, module by module.
 // Source: ISO/IEC 18004.
 import { create } from 'qrcode/lib/core/qrcode.js'
 
-/** 15% of the code may be dirt or glare, as usual for codes on screens and paper. */
+/** Level M still reads when 15% of the code are dirty or glare, which is usual for codes on screens and paper. */
 const ERROR_CORRECTION = 'M'
 /** Tokens are ASCII. */
 const BITS_PER_CHARACTER = 7
@@ -25,7 +25,7 @@ export const isDark = ({ side, bits }: QrModules, row: number, column: number): 
 export interface QrEncoder {
   /** Modules a side, the same for every token. */
   readonly side: number
-  /** The code of prefix and token. @param token ASCII of the fixed length. */
+  /** The code of prefix and token. @param token ASCII of the fixed length */
   encode(token: string): QrModules
 }
 
@@ -41,13 +41,13 @@ const xorInto = (target: Uint32Array, source: Uint32Array): void => {
 
 /**
  * Prepares codes of `prefix` followed by a token of `tokenLength` characters. Takes some hundred milliseconds.
- * @throws Error when that is too long for a QR code.
+ * @throws Error when the text is too long for a QR code
  */
 export const createQrEncoder = (prefix: string, tokenLength: number): QrEncoder => {
   const text = new TextEncoder().encode(prefix + '\0'.repeat(tokenLength))
   const tokenStart = text.length - tokenLength
   const first = create([{ data: text, mode: 'byte' }], { errorCorrectionLevel: ERROR_CORRECTION })
-  // The mask is the best one for an average token, and then stays: readers take any.
+  // Choose the best mask for an average token and keep it: readers accept any mask.
   const sample = new TextEncoder().encode(prefix + 'CountersignSampleTokenAbCdEfGh0123456789'.slice(0, tokenLength))
   const { maskPattern } = create([{ data: sample, mode: 'byte' }], { errorCorrectionLevel: ERROR_CORRECTION })
   const modulesOf = (data: Uint8Array): Uint32Array =>

@@ -1,21 +1,26 @@
-// A QR code as a PNG of one bit a pixel. Each row of modules is drawn once and repeated by the "up" filter, whose rows are
-// zeros, so a picture of 2,000 pixels costs hundreds of microseconds instead of the hundred milliseconds of a general
-// encoder (threats row 19). Source: https://www.w3.org/TR/png-3/.
+// Draws a QR code as a PNG with one bit per pixel. Each row of modules is drawn once and repeated with the "up" filter,
+// whose rows are zeros, so that a picture of 2,000 pixels takes hundreds of microseconds instead of the hundred
+// milliseconds of a general encoder (threats row 19). Source: https://www.w3.org/TR/png-3/.
 import { constants } from 'node:zlib'
 import { isDark, type QrModules } from './qr-matrix.ts'
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const FILTER_NONE = 0
 const FILTER_UP = 2
-/** Light modules around the code: four by the standard, two where four would make the modules of a small picture tiny. */
+/**
+ * Light modules around the code: the standard's four, or two when four would make the modules of a small picture tiny.
+ */
 const QUIET_MODULES = 4
 const QUIET_MODULES_LEAST = 2
 const COMFORTABLE_SCALE = 3
-/** Prepared sizes that are kept: at most 4 MB. */
+/** Maximum number of prepared sizes in the cache: at most 4 MB. */
 const CANVASES_MAX = 8
 
 interface Canvas {
-  /** Rows of a filter byte and packed pixels. What is drawn once for a size is never erased: it is drawn over. */
+  /**
+   * Rows of a filter byte and packed pixels. The fixed parts are drawn once per size; each code is drawn over the
+   * previous one.
+   */
   readonly raster: Uint8Array<ArrayBuffer>
   readonly rowBytes: number
   /** Pixels a module. */
@@ -37,7 +42,7 @@ const createCanvas = (side: number, size: number): Canvas => {
   const scale = scaleFor(side, size)
   const margin = Math.floor((size - side * scale) / 2)
   for (let row = 0; row < size; row++) raster[row * rowBytes] = FILTER_UP
-  // The first row, and the first below the code, are white; those after them say "the same".
+  // The first row, and the first below the code, are white; the rows after them repeat them.
   for (const row of [0, margin + side * scale]) {
     if (row >= size) continue
     raster.fill(0xff, row * rowBytes, (row + 1) * rowBytes)
@@ -89,7 +94,7 @@ const header = (size: number): Buffer => {
   const data = Buffer.alloc(13)
   data.writeUInt32BE(size, 0)
   data.writeUInt32BE(size, 4)
-  // One bit a pixel, greyscale: 1 is white.
+  // One bit per pixel, greyscale: 1 is white.
   data[8] = 1
   return chunk('IHDR', data)
 }

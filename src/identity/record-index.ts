@@ -1,23 +1,23 @@
-// Hash → the places of records: open addressing over one block of numbers, so that a million of them are nothing to the
-// garbage collector. Places are told apart by the caller, who has the records.
+// Maps hashes to the places of records: a hash table with open addressing in one block of numbers, so that a million
+// entries cost the garbage collector nothing. The caller, who has the records, resolves collisions.
 
 export interface RecordIndex {
-  /** The place of the record with this hash that is the one looked for; -1 when there is none. */
+  /** The place with this hash for which `isIt` is true; -1 when there is none. */
   find(hash: number, isIt: (place: number) => boolean): number
-  /** Of a record that is not there. */
+  /** Adds a record that is not in the index. */
   add(hash: number, place: number): void
-  /** Of a record that is there. */
+  /** Changes the place of a record that is in the index. */
   move(hash: number, from: number, to: number): void
-  /** Does nothing where there is none at that place. */
+  /** Does nothing when the index has no such record. */
   remove(hash: number, place: number): void
   size(): number
   clear(): void
 }
 
-/** Numbers of an entry: the hash, and the place plus one, 0 for none. */
+/** Numbers per entry: the hash, and the place plus one (0: empty). */
 const ENTRY = 2
 const FIRST_ENTRIES = 1_024
-/** Of the entries; beyond it runs become long. */
+/** Maximum load factor: above it, probe sequences become long. */
 const FULL = 0.7
 
 /** Hashes and places are whole numbers below 2^32 - 1. */
@@ -52,7 +52,7 @@ export const createRecordIndex = (): RecordIndex => {
     }
   }
 
-  /** Whatever follows in the same run and would no longer be found moves up, so that no gap is left. */
+  /** Moves up the following entries of the run that would otherwise no longer be found, so that no gap is left. */
   const closeGap = (gap: number): void => {
     const mask = entries - 1
     let empty = gap

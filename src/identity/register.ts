@@ -1,5 +1,5 @@
-// One registration, from decoded to answered: a new session or the caller's own for that wallet, with a link that works
-// and its QR code. Source: spec B1; decisions §5, "Reuse", "redirectUrl".
+// Handles one decoded registration: creates a session, or reuses the caller's own for that wallet, and returns it with
+// a valid link and its QR code. Source: spec B1; decisions §5, "Reuse", "redirectUrl".
 
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
@@ -24,12 +24,12 @@ export interface RegisterCall {
   readonly principal: Principal
   readonly checkType: CheckType
   readonly request: RegisterRequest
-  /** Of a new session; the same in every try of one request. */
+  /** Id for a new session; the same in every try of one request. */
   readonly sessionId: string
   readonly forcedOutcome: SessionStatus | null
 }
 
-/** A registered session, its link not yet shown to anyone. */
+/** A registered session whose link has not been shown to anyone yet. */
 export interface RegisteredSession {
   readonly created: boolean
   readonly sessionId: string
@@ -61,7 +61,7 @@ export const createRegister = ({ changes, sessions, providers, qrCodeOf, portalU
     return { created, sessionId: session.id, link }
   },
 
-  /** A link of its own for a repeated request: the first one is kept nowhere. @throws SessionUnknownError */
+  /** Creates a new link for a repeated request, because the first one is stored nowhere. @throws SessionUnknownError */
   relink: async (organizationId: string, sessionId: string): Promise<PortalLink> => {
     const link = createPortalLink(portalUrl)
     if (!(await sessions.addLink(organizationId, sessionId, link.tokenHash))) throw new SessionUnknownError()

@@ -16,7 +16,7 @@ export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints)
     .get(routerPath(IDENTITY_PATHS.status), ({ request }) => endpoints.status(request))
     .get(routerPath(IDENTITY_PATHS.stream), async ({ request, server }) => {
       const response = await endpoints.stream(request)
-      // A stream is quiet for as long as nothing changes: no idle timeout may end it.
+      // A stream is silent while nothing changes, so no idle timeout may end it.
       if (response.status === 200) server?.timeout(request, 0)
       return response
     })

@@ -1,5 +1,5 @@
-// The provider of test keys: the caller says what becomes of a session, for integration tests and benchmarks. It works on
-// sessions of test keys only, and those are a world of their own: nothing that a live key asks can see them.
+// The provider of test keys: the caller chooses the outcome of a session, for integration tests and benchmarks. It
+// works only on sessions of test keys, which are separate: no request with a live key can see them.
 import { CountersignError } from '../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../domain/session.ts'
 import { isEvmAddress } from '../domain/wallet.ts'
@@ -7,10 +7,10 @@ import type { ChangeTogether, SessionChanges } from './changes.ts'
 import type { DecisionProvider } from './providers.ts'
 import type { SessionStore } from './types.ts'
 
-/** Names the status that a session is to get. Ignored with a live key. */
+/** Header that names the status which a session is to get. Ignored with a live key. */
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
 
-/** A test key's header names no status. */
+/** The header of a test key's request names no status. */
 export class SandboxOutcomeInvalidError extends CountersignError {
   override readonly name = 'SandboxOutcomeInvalidError'
   constructor() {
@@ -28,13 +28,16 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 
 const ACTOR = 'provider:sandbox'
 
-/** @param together how the steps to a forced outcome become one; each is by itself unless given. */
+/** @param together makes the steps to a forced outcome one change; by default each step is a change of its own */
 export const createSandboxProvider = (
   changes: SessionChanges,
   sessions: SessionStore,
   together: ChangeTogether = (work) => work(changes, sessions),
 ): DecisionProvider => {
-  /** The session's wallet counts as connected and the person as agreed, as a real person would have to first. */
+  /**
+   * Marks the session's wallet as connected and the person's consent as given, which a real person would have to do
+   * first.
+   */
   const prepare = async (
     { organizationId, id, lockedAddress, consentedAtSeconds }: Session,
     steps: SessionChanges,
@@ -72,7 +75,7 @@ export const createSandboxProvider = (
         })
       })
     },
-    // Without a forced outcome a test session behaves as a live one whose operator has not looked yet.
+    // Without a forced outcome, a test session waits like a live one that no operator has looked at yet.
     submitted: async ({ organizationId, id }) => {
       await changes.changeStatus({ organizationId, sessionId: id, to: 'submitted', actor: 'person' })
     },

@@ -1,5 +1,5 @@
-// What each field of interface B's requests may hold (spec B1 and B4; decisions §5). A decoder answers the canonical value
-// or throws the one text for that field; what was sent is never repeated.
+// The rules for each field of interface B's requests (spec B1 and B4; decisions §5). A decoder returns the canonical
+// value or throws the only text for that field; errors never repeat what was sent.
 import type { WalletAddress } from '../domain/address.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { CHECK_TYPES, type CheckType, parseSessionType } from '../domain/session.ts'
@@ -39,13 +39,13 @@ export const decodeSize = (parameters: URLSearchParams): number => {
 }
 
 export interface RegisterRequest {
-  /** The only wallet that may connect; null: any. */
+  /** The only wallet that may connect; null for any wallet. */
   readonly walletAddress: WalletAddress | null
-  /** Null: none, or the one of a reused session. */
+  /** Null: none, or that of a reused session. */
   readonly originUrl: string | null
 }
 
-/** Fields that the spec does not name are ignored. @throws FieldInvalidError */
+/** Ignores fields that the spec does not name. @throws FieldInvalidError */
 export const decodeRegister = (body: JsonObject): RegisterRequest => {
   const wallet = optionalText('walletAddress', body['walletAddress'])
   const origin = optionalText('originUrl', body['originUrl'])
@@ -57,7 +57,7 @@ export const decodeRegister = (body: JsonObject): RegisterRequest => {
 
 export interface VerifyRequest {
   readonly address: WalletAddress
-  /** As the caller spelled it, for the answer. */
+  /** The address in the caller's spelling, for the answer. */
   readonly addressAsSent: string
   /** Null: all types. */
   readonly checkType: CheckType | null
@@ -76,7 +76,7 @@ export const decodeVerify = (body: JsonObject): VerifyRequest => {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The canonical text of a UUID in any case, or null. Anything else names no session. */
+/** The canonical text of a UUID in any case, or null. Other texts can't name a session. */
 export const parseSessionId = (text: string): string | null => {
   const canonical = text.length === 36 ? text.toLowerCase() : ''
   return UUID.test(canonical) ? canonical : null

@@ -1,7 +1,8 @@
-// Standings kept as bytes, some hundred thousand of them: a look-up costs about a microsecond, and the garbage collector
-// sees a few large blocks. Records are written one after the other; once all blocks are full the oldest is used again.
-// Invariant: what is answered was read after the last change of its wallet and of each person it names. Changes leave a
-// mark in a table that wallets and persons share by their hashes: where two meet, one is read again for nothing.
+// Caches some hundred thousand standings as bytes: a look-up takes about a microsecond, and the garbage collector sees
+// only a few large blocks. Records are written one after the other; when all blocks are full, the oldest is
+// overwritten. Invariant: every answer was read after the last change of its wallet and of each person that it names.
+// Changes set marks in a table that wallets and persons share by their hashes; on a collision, a standing is read again
+// unnecessarily.
 import { KEY_WORDS_MAX, readAddressWords } from '../domain/address-key.ts'
 import { API_KEY_ENVIRONMENTS, type ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { Level } from '../domain/level.ts'
@@ -12,29 +13,29 @@ import { RECORD_BYTES_MAX, readStandingAt, writeStandings } from './standing-rec
 export interface StandingRecord {
   readonly caller: StandingCaller
   readonly address: string
-  /** The organization's own, by which it was judged. */
+  /** The organization's level by which the wallet was judged. */
   readonly level: Level
   readonly standings: StandingsByType
-  /** Whose change changes it. */
+  /** Persons whose change invalidates the record. */
   readonly personIds: Iterable<string>
-  /** Of `now`, from before the first of it was read. */
+  /** The value of `now` from before the first of its data was read. */
   readonly readAt: number
 }
 
 export interface StandingMemory {
-  /** Changes so far. */
+  /** Number of changes so far. */
   now(): number
-  /** Undefined: not kept, or changed since, or judged by another level. */
+  /** Undefined when nothing is cached, or the cached record has changed since or was judged by another level. */
   find(caller: StandingCaller, address: string, level: Level, type: StandingType): KnownStanding | undefined
   keep(record: StandingRecord): void
   changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
-  /** What was read for an organization counts no more: it changed what it asks of a verification. */
+  /** Drops everything read for an organization, because it changed what it requires of a verification. */
   forget(organizationId: string): void
   clear(): void
 }
 
 export interface StandingMemoryOptions {
-  /** What the records may take, bytes; their index takes up to a tenth of it more. Taken when it is needed. */
+  /** Maximum bytes of the records; the index takes up to a tenth more. Memory is allocated when it is needed. */
   readonly maxBytes: number
   /** Of one block; smaller in tests. */
   readonly blockBytes?: number
@@ -54,7 +55,7 @@ const SHAPE = 5
 const HEADER_WORDS = 6
 const PERSONS_MAX = 3
 const TWO_32 = 2 ** 32
-/** 2^32 / the golden ratio: consecutive numbers end far apart. */
+/** 2^32 / the golden ratio: spreads consecutive numbers far apart. */
 const SPREAD = 0x9e3779b1
 
 interface Block {
@@ -70,7 +71,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   const blocksMax = Math.max(2, Math.floor(maxBytes / blockBytes))
   const index = createRecordIndex()
   const marks = new Float64Array(MARKS)
-  /** Each caller's number in records, and since when it is that: what was read before is another number's. */
+  /** Each caller's number in records, and when it got that number: older records belong to another number. */
   const callers = new Map<string, { readonly number: number; readonly since: number }>()
   let numbered = 0
   const key = new Uint32Array(KEY_WORDS_MAX)
@@ -79,13 +80,14 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   let current = 0
   let used = 0
   let changes = 0
-  /** What was read before is forgotten, also what is being read. */
+  /** Everything read before this is dropped, including reads under way. */
   let clearedAt = 0
-  /** Of the address read last. */
+  /** Length of the address that was read last, in words. */
   let keyWords = 0
   let keyHash = 0
 
-  // Random numbers of this process for each byte (tabulation hashing): callers choose addresses, but not which of them meet.
+  // Random numbers of this process for each byte (tabulation hashing): callers choose addresses, but can't choose which
+  // of them collide.
   const numbers = crypto.getRandomValues(new Uint32Array(KEY_BYTES_MAX * 256))
   const seed = numbers[0]!
 
@@ -113,7 +115,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return true
   }
 
-  /** Of the key read last: the record's place, counted in words over all blocks; -1 when there is none. */
+  /** The place of the record with the key read last, counted in words over all blocks; -1 when there is none. */
   const locate = (hash: number, caller: number): number =>
     index.find(hash, (place) => isOfKey(blocks[Math.floor(place / blockWords)]!, place % blockWords, caller))
 
@@ -134,7 +136,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     words.fill(0)
   }
 
-  /** Makes room for a record and answers its place. */
+  /** Makes room for a record and returns its place. */
   const reserve = (length: number): number => {
     if (blocks.length === 0 || used + length > blockWords) {
       current = blocks.length < blocksMax ? blocks.length : (current + 1) % blocksMax
@@ -203,7 +205,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
       words.set(persons, start + HEADER_WORDS)
       words.set(keyWords === key.length ? key : key.subarray(0, keyWords), start + HEADER_WORDS + persons.length)
       bytes.set(scratch.subarray(0, size), (start + headWords) * WORD_BYTES)
-      // Only now, since making room may have taken the older record away.
+      // Look it up only now, because making room may have overwritten the older record.
       const older = locate(hash, number)
       if (older === -1) index.add(hash, place)
       else index.move(hash, older, place)

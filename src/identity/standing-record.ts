@@ -1,10 +1,11 @@
-// A wallet's standing as bytes, and back: what an answer needs and nothing else. A standing that has no short form (a text
-// that is not Latin-1 or longer than a byte can say) is told so, and is then read from the store each time.
+// Encodes a wallet's standing as bytes and back, with only what an answer needs. A standing that can't be encoded (a
+// text that is not Latin-1, or is longer than a length byte can state) is not cached, and is read from the store each
+// time.
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { VerifiedWallet } from '../domain/standing.ts'
 import type { KnownStanding, StandingsByType, StandingType } from './standing.ts'
 
-/** Three standings of some hundred wallets each. */
+/** Enough for three standings of some hundred wallets each. */
 export const RECORD_BYTES_MAX = 65_536
 
 const STATUSES: readonly (SessionStatus | null)[] = [null, 'pending', 'submitted', 'completed', 'rejected', 'retry']
@@ -30,7 +31,7 @@ export const NEVER_SEEN: KnownStanding = Object.freeze({
   wallets: Object.freeze([]),
 })
 
-/** Thrown inside this file only: for an outcome that hardly ever is. */
+/** Thrown only inside this file, for a rare outcome. */
 class NoShortFormError extends Error {
   override readonly name = 'NoShortFormError'
 }
@@ -70,7 +71,7 @@ const writeStanding = ({ verifying, status, userId, wallets }: KnownStanding): v
   }
 }
 
-/** How many bytes it takes; 0 when it has no short form. */
+/** Returns the number of bytes written; 0 when the standing can't be encoded. */
 export const writeStandings = (standings: StandingsByType, into: Uint8Array): number => {
   target = into
   at = 0
@@ -90,7 +91,7 @@ export const writeStandings = (standings: StandingsByType, into: Uint8Array): nu
 }
 
 let source: Buffer = Buffer.alloc(0)
-/** All of the record as one text, of which each text is a part: decoded once and not for each of them. */
+/** The record decoded as one text, of which each text is a slice: decoding once is cheaper than once per text. */
 let sourceText = ''
 let textStart = 0
 

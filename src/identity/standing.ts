@@ -1,11 +1,11 @@
-// Whether a wallet is verified for one organization, from the sessions it took part in. Pure. Source: spec, "Wallet
-// verification response" and "Verification-level rule"; decisions §5, "Levels".
+// Decides whether a wallet is verified for one organization, from the sessions in which it took part. Pure. Source:
+// spec, "Wallet verification response" and "Verification-level rule"; decisions §5, "Levels".
 
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { VerifiedWallet, WalletSession } from '../domain/standing.ts'
 
-/** Who asks. */
+/** The organization that asks, and its environment. */
 export interface StandingCaller {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
@@ -13,38 +13,41 @@ export interface StandingCaller {
 
 /** A standing as answers need it. */
 export interface KnownStanding {
-  /** Of the session that verifies the wallet. Null: not verified. */
+  /** From the session that verifies the wallet. Null when it is not verified. */
   readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
   /** As Standing.status. */
   readonly status: SessionStatus | null
-  /** The person as the caller knows them (pairwise). */
+  /** The person's id for this caller (pairwise). */
   readonly userId: string | null
   /** Empty unless verified. */
   readonly wallets: readonly VerifiedWallet[]
 }
 
-/** Which checks are asked about. */
+/** The type of check that the caller asks about. */
 export type StandingType = CheckType | 'any'
 export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
 
 export interface Standing {
-  /** The session that verifies the wallet: the newest of those that do. Null: not verified. */
+  /** The newest of the sessions that verify the wallet. Null when it is not verified. */
   readonly verifying: WalletSession | null
-  /** Of the organization's own newest session, or of the verifying one where it has none. Null: never seen. */
+  /**
+   * The status of the organization's own newest session or, if it has none, of the verifying one. Null when the wallet
+   * was never seen.
+   */
   readonly status: SessionStatus | null
-  /** Whom the wallet belongs to, verified or not. */
+  /** The person to whom the wallet belongs, verified or not. */
   readonly personId: string | null
 }
 
 const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
 
-/** Session ids rise with the time of creation. */
+/** Session ids increase with the time of creation. */
 const newer = (left: WalletSession | undefined, right: WalletSession | undefined): WalletSession | undefined => {
   if (left === undefined || right === undefined) return left ?? right
   return left.sessionId >= right.sessionId ? left : right
 }
 
-/** The session about which was decided last, of those that match; of two with one number the newer session. */
+/** Of the matching sessions, the one that was decided last; if two have the same number, the newer session. */
 const decidedLast = (
   sessions: readonly WalletSession[],
   matches: (session: WalletSession) => boolean,
@@ -68,15 +71,18 @@ const newestOf = (
     undefined,
   )
 
-/** What the organization itself decided about the wallet. Sessions under way say nothing yet, nor does an unproven wallet. */
+/**
+ * Whether the organization itself has decided about the wallet. A session under way is no decision, nor is one with an
+ * unproven wallet.
+ */
 const isOwnDecision = ({ own, connected, status }: WalletSession): boolean =>
   own && (status === 'rejected' || (status === 'completed' && connected))
 
 /**
- * One type of check. A wallet is verified by a completed session at the level in which it was proven. An organization
- * whose newest decision on the wallet is a rejection has had the last word, whichever of its sessions was made first:
- * neither one completed before, nor one that is still under way, nor another organization's result verifies the wallet
- * for it. A session of its own that was completed after the rejection does; one completed before it never does again.
+ * Judges one type of check. A completed session verifies a wallet that was proven in it, at the session's level. If the
+ * organization's newest decision on the wallet is a rejection, that decision counts, whichever of its sessions was
+ * created first: a session completed before it, a session still under way, or another organization's result does not
+ * verify the wallet for this organization. Only a session of its own that is completed after the rejection does.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],
@@ -97,9 +103,9 @@ const verifyingOf = (
 }
 
 /**
- * @param sessions what the organization may see (StandingSource.loadSessions).
- * @param level the organization's current one.
- * @param checkType null: all types.
+ * @param sessions the sessions that the organization may see (StandingSource.loadSessions)
+ * @param level the organization's current level
+ * @param checkType null for all types
  */
 export const judgeStanding = (
   sessions: readonly WalletSession[],

@@ -1,6 +1,6 @@
-// Who is verified, at hand: each wallet's standing for each organization that asked, kept until a change says otherwise.
-// Invariant: what is kept was read after the last change that concerns it; a read that overlaps one is used once and
-// thrown away.
+// Caches who is verified: each wallet's standing for each organization that asked, until a change invalidates it.
+// Invariant: what is cached was read after the last change that concerns it. The result of a read that overlaps a
+// change is used once and not cached.
 import { LRUCache } from 'lru-cache'
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
@@ -17,7 +17,7 @@ import {
 import { createStandingMemory } from './standing-memory.ts'
 import { NEVER_SEEN } from './standing-record.ts'
 
-/** What a change concerns: see the store's session changes. */
+/** The wallets and persons that a change concerns: see the store's session changes. */
 export interface StandingChange {
   readonly environment: ApiKeyEnvironment
   readonly personId: string | null
@@ -26,14 +26,17 @@ export interface StandingChange {
 
 export interface StandingsDependencies {
   readonly source: StandingSource
-  /** An organization's level; null when it is gone. */
+  /** An organization's level; null when the organization does not exist any more. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
-  /** What standings may take when all of it is used, bytes: 150 to 200 a wallet. */
+  /** Maximum bytes of the cached standings: 150 to 200 per wallet. */
   readonly maxBytes?: number
 }
 
 export interface Standings {
-  /** At once when it is at hand. Rejects when the store is unavailable: that is never "not verified". */
+  /**
+   * Answers synchronously when the standing is cached. Rejects when the store is unavailable: that never means "not
+   * verified".
+   */
   find(
     caller: StandingCaller,
     address: WalletAddress,
@@ -41,15 +44,15 @@ export interface Standings {
   ): KnownStanding | Promise<KnownStanding>
   sessionChanged(change: StandingChange): void
   organizationChanged(organizationId: string): void
-  /** Forgets everything: changes may have been missed. */
+  /** Clears the cache, because changes may have been missed. */
   clear(): void
 }
 
-/** The wallets of a deployment with a million of them, nearly. */
+/** Nearly enough for the wallets of a deployment with a million of them. */
 const MAX_BYTES = 128 * 1_048_576
 const MAX_ORGANIZATIONS = 10_000
 
-/** All sessions' type, where they have only one. */
+/** The type of all sessions, if they have only one. */
 const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
   const [first] = sessions
   return first !== undefined && sessions.every(({ checkType }) => checkType === first.checkType)
@@ -60,7 +63,7 @@ const onlyTypeOf = (sessions: readonly WalletSession[]): CheckType | null => {
 export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: StandingsDependencies): Standings => {
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
-  /** Rises with every change of an organization: a level read before it must not be kept after it. */
+  /** Incremented with every change of an organization: a level read before a change must not be cached after it. */
   let organizationChanges = 0
 
   const readLevel = async (organizationId: string): Promise<Level> => {
@@ -88,7 +91,7 @@ export const createStandings = ({ source, loadLevel, maxBytes = MAX_BYTES }: Sta
       return { verifying, status, userId, wallets }
     }
     const any = await complete('any')
-    // Most wallets were only ever checked in one way, and then that way is all there is.
+    // Most wallets were checked in only one way, so one record answers for every type.
     const only = onlyTypeOf(sessions)
     const of = async (type: CheckType): Promise<KnownStanding> =>
       only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN

@@ -1,5 +1,5 @@
-// The one builder of the session status object, for the one-shot answer, every event of a stream, and the tests.
-// Source: spec, "Session status object"; presence rules as its table has them.
+// The only builder of the session status object: for the single answer, for every event of a stream, and for the tests.
+// Source: spec, "Session status object", with the presence rules of its table.
 import type { SessionState, SessionStatus } from '../domain/session.ts'
 
 export interface WalletEntry {
@@ -11,7 +11,7 @@ export interface WalletEntry {
 export interface SessionStatusObject {
   readonly sessionId: string
   readonly status: SessionStatus
-  /** Once the session has identified someone. */
+  /** Present once the session has identified someone. */
   readonly userId?: string
   /** ISO 8601. Only when completed. */
   readonly completedAt?: string

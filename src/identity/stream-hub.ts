@@ -1,13 +1,13 @@
-// Who follows which session. A stream subscribes first and reads the current status then, so that no change falls between
-// the two (invariant 7); events that are not newer than what was read are dropped by the stream itself. Holds nothing of a
-// client that has left.
+// Tracks which streams follow which session. A stream subscribes first and then reads the current status, so that it
+// misses no change in between (invariant 7); the stream itself drops events that are not newer than what was read.
+// Keeps nothing of a client that has left.
 import { CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { SessionState } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../http/event-stream.ts'
 import { buildStatus } from './status.ts'
 
-/** Too many streams, of the key or in all (threats row 20). */
+/** The key, or the service, has too many streams (threats row 20). */
 export class StreamLimitError extends CountersignError {
   override readonly name = 'StreamLimitError'
   constructor() {
@@ -15,7 +15,7 @@ export class StreamLimitError extends CountersignError {
   }
 }
 
-/** No further streams while the service stops. */
+/** The service is stopping and takes no more streams. */
 export class StreamsStoppingError extends CountersignError {
   override readonly name = 'StreamsStoppingError'
   constructor() {
@@ -34,9 +34,9 @@ export interface StreamHubDependencies {
   ) => Promise<readonly SessionState[]>
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** A change could not be read; it is tried again, once a second. */
+  /** Called when a change could not be read; the read is retried once a second. */
   readonly onError: (error: unknown) => void
-  /** Calls of `tick` a second: the more, the fewer streams are written to in one go. */
+  /** Calls of `tick` per second: with more calls, fewer streams are written to in one call. */
   readonly ticksPerSecond?: number
 }
 
@@ -44,32 +44,38 @@ export interface StreamRequest {
   readonly organizationId: string
   readonly sessionId: string
   readonly keyId: string
-  /** Streams that this key may have; the hub's own limit unless stated. */
+  /** Maximum number of streams for this key. Default: the hub's own limit. */
   readonly streamsMax?: number
-  /** Whether the session as read is one that the caller asked for; otherwise it is unknown to them. */
+  /**
+   * Whether the session that was read is one that the caller asked for; otherwise the caller is told that it is
+   * unknown.
+   */
   readonly accepts: (state: SessionState) => boolean
-  /** Whether the key still works. Throws or rejects when that can't be found out: then the stream goes on. */
+  /** Whether the key still works. If it throws or rejects, because that is not known, the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
-  /** Of the request: fires when the client leaves. */
+  /** The request's signal: fires when the client leaves. */
   readonly signal: AbortSignal
-  /** The request has been answered otherwise (408): whatever is opened now would belong to nobody. */
+  /** Whether the request has been answered otherwise (408): a stream opened now would have no reader. */
   readonly isLate: () => boolean
 }
 
 export interface StreamHub {
   /** @throws StreamLimitError 429, StreamsStoppingError 503, SessionUnknownError 404, and what `read` throws. */
   open(request: StreamRequest): Promise<EventStream>
-  /** A session changed in this process. */
+  /** Call when a session changed in this process. */
   publish(state: SessionState): void
-  /** A session changed, perhaps elsewhere: what its followers have not seen is read. */
+  /** Call when a session changed, perhaps elsewhere: reads what its followers have not seen. */
   refresh(sessionId: string, sequence: number): void
-  /** Changes may have been missed: all that is followed is read again. */
+  /** Call when changes may have been missed: reads every followed session again. */
   refreshAll(): void
-  /** To be called `ticksPerSecond` times: keep-alives, keys, readers that stopped; each stream's turn comes every 15 s. */
+  /**
+   * Call `ticksPerSecond` times a second: sends keep-alives, checks keys, and ends streams whose reader stopped. Each
+   * stream's turn comes every 15 s.
+   */
   tick(): void
-  /** Open streams. */
+  /** Number of open streams. */
   size(): number
-  /** Ends all streams and takes no more. */
+  /** Ends all streams and takes no new ones. */
   close(): void
 }
 
@@ -82,14 +88,17 @@ interface Subscription {
 interface Topic {
   readonly organizationId: string
   readonly subscriptions: Set<Subscription>
-  /** Up to here every subscription has been sent what came after it began. 0: none has begun. */
+  /**
+   * Every subscription has been sent all changes up to this sequence that came after it began. 0: no subscription has
+   * begun.
+   */
   published: number
-  /** A newer one is known of and not read yet. */
+  /** Sequence of a newer change that is known but not read yet. */
   wanted: number
   reading: boolean
 }
 
-/** From one keep-alive of a stream to the next (decisions §5, "SSE"). */
+/** Interval between two keep-alives of a stream (decisions §5, "SSE"). */
 const KEEP_ALIVE_SECONDS = 15
 
 const toEvent = (state: SessionState): StreamEvent => ({
@@ -158,7 +167,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
         const { wanted, published } = topic
         const states = await readSince(topic.organizationId, sessionId, published)
         for (const state of states) send(topic, state)
-        // There is no more than that: what was wanted is there, or was never to come.
+        // The read returned everything there is: the wanted change is included, or will never come.
         if (topic.wanted === wanted && topic.published >= published) topic.wanted = 0
       }
     } catch (error) {
@@ -173,7 +182,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (!topic.reading && topic.wanted > topic.published) void readAgain(sessionId, topic)
   }
 
-  /** A stream that read an older state than others had already seen gets what is in between. */
+  /** If other streams have already seen a newer state than this one read, it first gets the changes in between. */
   const begin = ({ request, stream }: Subscription, state: SessionState): void => {
     stream.begin(toEvent(state))
     const topic = topics.get(request.sessionId)
@@ -184,7 +193,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (sequence < published) want(request.sessionId, topic, published)
   }
 
-  /** @param answers of this tick, by key: streams of one key have one answer. */
+  /** @param answers of this tick, by key: all streams of one key share one answer */
   const checkKey = (subscription: Subscription, answers: Map<string, boolean | Promise<boolean>>): void => {
     const { keyId, allowed: ask } = subscription.request
     try {
@@ -196,7 +205,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
           (stillAllowed) => {
             if (!stillAllowed) end(subscription)
           },
-          // A store that is down ends no stream: its key is checked again in 15 s.
+          // A store that is down ends no stream: the key is checked again in 15 s.
           (error: unknown) => onError(error),
         )
       }
@@ -225,7 +234,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       const topic = topics.get(state.session.id)
       if (topic === undefined) return
       const { sequence } = state.session
-      // A gap: a change was made elsewhere in between, and comes first.
+      // There is a gap: a change was made elsewhere in between and must be sent first.
       if (topic.published > 0 && sequence > topic.published + 1) want(state.session.id, topic, sequence)
       else send(topic, state)
     },
@@ -237,7 +246,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       for (const [sessionId, topic] of topics) want(sessionId, topic, topic.published + 1)
     },
     tick: () => {
-      // A read that failed is tried again: no change is lost to a store that was away.
+      // Retry a failed read, so that no change is lost while the store is down.
       if (turn % ticksPerSecond === 0) {
         for (const [sessionId, topic] of topics) if (topic.wanted > topic.published) want(sessionId, topic, 0)
       }

@@ -1,10 +1,10 @@
-// What identity needs of the store, as interfaces: the composition root passes the store's own tables in.
+// The interfaces of the store that identity needs; the composition root passes the store's own tables.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, Session, SessionState, StatusChange } from '../domain/session.ts'
 
 export interface SessionStore {
-  /** A new session, or the caller's own for the same wallet and check type, in one transaction. */
+  /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
   register(input: {
     readonly organizationId: string
     readonly environment: ApiKeyEnvironment
@@ -58,7 +58,7 @@ export interface SessionWalletStore {
   }): Promise<SessionState | null>
 }
 
-/** What someone was asked to sign. */
+/** A message that a person was asked to sign. */
 export interface ProofRequest {
   readonly nonce: string
   readonly organizationId: string
@@ -74,6 +74,6 @@ export interface ProofRequest {
 
 export interface SessionNonceStore {
   add(request: ProofRequest): Promise<void>
-  /** Null when it is unknown, of another session, spent, or too old. */
+  /** Null when the nonce is unknown, belongs to another session, is spent, or is too old. */
   find(organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null>
 }

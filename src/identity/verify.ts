@@ -1,4 +1,4 @@
-// The answer to "does this wallet belong to a verified identity?". Source: spec B4; decisions §5, "Not verified".
+// Answers whether a wallet belongs to a verified identity. Source: spec B4; decisions §5, "Not verified".
 import type { WalletAddress } from '../domain/address.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { VerifiedWallet } from '../domain/standing.ts'
@@ -7,7 +7,7 @@ import type { Standings } from './standings.ts'
 import { isoTime } from './status.ts'
 
 export type VerificationAnswer =
-  /** Never seen, as far as the caller may know. */
+  /** The wallet was never seen, as far as the caller may know. */
   | { readonly address: string; readonly verified: false }
   | {
       readonly address: string
@@ -38,7 +38,7 @@ export type VerifyWallet = (
   caller: StandingCaller,
   request: {
     readonly address: WalletAddress
-    /** For the answer, which names the wallet as the caller does. */
+    /** The address in the caller's spelling, for the answer. */
     readonly addressAsSent: string
     readonly checkType: CheckType | null
   },

@@ -1,5 +1,5 @@
-// One attempt to deliver a message, and what comes of it: done, again later, or never. Receivers answer 2xx once they have
-// it; anything else counts as not received. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
+// Makes one attempt to deliver a message, and decides what follows: done, another attempt later, or giving up. Only a
+// 2xx means that the receiver has the message. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
 import type { Clock } from '../../domain/time.ts'
 import { type OutboundAnswer, OutboundFailedError, type OutboundPost } from '../../http/outbound-post.ts'
 import { signWebhook } from '../../http/webhook-signature.ts'
@@ -12,26 +12,26 @@ export interface DeliverDependencies {
   readonly secretsOf: EndpointSecrets
   readonly post: OutboundPost
   readonly clock: Clock
-  /** 0 to 1, for the spread of attempts. */
+  /** A number from 0 to 1 that spreads the attempts. */
   readonly random: () => number
-  /** Of failures that are ours and not the receiver's. */
+  /** Called for failures that are ours and not the receiver's. */
   readonly onError: (error: unknown) => void
 }
 
 export type Deliver = (message: ClaimedMessage) => Promise<WebhookOutcome>
 
-/** Over about two days. */
+/** Spread over about two days. */
 export const ATTEMPTS_MAX = 12
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 4
 const LONGEST_DELAY_SECONDS = 12 * 3_600
-/** What a receiver that asks for patience gets at most. */
+/** The longest delay that a receiver's Retry-After can ask for. */
 const RETRY_AFTER_MAX_SECONDS = 3_600
 const GONE = 410
 
 /**
- * Seconds from one attempt to the next: 5, 20, 80 … up to 12 hours, each a quarter more or less, so that a receiver that
- * comes back does not get everything at once.
+ * Seconds between attempts: 5, 20, 80 … up to 12 hours, each varied by up to a quarter, so that a receiver that
+ * recovers does not get all messages at once.
  */
 export const delayAfter = (attempts: number, random: () => number): number => {
   const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * DELAY_FACTOR ** (attempts - 1))

@@ -1,5 +1,6 @@
-// Sends what waits to be sent: a look at the queue now and then, a few messages at a time, each under a claim that outlives
-// its attempt. A process that dies in between leaves a claim that runs out, and the message is sent again with the same id.
+// Sends the queued messages: checks the queue at an interval and sends a few messages at a time, each under a claim
+// that lasts longer than its attempt. If a process dies in between, its claim expires, and the message is sent again
+// with the same id.
 import type { Deliver } from './deliver.ts'
 import type { ClaimedMessage, WebhookMessageStore, WebhookOutcome } from './types.ts'
 
@@ -7,28 +8,28 @@ export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore
   readonly deliver: Deliver
   readonly onError: (error: unknown) => void
-  /** Of each attempt whose outcome was written. */
+  /** Called for each attempt whose outcome was stored. */
   readonly onSettled?: (state: WebhookOutcome['state']) => void
-  /** Of a message that is given up. */
+  /** Called for a message that is given up. */
   readonly onDead: (message: ClaimedMessage, failure: string) => void
-  /** Attempts under way at once. */
+  /** Maximum number of attempts under way at once. */
   readonly concurrencyMax?: number
-  /** Longer than an attempt may take. */
+  /** How long a claim lasts: longer than an attempt may take. */
   readonly claimSeconds?: number
 }
 
 export interface DeliveryLoop {
-  /** Looks once, and resolves when the attempts that came of it are settled: with how many there were. */
+  /** Checks the queue once. Resolves with the number of attempts when all of them are settled. */
   run(): Promise<number>
-  /** Looks every so often from now on. */
+  /** Starts checking the queue at this interval. */
   start(intervalMs: number): void
-  /** Looks no more; resolves when what is under way is settled. */
+  /** Stops checking the queue; resolves when everything under way is settled. */
   close(): Promise<void>
 }
 
 export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): DeliveryLoop => {
   const { messages, deliver, onError, onSettled, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
-  /** Looks and attempts. */
+  /** Checks and attempts under way. */
   const underWay = new Set<Promise<unknown>>()
   const perEndpoint = new Map<string, number>()
   let timer: ReturnType<typeof setInterval> | undefined
@@ -49,7 +50,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
       onSettled?.(outcome.state)
       if (outcome.state === 'dead') onDead(message, outcome.failure)
     } catch (error) {
-      // The claim runs out, and it is sent again.
+      // The claim expires, and the message is sent again.
       onError(error)
     } finally {
       count(message.endpointId, -1)
@@ -78,7 +79,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     const attempts = claimed.map((message) => {
       const settled = attempt(message).finally(() => {
         underWay.delete(settled)
-        // Its place is free: a queue is worked off as fast as it is taken, and not by the interval.
+        // A place is free: take the next message now, so that the queue is not limited by the interval.
         if (timer !== undefined) void run()
       })
       underWay.add(settled)
@@ -98,7 +99,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
       closed = true
       clearInterval(timer)
       timer = undefined
-      // A look that was under way may have begun attempts.
+      // A check that was under way may have started attempts.
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }

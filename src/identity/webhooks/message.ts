@@ -1,12 +1,12 @@
-// What a message says, as JSON. A session is told as the status object tells it, by the same builder, with what only a
-// receiver of many messages needs: their order. Nothing of the evidence is ever in a message.
+// Builds the JSON of a message. It describes the session with the same builder as the status object, and adds the
+// order, which only a receiver of many messages needs. No message holds any of the evidence.
 import { levelName } from '../../domain/level.ts'
 import { SESSION_TYPES } from '../../domain/session.ts'
 import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus, isoTime } from '../status.ts'
 import type { ClaimedMessage } from './types.ts'
 
-/** Under which a decider answers, on the API's own address. */
+/** The path on the API's own address to which a decider sends its answer. */
 export const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
   const { path } = what === 'result' ? IDENTITY_PATHS.providerResult : IDENTITY_PATHS.providerEvidence
   return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
@@ -34,7 +34,7 @@ const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
   }
 }
 
-/** The same for every attempt. */
+/** The body, which is the same in every attempt. */
 export const messageBody = (message: ClaimedMessage): string =>
   JSON.stringify({
     type: message.type,

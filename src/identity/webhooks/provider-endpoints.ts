@@ -1,6 +1,7 @@
-// Where an outside decider's messages come in: its result, and its requests for the evidence it decides on. Signed with the
-// endpoint's secret, at most five minutes old, each taken once; about sessions of its own organization that it was asked to
-// decide, and no others. Source: Standard Webhooks 1.0.0; threats row 1.
+// Receives the messages of an outside decider: its results, and its requests for the evidence to decide on. A message
+// must be signed with the endpoint's secret and at most five minutes old, and is accepted once. It may only concern
+// sessions of the endpoint's organization that this decider was asked to decide. Source: Standard Webhooks 1.0.0;
+// threats row 1.
 import { CountersignError } from '../../domain/errors.ts'
 import type { SessionState, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -23,7 +24,7 @@ export interface ProviderEndpoints {
   readonly providerEvidence: Endpoint
 }
 
-/** A message that is being taken. */
+/** A message that is being processed. */
 export interface ProviderMessage {
   readonly organizationId: string
   readonly endpointId: string
@@ -36,14 +37,14 @@ export interface ProviderEndpointDependencies {
   readonly endpoints: Pick<WebhookEndpointStore, 'findDecider'>
   readonly secretsOf: EndpointSecrets
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** Takes the message and makes the change, both or neither; null when the message was taken before. */
+  /** Records the message and makes the change, both or neither; null when the message was processed before. */
   readonly decide: (message: ProviderMessage, change: StatusChange) => Promise<SessionState | null>
-  /** False when the message was taken before. */
+  /** False when the message was processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>
   readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
 }
 
-/** The same message again: it had its effect (409). */
+/** The same message again: it had its effect already (409). */
 export class ProviderMessageRepeatedError extends CountersignError {
   override readonly name = 'ProviderMessageRepeatedError'
   constructor() {
@@ -102,7 +103,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
         actor: ACTOR,
         ...(sequence === undefined ? {} : { expectedSequence: sequence }),
       })
-      // A sender that did not hear the first answer sends again, and is told the same: it was taken.
+      // A sender that missed the first answer sends again, and gets the same answer: the message was accepted.
       const state = decided ?? (await requireSession(call))
       const answer = { ...buildStatus(state), applied: decided !== null }
       return jsonResponse(JSON.stringify(answer), call.requestId)
@@ -125,7 +126,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
   }
 }
 
-/** A stranger's file, handed on as nothing but a file (threats row 17). */
+/** The file comes from a stranger: it is served only as a download (threats row 17). */
 const documentHeaders = (mediaType: string, requestId: string): Record<string, string> => ({
   'content-type': mediaType,
   'content-disposition': 'attachment',

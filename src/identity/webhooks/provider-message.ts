@@ -1,5 +1,5 @@
-// What a decider sends, decoded strictly: its result, or its request for evidence. Each names its session, since the path is
-// not part of what is signed.
+// Decodes a decider's message strictly: its result, or its request for evidence. Each message names its session,
+// because the path is not part of what is signed.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
 import type { JsonObject, JsonValue } from '../../http/strict-json.ts'
@@ -8,11 +8,11 @@ export interface DecisionResult {
   readonly status: SessionStatus
   readonly publicComment: string | null
   readonly privateComment: string | null
-  /** As the decider saw the session; undefined: whatever it is now. */
+  /** The sequence of the session that the decider saw; undefined applies to the session's current state. */
   readonly sequence: number | undefined
 }
 
-/** What a decider may say. A completed session is revoked by operators alone. */
+/** The results that a decider may send. Only operators can revoke a completed session. */
 const RESULTS = ['completed', 'rejected', 'retry'] as const satisfies readonly SessionStatus[]
 
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
@@ -55,7 +55,7 @@ export const decodeResult = (message: JsonObject, sessionId: string): DecisionRe
   }
 }
 
-/** The document that is asked for; null: the fields, and what documents there are. @throws as decodeResult */
+/** The requested document; null requests the fields and the list of documents. @throws as decodeResult */
 export const decodeEvidenceRequest = (
   message: JsonObject,
   sessionId: string,

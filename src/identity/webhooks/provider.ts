@@ -1,6 +1,6 @@
-// The provider of organizations that have an outside service decide: what is handed in is told to it in the transaction that
-// closes the session (see store/webhook-queue.ts), and its result comes back through provider-endpoints.ts. Operators may
-// decide as well: whoever is first.
+// The provider of organizations that have an outside service decide. The transaction that closes a session for review
+// also queues the message to that service (see store/webhook-queue.ts), and its result comes back through
+// provider-endpoints.ts. Operators may also decide: the first decision counts.
 import type { SessionChanges } from '../changes.ts'
 import type { DecisionProvider } from '../providers.ts'
 import type { WebhookEndpointStore } from './types.ts'
@@ -15,10 +15,13 @@ export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatu
   },
 })
 
-/** Which organizations have one: asked with every registration, so it is kept, and read again when anything changes. */
+/**
+ * Knows which organizations have an outside decider. Every registration asks, so the answer is cached, and read again
+ * after every change.
+ */
 export const createDeciders = (input: {
   readonly endpoints: Pick<WebhookEndpointStore, 'organizationsWithDecider'>
-  /** Of a read that failed: what was known stays. */
+  /** Called when a read failed; the cached answer stays. */
   readonly onError: (error: unknown) => void
 }) => {
   const { endpoints, onError } = input
@@ -31,9 +34,9 @@ export const createDeciders = (input: {
 
   return {
     decides: (organizationId: string): boolean => known.has(organizationId),
-    /** For the start, which fails with it. */
+    /** Call it at the start, which fails if this does. */
     load: read,
-    /** One after another, so that an older answer never replaces a newer one. */
+    /** Reads run one after another, so that an older result never replaces a newer one. */
     refresh: (): void => {
       last = last.then(read).catch(onError)
     },

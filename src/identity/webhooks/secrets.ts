@@ -1,11 +1,12 @@
-// An endpoint's secrets, opened when needed and not kept: its own and, while it is exchanged, the one before.
+// Opens an endpoint's secrets when they are needed and does not keep them: the current one and, during a rotation, the
+// previous one.
 import type { Clock } from '../../domain/time.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
 import type { WebhookEndpoint } from './types.ts'
 
 export type EndpointSecrets = (endpoint: WebhookEndpoint) => Promise<readonly Uint8Array[]>
 
-/** @throws EvidenceUnreadableError from what it answers. */
+/** @throws EvidenceUnreadableError from the returned function */
 export const createEndpointSecrets =
   (keys: Pick<OrganizationKeys, 'open'>, clock: Clock): EndpointSecrets =>
   async ({ id, organizationId, sealedSecret, previousSealedSecret, previousUntilSeconds }) => {

@@ -1,4 +1,4 @@
-// What webhooks need of the store, as interfaces: the composition root passes the store's own tables in.
+// The interfaces of the store that webhooks need; the composition root passes the store's own tables.
 import type { SessionEvent, SessionState } from '../../domain/session.ts'
 
 export interface WebhookEndpoint {
@@ -16,16 +16,16 @@ export type WebhookMessageType =
   | 'session.wallets_changed'
   | 'session.decision_requested'
 
-/** One to send now. */
+/** A message to send now. */
 export interface ClaimedMessage {
-  /** The same for every attempt: receivers tell repetitions by it. */
+  /** The same in every attempt: receivers recognise repeated messages by it. */
   readonly id: string
   readonly organizationId: string
   readonly endpointId: string
   readonly type: WebhookMessageType
-  /** With this one. */
+  /** Number of attempts, this one included. */
   readonly attempts: number
-  /** The session right after the event. */
+  /** The session immediately after the event. */
   readonly snapshot: { readonly state: SessionState; readonly event: SessionEvent }
 }
 
@@ -40,7 +40,7 @@ export type WebhookOutcome =
     }
 
 export interface WebhookMessageStore {
-  /** @param underWay how many the caller sends to an endpoint already. */
+  /** @param underWay the number of messages that the caller is already sending, by endpoint */
   claim(
     limit: number,
     claimSeconds: number,
