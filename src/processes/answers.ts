@@ -1,5 +1,5 @@
-// What a process asks its supervisor about all of them, and the answer put together from what each says of itself: metrics
-// for a scrape, figures for whoever watches.
+// Answers a process's question about all processes: the supervisor asks each one for its own part and combines the
+// answers, metrics for a scrape and figures for the live view.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import type { FromProcess } from './messages.ts'
@@ -16,9 +16,9 @@ export interface ProcessAnswersOptions {
 
 type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'figures' }>
 
-/** One that is too busy to say its metrics is left out. */
+/** A process that is too busy to send its metrics within this time is left out. */
 const COLLECT_MS = 1_000
-/** The same for its figures, which are wanted every second. */
+/** The same for the figures, which are requested every second. */
 const LOOK_MS = 500
 
 export const createProcessAnswers = (options: ProcessAnswersOptions) => {
@@ -26,7 +26,7 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
   const metrics = createRounds<string>(COLLECT_MS, after)
   const figures = createRounds<LiveReading | null>(LOOK_MS, after)
   let labelled = false
-  /** One process that was always alone needs no label that tells it apart; a label that was there stays. */
+  /** A process that was always alone needs no process label; once there was a label, it stays. */
   const several = (): boolean => {
     labelled ||= target().processes > 1
     return labelled
@@ -76,7 +76,7 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
       else if (message.type === 'metrics') metrics.take(message.id, place.index, message.text)
       else figures.take(message.id, place.index, message.reading)
     },
-    /** It ended. */
+    /** Call when the process has ended. */
     drop: (index: number): void => {
       metrics.drop(index)
       figures.drop(index)

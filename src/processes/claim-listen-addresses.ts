@@ -1,12 +1,12 @@
-// Whether the service can listen where it is told to, asked before anything is made or written: a first start that finds
-// its port taken must not leave a deployment behind that names it.
+// Checks whether the service can listen on the configured addresses before anything is created or written: a first
+// start that finds its port taken must not leave a deployment that names that port.
 
 import { SettingInvalidError } from '../config/settings.ts'
 import type { ListenAddress } from '../http/listen-address.ts'
 
 /**
- * The address with a real port: port 0 becomes one that is free now.
- * @throws SettingInvalidError with one line that names the setting.
+ * Returns the address with a real port: port 0 becomes one that is free now.
+ * @throws SettingInvalidError with one line that names the setting
  */
 export const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
   try {
@@ -28,7 +28,7 @@ export interface ListenAddresses {
 }
 
 export interface WantedAddresses extends ListenAddresses {
-  /** Null: metrics have no listener of their own. */
+  /** Null when metrics have no listener of their own. */
   readonly metricsListen: ListenAddress | null
 }
 

@@ -1,7 +1,7 @@
-// A supervised process ends as soon as its supervisor does: it would hold the port and the data folder, and nobody would
-// restart or stop it. Linux kills it, also where its main thread hangs; elsewhere it sees the channel to the supervisor
-// close. It does not drain: the supervisor's lock on the data folder is gone, and the next service may begin at any moment.
-// Source: prctl(2), PR_SET_PDEATHSIG.
+// Ends a supervised process as soon as its supervisor ends: it would otherwise hold the port and the data folder, and
+// nobody would restart or stop it. Linux kills it, even if its main thread hangs; on other systems the process sees
+// that the channel to the supervisor closed. It does not drain: the supervisor's lock on the data folder is gone, and
+// the next service may start at any moment. Source: prctl(2), PR_SET_PDEATHSIG.
 import { dlopen } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import type { Logger } from '../telemetry/log.ts'
@@ -9,11 +9,14 @@ import type { Logger } from '../telemetry/log.ts'
 const PR_SET_PDEATHSIG = 1
 const SIGKILL = 9
 
-/** The C library that this process runs on, GNU's or musl's. Absolute: Bun looks a bare name up in the working directory too. */
+/**
+ * The C library of this process, GNU's or musl's. Absolute, because Bun also looks up a bare name in the working
+ * directory.
+ */
 const libraryPath = (): string | null =>
   /\s(\/\S+\/(?:libc\.so\.6|ld-musl-[^/\s]+\.so\.1))$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? null
 
-/** Asks Linux to kill this process when its parent ends. @throws where that can't be asked */
+/** Asks Linux to kill this process when its parent ends. @throws when Linux can't be asked */
 const dieWithParent = (): void => {
   const path = libraryPath()
   if (path === null) throw new Error('the C library was not found')
@@ -38,13 +41,13 @@ export const endWithSupervisor = (
     log.error('the supervisor is gone: this process ends')
     end()
   }
-  // Bun tells of a channel that closed earlier as soon as somebody listens.
+  // If the channel closed earlier, Bun emits the event as soon as there is a listener.
   host.on('disconnect', endOrphaned)
   try {
     dieWithParent()
   } catch (error) {
     log.warn('the system will not end this process with its supervisor; the process watches by itself', { error })
   }
-  // The supervisor may have ended before the system was asked: then another process is the parent.
+  // The supervisor may have ended before Linux was asked: then the parent is another process.
   if (host.ppid !== supervisorPid) endOrphaned()
 }

@@ -1,6 +1,7 @@
-// The service as several processes of itself behind one port, with a supervisor. Started as several, the supervisor is this
-// process: it claims the addresses and the data folder for all, listens nowhere, and opens neither store nor key. Started as
-// one, this process is the first of them and supervises further ones should they be asked for: alone it is no hop more.
+// Runs the service as several processes behind one port, with a supervisor. When it is started with several processes,
+// this process is only the supervisor: it claims the addresses and the data folder for all of them, does not listen,
+// and opens neither the store nor keys. When it is started with one, this process is the first of them and supervises
+// further ones if they are requested later, so a single process has no extra hop.
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -20,10 +21,10 @@ import { PROCESSES_MAX } from './plan.ts'
 import { createProcessSupervisor, type ProcessSupervisor } from './process-supervisor.ts'
 import { sendToChild } from './send.ts'
 
-/** Beyond the deadline: what a stop does besides answering what is under way. */
+/** Added to the deadline: a stop does more than answer the requests under way. */
 const STOP_SLACK_MS = 15_000
 
-/** Elsewhere the system does not share a port fairly. */
+/** Only Linux distributes the connections to a shared port fairly. */
 export const CAN_SHARE_PORT = process.platform === 'linux'
 
 type Listen = Pick<ProcessAssignment, 'apiListen' | 'portalListen' | 'dashboardListen'>
@@ -67,7 +68,7 @@ const supervisorOptions = (config: Config, log: Logger) => ({
   target: { processes: config.processes, workers: config.workers },
   processesMax: CAN_SHARE_PORT ? PROCESSES_MAX : 1,
   stopMs: config.deadlineMs + STOP_SLACK_MS,
-  // With all its children dead, the timer of their restart is all that a supervisor has to live on.
+  // When all children are dead, only the restart timer keeps the supervisor's process alive.
   after: lastingTimers.after,
   monotonicMs: systemClock.monotonicMs,
   unixMs: Date.now,
@@ -100,7 +101,7 @@ export const startProcesses = async (config: Config, log: Logger): Promise<Proce
   }
 }
 
-/** This process as one of those that it supervises. What it says to itself arrives in a turn of its own, as from another. */
+/** The supervisor's place for its own process. A message to itself arrives in a later turn, as from another process. */
 const createOwnPlace = (assignment: ProcessAssignment) => {
   let hear: (message: ToProcess) => void = () => undefined
   let listener: ProcessListener | null = null
@@ -137,11 +138,11 @@ const createOwnPlace = (assignment: ProcessAssignment) => {
 }
 
 export interface HostProcess {
-  /** Of this process: the first of what may become several. */
+  /** The link of this process, the first of what may become several. */
   readonly link: ProcessLink
-  /** To be called before anything can ask for a stop. */
+  /** Call it before anything can request a stop. */
   stopWith(stopService: () => Promise<void>): void
-  /** Stops the others and this one's service. */
+  /** Stops the other processes and this one's service. */
   stop(): Promise<void>
 }
 
@@ -156,7 +157,7 @@ export const hostProcesses = (config: Config, log: Logger): HostProcess => {
         ? own.begin(listener)
         : spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
   })
-  // Ready is what the service says when it is; when it can't start, the process ends.
+  // The service itself reports when it is ready; when it can't start, the process ends.
   supervisor.start().catch((error: unknown) => log.error('the processes could not be supervised', { error }))
   return {
     link: own.link,

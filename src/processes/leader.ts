@@ -1,34 +1,34 @@
-// Does the duties that one process of the deployment does for all: refreshing lists, sending webhooks, deleting what is
-// past its time. A lease in the store says who. Whoever holds it stops before anyone else may begin: it trusts a renewal
-// for a shorter time, counted from before it asked, than others watch the lease stand still, counted from after they saw
-// it; both by monotonic clocks, so no two machines' clocks are ever compared.
+// Runs the duties that one process of the deployment does for all: refreshing lists, sending webhooks, deleting expired
+// rows. A lease in the store says which process. The holder stops before another process may begin: it trusts a renewal
+// for a shorter time, counted from before it sent the renewal, than the others watch the lease stand still, counted
+// from after they saw it. Both count by monotonic clocks, so clocks of two machines are never compared.
 import type { Clock } from '../domain/time.ts'
 import type { Transaction } from '../store/database.ts'
 import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/leader-lease.ts'
 
 export interface Duty {
   readonly name: string
-  /** Begins, with a clean slate each time. */
+  /** Starts the duty in a fresh state each time. */
   start(lead: Lead): void
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when no work of the duty is under way. */
   stop(): Promise<void>
 }
 
-/** What a duty asks. */
+/** What a duty can ask about the lease. */
 export interface Lead {
-  /** To be asked before each write. */
+  /** Check it before each write. */
   leads(): boolean
-  /** The same as part of a transaction: if true, nobody else leads before it has ended. */
+  /** The same check within a transaction: if true, no other process leads before the transaction has ended. */
   holds(transaction: Transaction): Promise<boolean>
 }
 
-/** Another process leads now: what was being done is its to do. */
+/** Another process leads now and continues the work. */
 export class LeadLostError extends Error {
   override readonly name = 'LeadLostError'
   readonly detail = 'another process does this now'
 }
 
-/** The same function, refused once the lead is lost. */
+/** Wraps a function so that it is refused once the lead is lost. */
 export const whileLeading =
   <Arguments extends readonly unknown[], Result>(
     { leads }: Pick<Lead, 'leads'>,
@@ -47,25 +47,28 @@ export interface LeaderDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: (delayMs: number, callback: () => void) => () => void
   readonly onChange?: (leads: boolean, term: number) => void
-  /** The lease could not be read or renewed, or a duty not be started or stopped. */
+  /** Called when the lease could not be read or renewed, or a duty could not be started or stopped. */
   readonly onError: (error: unknown) => void
 }
 
 export interface Leader extends Lead {
-  /** The holder's id as last seen; null: nobody's. */
+  /** The holder's id as last read; null when nobody holds the lease. */
   holder(): string | null
-  /** Looks once and then every two seconds. Resolves after the first look, whatever came of it. */
+  /** Checks once, and then every two seconds. Resolves after the first check, whatever its result. */
   start(): Promise<void>
-  /** Looks now. */
+  /** Checks once, immediately. */
   look(): Promise<void>
-  /** Stops the duties and gives the lease up. */
+  /** Stops the duties and releases the lease. */
   stop(): Promise<void>
 }
 
 export const LOOK_MS = 2_000
-/** A renewal is trusted for this long: two may fail. */
+/** How long a renewal is trusted: two renewals in a row may fail. */
 export const TRUSTED_MS = 4_000
-/** A lease that stood still for this long may be taken; seen at most three looks later, within 8 s of the last renewal. */
+/**
+ * A lease that has stood still for this long may be taken. It is taken at most three checks later, within 8 s of the
+ * last renewal.
+ */
 export const TAKEN_OVER_MS = 5_500
 const RETRY_MS = 500
 
@@ -110,7 +113,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     atWork = atWork.then(endDuties)
   }
 
-  /** `sentMs`: before the store was asked. */
+  /** @param sentMs the time before the request was sent to the store */
   const trust = (sentMs: number): void => {
     trustedUntilMs = sentMs + TRUSTED_MS
     cancelEnd()
@@ -119,7 +122,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     })
   }
 
-  /** One that can't begin keeps no other from it, and is stopped like them. */
+  /** Starts a duty. A duty that fails to start does not stop the others from starting; it is stopped like them. */
   const begin = (duty: Duty): void => {
     try {
       duty.start(lead)
@@ -129,14 +132,15 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   const gain = (won: LeaderLease, sentMs: number): void => {
-    // The answer took longer than the lease may be trusted. It is this process's still, and taken anew at the next look.
+    // The answer took longer than the lease may be trusted. This process still holds it, and takes it again at the next
+    // check.
     if (clock.monotonicMs() >= sentMs + TRUSTED_MS) return
     term = won.term
     watched = null
     trust(sentMs)
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
-      // The duties of an earlier term may have taken long to stop: with the lease lost meanwhile, none begins.
+      // Stopping the duties of an earlier term may have taken long: if the lease was lost meanwhile, start none.
       if (leads() && term === won.term) for (const duty of duties) begin(duty)
     })
   }
@@ -146,7 +150,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     const renewed = await lease.renew(id, held)
     if (term !== held) return
     if (renewed) trust(sentMs)
-    // Too late for this term, in time for nobody: it is looked at anew.
+    // The renewal came too late for this term, although nobody else has taken the lease: check again from the start.
     if (!renewed || !leads()) lose()
   }
 

@@ -1,11 +1,11 @@
-// A supervised process's end of the line to its supervisor: says that it listens, hands out its metrics and figures, and
-// asks for those of all.
+// A supervised process's link to its supervisor: reports that the process listens, sends its metrics and figures, and
+// asks for those of all processes.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 
-/** What a process is asked for, and told. */
+/** What the supervisor can ask of a process, and tell it. */
 export interface AnsweringProcess {
   metrics(): Promise<string>
   read(): LiveReading
@@ -15,15 +15,15 @@ export interface AnsweringProcess {
 export interface ProcessLink {
   readonly assignment: ProcessAssignment
   ready(): void
-  /** The metrics of all processes; its own alone when the supervisor does not answer in time. */
+  /** The metrics of all processes, or only this one's when the supervisor does not answer in time. */
   collectMetrics(own: () => Promise<string>): Promise<string>
-  /** Who answers from here on. */
+  /** Sets the object that answers the supervisor from now on. */
   answerWith(own: AnsweringProcess): void
-  /** How all processes are, and how many there shall be. */
+  /** Reads the state of all processes, and sets their number. */
   readonly control: ProcessControl
 }
 
-/** The half of `process` that is used here. */
+/** The part of `process` that is used here. */
 export interface LinkedProcess {
   readonly env: Record<string, string | undefined>
   send?(message: FromProcess): unknown
@@ -32,7 +32,9 @@ export interface LinkedProcess {
 
 const ANSWER_WITHIN_MS = 2_000
 
-/** Null for a process that nobody supervises. Takes the assignment out of the environment: it is no setting. */
+/**
+ * Null for a process without a supervisor. Removes the assignment from the environment, because it is not a setting.
+ */
 export const createProcessLink = (
   host: LinkedProcess,
   after: (delayMs: number, callback: () => void) => () => void,
@@ -48,7 +50,7 @@ export const createProcessLink = (
   const send = (message: FromProcess): void => void host.send?.(message)
 
   const report = async (id: number): Promise<void> => {
-    // Without them the supervisor goes on.
+    // If they fail, the supervisor continues without them.
     const own = await (process?.metrics() ?? Promise.resolve('')).catch(() => '')
     send({ type: 'metrics', id, text: own })
   }
@@ -77,7 +79,7 @@ export const createProcessLink = (
   }
   host.on('message', hear)
 
-  /** Asks, and waits for the answer under the same number. */
+  /** Sends a question, and waits for the answer with the same number. */
   const ask = <Answer>(
     waiting: Map<number, (answer: Answer) => void>,
     question: (id: number) => FromProcess,
@@ -88,7 +90,8 @@ export const createProcessLink = (
         waiting.delete(id)
         reject(new DependencyUnavailableError('the supervisor of the processes did not answer'))
       }
-      // In two halves: where this process itself was held up, timers come before the answer that lies there meanwhile.
+      // Wait in two halves: after this process was blocked, its timers fire before it reads an answer that has already
+      // arrived.
       let cancel = after(ANSWER_WITHIN_MS / 2, () => {
         cancel = after(ANSWER_WITHIN_MS / 2, giveUp)
       })

@@ -1,5 +1,5 @@
-// Knows how many processes serve the deployment, on this machine and others: each raises its beat in the store every
-// two seconds, and one whose beat no longer rises is gone. One small write per beat is all that a process alone pays.
+// Knows how many processes serve the deployment, on this machine and others. Each increments its beat in the store
+// every two seconds; a process whose beat stands still is gone. A single process pays only one small write per beat.
 import type { Clock } from '../domain/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 import type { SharedTime } from './shared-time.ts'
@@ -12,36 +12,38 @@ export interface ProcessRegistryDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time: SharedTime
   readonly after: (delayMs: number, callback: () => void) => () => void
-  /** A beat failed; what is known stays as it is. */
+  /** Called when a beat failed; the known processes stay as they are. */
   readonly onError: (error: unknown) => void
 }
 
 export interface ProcessRegistry {
-  /** Processes that live, this one included: as of the last beat that worked. */
+  /** Number of live processes, this one included, as of the last successful beat. */
   count(): number
   /** Their ids. */
   living(): readonly string[]
-  /** Reads who is there and is one of them. Rejects when the store can't be used. */
+  /** Reads the live processes and joins them. Rejects when the store can't be used. */
   start(): Promise<void>
-  /** Beats now. Rejects when it can't. */
+  /** Beats once, immediately. Rejects when the store can't be used. */
   beat(): Promise<void>
-  /** Removes rows of processes that have long been gone; the leader's to call. */
+  /** Removes the rows of processes that have long been gone; only the leader calls it. */
   sweep(): Promise<void>
   stop(): Promise<void>
 }
 
 export const BEAT_MS = 2_000
-/** A newcomer reads the others' time so often, until each has beaten: what it read first is up to a beat old. */
+/**
+ * How often a new process reads the others' beats until each has beaten: what it read first may be up to one beat old.
+ */
 const LISTEN_MS = 100
 const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
-/** Three beats and some: one that is this silent does not count. */
+/** A bit more than three beats: a process that is silent for this long does not count. */
 export const GONE_MS = 7_000
-/** Its row is of no use to anyone. */
+/** After this time, the row of a process that is gone is removed. */
 const FORGOTTEN_MS = 60_000
 
 interface Seen {
   readonly beat: number
-  /** When this beat was first seen. */
+  /** When this beat was first read. */
   readonly atMs: number
 }
 
@@ -54,7 +56,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
   let cancel: (() => void) | undefined
   let cancelListening: (() => void) | undefined
   let stopped = false
-  // Asked by every request.
+  // A variable, because every request reads it.
   let count = 1
 
   const living = (): string[] => [
@@ -124,7 +126,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
       stopped = true
       cancel?.()
       cancelListening?.()
-      // A beat under way would bring the row back.
+      // A beat under way would create the row again.
       await current?.catch(() => undefined)
       await table.remove(id, beats)
     },

@@ -1,44 +1,44 @@
-// What a supervisor and its processes tell each other.
+// The messages between a supervisor and its processes.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessesLook, ProcessTarget } from '../admin/live/processes.ts'
 
 export type FromProcess =
-  /** It listens. */
+  /** The process listens. */
   | { readonly type: 'ready' }
-  /** Someone asked it for metrics: it wants those of all. */
+  /** The process was asked for metrics and wants those of all processes. */
   | { readonly type: 'collect'; readonly id: number }
   /** The answer to `ping`. */
   | { readonly type: 'pong' }
-  /** Its own metrics, as asked for by `report`. */
+  /** The process's own metrics, requested by `report`. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
-  /** It wants to know how all are. */
+  /** The process wants the state of all processes. */
   | { readonly type: 'look'; readonly id: number }
-  /** There shall be so many from now on. Answered like `look`. */
+  /** Sets the number of processes. Answered like `look`. */
   | { readonly type: 'resize'; readonly id: number; readonly target: ProcessTarget }
-  /** Its own figures, as asked for by `show`; null before it has any. */
+  /** The process's own figures, requested by `show`; null before it has any. */
   | { readonly type: 'figures'; readonly id: number; readonly reading: LiveReading | null }
 
 export type ToProcess =
-  /** Does it still turn its loop? */
+  /** Checks that the process still runs its event loop. */
   | { readonly type: 'ping' }
   | { readonly type: 'report'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly text: string }
   | { readonly type: 'show'; readonly id: number }
   | { readonly type: 'looked'; readonly id: number; readonly look: ProcessesLook }
-  /** So many signing workers from now on. */
+  /** Sets the number of signing workers. */
   | { readonly type: 'workers'; readonly workers: number }
 
-/** Which of the processes one is; the first also serves the pages. */
+/** The process's number among the supervised ones; the first also serves the pages. */
 export interface ProcessAssignment {
   readonly index: number
-  /** The process id of whoever gave this assignment. */
+  /** Process id of the supervisor that gave this assignment. */
   readonly supervisorPid: number
   readonly workers: number
-  /** Where all of them listen, ports included. */
+  /** The address on which all of them listen, with its port. */
   readonly apiListen: string
   readonly portalListen: string
   readonly dashboardListen: string
 }
 
-/** The variable that carries an assignment. Not a setting: nobody sets it. */
+/** The environment variable that carries an assignment. It is not a setting. */
 export const ASSIGNMENT_VARIABLE = 'SUPERVISED_PROCESS'

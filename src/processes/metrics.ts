@@ -1,6 +1,6 @@
-// One `/metrics` for all processes: every sample with the process it is of, each family once. Counters and histograms can
-// then be added up by whoever reads them, and gauges be told apart.
-// Source: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format.
+// Merges the metrics of all processes into one `/metrics`: each family appears once, and each sample is labelled with
+// its process, so that counters and histograms can be added up and gauges told apart. Source:
+// https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format.
 
 interface Family {
   /** `# HELP` and `# TYPE`. */

@@ -1,19 +1,19 @@
-// One of the places for processes that a supervisor has, and what stands in it.
+// One of a supervisor's places for processes, and the process in it.
 import type { ProcessState } from '../admin/live/processes.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 
 export interface SupervisedProcess {
   readonly pid: number
-  /** The supervisor's own process: nobody is there to find that it does not answer. */
+  /** Marks the supervisor's own process: if it does not answer, nobody is there to notice. */
   readonly own?: true
-  /** Never throws: one that is ending does not hear it. */
+  /** Never throws: a process that is ending does not get the message. */
   send(message: ToProcess): void
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
 export interface ProcessListener {
   readonly onMessage: (message: FromProcess) => void
-  /** Once, when it has ended; null when a signal ended it. */
+  /** Called once, when the process has ended; null when a signal ended it. */
   readonly onExit: (exitCode: number | null) => void
 }
 
@@ -22,14 +22,14 @@ export interface Place {
   process: SupervisedProcess | null
   /** Unix milliseconds. */
   startedAtMs: number
-  /** The workers it was told to have. */
+  /** The number of workers that it was told to have. */
   workers: number
   ready: boolean
   readySinceMs: number
   failures: number
-  /** Pings since it last said anything. */
+  /** Number of pings since its last message. */
   silentPings: number
-  /** It is being stopped on purpose. */
+  /** Whether it is being stopped on purpose. */
   leaving: boolean
   onReady: (() => void)[]
   onExit: ((exitCode: number | null) => void)[]

@@ -1,6 +1,6 @@
-// How many processes and workers serve best, from the processors there are. One main thread decodes and answers for about
-// one and a half signing workers, so a process is worth about three processors; less than that and the second process
-// only takes turns with the first. `bun run bench` finds the best numbers for a machine; these are where to begin.
+// Chooses the number of processes and workers for the available processors. One main thread decodes and answers for
+// about one and a half signing workers, so a process uses about three processors; with fewer, a second process only
+// takes turns with the first. These are starting values: `bun run bench` finds the best numbers for a machine.
 
 export interface ProcessPlan {
   readonly processes: number
@@ -10,7 +10,7 @@ export interface ProcessPlan {
 
 export const PROCESSES_MAX = 64
 const PROCESSORS_PER_PROCESS = 3
-/** Of a request's processor time, the part that workers have. */
+/** The part of a request's processor time that the workers use. */
 const WORKERS_PART = 0.6
 
 /** Null stands for `auto`. */
@@ -21,8 +21,8 @@ export const planProcesses = (
   const processes =
     wanted.processes ?? Math.min(PROCESSES_MAX, Math.max(1, Math.round(processors / PROCESSORS_PER_PROCESS)))
   if (wanted.workers !== null) return { processes, workers: wanted.workers }
-  // One process: all but the main thread's processor, of two both, since for batches the main thread has little to do.
-  // Several take each other's slack.
+  // A single process gets a worker for each processor except the main thread's. With two processors both get one,
+  // because with batches the main thread has little to do. Several processes use each other's idle time.
   const alone = processors === 2 ? 2 : processors - 1
   const workers = processes === 1 ? alone : Math.ceil((processors * WORKERS_PART) / processes)
   return { processes, workers: Math.max(1, Math.min(workers, 16)) }

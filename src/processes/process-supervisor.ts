@@ -1,7 +1,7 @@
-// Several processes behind one port: starts them, restarts one that dies, replaces them one after another on demand, and
-// makes them more or fewer.
-// The first is started alone, since it makes what a first start makes; the others follow once it is ready. Threads share
-// a fate that processes don't: native code that loops, memory that is never given back.
+// Runs several processes behind one port: starts them, restarts one that dies, replaces them one after another on
+// demand, and changes their number. The first is started alone, because it creates what a first start creates; the
+// others follow once it is ready. Processes protect against what would stop all threads of one process: native code
+// that loops, memory that is never returned.
 
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import type { LogFields } from '../telemetry/log.ts'
@@ -10,9 +10,9 @@ import type { FromProcess } from './messages.ts'
 import { newPlace, type Place, type ProcessListener, type SupervisedProcess } from './place.ts'
 
 export interface ProcessSupervisorOptions {
-  /** How many there are at first. */
+  /** Number of processes at the start. */
   readonly target: ProcessTarget
-  /** And at most. */
+  /** Maximum number of processes. */
   readonly processesMax: number
   readonly spawn: (index: number, listener: ProcessListener, workers: number) => SupervisedProcess
   /** How long a process may take to stop before it is killed. */
@@ -24,16 +24,19 @@ export interface ProcessSupervisorOptions {
 }
 
 export interface ProcessSupervisor {
-  /** Resolves when all listen. @throws ProcessStartError when one ends instead; the others have been stopped by then. */
+  /** Resolves when all listen. @throws ProcessStartError when one ends instead, after the others have been stopped */
   start(): Promise<void>
-  /** Replaces each process in turn; the others serve meanwhile. Resolves false when a new one did not get ready. */
+  /**
+   * Replaces the processes one after another while the others serve. Resolves with false when a new one did not get
+   * ready.
+   */
   replaceAll(): Promise<boolean>
   stop(): Promise<void>
-  /** For whoever looks: those that listen. */
+  /** Number of processes that listen. */
   ready(): number
 }
 
-/** A process ended before it was ready; it has said why. */
+/** A process ended before it was ready, and has logged why. */
 export class ProcessStartError extends Error {
   override readonly name = 'ProcessStartError'
   readonly exitCode: number
@@ -45,22 +48,22 @@ export class ProcessStartError extends Error {
 
 const BACKOFF_MS = 100
 const BACKOFF_MAX_MS = 5_000
-/** A process that was ready for this long died of something new. */
+/** If a process was ready for this long, its end counts as a new problem. */
 const SETTLED_MS = 30_000
 const PING_MS = 1_000
 /**
- * One that leaves so many pings unanswered serves nobody: it is killed, and a new one started. Pings are counted and not
- * the time: whoever suspends the whole group stops the supervisor too.
+ * A process that leaves this many pings unanswered serves nobody: it is killed, and a new one is started. Pings are
+ * counted rather than time, because whoever suspends the whole group also suspends the supervisor.
  */
 const SILENT_PINGS = 10
-/** The same for one that starts. The first start makes keys and keystores; a machine may be busy. */
+/** The same for a process that is starting. The first start creates keys and keystores, and the machine may be busy. */
 const SILENT_PINGS_AT_START = 120
 
 export const createProcessSupervisor = (options: ProcessSupervisorOptions): ProcessSupervisor => {
   const { spawn, stopMs, after, monotonicMs, unixMs, log } = options
   let target = options.target
   let stopping = false
-  /** One change of the processes at a time. */
+  /** Allows only one change of the processes at a time. */
   let changing: Promise<boolean> = Promise.resolve(true)
 
   let places: readonly Place[] = Array.from({ length: target.processes }, (_, index) => newPlace(index))
@@ -98,7 +101,9 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     }
   }
 
-  /** A process that is stopped, or loops in native code, holds its part of the connections and answers none. */
+  /**
+   * A process that is stopped, or loops in native code, keeps its share of the connections and answers none of them.
+   */
   const checkOn = (place: Place): void => {
     const { process, ready, leaving } = place
     if (process === null || process.own === true || leaving) return
@@ -139,13 +144,13 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     try {
       place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit }, place.workers)
     } catch (error) {
-      // No memory, or no process left to have: as if it had ended at once.
+      // There is no memory, or no process can be created: treat it as a process that ended immediately.
       log.error('a process could not be started', { process: place.index, error })
       onExit(null)
     }
   }
 
-  /** Resolves with null once it is ready, or with how it ended. */
+  /** Resolves with null once the process is ready, or with how it ended. */
   const startAndWait = (place: Place): Promise<{ readonly exitCode: number | null } | null> =>
     new Promise((resolve) => {
       const exited = (exitCode: number | null): void => resolve({ exitCode })
@@ -164,7 +169,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     place.leaving = true
     if (process === null) return
     const exited = new Promise<void>((resolve) => place.onExit.push(() => resolve()))
-    // A second signal would cut it short.
+    // A second signal would cut the stop short.
     if (told) return exited
     const cancel = after(stopMs, () => {
       log.error('a process did not stop and is killed', { process: place.index })

@@ -1,6 +1,6 @@
-// How many processors this process may use: what the machine has, less what affinity and a container's quota take away.
-// A container's quota is not in the count of processors, and threads beyond it are throttled together.
-// Source: cgroups(7); https://docs.kernel.org/admin-guide/cgroup-v2.html, "cpu.max".
+// The number of processors that this process may use: the machine's, limited by affinity and by a container's quota.
+// The runtime's count does not include the quota, and threads beyond it are throttled together. Source: cgroups(7);
+// https://docs.kernel.org/admin-guide/cgroup-v2.html, "cpu.max".
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
@@ -8,12 +8,12 @@ const readText = (path: string): string | null => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // No such file: not Linux, the other version of cgroups, or no controller there.
+    // The file does not exist: the system is not Linux, uses the other version of cgroups, or has no such controller.
     return null
   }
 }
 
-/** Of `cpu.max`: `quota period` in microseconds, or `max period`. Null without a limit. */
+/** Parses `cpu.max`: `quota period` in microseconds, or `max period`. Null without a limit. */
 export const parseQuota = (text: string | null): number | null => {
   const match = /^(\d+) (\d+)\s*$/.exec(text ?? '')
   const quota = Number(match?.[1])
@@ -23,7 +23,7 @@ export const parseQuota = (text: string | null): number | null => {
 
 const quotaOf = (read: (path: string) => string | null): number | null => {
   const own = /^0::(\/.*)$/m.exec(read('/proc/self/cgroup') ?? '')?.[1] ?? '/'
-  // Every group above limits as well.
+  // The limits of all parent groups apply as well.
   const parts = own.split('/').filter((part) => part !== '')
   const paths = parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
   const quotas = ['', ...paths]

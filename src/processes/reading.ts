@@ -1,4 +1,4 @@
-// One process's look at itself, for whoever watches: what it counted, and what stands now.
+// Reads one process's own figures for the live view: its counters, and its current state.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LiveReading } from '../admin/live/point.ts'
 import { DECISION_PATHS } from '../attestation/paths.ts'
@@ -22,7 +22,7 @@ export interface ProcessReading {
 }
 
 const EVENT_LOOP_RESOLUTION_MS = 20
-/** The event loop's figures are of an interval at least so long, however often someone looks. */
+/** The figures of the event loop cover at least this interval, however often they are read. */
 const EVENT_LOOP_INTERVAL_MS = 900
 const NANOSECONDS_PER_MS = 1e6
 const MICROSECONDS_PER_SECOND = 1e6
@@ -36,7 +36,7 @@ export const createProcessReading = (dependencies: ProcessReadingDependencies): 
   const eventLoop = (): LiveReading['eventLoop'] => {
     if (clock.monotonicMs() - sinceMs < EVENT_LOOP_INTERVAL_MS) return figures
     sinceMs = clock.monotonicMs()
-    // Nothing was measured: no figure is truer than 0.
+    // Nothing was measured, so no other figure would be truer than 0.
     figures =
       delay.count === 0
         ? null

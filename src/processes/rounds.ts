@@ -1,5 +1,5 @@
-// One question to several processes at once: over when all have answered, have ended, or the time is up. What a slow one
-// says later is not waited for.
+// Asks several processes one question at once. A round is over when all have answered or ended, or the time is up;
+// later answers are ignored.
 
 export interface Rounds<Answer> {
   /** @param ask sends the question, under this round's number @param over hears the answers by process */
@@ -9,7 +9,7 @@ export interface Rounds<Answer> {
     over: (answers: ReadonlyMap<number, Answer>) => void,
   ): void
   take(id: number, index: number, answer: Answer): void
-  /** A process ended: nothing is to be had from it. */
+  /** Call when a process has ended: no answer will come from it. */
   drop(index: number): void
 }
 

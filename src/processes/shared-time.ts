@@ -1,12 +1,12 @@
-// A time that the processes of a deployment keep together without comparing wall clocks: each counts on by its own
-// monotonic clock from the latest value that anyone wrote. It never goes back, and gains nothing on real time, however
-// the machines' clocks differ or jump.
+// A time that the processes of a deployment share without comparing wall clocks: each counts on with its own monotonic
+// clock from the latest value that any process wrote. The shared time never goes back and never runs faster than real
+// time, however the machines' clocks differ or jump.
 import type { Clock } from '../domain/time.ts'
 
 export interface SharedTime {
-  /** Milliseconds since nothing in particular; whole. */
+  /** Whole milliseconds since an arbitrary moment. */
   nowMs(): number
-  /** Another process was here already. */
+  /** Takes over the time of another process if it is later. */
   see(ms: number): void
 }
 
