@@ -1,5 +1,5 @@
-// Reads our own counters at the scrape and hands them to prom-client, which writes the Prometheus text. Counting stays
-// an addition on the hot path: prom-client's own counters hash their labels at each increment.
+// Reads our own counters at a scrape and passes them to prom-client, which writes the Prometheus text. So counting is
+// only an addition on the hot path; prom-client's own counters hash their labels at each increment.
 import { type Metric, Registry } from 'prom-client'
 import type { DurationSnapshot } from './duration-histogram.ts'
 import type { MetricDefinition } from './metric-table.ts'
@@ -34,7 +34,7 @@ export const histogramSamples = (
 
 export interface Exposition {
   readonly contentType: string
-  /** Adds a metric whose samples are read at each scrape. One with no samples is still announced. */
+  /** Adds a metric whose samples are read at each scrape. A metric without samples is still announced. */
   add(definition: MetricDefinition, collect: () => readonly Sample[]): void
   /** The text of a scrape. */
   text(): Promise<string>
@@ -45,7 +45,7 @@ export const createExposition = (): Exposition => {
   return {
     contentType: registry.contentType,
     add: ({ name, help, type }, collect) => {
-      // What the registry uses of a metric: its name, and `get` at the scrape (prom-client 15.1, lib/registry.js).
+      // The registry uses only this of a metric: its name, and `get` at the scrape (prom-client 15.1, lib/registry.js).
       const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: collect() }) }
       registry.registerMetric(metric as unknown as Metric)
     },

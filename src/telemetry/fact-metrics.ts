@@ -1,5 +1,5 @@
-// The sources of facts as metrics: how large and how old lists are, and how screeners and chains answer. Names are of
-// shared lists, screeners and chains, which operators make; organizations' own lists are one sum.
+// Metrics of the sources of facts: size and age of lists, and how screeners and chains answer. Labels name only shared
+// lists, screeners and chains, which operators define; the organizations' own lists are added up.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
@@ -8,13 +8,13 @@ export interface FactMetrics {
   readonly lists: readonly {
     readonly name: string
     readonly entries: number
-    /** Null where no source keeps it, or none of them has ever been read. */
+    /** Null when no source keeps the list, or none was ever read. */
     readonly ageSeconds: number | null
   }[]
   /** Lists whose latest change could not be read. */
   readonly listsBehind: number
   readonly listLoads: Readonly<Record<'loaded' | 'confirmed' | 'failed', number>>
-  /** Null without a file. */
+  /** Null without a geography file. */
   readonly geographyAgeSeconds: number | null
   readonly sources: readonly {
     readonly kind: 'screener' | 'chain' | 'base-fee'
@@ -29,7 +29,7 @@ export interface FactMetrics {
 
 const OUTCOMES = ['kept', 'answered', 'failed', 'refused'] as const
 
-/** `read` is asked once for each metric of a scrape; null: there are none. */
+/** @param read called once per metric and scrape; null when there are no such metrics */
 export const addFactMetrics = (exposition: Exposition, read: () => FactMetrics | null): void => {
   const samples = (of: (facts: FactMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const facts = read()

@@ -1,7 +1,7 @@
-// What the log says of answers that are errors: every 500; outages (503) at most once a second each, since an outage
-// under load is one event and not ten thousand; and refusals, a line each, so that whoever has a request id finds why.
-// The error's text stays out; its class and place are logged. Of a refusal not even its detail, which may name what was
-// sent, and an API key is easily sent in the wrong field.
+// Logs answers that are errors: every 500; outages (503) at most once a second each, because an outage under load is
+// one event and not ten thousand; and each refusal in one line, so that its reason can be found by the request id. Logs
+// an error's class and place, not its text. For a refusal not even its detail is logged: it may name what was sent, and
+// an API key is easily sent in the wrong field.
 import { CountersignError, ERROR_STATUS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { createLineLimit } from './line-limit.ts'
 import type { Logger } from './log.ts'
@@ -23,7 +23,7 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
     const unlogged = limit()
     if (unlogged === null) return
     const { code } = error
-    // Names of fields that are known are chosen texts, too.
+    // Names of known fields are texts of our choice as well.
     const field = error instanceof FieldInvalidError || error instanceof FieldMissingError ? { field: error.field } : {}
     log.info('a request was refused', { requestId, status: ERROR_STATUS[code], code, ...field, unlogged })
   }
@@ -39,7 +39,7 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
       return
     }
     const { code, detail } = error
-    // Details are chosen texts; a few name what the operator configured.
+    // Details are texts of our choice; a few name what the operator configured.
     const held = throttle(detail)
     if (held !== null) log.warn('requests can not be answered', { ...request, code, detail, unlogged: held, error })
   }

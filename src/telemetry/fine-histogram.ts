@@ -1,7 +1,7 @@
-// A histogram for percentiles that people look at: eight buckets an octave from a microsecond up, so that a value is known
-// to an eighth of itself. An update is a few integer operations, cheap enough for every request.
+// A histogram for percentiles that people read: eight buckets per octave from a microsecond up, so that a value is
+// known to within an eighth. An update is a few integer operations, cheap enough for every request.
 
-/** Microseconds below 8 each have their own; then eight an octave up to 2^31. */
+/** Each microsecond value below 8 has its own bucket; above, there are eight buckets per octave up to 2^31. */
 export const FINE_BUCKETS = 232
 
 const LARGEST = 0x7fffffff
@@ -23,7 +23,7 @@ const spanOf = (bucket: number): { readonly from: number; readonly width: number
 
 export interface FineHistogram {
   record(durationMs: number): void
-  /** Per bucket, ever growing. The histogram's own: copy it to keep it. */
+  /** Counts per bucket, which only grow. The array is the histogram's own: copy it to keep a state. */
   readonly counts: Float64Array
 }
 

@@ -1,15 +1,15 @@
-// What people handed in and what organizations are told, as metrics: counts of this process, and the queue that all
-// processes share. Nothing in a label or a value names a person, a session or an organization.
+// Metrics of evidence and webhooks: counts of this process, and the webhook queue that all processes share. No label or
+// value names a person, a session or an organization.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface IdentityMetrics {
-  /** Attempts to deliver a message, by what came of them. */
+  /** Attempts to deliver a message, by result. */
   readonly deliveries: Readonly<Record<'delivered' | 'retried' | 'dead', number>>
-  /** As last read; null before the first time. */
+  /** The queue as last read; null before the first read. */
   readonly webhookQueue: {
     readonly waiting: number
-    /** How long the next message to be sent is overdue; 0 when none is. */
+    /** How many seconds the next message is overdue; 0 when none is. */
     readonly overdueSeconds: number
   } | null
   /** Documents and sets of fields. */
@@ -21,7 +21,7 @@ export interface IdentityMetrics {
 const byLabel = (label: string, counts: Readonly<Record<string, number>>): readonly Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
-/** `read` is asked once for each metric of a scrape; null: there are none. */
+/** @param read called once per metric and scrape; null when there are no such metrics */
 export const addIdentityMetrics = (exposition: Exposition, read: () => IdentityMetrics | null): void => {
   const samples = (of: (metrics: IdentityMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const metrics = read()

@@ -1,6 +1,6 @@
-// So many lines a second at most; the others are counted, so that a flood of requests does not become a flood of lines.
+// Limits the lines per second and counts the rest, so that a flood of requests does not become a flood of log lines.
 
-/** How many lines were held back since the last; null: this one is held back too. */
+/** Returns how many lines were held back since the last one; null when this line is held back, too. */
 export type LineLimit = () => number | null
 
 const PER_SECOND = 50

@@ -1,6 +1,6 @@
-// One line of JSON per event: `time`, `level`, `message`, then fields, their names in snake case however the code
-// spells them (names inside a field's value stay). The message is a constant text;
-// what varies goes into fields, where it is redacted and cut. Logging never throws and never stops a request.
+// Writes one line of JSON per event: `time`, `level`, `message`, then fields. Field names are written in snake case,
+// however the code spells them; names inside a field's value stay as they are. The message is a constant text; variable
+// parts go into fields, where they are redacted and cut. Logging never throws and never stops a request.
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 import { createLineWriter } from './standard-error.ts'
@@ -17,27 +17,27 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
   /** A logger whose lines also carry these fields. */
   with(fields: LogFields): Logger
-  /** Lines that could not be written since the start, over all loggers of one root. */
+  /** Number of lines that could not be written since the start, over all loggers of one root. */
   dropped(): number
 }
 
 export interface LoggerOptions {
-  /** The least severe level that is written. `info` unless stated. */
+  /** The least severe level that is written. Default: `info`. */
   readonly level?: LogLevel
-  /** Takes a line with its line feed; false when it did not. Standard error unless stated. */
+  /** Writes a line with its line feed; false when it could not. Default: standard error. */
   readonly write?: (line: string) => unknown
   /** Unix milliseconds. */
   readonly now?: () => number
 }
 
-/** Names that the line itself uses. A field of that name gets an underscore. */
+/** Names that the line itself uses. A field with such a name gets an underscore. */
 const RESERVED = new Set(['time', 'level', 'message'])
 
 /** `requestId` → `request_id`, letter by letter, so that no two names become one. Only names in camel case change. */
 const snakeCase = (name: string): string =>
   /^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$/.test(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name
 
-/** As the line names a field: safe to print, in snake case, and no name that is taken. */
+/** A field's name as written: safe to print, in snake case, and not taken yet. */
 const fieldName = (name: string, fields: LogFields): string => {
   const shown = snakeCase(redactText(name))
   return RESERVED.has(shown) || (shown !== name && Object.hasOwn(fields, shown)) ? `${shown}_` : shown
@@ -68,7 +68,7 @@ export const createLogger = (options: LoggerOptions = {}): Logger => {
         const text = JSON.stringify(redactText(message))
         if (write(`{"time":"${time}","level":"${level}","message":${text}${encoded}}\n`) === false) dropped += 1
       } catch {
-        // There is no better place to say so than the count.
+        // Nothing can be logged now, so only the count shows it.
         dropped += 1
       }
     }

@@ -1,6 +1,6 @@
-// Turns any value into plain JSON that is safe to print: redacted, cut to size, and without ever throwing, whatever the
-// value does when it is looked at. An error becomes its class, its code and where it came from: its message may hold
-// input, and is left out unless it is one of our chosen texts.
+// Turns any value into plain JSON that is safe to print: redacted and cut to size. Never throws, whatever the value
+// does when it is read. An error becomes its class, its code and its place; its message may hold input, and is left out
+// unless it is a text of our choice.
 import { CountersignError } from '../domain/errors.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 
@@ -9,19 +9,19 @@ export type Loggable = null | boolean | number | string | Loggable[] | { [field:
 const DEPTH_MAX = 6
 const ITEMS_MAX = 64
 const TEXT_MAX = 4_096
-/** A longer text is a document, and no document is printed. */
+/** A longer text is a document, and documents are not printed. */
 const TEXT_SCANNED_MAX = 65_536
 const FRAMES_MAX = 8
 const UNREADABLE = '[unreadable]'
 
 const cutText = (text: string): string => {
   if (text.length > TEXT_SCANNED_MAX) return `[${text.length} characters]`
-  // Redacted before it is cut, so that no cut leaves half a key.
+  // Redact before cutting, so that no cut leaves half a key.
   const redacted = redactText(text)
   return redacted.length > TEXT_MAX ? `${redacted.slice(0, TEXT_MAX)}…` : redacted
 }
 
-/** The lines of a stack that name a place, without the message before them, which may have any number of lines. */
+/** The lines of a stack that name a place. The message before them may have any number of lines and is left out. */
 const framesOf = (error: Error): string[] => {
   const stack = String(error.stack ?? '')
   const message = String(error.message)
@@ -39,13 +39,13 @@ const loggableError = (error: Error, depth: number): Loggable => {
   if (error instanceof CountersignError) described['detail'] = cutText(error.detail)
   described['frames'] = framesOf(error)
   if (error.cause !== undefined && error.cause !== null) {
-    // A cause that is not an error may be anything, input included: its type has to do.
+    // A cause that is not an error may be anything, input included, so only its type is printed.
     described['cause'] = error.cause instanceof Error ? loggable(error.cause, depth + 1) : typeof error.cause
   }
   return described
 }
 
-/** Bytes as an array of numbers, as a Solana command line key pair is written. */
+/** Whether this is an array of byte values, the form in which Solana's command line stores a key pair. */
 const isByteArray = (value: readonly unknown[]): boolean =>
   value.length >= 32 && value.every((item) => typeof item === 'number' && item >= 0 && item <= 255)
 
@@ -63,7 +63,7 @@ const loggableObject = (value: object, depth: number): Loggable => {
   const fields: { [field: string]: Loggable } = {}
   for (const name of Object.keys(value).slice(0, ITEMS_MAX)) {
     const safeName = cutText(name)
-    // Defined, not assigned: `__proto__` is a name like any other here.
+    // Define rather than assign: `__proto__` must be an ordinary name here.
     Object.defineProperty(fields, safeName, {
       value: isSecretName(name) ? REDACTED : loggable((value as Record<string, unknown>)[name], depth + 1),
       enumerable: true,
@@ -93,7 +93,7 @@ export const loggable = (value: unknown, depth = 0): Loggable => {
         return value === undefined ? null : `[${typeof value}]`
     }
   } catch {
-    // A getter or proxy that throws. What it threw is as unknown as the value.
+    // A getter or proxy threw; what it threw is as untrusted as the value.
     return UNREADABLE
   }
 }

@@ -1,5 +1,6 @@
-// The service's metrics: cheap counters that requests add to, and what is asked of other parts at each scrape. Every
-// label value is from a set that is known at the start: nothing that a caller sends becomes one.
+// The service's metrics: cheap counters that requests increment, and values that are read from other parts at each
+// scrape. Every label value is from a set that is known at the start: nothing that a caller sends becomes a label
+// value.
 import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 import type { DurationSnapshot } from './duration-histogram.ts'
 import { createExposition, histogramSamples, type Sample } from './exposition.ts'
@@ -14,7 +15,7 @@ import { addTreeMetrics, type TreeMetrics } from './tree-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
 
-/** What the pool tells of itself (a part of its own statistics). */
+/** The pool's statistics that become metrics. */
 export interface PoolMetrics {
   readonly workers: number
   readonly busy: number
@@ -42,7 +43,7 @@ export interface MetricsOptions {
     readonly signer: string
     readonly store: string
   }
-  /** Asked at each scrape. One that is left out has no samples. */
+  /** Read at each scrape. If it is left out, its metrics have no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
   /** Whether the workers sign by the attesters as they are stored now. */
@@ -55,13 +56,13 @@ export interface MetricsOptions {
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
   readonly sharing?: () => SharingMetrics
-  /** Null where the decision log is not shipped from this process. */
+  /** Null when this process does not ship the decision log. */
   readonly shipping?: () => ShipMetrics | null
-  /** Null where the tree over the decision log is not made by this process. */
+  /** Null when this process does not maintain the tree over the decision log. */
   readonly tree?: () => TreeMetrics | null
 }
 
-/** What was counted since the start, for whoever watches it change. */
+/** Counts since the start, for the live view. */
 export interface MetricTotals {
   readonly decisions: readonly {
     readonly kind: DecisionKind
@@ -75,13 +76,19 @@ export interface MetricTotals {
 export interface Metrics {
   /** Of the `/metrics` answer. */
   readonly contentType: string
-  /** For a route that is served; the same route twice shares its counts. What no route serves is `other`. */
+  /**
+   * Returns the recorder of a served route; the same route twice shares its counts. Requests that no route serves count
+   * as `other`.
+   */
   route(method: string, route: string): RouteRecorder
   recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
   recordError(code: ErrorCode): void
   recordLateOutcome(): void
   recordIdempotencyFailure(): void
-  /** Identity is made after the metrics, which its routes count in. Without it there are no samples of it. */
+  /**
+   * Connects the metrics of identity, which is created later because its routes use these metrics. Without it there are
+   * no samples.
+   */
   watchIdentity(read: () => IdentityMetrics): void
   totals(): MetricTotals
   /** Answers of some routes by duration (fine-histogram.ts). */
@@ -97,12 +104,12 @@ const OTHER = 'other'
 const createDecisions = (chainNames: readonly string[]) => {
   const chains = [...new Set([...chainNames, OTHER])]
   const indexOf = new Map(chains.map((chain, index) => [chain, index]))
-  // Per kind: denied and compliant, chain by chain.
+  // Per kind, for each chain in turn: denied, compliant.
   const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
   const totals = (): MetricTotals['decisions'] =>
     (['attestation', 'task'] as const).flatMap((kind) =>
       [...counts[kind]].flatMap((count, at) =>
-        // A combination that never occurred has no series: a v1 task on Solana never will.
+        // A combination that never occurred has no series; a v1 task on Solana, for example, never occurs.
         count === 0 ? [] : [{ kind, chain: chains[at >> 1] ?? OTHER, compliant: at % 2 === 1, count }],
       ),
     )

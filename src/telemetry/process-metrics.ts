@@ -1,5 +1,5 @@
-// The process as it sees itself: CPU, memory, descriptors, and how late its event loop runs. prom-client's own set is
-// not used: its lag reads 0 right after the start, and its names are not OpenTelemetry's.
+// Metrics of this process: CPU, memory, descriptors, and the event loop's delay. prom-client's own set is not used: its
+// lag reads 0 right after the start, and its names are not OpenTelemetry's.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Exposition } from './exposition.ts'
@@ -18,14 +18,14 @@ const countDescriptors = (): number | null => {
   }
 }
 
-/** Returns how to stop watching the event loop. */
+/** Returns a function that stops watching the event loop. */
 export const addProcessMetrics = (exposition: Exposition): (() => void) => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   const one = (value: number) => [{ labels: {}, value }]
 
   exposition.add(METRICS.eventLoopDelay, () => {
-    // Nothing was measured yet: no sample is truer than 0.
+    // Nothing was measured yet, so there is no sample.
     if (delay.count === 0) return []
     const statistics = { mean: delay.mean, p50: delay.percentile(50), p99: delay.percentile(99), max: delay.max }
     delay.reset()

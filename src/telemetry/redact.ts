@@ -1,7 +1,10 @@
-// Keeps secrets out of whatever is printed (invariant 5; threats row 21): by the name of the field, and by the look of
-// the text wherever it stands. Hand-written scans: a regular expression that gives up would let a secret through.
+// Keeps secrets out of everything that is printed (invariant 5; threats row 21): by the name of a field, and by
+// patterns in any text. The scans are written by hand: a regular expression that gives up would let a secret through.
 
-/** Field names whose values are never printed, in lower case without `_` and `-`. Also as the end of a longer name. */
+/**
+ * Field names whose values are never printed, in lower case without `_` and `-`. They also match as the end of a longer
+ * name.
+ */
 const SECRET_NAMES = [
   'apikey',
   'authorization',
@@ -34,7 +37,10 @@ const isWordCharacter = (character: number): boolean =>
 const API_KEY_MARKS = ['_live_', '_test_']
 const KIND_LETTERS = 'aim'
 
-/** `cs`, one of `aim`, `_live_` or `_test_`, anywhere in the word: an API key, whole, cut or glued to something. */
+/**
+ * Whether a word holds an API key, complete, cut or joined to something: `cs`, one of `aim`, `_live_` or `_test_`,
+ * anywhere in it.
+ */
 const hasApiKey = (word: string): boolean =>
   API_KEY_MARKS.some((mark) => {
     for (let at = word.indexOf(mark); at !== -1; at = word.indexOf(mark, at + 1)) {
@@ -52,8 +58,8 @@ const isHex = (word: string, start: number): boolean => {
 }
 
 /**
- * 32 or 64 bytes as hex: a secp256k1 key, an Ed25519 seed or key pair. Digests look the same and are lost with them:
- * whoever wants one in the log cuts it.
+ * Whether a word is 32 or 64 bytes as hex: a secp256k1 key, an Ed25519 seed or key pair. Digests look the same and are
+ * redacted as well: to log a digest, cut it.
  */
 const isHexKey = (word: string): boolean => {
   const start = word.startsWith('0x') || word.startsWith('0X') ? 2 : 0
@@ -70,10 +76,10 @@ const isBase58KeyPair = (word: string): boolean => {
 
 const isSecretWord = (word: string): boolean => hasApiKey(word) || isHexKey(word) || isBase58KeyPair(word)
 
-/** `csa_live_` is the shortest word that can give something away. */
+/** Length of `csa_live_`, the shortest word that can reveal something. */
 const SECRET_LENGTH_MIN = 9
 
-/** The text with every word that looks like a key replaced. A PEM block with a private key is replaced as a whole. */
+/** Replaces every word that looks like a key. A PEM block with a private key is replaced as a whole. */
 export const redactText = (text: string): string => {
   if (text.includes('PRIVATE KEY')) return REDACTED
   let result = ''

@@ -1,4 +1,5 @@
-// Duration and number of the answers of each route, by status. The set of routes is what the application registers.
+// Durations and numbers of each route's answers, by status. The set of routes is the one that the application
+// registers.
 import { createDurationHistogram, type DurationHistogram } from './duration-histogram.ts'
 import { histogramSamples, type Sample } from './exposition.ts'
 import { createFineHistogram, FINE_BUCKETS, type FineHistogram } from './fine-histogram.ts'
@@ -52,7 +53,7 @@ export const createRouteMetrics = () => {
       }
       return recorder
     },
-    /** Answers of some routes by duration, all statuses together: fine enough for percentiles. */
+    /** Durations of some routes' answers, all statuses together, in fine buckets for percentiles. */
     durations: (routes: readonly string[]): Float64Array => {
       const sum = new Float64Array(FINE_BUCKETS)
       for (const route of routes) {

@@ -1,15 +1,15 @@
-// What processes have in common, as metrics: how many there are, and whether this one does the duties.
+// Metrics of what the processes share: how many there are, and whether this one does the duties.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface SharingMetrics {
   readonly leads: boolean
   readonly liveProcesses: number
-  /** Rate limits can't be settled with the others: each process keeps to its equal part. */
+  /** Whether rate limits can't be settled with the other processes, so that each uses only its equal share. */
   readonly limitsCut: boolean
 }
 
-/** `read` is asked once for each metric of a scrape. */
+/** @param read called once per metric and scrape */
 export const addSharingMetrics = (exposition: Exposition, read: () => SharingMetrics | null): void => {
   const sample = (of: (sharing: SharingMetrics) => number) => (): readonly Sample[] => {
     const sharing = read()

@@ -1,9 +1,9 @@
-// How far the copies of the decision log are behind it, as metrics of the node's first process.
+// Metrics of how far the shipped copies are behind the decision log, reported by the node's first process.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface ShipMetrics {
-  /** Since everything that was in the log had last been shipped. */
+  /** Seconds since the whole log had last been shipped. */
   readonly lagSeconds: number
   readonly unshippedBytes: number
   readonly shippedBytes: number
@@ -11,7 +11,7 @@ export interface ShipMetrics {
   readonly failures: number
 }
 
-/** `read` is asked once for each metric of a scrape; null: nothing is shipped from here. */
+/** @param read called once per metric and scrape; null when this process ships nothing */
 export const addShipMetrics = (exposition: Exposition, read: () => ShipMetrics | null): void => {
   const sample = (of: (metrics: ShipMetrics) => number) => (): readonly Sample[] => {
     const metrics = read()

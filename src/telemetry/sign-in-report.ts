@@ -1,14 +1,14 @@
-// What the log says of proofs of who somebody is: each that succeeded, and each that was refused, with kind, account, source
-// address and the answer's code. Never what was typed: not even the email address, where a password is easily typed.
+// Logs every sign-in and other proof of identity, accepted or refused: kind, account, source address and the answer's
+// code. Never logs what was typed, not even the email address, because people easily type a password there.
 import { createLineLimit } from './line-limit.ts'
 import type { Logger } from './log.ts'
 
 export interface ReportedAttempt {
   readonly how: string
-  /** Id. Null where there is no such account, or the attempt was refused before it was looked for. */
+  /** The account's id. Null when there is no such account, or the attempt was refused before it was looked up. */
   readonly account: string | null
   readonly address: string
-  /** Code of the answer; null: it succeeded. */
+  /** The code of the answer; null when the proof was accepted. */
   readonly refused: string | null
 }
 

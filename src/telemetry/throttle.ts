@@ -1,15 +1,15 @@
-// Lets one of many alike through in a second, and counts the rest: what is said once is read, what is said ten thousand
-// times hides all else.
+// Lets one of many similar events through per second and counts the rest: a message that is logged ten thousand times
+// hides all others.
 
 export interface ThrottleOptions {
   readonly monotonicMs: () => number
-  /** How long after one of a kind the next may follow. */
+  /** How long after one event of a kind the next may follow. */
   readonly quietMs?: number
-  /** Kinds that are remembered; beyond them the oldest is forgotten. */
+  /** Maximum number of kinds remembered; after that, the oldest is forgotten. */
   readonly kindsMax?: number
 }
 
-/** How many of the kind were held back since the last one; null: this one is held back too. */
+/** Returns how many of the kind were held back since the last one; null when this one is held back, too. */
 export type Throttle = (kind: string) => number | null
 
 export const createThrottle = ({ monotonicMs, quietMs = 1_000, kindsMax = 64 }: ThrottleOptions): Throttle => {

@@ -1,18 +1,18 @@
-// How the tree over the decision log stands, as metrics of the node's first process.
+// Metrics of the tree over the decision log, reported by the node's first process.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface TreeMetrics {
-  /** Leaves; null where another node makes the tree. */
+  /** Number of leaves; null when another node makes the tree. */
   readonly size: number | null
-  /** Since the last pass over the log that failed in nothing. */
+  /** Seconds since the last pass over the log without an error. */
   readonly ageSeconds: number
   readonly failures: number
-  /** No head is signed until somebody has looked. */
+  /** Whether signing heads is suspended until an operator has looked. */
   readonly refused: boolean
 }
 
-/** `read` is asked once for each metric of a scrape; null: not this process's. */
+/** @param read called once per metric and scrape; null when this process has no tree */
 export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics | null): void => {
   const sample = (of: (metrics: TreeMetrics) => number | null) => (): readonly Sample[] => {
     const metrics = read()
