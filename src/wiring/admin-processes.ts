@@ -1,5 +1,5 @@
-// The processes that the admin API has work done in: the decision index, and one a task. They get no secret: their
-// environment is empty but for what finds the runtime's own files.
+// Child processes that work for the admin API: the decision index, and one process per task. They get no secret: their
+// environment is empty except for what locates the runtime's own files.
 import type { IndexReply } from '../../workers/index/decision-index-protocol.ts'
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
 import { encodeTaskInput, type TaskInput } from '../../workers/tasks/task-input.ts'
@@ -22,7 +22,7 @@ interface ChildOptions<Message> {
   readonly onExit: () => void
 }
 
-/** Starts a child that talks over a channel; what it prints is nobody's: it may hold anything. */
+/** Starts a child that talks over a channel. Its output is discarded, because it may hold anything. */
 const spawn = <Message>({ commandLine, input, onMessage, onExit }: ChildOptions<Message>) =>
   Bun.spawn([process.execPath, ...commandLine], {
     env: environment(),
@@ -61,7 +61,7 @@ export const spawnIndexProcess =
   }
 
 export interface TaskSpawning {
-  /** Everything that its process has to know. */
+  /** Gathers everything that the task's process has to know. */
   readonly prepare: (task: Task) => Promise<TaskInput>
   readonly onFailed: (task: Task, errorClass: string) => void
 }

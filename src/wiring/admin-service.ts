@@ -1,5 +1,5 @@
-// Puts the admin API together: what it needs of the store, the pool, the metrics and the log, and the processes that work
-// for it. Called by the composition root, which owns all of those.
+// Builds the admin API from the store, the pool, the metrics, the log, and the processes that work for it. Called by
+// the composition root, which owns all of them.
 import { createChallenges } from '../admin/accounts/challenges.ts'
 import { createCookies } from '../admin/accounts/cookie.ts'
 import { keepLastKeys } from '../admin/accounts/derived-key.ts'
@@ -84,7 +84,7 @@ export interface AdminDependencies {
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
-  /** Whose tasks are whose, among the processes of all machines. */
+  /** Tells which process runs which task, over all machines. */
   readonly sharing: Pick<Sharing, 'processId' | 'failInterruptedTasks'>
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
@@ -103,7 +103,7 @@ export interface Admin {
   /** For the first account; null once there is one. */
   readonly welcome: NewLink | null
   readonly streams: { size(): number }
-  /** Ends what would keep the listener from stopping. */
+  /** Ends the event streams, which would keep the listener from stopping. */
   endStreams(): void
   stop(): Promise<void>
 }
@@ -153,7 +153,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const ticking = setInterval(() => void live.tick(), LIVE_TICK_MS)
   ticking.unref()
 
-  // Made when they are first read: few starts are followed by a look at the reference.
+  // Built on first use: after few starts does anyone look at the reference.
   const documents = {
     admin: once(() => adminDocument(ADMIN_ROUTES, version, origins.secure)),
     attestation: once(() => attestationDocument(version, urls.api)),

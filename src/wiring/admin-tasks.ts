@@ -1,4 +1,4 @@
-// Gathers what a task's process needs and can't get by itself: it has neither the database nor the settings.
+// Gathers what a task's process needs and can't get itself, because it has neither the database nor the settings.
 import type { TaskInput } from '../../workers/tasks/task-input.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { ListImage } from '../domain/list-image.ts'

@@ -1,4 +1,4 @@
-// Interface A put together: what a request names finds its policy, its facts are collected, the pool decides and signs.
+// Builds interface A: the policy of a request is found, its facts are collected, and the pool decides and signs.
 import { createAttest } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
 import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
@@ -36,7 +36,7 @@ export interface AttestationDependencies {
   readonly capOf: ((organizationId: string) => number) | null
   readonly collector: FactCollector
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
-  /** Under which the log has the digests of facts. */
+  /** The key of the hashes under which the log holds personal facts. */
   readonly digestKey: Uint8Array
   readonly prove: ProveDecision
   readonly clock: Clock

@@ -1,14 +1,15 @@
-// New keys sign, and retired ones no more, without a restart: the set of attesters is loaded again whenever it changed.
-// One that can't be loaded, since a keystore that another node made is not here yet, is tried again until it can; what of
-// it needs nothing new holds at once, so that no retired key signs on for want of another one.
+// Makes new attester keys sign, and retired ones stop, without a restart: the set of attesters is loaded again whenever
+// it changed. If it can't be loaded, because a keystore made on another node is not here yet, loading is retried until
+// it succeeds. The part of the change that needs no new key takes effect immediately, so that no retired key continues
+// to sign because another is missing.
 import type { Pool } from '../pool/pool.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export interface AttesterReloadDependencies {
-  /** As they are stored now. */
+  /** The attesters as stored now. */
   readonly read: () => Promise<readonly AttesterReference[]>
-  /** What the pool was started with. */
+  /** The attesters with which the pool was started. */
   readonly inUse: readonly AttesterReference[]
   readonly pool: Pick<Pool, 'updateAttesters'>
   readonly log: Pick<Logger, 'info' | 'error'>
@@ -16,9 +17,9 @@ export interface AttesterReloadDependencies {
 }
 
 export interface AttesterReload {
-  /** They have changed, or may have. */
+  /** Call when the attesters have changed, or may have. */
   reload(): void
-  /** False while this process signs by another set than the stored one. */
+  /** False while this process signs with another set than the stored one. */
   isCurrent(): boolean
   /** Tries no more. */
   stop(): void
@@ -46,7 +47,9 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
     log.info('attesters changed', { active: activeOf(attesters) })
   }
 
-  /** Of the new set what workers have loaded already. Where nothing of that is active, the keys in use stay. */
+  /**
+   * Uses the part of the new set that workers have loaded already. If no key of it is active, the current keys stay.
+   */
   const useKnown = async (wanted: readonly AttesterReference[]): Promise<void> => {
     const known = wanted.filter(({ id }) => inUse.some((loaded) => loaded.id === id))
     if (activeOf(known).length > 0 && !isSame(known, inUse)) await use(known)
@@ -64,7 +67,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
       if (stopped) return
       if (current) log.error('the changed attesters can not be used; it is tried again until they can', { error })
       current = false
-      // Known or not, the new set is tried again, which says what is wrong.
+      // Whatever the result, the new set is tried again, and that try reports what is wrong.
       await useKnown(wanted).catch(() => undefined)
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }

@@ -1,15 +1,16 @@
-// Copies the audit log to where decisions are shipped: `audit-log/<deployment>/<first entry>.ndjson`, an entry a line, each
-// with its hash and that of the one before. What was shipped is never replaced by something else: a store whose log does not
-// go on from it is refused, so whoever rewrites or cuts the log in the database is found by what lies elsewhere.
+// Ships the audit log to where decisions are shipped: `audit-log/<deployment>/<first entry>.ndjson`, one entry per
+// line, each with its hash and that of the entry before. What was shipped is never replaced by something else: if the
+// store's log does not continue from the copy, shipping is refused, so that the copy reveals anyone who rewrites or
+// cuts the log in the database.
 import { digestOf, type ShipTarget } from '../decisions/ship-target.ts'
 import { AUDIT_ROOT, type AuditEntry, type AuditTable, auditHashOf } from '../store/audit.ts'
 
-/** The store's audit log is not the one that was shipped. `message` is one line for the operator. */
+/** The store's audit log differs from the shipped one. `message` is one line for the operator. */
 export class AuditDivergedError extends Error {
   override readonly name = 'AuditDivergedError'
 }
 
-/** A growing object is put again as a whole until it has so many lines. */
+/** A growing object is written again as a whole until it has this many lines. */
 const LINES_PER_OBJECT = 1_000
 const BATCH = 500
 
@@ -45,7 +46,7 @@ interface Head {
   readonly hash: string
 }
 
-/** Null for a line that is no entry, or whose hash is not its own. */
+/** Null when the line is not an entry, or its hash is wrong. */
 const parseLine = (line: string): AuditEntry | null => {
   try {
     const entry = JSON.parse(line) as AuditEntry
@@ -55,7 +56,7 @@ const parseLine = (line: string): AuditEntry | null => {
   }
 }
 
-/** @throws AuditDivergedError when the store has another entry, or none, where the copy ends */
+/** @throws AuditDivergedError when the store has no entry, or a different one, where the copy ends */
 const requireContinued = async (audit: AuditShipOptions['audit'], head: Head): Promise<void> => {
   if (head.sequence === 0) return
   const [entry] = await audit.listAfter(head.sequence - 1, 1)
@@ -107,17 +108,20 @@ export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
 
 export interface ShippedAuditReport {
   readonly ok: boolean
-  /** Entries of the copy that fit, from the first. */
+  /** Number of entries from the copy's beginning that are valid. */
   readonly entries: number
   /** The first entry of the copy that is missing or does not fit. */
   readonly brokenAt: number | null
-  /** What the store and the copy disagree about, in words; null where they agree. */
+  /** How the store and the copy differ, in words; null when they agree. */
   readonly difference: string | null
-  /** Entries of the store that are not in the copy: those of the last seconds, or a copy that was cut. */
+  /** Entries of the store that are missing from the copy: those of the last seconds, or more if the copy was cut. */
   readonly behind: number
 }
 
-/** Goes through the copy from its first entry to its last, and compares its end with the store. Problems are data. */
+/**
+ * Checks the copy from its first entry to its last, and compares its end with the store. Problems are returned, not
+ * thrown.
+ */
 export const verifyShippedAudit = async (
   { target, deploymentId, audit }: AuditShipOptions,
   storeEntries: number,

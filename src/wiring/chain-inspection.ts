@@ -1,5 +1,5 @@
-// Whether a chain is as the configuration says, and its registry accepts what we sign: RPC URLs, chain ids, clocks,
-// registry code, attesters. For `countersign doctor` and for whoever shows the same elsewhere.
+// Checks whether a chain matches the configuration, and whether its registry accepts our signatures: RPC URLs, chain
+// ids, clocks, registry code, attesters. Used by `countersign doctor` and by other places that show the result.
 import type { ChainSettings } from '../config/chain-settings.ts'
 import type { Chain, ChainTable } from '../domain/chain.ts'
 import { failureReason } from '../facts/failure-reason.ts'
@@ -15,7 +15,7 @@ export interface ChainCheck {
   readonly check: CheckName
   /** The host of an RPC URL, the registry's address, or an attester's. */
   readonly subject: string
-  /** `problem`: attestations fail, or can't be had. `note`: worth knowing. */
+  /** `problem`: attestations fail, or can't be made. `note`: worth knowing. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
@@ -23,23 +23,25 @@ export interface ChainCheck {
 export interface InspectionInput {
   readonly chain: Chain
   readonly settings: ChainSettings
-  /** All of the deployment's. */
+  /** All attesters of the deployment. */
   readonly attesters: readonly Attester[]
   readonly nowSeconds: () => number
   /** Replaced in tests. */
   readonly connect?: (url: string) => JsonRpc
 }
 
-/** A block from further ahead: this machine's clock is behind, and what it signs expires earlier than meant. */
+/**
+ * If a block is further in the future, this machine's clock is behind, and what it signs expires earlier than intended.
+ */
 const AHEAD_MAX_SECONDS = 15
-/** A block from longer ago: the node is behind or idle, or this machine's clock is ahead. */
+/** If a block is older, the node is behind or idle, or this machine's clock is ahead. */
 const BEHIND_MAX_SECONDS = 300
 
 const KINDS: Readonly<Record<Chain['family'], AttesterKind>> = { evm: 'secp256k1', solana: 'ed25519' }
 
 type Report = (check: CheckName, subject: string, result: ChainCheck['result'], detail: string) => void
 
-/** An RPC URL's own checks. Null when it can't be used for the others. */
+/** Checks one RPC URL. Null when it can't be used for the other checks. */
 const inspectRpc = async (
   { nowSeconds, connect = (url) => createJsonRpc({ url, timeoutMs: REGISTRY_TIMEOUT_MS }) }: InspectionInput,
   registry: ChainRegistry,
@@ -106,7 +108,7 @@ const inspectRegistry = async (
   }
 }
 
-/** Every check of one chain, in the order in which they are made. Never rejects for what a chain does or says. */
+/** Makes every check of one chain, in order. Never rejects because of what a chain does or answers. */
 export const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck[]> => {
   const { chain, settings } = input
   const checks: ChainCheck[] = []
@@ -135,14 +137,14 @@ export const inspectChain = async (input: InspectionInput): Promise<readonly Cha
 export interface ChainsInspectionInput {
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
-  /** This one alone. */
+  /** Check only this chain. */
   readonly only?: string | undefined
-  /** All of the deployment's; not asked when there is no chain to look at. */
+  /** All attesters of the deployment; not read when there is no chain to check. */
   readonly readAttesters: () => Promise<readonly Attester[]>
   readonly nowSeconds: () => number
 }
 
-/** The configured chains that have an RPC URL, at the same time: one that does not answer costs seconds. */
+/** Checks the configured chains that have an RPC URL concurrently, because one that does not answer costs seconds. */
 export const inspectChains = async (input: ChainsInspectionInput): Promise<readonly ChainCheck[]> => {
   const { chains, chainSettings, only, readAttesters, nowSeconds } = input
   const wanted = chains.chains.flatMap((chain) => {

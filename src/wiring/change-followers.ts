@@ -1,4 +1,4 @@
-// What follows from changes that anyone makes, here or in another process: caches forget, and new keys sign.
+// Reacts to changes made in any process: invalidates caches, and makes new keys sign.
 
 import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
@@ -8,11 +8,11 @@ import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** A part that keeps something of the store in memory. */
+/** A part that caches data of the store in memory. */
 export interface ChangeFollower {
-  /** Other topics than its own do nothing. */
+  /** Ignores topics other than its own. */
   followChange(change: Change): void
-  /** Changes may have been missed. */
+  /** Call when changes may have been missed. */
   resync(): void
 }
 
@@ -23,11 +23,11 @@ export interface ChangeFollowers {
 }
 
 export interface FollowedChanges extends ChangeFeed {
-  /** From now on this part hears of every change. */
+  /** Passes every change to this part from now on. */
   follow(follower: ChangeFollower): void
 }
 
-/** What anyone changes is live here within a poll of the feed: nothing else invalidates a cache. */
+/** Every change takes effect here within a poll of the feed: nothing else invalidates a cache. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
   const { catalog, authenticator, reloadAttesters } = followed
   const followers: ChangeFollower[] = []
@@ -36,7 +36,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     onChange: (change) => {
       if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
       else if (change.topic === 'attester') reloadAttesters()
-      // Sessions change hundreds of times a second, and no policy's target depends on one, nor on a list.
+      // Sessions change hundreds of times a second, and no policy's target depends on a session or a list.
       else if (change.topic !== 'session' && change.topic !== 'list') catalog.invalidate(change)
       for (const follower of followers) follower.followChange(change)
     },

@@ -1,5 +1,5 @@
-// Tells the other nodes what became of requests that this node was cut off from: a repetition that reaches another node is
-// refused until then (invariant 3). Only the node that may have signed can tell, from its own decision log.
+// Records what happened to requests that this node did not finish answering, so that other nodes can answer: until then
+// they refuse a retry (invariant 3). Only the node that may have signed knows, from its own decision log.
 import type { Clock } from '../domain/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory } from '../http/idempotency.ts'
 import type { IdempotencyTable, UnansweredClaim } from '../store/idempotency.ts'
@@ -9,7 +9,7 @@ export interface ClaimTellerDependencies {
   readonly claims: Pick<IdempotencyTable, 'listUnanswered' | 'complete' | 'release'>
   readonly clock: Clock
   readonly after: (delayMs: number, callback: () => void) => () => void
-  /** Told of a store that can't be asked, or a log that can't be read. The next pass tries again. */
+  /** Called when the store or the log can't be read. The next pass tries again. */
   readonly onError: (error: unknown) => void
 }
 
@@ -17,19 +17,19 @@ const PAUSE_MS = 1_000
 const BATCH = 100
 
 export const createClaimTeller = ({ memory, claims, clock, after, onError }: ClaimTellerDependencies) => {
-  /** Nothing is signed under an expired claim any more. A repetition that took it over meanwhile keeps it. */
+  /** Nothing is signed under an expired claim any more. If a retry has taken it over meanwhile, it keeps the claim. */
   const tell = async ({ claim, uuidSinceSeconds }: UnansweredClaim): Promise<void> => {
     const recalled = await memory.recall(claim.uuid, uuidSinceSeconds)
     if (recalled.outcome === 'decided') {
       const { body, keepSeconds } = recalled.answer
       await claims.complete(claim, { status: 200, body }, clock.unixSeconds() + keepSeconds + KEEP_SLACK_SECONDS)
     } else {
-      // Not signed, or of no use any more: the next request with this key is a new one.
+      // It was not signed, or the signature can't be used any more: the next request with this key is a new one.
       await claims.release(claim)
     }
   }
 
-  /** Tells of up to a hundred claims. Rejects when the store or the log can't be read. */
+  /** Settles up to a hundred claims. Rejects when the store or the log can't be read. */
   const pass = async (): Promise<void> => {
     for (const unanswered of await claims.listUnanswered(memory.node, BATCH)) await tell(unanswered)
   }
@@ -45,12 +45,12 @@ export const createClaimTeller = ({ memory, claims, clock, after, onError }: Cla
   }
   return {
     pass,
-    /** Tells at once, then every second. */
+    /** Runs once immediately, then every second. */
     start: (): void => {
       cancel = () => undefined
       begin()
     },
-    /** Resolves when nothing is under way any more. */
+    /** Resolves when no pass is under way any more. */
     stop: async (): Promise<void> => {
       cancel?.()
       cancel = null

@@ -1,4 +1,4 @@
-// What was opened, to be closed in reverse.
+// Collects what was opened, and closes it in reverse order.
 import type { Logger } from '../telemetry/log.ts'
 
 export interface Closers {

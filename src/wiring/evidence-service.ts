@@ -1,5 +1,5 @@
-// Puts evidence together for the service and for commands: the store's rows, the folder of encrypted files, the process
-// that writes pictures anew, and the sweep that keeps none longer than it may.
+// Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
+// process that re-encodes images, and the sweep that deletes expired evidence.
 import { systemClock } from '../domain/time.ts'
 import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
@@ -18,10 +18,10 @@ import type { Logger } from '../telemetry/log.ts'
 export interface EvidencePartsDependencies {
   readonly store: Store
   readonly keys: OrganizationKeys
-  /** Of encrypted documents; made when first needed. */
+  /** The folder of encrypted documents; created when it is first needed. */
   readonly folder: string
   readonly log: Pick<Logger, 'warn' | 'info'>
-  /** Told of each change that was committed; left out where nobody listens. */
+  /** Called for each committed change; left out when nobody listens. */
   readonly changed?: Parameters<typeof createEvidence>[0]['changed']
   readonly reencoder?: Reencoder
   /** Null or left out: documents are not scanned. */
@@ -31,13 +31,13 @@ export interface EvidencePartsDependencies {
 
 export interface EvidenceParts {
   readonly evidence: EvidenceService
-  /** Since the start of this process. */
+  /** Counts since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
-  /** Erases what is past its time, now. */
+  /** Erases expired evidence now. */
   sweep(): Promise<SweepResult>
   /** Sweeps every hour. */
   readonly duty: Duty
-  /** Kills what is being written anew. */
+  /** Kills the image process if it is running. */
   close(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
       files: { list: files.list, remove: whileLeading(lead, files.remove) },
       store: store.evidenceRetention,
       erase: whileLeading(lead, ({ organizationId, sessionId }) =>
-        // The whole session is not needed: erasing asks for its names alone.
+        // Erasing uses only the session's ids; the other values are placeholders.
         evidence.eraseSession({ organizationId, id: sessionId, checkType: 'kyc', level: 1 }, RETENTION_ACTOR),
       ),
     })

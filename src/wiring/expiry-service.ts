@@ -1,4 +1,4 @@
-// v1's `expiry_block` as this deployment has it: chains with an RPC URL count blocks, the others seconds (decisions §3).
+// v1's `expiry_block` in this deployment: chains with an RPC URL use blocks, the others seconds (decisions §3).
 import {
   BLOCK_TIME_MS,
   BLOCK_TIME_MS_DEFAULT,
@@ -13,7 +13,7 @@ import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import type { Clock } from '../domain/time.ts'
 import { createBlockHeightSource } from '../facts/block-height.ts'
 
-/** An RPC that takes longer than this is asked no more; the deadline of a request may be shorter. */
+/** An RPC URL that takes longer is given up; the deadline of a request may be shorter. */
 const RPC_TIMEOUT_MS = 5_000
 
 /** The chains whose tasks expire by block number, and how fast their blocks come. */
@@ -29,7 +29,9 @@ const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
   return paces
 }
 
-/** For how many seconds after it was signed an attestation or task of this deployment can be used at most. */
+/**
+ * The maximum number of seconds for which an attestation or task of this deployment can be used after it was signed.
+ */
 export const longestUse = (config: Pick<Config, 'chainSettings'>): number =>
   Math.max(LIFETIME_SECONDS_MAX, ...[...readPaces(config).values()].map(longestTaskSeconds))
 

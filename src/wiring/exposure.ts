@@ -1,5 +1,5 @@
-// What of the deployment's own traffic crosses a network unprotected, by its settings alone: the connection to the store, and
-// listeners that other machines reach. Said at the start and by `countersign doctor`.
+// Finds unprotected traffic from the settings alone: the connection to the store, and listeners that other machines can
+// reach. Reported at the start and by `countersign doctor`.
 import type { Config } from '../config/config.ts'
 import { isLoopbackHost } from '../domain/loopback.ts'
 import { listenText } from '../http/listen-address.ts'
@@ -7,7 +7,7 @@ import { describeWeakConnection, type StoreTarget } from '../store/store-address
 
 export interface ExposureCheck {
   readonly check: 'store' | 'listener'
-  /** The setting that decides it. */
+  /** The setting that causes it. */
   readonly subject: string
   /** `problem`: the store can't be used, or a listener can't start. */
   readonly result: 'note' | 'problem'
@@ -19,7 +19,7 @@ export type ListenSettings = Pick<
   'apiListen' | 'portalListen' | 'dashboardListen' | 'metricsListen' | 'trustedProxies' | 'tlsCertificate'
 >
 
-/** A proxy on another machine is named: whoever set that has thought of the way between the two. */
+/** Whether a proxy on another machine is configured: its operator has considered the connection between the two. */
 const hasProxyElsewhere = ({ trustedProxies }: ListenSettings): boolean =>
   trustedProxies.some(({ address }) => !isLoopbackHost(address))
 
@@ -27,7 +27,7 @@ const LISTENERS = [
   { setting: 'api-listen', name: 'api', key: 'apiListen' },
   { setting: 'portal-listen', name: 'portal', key: 'portalListen' },
   { setting: 'dashboard-listen', name: 'dashboard', key: 'dashboardListen' },
-  // Monitoring asks it without a proxy between.
+  // Monitoring reads it directly, without a proxy.
   { setting: 'metrics-listen', name: 'metrics', key: 'metricsListen' },
 ] as const
 

@@ -1,5 +1,5 @@
-// Puts the sources of facts together: lists for the workers, geography, screeners and chains for the requests that ask.
-// Called by the composition root, which owns the change feed, the pool and the metrics.
+// Builds the sources of facts: lists for the workers; geography, screeners and chains for requests. Called by the
+// composition root, which owns the change feed, the pool and the metrics.
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
@@ -24,7 +24,7 @@ export interface FactsDependencies {
   readonly config: Pick<Config, 'geoipFile' | 'screeners' | 'chains' | 'chainSettings'>
   readonly store: Pick<Store, 'lists' | 'listBases' | 'listSources'>
   readonly pool: Pick<Pool, 'updateLists'>
-  /** For policies that ask who a wallet belongs to. */
+  /** For policies that read the identity of a wallet. */
   readonly identityOf: IdentityOf
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -34,17 +34,17 @@ export interface FactsDependencies {
 export interface Facts {
   readonly collector: FactCollector
   /**
-   * Reads all lists and gives them to the pool, and reads the geography file. Before the pool starts, and after the
-   * change feed tells of changes. Rejects when the store can't be read.
+   * Reads all lists and passes them to the pool, and reads the geography file. Call it before the pool starts and after
+   * the change feed has started. Rejects when the store can't be read.
    */
   load(): Promise<void>
   /** Watches the geography file. */
   start(): void
-  /** One process of the deployment keeps the sources of lists on their schedule. */
+  /** In one process of the deployment: refreshes the lists' sources on schedule. */
   readonly duty: Duty
-  /** What the change feed tells: the topic `list`; others do nothing. */
+  /** Handles a change of the topic `list`, and ignores others. */
   followChange(change: Change): void
-  /** Changes may have been missed. */
+  /** Call when changes may have been missed. */
   resync(): void
   metrics(): FactMetrics
   close(): Promise<void>
@@ -72,7 +72,7 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         onError: (error) => log.error('the geography file can not be read', { error }),
       })
 
-/** Organizations' lists as one: their sum, and the age of the oldest. */
+/** Adds up the organizations' lists as one: their sizes, and the age of the oldest. */
 const summarize = (lists: readonly ServedList[]): FactMetrics['lists'] => {
   const own = lists.filter(({ organizationId }) => organizationId !== null)
   const ages = own.flatMap(({ ageSeconds }) => (ageSeconds === null ? [] : [ageSeconds]))
@@ -107,7 +107,7 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
     timeoutMs: RPC_TIMEOUT_MS,
     clock,
     onError: (error: unknown, chain: string, url: string | null) => {
-      // The host alone: paths and queries of RPC URLs hold keys.
+      // Only the host: paths and queries of RPC URLs hold keys.
       const host = url === null ? null : new URL(url).host
       log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
     },
@@ -170,7 +170,7 @@ export const createFacts = (dependencies: FactsDependencies): Facts => {
         })
         refresher.start()
       },
-      // Ends a reading that is under way: its source stays due, for whoever leads next.
+      // Aborts a reading under way: its source stays due, for the next leader.
       stop: async () => {
         await refresher?.stop()
         refresher = undefined

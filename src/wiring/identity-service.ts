@@ -1,5 +1,5 @@
-// Puts interface B together: what the store, the HTTP parts and identity need of each other. Called by the composition
-// root, which owns the change feed and the listeners.
+// Builds interface B from the store, the HTTP parts and identity. Called by the composition root, which owns the change
+// feed and the listeners.
 import type { Reach } from '../domain/list.ts'
 import { systemClock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
@@ -46,10 +46,10 @@ export interface IdentityDependencies {
   readonly portalUrl: string
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** For messages that are signed instead of bringing a key. */
+  /** For callers that sign their messages instead of using a key. */
   readonly signedGate: SignedGate
   readonly organizationKeys: OrganizationKeys
-  /** Of encrypted documents. */
+  /** The folder of encrypted documents. */
   readonly evidenceFolder: string
   readonly webhookReach: Reach
   /** Null: documents are not scanned. */
@@ -60,30 +60,30 @@ export interface IdentityDependencies {
 export interface Identity {
   readonly endpoints: IdentityEndpoints & ProviderEndpoints
   readonly streams: Pick<StreamHub, 'size' | 'open'>
-  /** For the page and its documents: every change of a session goes through here. */
+  /** For the page and its documents: every change of a session is made through this. */
   readonly changes: SessionChanges
   readonly providers: Providers
   /** For the page and for whoever decides. */
   readonly evidence: EvidenceService
-  /** Of webhooks and evidence. */
+  /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
-  /** What the change feed tells: topics `session` and `organization`; others do nothing. */
+  /** Handles changes of the topics `session` and `organization`, and ignores others. */
   followChange(change: Change): void
-  /** Changes may have been missed. */
+  /** Call when changes may have been missed. */
   resync(): void
-  /** Reads what registrations need. */
+  /** Reads the settings that registrations need. */
   start(): Promise<void>
-  /** One process of the deployment sends webhooks, and keeps no evidence longer than it may. */
+  /** In one process of the deployment: sends webhooks, and deletes expired evidence. */
   readonly duties: readonly Duty[]
   /** Ends the streams. */
   close(): void
-  /** Waits for what `start` began. */
+  /** Waits for the work that `start` began. */
   stop(): Promise<void>
 }
 
 const TICKS_PER_SECOND = 20
 
-/** Which wallets are verified for whom: one cache for the API and for policies, so that the two never disagree. */
+/** The cache of which wallets are verified for whom: shared by the API and policies, so that the two never disagree. */
 export const createStoredStandings = (store: Pick<Store, 'walletStandings' | 'organizations'>): Standings =>
   createStandings({
     source: store.walletStandings,

@@ -1,4 +1,4 @@
-// Text that is made when it is first asked for, and kept.
+// Returns a function that computes a text on the first call and caches it.
 export const once = (make: () => string): (() => string) => {
   let made: string | undefined
   return () => {

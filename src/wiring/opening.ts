@@ -1,6 +1,6 @@
-// Everything that has to stand before the first request: the store and what a first start makes in it, the pool and its
-// policies, the facts, the change feed, and the other processes of the deployment. In the order of the house: nothing is
-// used above the line that makes it.
+// Opens everything that must exist before the first request: the store with what a first start creates in it, the pool
+// and its policies, the facts, the change feed, and the link to the deployment's other processes. It reads top to
+// bottom: nothing is used above the line that makes it.
 import type { Config } from '../config/config.ts'
 import { systemClock } from '../domain/time.ts'
 import { createAuthenticator } from '../http/authenticate.ts'
@@ -34,12 +34,12 @@ import { createSigningPool, presentAttesters, readAttesters } from './signing-po
 import { readListenerTls } from './tls-files.ts'
 import { startTree } from './tree-service.ts'
 
-/** More workers than a process ever has, the lost ones that native code keeps included. */
+/** More workers than a process ever has, including lost ones that are still running in native code. */
 const SLOTS_PER_PROCESS = 1_000
 
 const clock = systemClock
 
-/** The data folder, the store, and what the first start makes in them. */
+/** Opens the data folder and the store, and creates what a first start needs in them. */
 const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
@@ -83,7 +83,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   const isFirst = index === 0
   const storage = await openStorage(config, log, isFirst, closers)
   const { folder, store, passphrase, logKey } = storage
-  // Closed after the pool, so that it takes along what the pool writes last.
+  // Closed after the pool, so that it also ships what the pool writes last.
   const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, log }) : null
   if (shipping !== null) closers.add(shipping.stop)
   const tree = isFirst
@@ -141,11 +141,11 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   await feed.start()
   closers.add(feed.stop)
   closers.add(facts.close)
-  // After the feed has started, or a change in between would be missed.
+  // Load after the feed has started: otherwise a change in between would be missed.
   await facts.load()
   await pool.start()
   closers.add(() => pool.close())
-  // Tried again until what is missing is there; `/readyz` says so meanwhile.
+  // Retried until the missing keystores are there; `/readyz` reports it meanwhile.
   if (attesters.length < stored.length) attesterReload.reload()
 
   const sharing = createSharing({ store, clock, log, index, timers: systemTimers })

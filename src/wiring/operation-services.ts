@@ -1,4 +1,4 @@
-// What operations work with whether the service runs or not: the parts that the admin API's process and a command make in
+// The parts that operations need whether or not the service runs: the admin API's process and commands build them in
 // the same way.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -22,9 +22,9 @@ export interface OperationServicesDependencies {
   readonly folder: Pick<DataFolder, 'keystores'>
   readonly store: Store
   readonly clock: Clock
-  /** Asked for when a key is made. */
+  /** Called when a key is created. */
   readonly passphrase: () => Passphrase
-  /** Asked for when a secret is made. */
+  /** Called when a secret is created. */
   readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
   readonly collectFacts: Services['policyFacts']['collect']
 }

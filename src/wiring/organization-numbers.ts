@@ -1,5 +1,5 @@
-// A number for each organization, configured by short name and asked for by id: its part of the workers' time, and how
-// many of its attestations may be under way at once.
+// A number per organization, configured by short name and read by id: its weight in the queue, and how many of its
+// attestations may be under way at once.
 import { ALL_OTHERS } from '../config/setting-values.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 export interface OrganizationNumbers {
   load(): Promise<void>
   of(organizationId: string): number
-  /** What the change feed tells: the topic `organization`; others do nothing. */
+  /** Handles a change of the topic `organization`, and ignores others. */
   followChange(change: Pick<Change, 'topic'>): void
   resync(): void
 }
@@ -15,10 +15,10 @@ export interface OrganizationNumbers {
 export interface OrganizationNumbersOptions {
   readonly organizations: Pick<Store['organizations'], 'list'>
   readonly bySlug: ReadonlyMap<string, number>
-  /** For those that are not named, where the configuration says nothing of all others. */
+  /** For organizations that are not named, if the configuration has no number for all others. */
   readonly fallback: number
   readonly onError: (error: unknown) => void
-  /** Short names that no organization has, or not yet. */
+  /** Called with short names that no organization has (yet). */
   readonly onUnknown: (slugs: readonly string[]) => void
 }
 

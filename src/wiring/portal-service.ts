@@ -1,5 +1,5 @@
-// Puts the verification page together: what it needs of the store, of identity and of the chains. Called by the
-// composition root after identity, which owns the streams that the page follows.
+// Builds the verification page from the store, identity and the chains. The composition root calls it after identity,
+// which owns the streams that the page follows.
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import { createRpcTransport } from '../facts/rpc-transport.ts'
@@ -32,12 +32,12 @@ export interface PortalServiceDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** A photograph over a slow line; evidence has a limit of its own. */
+/** Long enough for a photograph over a slow line; evidence has its own limit. */
 const UPLOAD_DEADLINE_MS = 300_000
-/** A chain that takes longer is asked no more: a person waits. */
+/** A chain that takes longer is given up, because a person is waiting. */
 const RPC_TIMEOUT_MS = 8_000
 
-/** EIP-155 id → RPC URLs of the chains that can be asked. */
+/** EIP-155 id → RPC URLs, for chains that have any. */
 const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config']) => {
   const urls = new Map<number, readonly string[]>()
   for (const [name, { rpcUrls }] of chainSettings) {

@@ -1,4 +1,4 @@
-// Whether this process can attest now, part by part: what `/readyz` answers.
+// Checks part by part whether this process can attest now, for `/readyz`.
 import type { ReadinessCheck } from '../http/operations.ts'
 import type { ChangeFeed } from '../store/change-feed.ts'
 
@@ -22,7 +22,7 @@ export const createReadiness =
       () => true,
       () => false,
     )
-    // Where they can't be read it is the store that is down, and nothing is known of the keys.
+    // If the attesters can't be read, the store is down, and nothing is known about the keys.
     const active = await store.attesters.list().then(
       (attesters) => attesters.some(({ status }) => status === 'active'),
       () => null,

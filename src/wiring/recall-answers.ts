@@ -1,5 +1,5 @@
-// What an idempotency key's cut-off request had come to, from the decision log: its answer if it was decided, and whether
-// what was signed can still be used.
+// Reads the decision log to find what happened to a request with an idempotency key that was cut off: its answer if it
+// was decided, and whether its signature can still be used.
 import { DECISION_PATHS } from '../attestation/paths.ts'
 import { answerOf } from '../decisions/answer.ts'
 import { recallDecision } from '../decisions/recall.ts'
@@ -8,14 +8,14 @@ import type { NodeMemory } from '../http/idempotency.ts'
 
 /** Routes whose uuids are in the decision log. */
 const DECISION_ROUTES: ReadonlySet<string> = new Set(DECISION_PATHS)
-/** Clocks of a record and of a claim may be read a moment apart. */
+/** The clock may be read a moment apart for a record and for a claim. */
 const SLACK_SECONDS = 5
-/** A denial, and a task that counts in blocks, have no time of their own. */
+/** For a denial, and for a task that expires at a block, which have no time of their own. */
 const KEEP_SECONDS = 300
 
 /**
- * @param node its name in the deployment; empty where there is one node
- * @param usableSeconds for how long at most what was signed under a claim can be used after the claim has expired
+ * @param node its name in the deployment; empty when there is only one node
+ * @param usableSeconds how long, at most, a signature made under a claim can be used after the claim has expired
  */
 export const createDecisionMemory = (
   decisionsDirectory: string,

@@ -1,6 +1,6 @@
-// The policy registries that the operator named, from the configuration: for the service, which looks contracts up in
-// them, and for `countersign doctor`, which checks them. A chain without a registry is never asked: those that are known
-// from public deployments have owners and attesters of their own.
+// Creates the policy registries that the operator configured: for the service, which looks up contracts in them, and
+// for `countersign doctor`, which checks them. A chain without a configured registry is never asked: the registries
+// known from public deployments have other owners and attesters.
 import type { ChainSettings } from '../config/chain-settings.ts'
 import type { Config } from '../config/config.ts'
 import { EVM_ZERO_ADDRESS, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
@@ -15,13 +15,13 @@ import { createRpcChoice } from '../facts/rpc-choice.ts'
 import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../facts/solana-registry.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** One try of one URL: several of them fit into a request's deadline. */
+/** Time limit of one try of one URL: several tries fit into a request's deadline. */
 export const REGISTRY_TIMEOUT_MS = 5_000
 
-/** Where nothing is: a chain can be checked without a registry. */
+/** The zero address, where no registry is: a chain can be checked without one. */
 const NOWHERE = { evm: EVM_ZERO_ADDRESS, solana: SOLANA_ZERO_ADDRESS } as const
 
-/** The chain's registry as it is configured; one at no address where none is. */
+/** The chain's configured registry, or one at the zero address. */
 export const registryOf = (
   chain: Chain,
   { registry = NOWHERE[chain.family], genesisHash }: ChainSettings,
@@ -30,7 +30,7 @@ export const registryOf = (
     ? createEvmRegistry(chain.chainId, registry)
     : createSolanaRegistry(registry, genesisHash ?? MAINNET_GENESIS_HASH)
 
-/** The host alone: paths and queries of RPC URLs hold keys. */
+/** Only the host: paths and queries of RPC URLs hold keys. */
 export const rpcHost = (url: string): string => new URL(url).host
 
 export const createRegistries = (

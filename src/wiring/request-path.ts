@@ -1,5 +1,5 @@
-// What every request passes before its interface sees it, and what is counted of it: id, deadline, key, rate limit,
-// idempotency. In the order of the house.
+// Builds the steps that every request takes before its interface: request id, deadline, key, rate limit, idempotency,
+// in this order; and their counters.
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
@@ -15,7 +15,10 @@ import { createFailureReport, type FailureReport } from '../telemetry/failure-re
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
 
-/** A claim outlives the deadline by this much, so that its holder can't sign any more when it is taken over. */
+/**
+ * How much longer than the deadline a claim lasts, so that its holder can't sign any more when another request takes it
+ * over.
+ */
 export const CLAIM_SLACK_SECONDS = 5
 
 export interface RequestPathDependencies {
@@ -24,9 +27,9 @@ export interface RequestPathDependencies {
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   readonly isStopping: () => boolean
-  /** Where a cut-off request's decision is looked up. */
+  /** Looks up the decision of a request that was cut off. */
   readonly memory: NodeMemory
-  /** What the parts count, which metrics read. */
+  /** The parts' counters, which the metrics read. */
   readonly parts: Omit<MetricsOptions, 'activeRequests'>
   readonly clock: Clock
   readonly log: Logger
@@ -35,14 +38,14 @@ export interface RequestPathDependencies {
 export interface RequestPath {
   readonly requestIds: RequestIdSource
   readonly deadlines: Deadlines
-  /** Its refusals, and those of callers beside it, take turns. */
+  /** Limits its refusals together with those of the other gates. */
   readonly valve: TurnValve
   readonly gate: Gate
-  /** For callers that sign what they send instead of having a key. */
+  /** For callers that sign their messages instead of using a key. */
   readonly signedGate: ReturnType<typeof createSignedGate>
   readonly idempotent: IdempotencyGuard
   readonly metrics: Metrics
-  /** Says a failure of ours in the log, at most once a second each. */
+  /** Logs a failure of ours, at most once a second each. */
   readonly report: FailureReport
 }
 

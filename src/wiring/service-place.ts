@@ -1,13 +1,16 @@
-// Where a process stands among those that serve the same deployment, as whoever starts it says.
+// The place of a process among those that serve the same deployment, as given by whoever starts it.
 import type { ProcessControl } from '../admin/live/processes.ts'
 
 /** What a process is to others that serve the same deployment. */
 export interface ServicePlace {
-  /** From 0. The first serves the pages as well. */
+  /** Counted from 0. The first process also serves the pages. */
   readonly index: number
-  /** Others may listen on the same address. Whoever started them has claimed it and locked the data folder. */
+  /**
+   * Whether other processes may listen on the same address. The supervisor has then claimed it and locked the data
+   * folder.
+   */
   readonly shared: boolean
-  /** All processes' metrics, given a way to its own. */
+  /** Collects the metrics of all processes, given a function that reads this process's own. */
   readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
   readonly control: ProcessControl
 }

@@ -1,4 +1,5 @@
-// The pool as this service runs it: which keys, where the log goes, how a dead worker's log is read, what is logged.
+// Configures the pool for this service: the keys, the place of the log, how a dead worker's log is read, what is
+// logged.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -22,7 +23,7 @@ export interface SigningPoolDependencies {
   readonly folder: DataFolder
   readonly passphrase: PassphraseSource
   readonly attesters: readonly AttesterReference[]
-  /** An organization's part of the workers' time. */
+  /** An organization's weight: its share of the workers' time. */
   readonly weightOf: (organizationId: string) => number
   /** Number of the first worker's place in the decision log. */
   readonly firstSlot: number
@@ -31,16 +32,16 @@ export interface SigningPoolDependencies {
   readonly log: Logger
 }
 
-/** What workers may load, oldest first. Retired attesters are left out. */
+/** The attesters that workers may load, oldest first, without retired ones. */
 export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
   (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
     status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: join(folder.keystores, keystoreFile) }],
   )
 
 /**
- * Of the attesters, those whose keystores are here. A start goes on without a missing one where another of its kind can
- * sign: its file may be on its way from the node that made it, or be put back. Where a kind would be left without an
- * active one, nothing is left out, and the start ends naming the file.
+ * The attesters whose keystores are here. A start continues without a missing keystore when another attester of its
+ * kind can sign: the file may be on its way from the node that made it, or be put back later. If a kind would have no
+ * active attester, nothing is left out, and the start fails with an error that names the file.
  */
 export const presentAttesters = (
   attesters: readonly AttesterReference[],
@@ -102,7 +103,7 @@ const logEvent = (log: Logger, throttle: Throttle, event: PoolEvent): void => {
 }
 
 export interface SigningPool {
-  /** Not started yet. */
+  /** The pool, not started yet. */
   readonly pool: Pool
   /** The secp256k1 backend of every worker. */
   readonly signer: string
@@ -112,12 +113,13 @@ export interface SigningPool {
   readonly logFailures: () => number
 }
 
-/** Without a request nobody tries the log again, so an old failure says nothing. */
+/** Without requests nobody writes to the log, so after this time a failure says nothing. */
 const LOG_FAILURE_VALID_MS = 5_000
 
 export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
   const { config, folder, catalog, clock, log } = dependencies
-  // Chosen once, so that no worker signs by a slower one than the others. No key is here: it signs its self-test only.
+  // Chosen once, so that no worker uses a slower backend than the others. No key is used here: only the self-test
+  // signs.
   const { backend, skipped } = chooseSecp256k1Backend(config.signer)
   for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
   const signer = backend.name
@@ -129,7 +131,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       },
     )
   }
-  /** The newest failure of the log, and how many jobs had been answered by then. */
+  /** The newest failure of the log, and the number of jobs answered until then. */
   let failure: { readonly answered: number; readonly atMs: number } | null = null
   let logFailures = 0
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })

@@ -1,10 +1,10 @@
-// Takes the service down: says so, lets what is under way end, then closes everything in reverse.
+// Stops the service: announces it, lets requests under way end, then closes everything in reverse order.
 import type { Config } from '../config/config.ts'
 import type { Closers } from './closers.ts'
 import type { OpenedService } from './opening.ts'
 import type { ServingService } from './serving.ts'
 
-/** Between the signal and the end of listening. */
+/** Time between the signal and the end of listening. */
 const STOP_GRACE_MS = 500
 
 /** Answers what is under way, then closes everything. */
@@ -18,7 +18,7 @@ export const stopService = async (
   // A listener never stops while a stream is open.
   identity.close()
   admin?.endStreams()
-  // Balancers see `/readyz` and clients `Connection: close` before the door shuts.
+  // Balancers see `/readyz` and clients `Connection: close` before the listener stops.
   await Bun.sleep(STOP_GRACE_MS)
   // The listener first: what was accepted may still be on its way to the pool. Half a request must not hold it.
   const cut = setTimeout(() => void app.stopNow(), deadlineMs)
