@@ -1,28 +1,31 @@
-// Who made which account or let it into an organization, and who administers: what decides whether two accounts are two
-// people. Rows are only ever added; an account without any was made by nobody in particular.
+// Records who created which account or let it into an organization, and who administers: this decides whether two
+// accounts count as two people. Rows are only ever added; an account without a row was created by nobody in particular.
 import type { TableScope } from './table-scope.ts'
 
 export type MakerKind =
-  /** Made the account, let it in, or gave it a role. */
+  /** Created the account, let it into an organization, or gave it a role. */
   | 'made'
-  /** Was handed a link with which to set its password. */
+  /** Was handed a link that sets the account's password. */
   | 'recovered'
 
-/** In place of an account: whoever runs the machine. Whom they recovered is for the rule one person's. */
+/**
+ * Used in place of an account for whoever runs the machine. All accounts that the command line recovered count as one
+ * person.
+ */
 export const COMMAND_LINE = 'command-line'
 
 export interface Administrator {
   readonly userId: string
   readonly name: string
-  /** Since when the account may decide; of several such rights the oldest. */
+  /** Since when the account may decide; the oldest time if it has several such rights. */
   readonly sinceSeconds: number
 }
 
-/** Of the account itself, and of its being a deployment admin. */
+/** For the account itself, and for its right as a deployment admin. */
 const EVERYWHERE = ''
 
 export const createAccountMakerTable = (scope: TableScope) => ({
-  /** Safe to call twice. @param organizationId null: of the account itself, everywhere */
+  /** Safe to call twice. @param organizationId null: the account itself, everywhere */
   add: (input: {
     readonly userId: string
     readonly makerId: string
@@ -38,8 +41,8 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     }),
 
   /**
-   * The account's makers, theirs, and so on, as far as the organization is concerned; never fails on a circle.
-   * @param kind left out: of either kind
+   * The account's makers, their makers, and so on, within the organization; a circle does no harm.
+   * @param kind left out: both kinds
    */
   makersOf: async (userId: string, organizationId: string | null, kind?: MakerKind): Promise<ReadonlySet<string>> => {
     const found = new Set<string>()
@@ -58,7 +61,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     return found
   },
 
-  /** Who can sign in and administers the organization, deployment admins included; null: the deployment. */
+  /** Accounts that can sign in and administer the organization, deployment admins included; null: the deployment. */
   administrators: async (organizationId: string | null): Promise<readonly Administrator[]> => {
     const rows = await scope.statements.query<{ user_id: string; name: string; since_seconds: number }>(
       `SELECT users.id AS user_id, users.name AS name,
@@ -73,7 +76,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
        ORDER BY user_id, since_seconds DESC`,
       [organizationId],
     )
-    // Of one account's rows the last is the oldest.
+    // Of one account's rows, the last is the oldest.
     return [
       ...new Map(
         rows.map((row) => [row.user_id, { userId: row.user_id, name: row.name, sinceSeconds: row.since_seconds }]),

@@ -1,4 +1,4 @@
-// The tables behind the admin API, put together: accounts and what they do.
+// Combines the tables behind the admin API: accounts and what they do.
 import { createAccountMakerTable } from './account-makers.ts'
 import { createApprovalTable } from './approvals.ts'
 import { createAuditTable } from './audit.ts'

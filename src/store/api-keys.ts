@@ -1,5 +1,5 @@
-// API keys as stored: id and SHA-256, never the key. Issuing and regenerating answer the key itself, once.
-// Source: decisions §1, "Keys".
+// API keys as stored: id and SHA-256, never the key. Issuing and regenerating return the key itself, once. Source:
+// decisions §1, "Keys".
 import {
   type ApiKeyCredential,
   type ApiKeyEnvironment,
@@ -26,13 +26,13 @@ export interface NewApiKey {
   readonly expiresAtSeconds: number | null
   /** Null: no limit. */
   readonly rateLimit: ApiKeyRateLimit | null
-  /** What keys of its kind have, unless stated. */
+  /** Default: the scopes of its kind of key. */
   readonly scopes?: readonly ApiKeyScope[]
 }
 
 export interface IssuedApiKey {
   readonly record: ApiKeyRecord
-  /** The key itself. Kept nowhere: show it to whoever asked, once. */
+  /** The key itself. It is stored nowhere: show it once, to whoever requested it. */
   readonly text: string
 }
 
@@ -40,7 +40,7 @@ export type RegenerateResult =
   /** `previous` is the old key as it is now, with its new expiry. */
   | (IssuedApiKey & { readonly status: 'regenerated'; readonly previous: ApiKeyRecord })
   | { readonly status: 'unknown' | 'revoked' }
-  /** It already has a successor: regenerate that one. */
+  /** The key already has a successor: regenerate that one. */
   | { readonly status: 'already-regenerated'; readonly replacedByKeyId: string }
 
 interface ApiKeyRow {
@@ -88,7 +88,7 @@ const findOwn = async (statements: Statements, organizationId: string, keyId: st
   return row === undefined ? null : toRecord(row)
 }
 
-/** The same, locked: of two that change a key at once, the second sees what the first did. */
+/** The same, locked: if two transactions change a key at once, the second sees the first's change. */
 const lockOwn = async (
   transaction: Transaction,
   organizationId: string,
@@ -179,8 +179,8 @@ export const createApiKeyTable = (scope: TableScope) => ({
   },
 
   /**
-   * By key id alone: who sends a key is not known before it is found. For authentication and the deployment's own
-   * administration. The caller still compares the hash and asks `apiKeyStatus`.
+   * Finds a key by its id alone, because its owner is not known before. For authentication and the deployment's own
+   * administration. The caller must still compare the hash and check `apiKeyStatus`.
    */
   findForAuthentication: async (keyId: string): Promise<ApiKeyCredential | null> => {
     const [row] = await scope.statements.query<ApiKeyRow & { hash: Uint8Array }>(
@@ -191,8 +191,8 @@ export const createApiKeyTable = (scope: TableScope) => ({
   },
 
   /**
-   * A new key with the old one's kind, name, limit and length of life. The old one works for `overlapSeconds` more, or
-   * until its own expiry if that comes first; 0 ends it now.
+   * Creates a key with the old one's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, or
+   * until its own expiry if that comes first; 0 ends it immediately.
    */
   regenerate: (organizationId: string, keyId: string, overlapSeconds: number): Promise<RegenerateResult> =>
     scope.write(async (transaction) => {
@@ -227,7 +227,7 @@ export const createApiKeyTable = (scope: TableScope) => ({
       return { status: 'regenerated', ...issued, previous: { ...old, expiresAtSeconds, replacedByKeyId } }
     }),
 
-  /** The revoked key, or null when the organization has none of that id. Revoking again keeps the first time. */
+  /** The revoked key, or null when the organization has no such key. Revoking again keeps the first time. */
   revoke: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

@@ -1,5 +1,5 @@
-// Changes that wait for a second person. What is asked for is kept as it was asked; whoever approves it is someone else,
-// which the table itself makes sure of.
+// Changes that wait for a second person. The request is stored as it was sent; the table itself ensures that another
+// account approves it.
 import { newIdentifier } from '../domain/identifier.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
@@ -14,9 +14,9 @@ export interface Approval {
   readonly action: string
   /** Id of what is to be changed. */
   readonly subject: string
-  /** What the one who asked saw. */
+  /** What the requesting account saw. */
   readonly detail: Readonly<Record<string, unknown>>
-  /** What is to be done, complete; null when an earlier version of the program kept it. May hold secrets. */
+  /** The complete change to make; null when an earlier version of the program stored it. May hold secrets. */
   readonly request: Readonly<Record<string, unknown>> | null
   readonly state: ApprovalState
   /** Ids of accounts. */
@@ -67,7 +67,7 @@ export const createApprovalTable = (scope: TableScope) => {
     decidedAtSeconds: row.decided_at_seconds,
   })
 
-  /** `=` is never true of null. */
+  /** `=` is never true for null. */
   const owned = (organizationId: string | null): { condition: string; parameters: string[] } =>
     organizationId === null
       ? { condition: 'organization_id IS NULL', parameters: [] }
@@ -136,7 +136,7 @@ export const createApprovalTable = (scope: TableScope) => {
       )
     },
 
-    /** Whether a change of this subject waits, also one that has lapsed since. */
+    /** Whether a change of this subject waits, including one that has expired. */
     isRequested: async (organizationId: string | null, action: string, subject: string): Promise<boolean> => {
       const { condition, parameters } = owned(organizationId)
       const rows = await scope.statements.query(
@@ -146,7 +146,7 @@ export const createApprovalTable = (scope: TableScope) => {
       return rows.length > 0
     },
 
-    /** How many wait and have not lapsed. */
+    /** Number of approvals that wait and have not expired. */
     countPending: async (organizationId: string | null): Promise<number> => {
       const { condition, parameters } = owned(organizationId)
       const [row] = await scope.statements.query<{ waiting: number }>(
@@ -157,8 +157,8 @@ export const createApprovalTable = (scope: TableScope) => {
     },
 
     /**
-     * Decides a pending approval, once. Null when there is none that is pending and in time.
-     * @throws ConstraintViolatedError when the one who asked approves.
+     * Decides a pending approval, once. Null when it is not pending any more, or has expired.
+     * @throws ConstraintViolatedError when the account that requested it approves
      */
     decide: (
       organizationId: string | null,

@@ -10,7 +10,7 @@ export type AttesterStatus = 'active' | 'retiring' | 'retired'
 export interface Attester {
   readonly id: string
   readonly kind: AttesterKind
-  /** EIP-55 checksummed EVM address or base58 public key: what the key derives. */
+  /** EIP-55 checksummed EVM address or base58 public key, as derived from the key. */
   readonly address: string
   /** File name inside the keystore folder. */
   readonly keystoreFile: string
@@ -40,7 +40,7 @@ const toAttester = (row: AttesterRow): Attester => ({
 
 /** The deployment's own administration: attesters belong to no organization. */
 export const createAttesterTable = (scope: TableScope) => ({
-  /** An active attester. @throws ConstraintViolatedError when the address is already there. */
+  /** Adds an active attester. @throws ConstraintViolatedError when the address exists already */
   add: (input: {
     readonly kind: AttesterKind
     readonly address: string
@@ -82,7 +82,7 @@ export const createAttesterTable = (scope: TableScope) => ({
       toAttester,
     ),
 
-  /** Null when there is none of that id, or it is retired: that is final. */
+  /** Null when there is no such attester, or it is retired, which is final. */
   setStatus: (attesterId: string, status: AttesterStatus): Promise<Attester | null> =>
     scope.write(async (transaction) => {
       const [row] = await transaction.query<AttesterRow>(

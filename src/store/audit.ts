@@ -1,32 +1,32 @@
-// The audit log: who changed what, when, in the transaction that changed it. Each entry carries the SHA-256 of the one
-// before, over all organizations, so that none can be altered, put in or taken out of the middle without a trace. The
-// database refuses to change or delete entries; the chain shows it where someone went around the database.
+// The audit log: who changed what, and when, written in the transaction that makes the change. Each entry holds the
+// SHA-256 of the entry before, over all organizations, so that none can be altered, inserted or removed from the middle
+// unnoticed. The database refuses to change or delete entries; the chain reveals anyone who bypasses the database.
 import { createHash } from 'node:crypto'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import { lockDeployment } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
-/** What changed. Never holds a secret, in `detail` neither. */
+/** A change that was made. Holds no secret, not even in `detail`. */
 export interface AuditRecord {
   /** Null for what belongs to the deployment. */
   readonly organizationId: string | null
   /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
   readonly actor: string
-  /** As the actor was called then. */
+  /** The actor's name at that time. */
   readonly actorName: string
   /** For example `key.revoke`. */
   readonly action: string
   /** Id of what was changed. */
   readonly subject: string
-  /** Chosen fields: what was given, or each changed field's value before and after. */
+  /** Selected fields: the given values, or each changed field's value before and after. */
   readonly detail: Readonly<Record<string, unknown>>
   readonly requestId: string
-  /** Where the request came from; empty, or left out, for what came over no network. */
+  /** Where the request came from; empty, or left out, if it came over no network. */
   readonly address?: string
 }
 
 export interface AuditEntry extends Required<AuditRecord> {
-  /** Rises by one with every entry of the deployment. */
+  /** Increments by one with every entry of the deployment. */
   readonly sequence: number
   readonly atSeconds: number
   readonly previousHash: string
@@ -48,15 +48,15 @@ interface AuditRow {
   readonly hash: string
 }
 
-/** Of the entry before the first. */
+/** The previous hash of the first entry. */
 export const AUDIT_ROOT = '0'.repeat(64)
 
 const COLUMNS = `sequence, at_seconds, organization_id, actor, actor_name, action, subject, detail, request_id,
   address, previous_hash, hash`
 
 /**
- * SHA-256 over a JSON array of all columns but the hash itself, in this order. Anyone can compute it again. The address comes
- * last and only where there is one: entries from before there were addresses keep their hashes.
+ * SHA-256 over a JSON array of all columns except the hash, in this order, so that anyone can verify it. The address
+ * comes last, and only if there is one, so that entries from before addresses existed keep their hashes.
  */
 export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
   createHash('sha256')
@@ -92,7 +92,7 @@ const toEntry = (row: AuditRow): AuditEntry => ({
   hash: row.hash,
 })
 
-/** The hash that an entry has to have. */
+/** The hash that an entry must have. */
 export const auditHashOf = (entry: AuditEntry): string =>
   auditHash({
     sequence: entry.sequence,
@@ -109,23 +109,23 @@ export const auditHashOf = (entry: AuditEntry): string =>
   })
 
 export interface AuditFilter {
-  /** Left out: of the whole deployment. */
+  /** Left out: the whole deployment. */
   readonly organizationId?: string
   readonly action?: string
-  /** How the action begins: `key.` */
+  /** Prefix of the action, for example `key.` */
   readonly actionPrefix?: string
   readonly actor?: string
   readonly subject?: string
-  /** Only changes for which the second person's rule was overridden. */
+  /** Only changes that overrode the second person's rule. */
   readonly overridden?: boolean
 }
 
 export interface AuditVerification {
   readonly ok: boolean
   readonly entries: number
-  /** The first entry that does not fit; null when all do. */
+  /** The first entry that does not fit the chain; null when all do. */
   readonly brokenAt: number | null
-  /** Of the newest entry. Noted elsewhere, it proves later that nothing up to it was changed or cut off. */
+  /** Hash of the newest entry. Noted elsewhere, it proves later that no entry up to it was changed or removed. */
   readonly headHash: string
 }
 
@@ -134,9 +134,9 @@ const VERIFY_BATCH = 500
 export const createAuditTable = (scope: TableScope) => ({
   append: (record: AuditRecord): Promise<AuditEntry> =>
     scope.write(async (transaction) => {
-      // Before the other counter, whichever a transaction needs first: two must not hold one each.
+      // Take this lock before the other counter's, in every transaction, so that two can't each hold one of them.
       await lockDeployment(transaction)
-      // The counter's row lock is held until the commit: entries follow each other, each knowing the one before.
+      // The counter's row stays locked until the commit, so each entry knows the one before it.
       const [counter] = await transaction.query<{ value: number }>(
         "UPDATE counters SET value = value + 1 WHERE name = 'audit' RETURNING value",
       )
@@ -187,7 +187,7 @@ export const createAuditTable = (scope: TableScope) => ({
     }
     addFilter(where, parameters, 'actor', filter.actor)
     addFilter(where, parameters, 'subject', filter.subject)
-    // Quotes of a text within the JSON are escaped, so only a member of this name has these characters.
+    // Quotes of a text within the JSON are escaped, so only a member of this name matches.
     if (filter.overridden === true) where.push(`detail LIKE '%"override":true%'`)
     return queryPage<AuditRow, AuditEntry>(
       scope.statements,
@@ -206,7 +206,7 @@ export const createAuditTable = (scope: TableScope) => ({
       )
     ).map(toEntry),
 
-  /** Goes through the whole chain, giving others a turn now and then. */
+  /** Verifies the whole chain, and lets other work run now and then. */
   verify: async (): Promise<AuditVerification> => {
     let sequence = 0
     let headHash = AUDIT_ROOT
@@ -226,7 +226,7 @@ export const createAuditTable = (scope: TableScope) => ({
       if (rows.length < VERIFY_BATCH) break
       await new Promise((resolve) => setImmediate(resolve))
     }
-    // Entries cut off at the end are missed by the counter, which goes on.
+    // If entries were removed at the end, the counter is ahead of the newest entry.
     const [counter] = await scope.statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'audit'")
     if ((counter?.value ?? 0) > sequence) return broken(sequence + 1)
     return { ok: true, entries: sequence, brokenAt: null, headHash }

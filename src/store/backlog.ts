@@ -1,27 +1,30 @@
-// How long a transaction would wait for those before it, told by how fast they have lately been done: for callers who can
-// turn a request away before it waits in vain. It knows nothing of groups, connections or locks, only of what was asked
-// for and what was done.
+// Estimates how long a transaction would wait for those before it, from how fast they were recently completed, so that
+// a request can be refused before it waits in vain. It knows nothing of groups, connections or locks, only the numbers
+// of requested and completed transactions.
 
 export interface Backlog {
-  /** A transaction was asked for. */
+  /** Call when a transaction was requested. */
   add(): void
-  /** One was done, whatever came of it. */
+  /** Call when a transaction was completed, whatever its result. */
   remove(): void
-  /** Asked for and not done. */
+  /** Number of transactions requested and not completed. */
   readonly size: number
-  /** Milliseconds until one asked for now would be done; null while so many wait that none should be added but in need. */
+  /**
+   * Milliseconds until a transaction requested now would be completed; null when so many wait that only necessary ones
+   * should be added.
+   */
   waitMs(): number | null
 }
 
-/** Of the newest: some dozens tell that the store has become slower, or faster. */
+/** Weight of the newest transaction: some dozens show that the store has become slower, or faster. */
 const WEIGHT = 0.03
-/** The rest is kept for what has to end what was begun. */
+/** Fraction of the queue for new work; the rest is reserved for work that completes what was started. */
 const CROWDED_PART = 0.5
 
-/** @param maximum how many may wait. */
+/** @param maximum how many transactions may wait */
 export const createBacklog = (maximum: number, monotonicMs: () => number): Backlog => {
   let size = 0
-  /** Between one that was done and the next, while some waited. */
+  /** Mean time between two completed transactions while others waited. */
   let meanMs = 0
   let lastMs = 0
   return {

@@ -36,7 +36,7 @@ const toBinding = (row: BindingRow): Binding => ({
   createdAtSeconds: row.created_at_seconds,
 })
 
-/** The subject of a binding's change: what caches look it up by. */
+/** The subject of a binding's change, by which caches look it up. */
 export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
 
 export const createBindingTable = (scope: TableScope) => {

@@ -1,35 +1,37 @@
-// Tells this process what anyone changed: another thread, another process, another machine, or itself. Polls, since
-// nothing can be lost between two polls; what could not be read is known to be unread (`healthy`). Where the database
-// tells of commits, that wakes it earlier, and it polls less often by itself.
+// Reports to this process every change that any process, thread or machine makes, itself included. It polls, so that no
+// change is lost between two reads, and knows when it could not read (`healthy`). Where the database announces commits,
+// these wake it earlier, and it polls less often.
 import type { Clock } from '../domain/time.ts'
 import { type Change, readChanges, readLastSequence } from './changes.ts'
 import type { ChangeWatch, Database } from './database.ts'
 
 export interface ChangeFeedOptions {
   readonly clock: Clock
-  /** Called for each change, in order, once its transaction has committed. */
+  /** Called for each change, in order, after its transaction has committed. */
   onChange(change: Change): void
-  /** Changes were missed (the feed was suspended, or the database replaced): forget everything cached. */
+  /** Called when changes were missed (the feed was suspended, or the database replaced): clear all caches. */
   onResync(): void
-  /** A poll failed; the feed goes on. */
+  /** Called when a poll failed; the feed continues. */
   onError?(error: unknown): void
   readonly intervalMs?: number
-  /** The interval while the database tells of commits: what is lost on the way is read after it. */
+  /** The polling interval while the database announces commits: a lost announcement is caught up after it. */
   readonly watchedIntervalMs?: number
-  /** Unhealthy once nothing could be read for this long. Revocations are due within 1 s. */
+  /** After this long without a successful read the feed is unhealthy. Revocations must take effect within 1 s. */
   readonly unhealthyAfterMs?: number
 }
 
 export interface ChangeFeed {
   /** Starts at the newest change: call it before filling caches. Rejects when the store can't be read. */
   start(): Promise<void>
-  /** Reads now, without waiting for the interval. Rejects when it can't. */
+  /** Reads once, immediately. Rejects when the store can't be read. */
   poll(): Promise<void>
-  /** Resolves once everything that was committed before the call has been told here. Rejects when it can't be read. */
+  /**
+   * Resolves once every change committed before the call has been reported here. Rejects when the store can't be read.
+   */
   catchUp(): Promise<void>
-  /** False when caches may be older than they should be. Also false before the start. */
+  /** False when caches may be too old. Also false before the start. */
   healthy(): boolean
-  /** How long ago the changes were last read, seconds; infinite before the start. */
+  /** Seconds since the last successful read; infinite before the start. */
   ageSeconds(): number
   stop(): Promise<void>
 }
@@ -46,19 +48,19 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   let running = false
   let polling: Promise<void> | undefined
   let watch: ChangeWatch | undefined
-  /** Woken while it was reading: what woke it may have been committed after the rows were read. */
+  /** Whether it was woken during a read: the commit behind that may be newer than the rows. */
   let wokenAgain = false
 
   const readUnread = async (): Promise<void> => {
     const newest = await readLastSequence(database)
-    // Lower: the database was replaced by an older copy.
+    // A lower number means that the database was replaced by an older copy.
     if (newest < sequence) {
       onResync()
       sequence = newest
     }
     while (sequence < newest) {
       const changes = await readChanges(database, sequence, BATCH)
-      // Sequences have no gaps, so a missing one was trimmed before it was read here.
+      // Sequences have no gaps, so a missing row was trimmed before it was read here.
       if (changes[0]?.sequence !== sequence + 1) {
         onResync()
         sequence = newest
@@ -66,7 +68,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       }
       for (const change of changes) {
         onChange(change)
-        // After the call: a change that could not be handled is handed over again.
+        // Advance only after the call, so that a change whose handling failed is reported again.
         sequence = change.sequence
       }
     }
@@ -74,7 +76,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
 
   const readOnce = async (): Promise<void> => {
     const startedMs = clock.monotonicMs()
-    // The mark before the rows: a commit in between shows as a new mark next time.
+    // Read the mark before the rows: a commit in between then shows as a new mark next time.
     const mark = await database.commitMark()
     if (mark === null || mark !== seenMark) {
       await readUnread()
@@ -91,7 +93,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   }
 
   const catchUp = async (): Promise<void> => {
-    // A poll under way may have read its rows before the commit that the caller has in mind.
+    // A poll under way may have read its rows before the commit that the caller is waiting for.
     const underWay = polling
     if (underWay !== undefined) await underWay.catch(() => undefined)
     await poll()
@@ -147,7 +149,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       clearTimeout(timer)
       await watch?.stop()
       watch = undefined
-      // The error of a poll under way was the poll's; stopping only waits for it.
+      // The poll under way has reported its own error; stopping only waits for it.
       await polling?.catch(() => undefined)
     },
   }

@@ -1,5 +1,5 @@
-// What was written that others hold in caches. Each row is part of the transaction that made the change, so it is seen
-// exactly when the change is (invariant 7). Read by change-feed.ts.
+// Records the changes that invalidate caches. Each row is part of the transaction that makes the change, so both become
+// visible together (invariant 7). Read by change-feed.ts.
 import type { DeferredStatement, Statements, Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -14,7 +14,7 @@ export type ChangeTopic =
   | 'list'
 
 export interface Change {
-  /** Rises by one with every change, in the order of commits. */
+  /** Increments with every change, in the order of commits. */
   readonly sequence: number
   readonly topic: ChangeTopic
   /**
@@ -32,7 +32,7 @@ export const recordChange = async (
   change: Omit<Change, 'sequence'>,
   nowSeconds: number,
 ): Promise<void> => {
-  // The row lock of the counter is held until the commit, so sequences become visible in their order.
+  // The counter's row stays locked until the commit, so sequence numbers become visible in order.
   const statements: readonly DeferredStatement[] = [
     { sql: "UPDATE counters SET value = value + 1 WHERE name = 'changes'", parameters: [] },
     {
@@ -44,7 +44,7 @@ export const recordChange = async (
   await runAtCommit(transaction, statements)
 }
 
-/** Statements that hold the counter's row, in the order in which they are given: as late as the database can. */
+/** Runs statements that lock the counter's row, in order, and as late as the database allows. */
 export const runAtCommit = async (
   transaction: Transaction,
   statements: readonly DeferredStatement[],
@@ -82,10 +82,10 @@ export const readChanges = async (
     organizationId: row.organization_id,
   }))
 
-/** Long enough that only a reader that was suspended misses rows; it notices, and starts afresh. */
+/** Long enough that only a reader that was suspended misses rows; such a reader notices, and starts again. */
 const KEEP_SECONDS = 3_600
 
-/** Deletes rows that every reader has had ample time to read. */
+/** Deletes rows that every reader has had enough time to read. */
 export const trimChanges = (scope: TableScope): Promise<number> =>
   scope.write((transaction) =>
     transaction.execute('DELETE FROM changes WHERE created_at_seconds < ?', [scope.nowSeconds() - KEEP_SECONDS]),

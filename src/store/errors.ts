@@ -1,7 +1,7 @@
-// What the store can fail with. Callers see `detail` at most; SQL, paths and values stay in the cause.
+// Errors of the store. Callers see only `detail`; SQL, paths and values stay in the cause.
 import { CountersignError } from '../domain/errors.ts'
 
-/** Locked for too long, disk full or failing, or closed: 503, nothing was written. */
+/** The store is locked for too long, the disk is full or failing, or the store is closed: 503, nothing was written. */
 export class StoreUnavailableError extends CountersignError {
   override readonly name = 'StoreUnavailableError'
   constructor(cause?: unknown) {
@@ -23,7 +23,7 @@ export class StoreUnreachableError extends StoreUnavailableError {
 
 export type ConstraintKind = 'unique' | 'foreign-key' | 'check' | 'not-null' | 'type'
 
-/** A row that the schema refuses. */
+/** The schema refuses a row. */
 export class ConstraintViolatedError extends Error {
   override readonly name = 'ConstraintViolatedError'
   readonly constraint: ConstraintKind
@@ -34,7 +34,7 @@ export class ConstraintViolatedError extends Error {
   }
 }
 
-/** A statement that can't run as written: a fault of this program. */
+/** A statement can't run as written: a bug in this program. */
 export class StoreStatementError extends Error {
   override readonly name = 'StoreStatementError'
   readonly detail = 'internal error'
@@ -43,13 +43,13 @@ export class StoreStatementError extends Error {
   }
 }
 
-/** A transaction used in a way that would deadlock or split it: a fault of this program. */
+/** A transaction was used in a way that would deadlock or split it: a bug in this program. */
 export class TransactionMisuseError extends Error {
   override readonly name = 'TransactionMisuseError'
   readonly detail = 'internal error'
 }
 
-/** The store can't be opened as it is: one line for the operator, and the start stops. */
+/** The store can't be opened in its present state: one line for the operator, and the start ends. */
 export class StoreUnusableError extends Error {
   override readonly name = 'StoreUnusableError'
   readonly detail: string

@@ -1,5 +1,6 @@
-// One service a data folder: two would write each other's decision log and sign beside each other's records. The lock is
-// the operating system's, held through an open database, so it ends with the process however that ends.
+// Allows only one service per data folder: two would write to each other's decision log and sign without each other's
+// records. The lock is the operating system's, held through an open database, so it ends with the process, however that
+// ends.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { StoreUnusableError } from './errors.ts'
@@ -15,7 +16,7 @@ const openLock = (path: string): SqliteFile => {
   const file = new SqliteFile(path, { create: true })
   try {
     file.run('PRAGMA busy_timeout = 0')
-    // Nothing is ever stored here. With a journal on the disk, a full one would keep the lock from being taken.
+    // Nothing is ever stored here. A journal on the disk would make the lock fail when the disk is full.
     file.run('PRAGMA journal_mode = MEMORY')
     file.run('BEGIN EXCLUSIVE')
   } catch (error) {

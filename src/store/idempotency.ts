@@ -1,15 +1,17 @@
-// One client retry must never yield two attestations: a request with an idempotency key claims a uuid before it is
-// dispatched, and whoever comes again gets the stored answer, a refusal, or the same uuid (invariant 3).
+// Ensures that a client's retry never yields two attestations: a request with an idempotency key claims a uuid before
+// it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3).
 import type { TableScope } from './table-scope.ts'
 
-/** The right to answer for an idempotency key, until it expires. Handed back to `complete` or `release`. */
+/** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
 export interface IdempotencyClaim {
   readonly organizationId: string
   readonly keyId: string
   readonly idempotencyKey: string
   /** Sign with this uuid and no other. */
   readonly uuid: string
-  /** Later than the request's own deadline, so that its first holder can't sign any more when it is taken over. */
+  /**
+   * Later than the request's own deadline, so that the first holder can't sign any more when the claim is taken over.
+   */
   readonly claimExpiresAtSeconds: number
 }
 
@@ -20,26 +22,29 @@ export interface StoredResponse {
 
 /** Where a claim's request is handled. */
 export interface ClaimPlace {
-  /** The name of the node's decision log. Empty where every node finds out what became of a uuid, or there is one node. */
+  /**
+   * The name of the node's decision log. Empty when every node can find out what happened to a uuid, or there is only
+   * one node.
+   */
   readonly node: string
-  /** What is signed under a claim can be used for at most this long after the claim has expired. */
+  /** The longest time that a signature made under a claim can be used after the claim has expired. */
   readonly usableSeconds: number
 }
 
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
   /**
-   * An earlier holder on this node let its claim expire unanswered. `claim.uuid` is the earlier one: it may have been
-   * signed, at `uuidSinceSeconds` (Unix) at the earliest.
+   * An earlier holder on this node let its claim expire without an answer. `claim.uuid` is the earlier uuid: it may
+   * have been signed, at `uuidSinceSeconds` (Unix) at the earliest.
    */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
-  /** Held by another request until then, or by another node that may have signed. */
+  /** Another request holds the claim until then, or another node that may have signed does. */
   | { readonly outcome: 'in-flight'; readonly expiresAtSeconds: number }
   /** The same key with another body. */
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
 
-/** A claim that expired on the node that may have signed for it, which alone can tell what became of it. */
+/** A claim that expired on the node that may have signed for it; only that node can find out what happened. */
 export interface UnansweredClaim {
   readonly claim: IdempotencyClaim
   /** Unix seconds before which nothing was signed under its uuid. */
@@ -67,14 +72,14 @@ interface ClaimRow {
   readonly uuid_since_seconds: number
 }
 
-/** An unanswered claim is kept this long after it expired: longer than any attestation made under it can live. */
+/** How long a claim without an answer is kept after it expired: longer than any attestation made under it is valid. */
 const ABANDONED_KEEP_SECONDS = 86_400
 const SWEEP_BATCH = 500
-/** A node that runs tells what became of its expired claims within this time. */
+/** A running node settles its expired claims within this time. */
 const TELL_SECONDS = 5
-/** For callers whose work is known wherever it was done. */
+/** For callers whose result is known on every node. */
 const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0 }
-/** The claim outlives its process; a power cut may lose the last moments of it, as of the decision log. */
+/** A claim survives its process; a power cut may lose the last moments, as it may of the decision log. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const WHERE = 'WHERE organization_id = ? AND key_id = ? AND idempotency_key = ?'
@@ -83,22 +88,25 @@ const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempot
   claim.keyId,
   claim.idempotencyKey,
 ]
-/** A claim that was taken over has another expiry, one made after a release another uuid: neither is its first holder's. */
+/**
+ * A claim that was taken over has another expiry, and one made after a release another uuid: neither matches its first
+ * holder.
+ */
 const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND uuid = ? AND claim_expires_at_seconds = ?`
 const HELD = (claim: IdempotencyClaim) => [...KEY(claim), claim.uuid, claim.claimExpiresAtSeconds]
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
-/** @param table of the APIs, or of the administration: its callers may belong to no organization. */
+/** @param table that of the APIs, or that of the administration, whose callers may belong to no organization */
 export const createIdempotencyTable = (
   scope: TableScope,
   table: 'idempotency' | 'admin_idempotency' = 'idempotency',
 ) => ({
   /**
-   * Claims a key for a request, or says what became of the earlier one. `bodyHash` covers whatever must be the same
-   * in a retry: the body, and the route where a key may be used on several. A claim that another node dispatched is
-   * refused as in flight until that node has told what became of it, or what it may have signed can't be used any more;
-   * from then on, and where nothing was dispatched, it is claimed as new, with the uuid given here.
+   * Claims a key for a request, or returns what happened to the earlier request. `bodyHash` covers everything that must
+   * be the same in a retry: the body, and the route if a key may be used on several. A claim that another node
+   * dispatched is refused as in flight until that node has settled it, or until a signature under it can't be used any
+   * more. From then on, and if nothing was dispatched, the key is claimed as new, with the uuid given here.
    */
   claim: (
     organizationId: string,
@@ -113,7 +121,7 @@ export const createIdempotencyTable = (
       const nowSeconds = scope.nowSeconds()
       const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const keepUntilSeconds = claimExpiresAtSeconds + Math.max(ABANDONED_KEEP_SECONDS, usableSeconds)
-      // Without a node's name nobody marks the dispatch.
+      // Without a node's name, the dispatch is never marked.
       const dispatched = node === '' ? 1 : 0
       const insert = () =>
         transaction.execute(
@@ -123,7 +131,7 @@ export const createIdempotencyTable = (
           [...KEY(claim), bodyHash, uuid, claimExpiresAtSeconds, keepUntilSeconds, node, dispatched, nowSeconds],
         )
       if ((await insert()) === 1) return { outcome: 'claimed', claim }
-      // What is past its time counts as swept.
+      // A row past its time counts as deleted.
       const swept = await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
         ...KEY(claim),
         nowSeconds,
@@ -136,7 +144,7 @@ export const createIdempotencyTable = (
          FROM ${table} ${WHERE}`,
         KEY(claim),
       )
-      // Released by another node between the two statements: the next try will claim it.
+      // Another node released the claim between the two statements: the next try will claim it.
       if (row === undefined) return { outcome: 'in-flight', expiresAtSeconds: nowSeconds }
       if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }
       if (row.response_status !== null && row.response_body !== null) {
@@ -177,15 +185,15 @@ export const createIdempotencyTable = (
           row.claim_expires_at_seconds,
         ],
       )
-      // Another request took it over in this moment, for as long as this one would have.
+      // Another request took the claim over at this moment, for as long as this one would have.
       if (taken === 0) return { outcome: 'in-flight', expiresAtSeconds: claimExpiresAtSeconds }
       if (isNew) return { outcome: 'claimed', claim }
       return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, uuidSinceSeconds: row.uuid_since_seconds }
     }, DURABILITY),
 
   /**
-   * Stores the answer and returns the one that stands: the first to complete wins, so that every caller of a key sends
-   * the same answer. Null when the claim is gone: taken over by someone who has not answered yet, or swept.
+   * Stores the answer and returns the one that counts: the first to complete wins, so that every caller of a key sends
+   * the same answer. Null when the claim is gone: deleted, or taken over by a request that has not answered yet.
    */
   complete: (
     claim: IdempotencyClaim,
@@ -208,8 +216,8 @@ export const createIdempotencyTable = (
     }, DURABILITY),
 
   /**
-   * As `complete`, but the holder may say it again: what a change's own transaction says first is all that a repetition is
-   * told when the holder is gone before it could say more. Null when the claim is gone.
+   * Like `complete`, but the holder may store again. The change's own transaction stores a first answer; if the holder
+   * ends before it can store more, a retry gets that one. Null when the claim is gone.
    */
   settle: (
     claim: IdempotencyClaim,
@@ -226,8 +234,8 @@ export const createIdempotencyTable = (
     }, DURABILITY),
 
   /**
-   * Another uuid for a claim whose own was signed before, in what can't be used any more. Whoever takes the claim over
-   * finds the uuid that is signed next. Null when the claim is no longer held.
+   * Replaces the uuid of a claim whose own uuid was signed before, in an attestation that can't be used any more. A
+   * request that takes the claim over finds the uuid that is signed next. Null when the claim is no longer held.
    */
   replaceUuid: (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> =>
     scope.write(async (transaction) => {
@@ -239,7 +247,7 @@ export const createIdempotencyTable = (
     }, DURABILITY),
 
   /**
-   * Says that from now on the claim's uuid may be signed on its node. False when the claim is no longer held: then
+   * Records that from now on the claim's uuid may be signed on its node. False when the claim is no longer held: then
    * nothing may be dispatched.
    */
   markDispatched: (claim: IdempotencyClaim): Promise<boolean> =>
@@ -270,8 +278,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Gives an unanswered claim up, so that a retry starts afresh with a new uuid. Only when nothing can have been
-   * signed; otherwise let it expire. True when it was still held.
+   * Gives up a claim without an answer, so that a retry starts with a new uuid. Use it only when nothing can have been
+   * signed; otherwise let the claim expire. True when it was still held.
    */
   release: (claim: IdempotencyClaim): Promise<boolean> =>
     scope.write(
@@ -279,7 +287,7 @@ export const createIdempotencyTable = (
       DURABILITY,
     ),
 
-  /** Deletes some of what is past its time; answers how many. Call again until it answers 0. */
+  /** Deletes some expired rows and returns their number. Call again until it returns 0. */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) =>

@@ -1,4 +1,5 @@
-// Whether any process serves from a database, judged as they judge each other: by beats that rise (live-processes.ts).
+// Finds processes that serve from a database, by the same rule as they use: a live process increments its beat
+// (live-processes.ts).
 import { systemClock } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { createLiveProcessTable } from './live-processes.ts'
@@ -13,7 +14,7 @@ export interface InUseOptions {
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-/** Names of processes whose beat rose while it was watched; empty at once where no process has left a row. */
+/** Names of processes whose beat increased while it was watched; empty immediately when no process has left a row. */
 export const findUsers = async (database: Database, { wait }: InUseOptions): Promise<readonly string[]> => {
   const table = createLiveProcessTable(databaseScope(database, systemClock))
   const first = new Map((await table.list()).map(({ id, beat }) => [id, beat]))

@@ -1,5 +1,5 @@
-// Exchanging organizations' keys and what they wrap, while others read and write the same rows: each exchange names the bytes
-// that it replaces.
+// Replaces organizations' keys and what they wrap while others read and write the same rows: each replacement names the
+// bytes that it replaces.
 import type { Transaction } from './database.ts'
 import type { WrappedOrganizationKey } from './organization-keys.ts'
 import type { TableScope } from './table-scope.ts'
@@ -9,9 +9,9 @@ export type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
 
-/** Rows a transaction: others wait no longer than for these. */
+/** Rows per transaction, which limits how long others wait. */
 const BATCH = 200
-/** A wrapped key of 32 bytes: nonce, ciphertext, tag. With the one before it, it is longer. */
+/** A wrapped key of 32 bytes: nonce, ciphertext, tag. The value is longer while it also holds the previous key. */
 const ONE_KEY_BYTES = 60
 const WEBHOOK_COLUMNS = ['sealed_secret', 'previous_sealed_secret'] as const
 
@@ -37,7 +37,10 @@ const exchangeSecret = async (
 }
 
 export const createKeyRotation = (scope: TableScope) => ({
-  /** Organizations whose key is wrapped by another deployment key, or that have two. The deployment's own administration. */
+  /**
+   * Organizations whose key is wrapped by another deployment key, or that have two keys. The deployment's own
+   * administration.
+   */
   organizationsToRotate: async (wrappedBy: string): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ organization_id: string }>(
@@ -47,7 +50,7 @@ export const createKeyRotation = (scope: TableScope) => ({
       )
     ).map((row) => row.organization_id),
 
-  /** False when it is not the key that is there. */
+  /** False when `old` is not the stored key. */
   exchangeKey: (organizationId: string, old: Uint8Array, { wrappedKey, wrappedBy }: WrappedOrganizationKey) =>
     scope.write(
       async (transaction) =>
@@ -57,7 +60,7 @@ export const createKeyRotation = (scope: TableScope) => ({
         )) === 1,
     ),
 
-  /** All that an organization's key wraps, a batch at a time. */
+  /** Everything that an organization's key wraps, one batch at a time. */
   async *secretBatches(organizationId: string): AsyncGenerator<readonly WrappedSecret[]> {
     for (const column of WEBHOOK_COLUMNS) {
       // A removed endpoint has an empty secret.
@@ -84,7 +87,7 @@ export const createKeyRotation = (scope: TableScope) => ({
     }
   },
 
-  /** Each whose sealed bytes are still the old ones; the others have changed meanwhile. */
+  /** Replaces each secret whose sealed bytes are still the old ones; the others have changed meanwhile. */
   exchangeSecrets: (
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],

@@ -1,9 +1,11 @@
-// When each key was last used: collected in memory by the authenticator, written here in batches. Losing the last seconds
-// to a crash is accepted; a write per request is not.
+// Records when each key was last used: the authenticator collects the times in memory, and they are written here in
+// batches. A crash may lose the last seconds; a write per request would cost too much.
 import type { Database } from './database.ts'
 
 export interface LastUsedWriter {
-  /** Writes key id → Unix seconds of the last use. Rejects when it can't; what is unwritten goes with the next call. */
+  /**
+   * Writes key id → Unix seconds of the last use. Rejects when the store can't be used; the next call writes the rest.
+   */
   write(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
@@ -17,7 +19,7 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
     database.transaction(
       async (transaction) => {
         for (const [keyId, seconds] of batch) {
-          // Several processes note the same key: the latest use stays.
+          // Several processes record the same key: the latest use is kept.
           await transaction.execute(
             `UPDATE api_keys SET last_used_at_seconds = ?
              WHERE key_id = ? AND (last_used_at_seconds IS NULL OR last_used_at_seconds < ?)`,
@@ -33,12 +35,12 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
       for (const [keyId, seconds] of uses) {
         if ((unwritten.get(keyId) ?? 0) < seconds) unwritten.set(keyId, seconds)
       }
-      // In one order everywhere: two that write the same rows must not wait for each other.
+      // Use the same order everywhere: two transactions that write the same rows must not wait for each other.
       const noted = [...unwritten].sort(([one], [other]) => (one < other ? -1 : 1))
       for (let start = 0; start < noted.length; start += BATCH) {
         const batch = noted.slice(start, start + BATCH)
         await writeBatch(batch)
-        // A use that was added meanwhile is newer than what was written, and stays.
+        // A use that was added meanwhile is newer than the written one, and stays.
         for (const [keyId, seconds] of batch) if (unwritten.get(keyId) === seconds) unwritten.delete(keyId)
         await new Promise((resolve) => setImmediate(resolve))
       }

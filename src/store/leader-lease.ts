@@ -1,6 +1,7 @@
-// Who does what only one process of the deployment may do: a row with a beat that its holder raises. Taken over by
-// whoever saw it stand still for long enough by its own clock, so that clocks that differ never make two leaders.
-// A write that must not be a former leader's checks the term in its own transaction (`holds`).
+// The lease of the process that does what only one process of the deployment may do: a row with a beat that its holder
+// increments. Another process takes it over after seeing the beat stand still for long enough by its own clock, so that
+// differing clocks never make two leaders. A write that a former leader must not make checks the term in its own
+// transaction (`holds`).
 import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -13,9 +14,9 @@ export interface LeaderLease {
   readonly beat: number
 }
 
-/** The one duty roster there is; a deployment could have several. */
+/** The only lease so far; a deployment could have several. */
 const NAME = 'duties'
-/** After a power cut everyone starts anew. */
+/** After a power cut, every process starts again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createLeaderLeaseTable = (scope: TableScope) => ({
@@ -28,7 +29,7 @@ export const createLeaderLeaseTable = (scope: TableScope) => ({
     return row ?? null
   },
 
-  /** Takes the lease as it was seen. Null when it was renewed or taken since. */
+  /** Takes the lease if it is still as `seen`. Null when it was renewed or taken since. */
   take: (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> =>
     scope.write(async (transaction) => {
       const [row] =
@@ -46,7 +47,7 @@ export const createLeaderLeaseTable = (scope: TableScope) => ({
       return row ?? null
     }, DURABILITY),
 
-  /** False when someone else has taken it: whoever asked leads no more. */
+  /** False when another process has taken the lease: the caller leads no more. */
   renew: (holder: string, term: number): Promise<boolean> =>
     scope.write(
       async (transaction) =>
@@ -57,7 +58,7 @@ export const createLeaderLeaseTable = (scope: TableScope) => ({
       DURABILITY,
     ),
 
-  /** Gives it up, so that nobody waits for it. */
+  /** Releases the lease, so that nobody waits for it. */
   release: (holder: string, term: number): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute(
@@ -70,8 +71,8 @@ export const createLeaderLeaseTable = (scope: TableScope) => ({
 export type LeaderLeaseTable = ReturnType<typeof createLeaderLeaseTable>
 
 /**
- * Whether the lease is still held, as a part of a transaction: nobody takes it before that has ended. True without a
- * statement that changes anything but the row's lock.
+ * Checks within a transaction whether the lease is still held: no other process takes it before the transaction has
+ * ended. When true, the statement has only locked the row.
  */
 export const holdsLease = async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
   (await transaction.execute('UPDATE leader_leases SET term = term WHERE name = ? AND holder = ? AND term = ?', [

@@ -1,5 +1,6 @@
-// Lists written whole: a base is begun, its sorted chunks are stored a few at a time so that others get their turn, and
-// one last transaction makes it the list's content. Until then no reader sees any of it; what is never finished is swept.
+// Writes whole lists: a base is created, its sorted chunks are stored a few at a time so that others get their turn,
+// and a last transaction makes it the list's content. Until then no reader sees any of it; a base that is never
+// finished is deleted.
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth } from '../domain/address-key.ts'
 import { newIdentifier } from '../domain/identifier.ts'
 import type { ListChunk } from '../domain/list.ts'
@@ -9,39 +10,42 @@ import { type ChunkRow, packNotes, toChunk } from './list-chunks.ts'
 import { lockList } from './row-locks.ts'
 import type { TableScope } from './table-scope.ts'
 
-/** A base is as many keys of each kind, ascending. */
+/** A base has this many keys of each width, ascending. */
 export interface ListBase {
   readonly id: string
   readonly evmCount: number
   readonly solanaCount: number
 }
 
-/** What a list's source has to say of the file that the base is made of. */
+/** What a list's source reports about the file from which the base was made. */
 export interface SourceConfirmation {
   readonly fileSha256: string
   readonly fileBytes: number
   /** Entries of the file that are no addresses of the supported chains. */
   readonly skippedCount: number
   readonly nextDueAtSeconds: number
-  /** Of the source as it was taken (list-sources.ts). */
+  /** The token of the source when it was leased (list-sources.ts). */
   readonly token: string
 }
 
 export interface BaseActivation {
   readonly listId: string
   readonly baseId: string
-  /** Null: whatever the list is by now, it becomes this base. Otherwise the list must still be of this version. */
+  /** The version that the list must still have; null makes the base its content in any case. */
   readonly ifVersion: number | null
-  /** For a list that a source keeps; null for one that people keep. If it is the other's by now, it has changed. */
+  /**
+   * For a list that a source keeps; null for a list kept by hand. If that has changed meanwhile, the list counts as
+   * changed.
+   */
   readonly confirmation: SourceConfirmation | null
 }
 
-/** Chunks may be written again by whoever writes the list again. The activation, which matters, waits for the disk. */
+/** Lost chunks are written again together with the list. Only the activation, which matters, waits for the disk. */
 const STAGING: TransactionOptions = { survives: 'process-crash' }
 
-/** Readers that have just begun with a base get this long to end. */
+/** Readers that have just started to read a base get this long to finish. */
 const RETIRED_KEEP_SECONDS = 60
-/** A base that is not finished by then is abandoned. */
+/** A base that is not finished by then counts as abandoned. */
 const STAGED_KEEP_SECONDS = 6 * 3_600
 const SWEEP_CHUNKS = 16
 
@@ -52,7 +56,7 @@ interface BaseRow {
 }
 
 export const createListBaseTable = (scope: TableScope) => ({
-  /** A base without content, which no list shows. */
+  /** Creates an empty base, which no list shows. */
   begin: (listId: string): Promise<string> =>
     scope.write(async (transaction) => {
       const id = newIdentifier('base')
@@ -64,7 +68,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       return id
     }, STAGING),
 
-  /** Adds chunks to a base that is not shown yet. Within a width, each chunk follows the one before. */
+  /** Adds chunks to a base that no list shows yet. Within a width, each chunk must follow the one before. */
   append: (baseId: string, chunks: readonly ListChunk[]): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { width, keys, notes } of chunks) {
@@ -81,7 +85,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       }
     }, STAGING),
 
-  /** Makes the base the list's content; single entries changed before are forgotten. */
+  /** Makes the base the list's content; earlier changes of single entries are dropped. */
   activate: (activation: BaseActivation): Promise<'activated' | 'unknown' | 'changed-meanwhile'> =>
     scope.write(async (transaction) => {
       const { listId, baseId, ifVersion, confirmation } = activation
@@ -113,7 +117,7 @@ export const createListBaseTable = (scope: TableScope) => ({
             confirmation.token,
           ],
         )
-        // Removed, changed, or taken again by another reading.
+        // The source was removed, changed, or leased by another reading.
         if (confirmed === 0) return 'changed-meanwhile'
       }
       await transaction.execute(
@@ -132,7 +136,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       return 'activated'
     }),
 
-  /** Keeps a base that is not shown yet from being swept before a time: someone has still to approve it. */
+  /** Keeps a base that no list shows yet from being deleted before a time, because it waits for an approval. */
   keepStaged: (baseId: string, untilSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute(
@@ -141,7 +145,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       )
     }),
 
-  /** Gives up a base that was begun and that no list shows. */
+  /** Deletes a base that was created and that no list shows. */
   discard: (baseId: string): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute('UPDATE list_bases SET retired_at_seconds = 0 WHERE id = ?', [baseId])
@@ -155,7 +159,7 @@ export const createListBaseTable = (scope: TableScope) => ({
     return row === undefined ? null : { id: row.id, evmCount: row.evm_count, solanaCount: row.solana_count }
   },
 
-  /** Keys of the next chunks after a key (null: from the first), without their notes. Empty at the end. */
+  /** Keys of the next chunks after a key (null: from the first), without notes. Empty at the end. */
   readKeys: async (
     baseId: string,
     width: KeyWidth,
@@ -166,7 +170,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       await scope.statements.query<{ keys: Uint8Array }>(
         `SELECT keys FROM list_chunks WHERE base_id = ? AND key_width = ? AND first_key > ?
          ORDER BY first_key LIMIT ?`,
-        // No key is empty, so the empty one comes before the first.
+        // No key is empty, so the empty key comes before the first.
         [baseId, width, afterKey ?? new Uint8Array(0), limit],
       )
     ).map((row) => row.keys),
@@ -186,7 +190,9 @@ export const createListBaseTable = (scope: TableScope) => ({
       )
     ).map(toChunk),
 
-  /** The chunk that has a key if any has: the last that begins at it or before. Null: every chunk begins after it. */
+  /**
+   * The chunk that would hold a key: the last one that begins at or before it. Null when every chunk begins after it.
+   */
   findChunk: async (baseId: string, key: Uint8Array): Promise<ListChunk | null> => {
     const [row] = await scope.statements.query<ChunkRow>(
       `SELECT key_width, first_key, keys, notes FROM list_chunks
@@ -196,7 +202,7 @@ export const createListBaseTable = (scope: TableScope) => ({
     return row === undefined ? null : toChunk(row)
   },
 
-  /** Deletes some of what no list shows; answers how much. Call again until it answers 0. */
+  /** Deletes some data that no list shows, and returns how much. Call again until it returns 0. */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()

@@ -1,7 +1,7 @@
-// Where a list's content comes from, when it is due again, and how the last attempts went. One process takes a due
-// source at a time: the lease outlives the time limit of a load, so that a crashed one is taken over. Each taking, and
-// each change of the source, makes a new token, and what comes of a reading is written only under the token that the
-// reading was given: a reading that ends after the source was changed or taken again changes nothing.
+// Where a list's content comes from, when it must be read again, and the results of the last attempts. Only one process
+// reads a due source at a time, under a lease that lasts longer than a reading may take, so that a crashed reader is
+// replaced. Each lease, and each change of the source, makes a new token. The result of a reading is written only under
+// the token that the reading got: a reading that ends after the source was changed or leased again changes nothing.
 import { randomBase62 } from '../domain/identifier.ts'
 import type { ListFormat, Reach } from '../domain/list.ts'
 import { recordChange } from './changes.ts'
@@ -14,20 +14,20 @@ export interface ListSource {
   readonly location: string
   readonly format: ListFormat
   readonly reach: Reach
-  /** Otherwise one bad line refuses the whole file. */
+  /** When false, one bad line refuses the whole file. */
   readonly skipsBadLines: boolean
   readonly intervalSeconds: number
   readonly dueAtSeconds: number
   readonly attemptedAtSeconds: number | null
-  /** Why the last attempt failed, in one line; null when it did not. */
+  /** Why the last attempt failed, in one line; null when it succeeded. */
   readonly failure: string | null
-  /** When the content was last read whole and found good. */
+  /** When the content was last read completely and found good. */
   readonly confirmedAtSeconds: number | null
-  /** Of the file then: SHA-256 of its bytes, hex. */
+  /** SHA-256 of the file at that time, hex. */
   readonly fileSha256: string | null
   readonly fileBytes: number | null
   readonly skippedCount: number | null
-  /** Of the last taking or change: what a reading of this source hands back with its outcome. */
+  /** Made by the last lease or change: a reading passes it back with its result. */
   readonly token: string
 }
 
@@ -70,7 +70,7 @@ const toSource = (row: SourceRow): ListSource => ({
 
 const newToken = (): string => randomBase62(16)
 
-/** A source as it was taken. */
+/** A source as it was leased. */
 export type TakenSource = Pick<ListSource, 'listId' | 'token'>
 
 export const createListSourceTable = (scope: TableScope) => {
@@ -85,7 +85,7 @@ export const createListSourceTable = (scope: TableScope) => {
   }
 
   return {
-    /** From here on the source keeps the list, and is due at once. What was confirmed of another source is forgotten. */
+    /** From now on the source keeps the list and is due immediately. Confirmations of another source are dropped. */
     set: (
       listId: string,
       source: Pick<ListSource, 'location' | 'format' | 'reach' | 'skipsBadLines' | 'intervalSeconds'>,
@@ -114,7 +114,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return toSource(row)
       }),
 
-    /** From here on people keep the list, with the content it has. False when it has no source. */
+    /** From now on people keep the list, with its current content. False when it has no source. */
     remove: (listId: string): Promise<boolean> =>
       scope.write(async (transaction) => {
         await lockList(transaction, listId)
@@ -134,11 +134,11 @@ export const createListSourceTable = (scope: TableScope) => {
     listAll: async (): Promise<readonly ListSource[]> =>
       (await scope.statements.query<SourceRow>(`SELECT ${COLUMNS} FROM list_sources`)).map(toSource),
 
-    /** Takes one source that is due, or null. Nobody else gets it before the lease ends. */
+    /** Leases one due source, or returns null. No other process gets it before the lease ends. */
     takeDue: async (leaseSeconds: number): Promise<ListSource | null> => {
       const now = scope.nowSeconds()
       const due = 'due_at_seconds <= ? AND leased_until_seconds <= ?'
-      // Usually none is due, and then nothing is written.
+      // Usually none is due; then nothing is written.
       const [candidate] = await scope.statements.query<{ list_id: string }>(
         `SELECT list_id FROM list_sources WHERE ${due} ORDER BY due_at_seconds LIMIT 1`,
         [now, now],
@@ -153,7 +153,7 @@ export const createListSourceTable = (scope: TableScope) => {
       })
     },
 
-    /** Takes one list's source, due or not. A reading that is under way is outdated by it. Null: it has no source. */
+    /** Leases one list's source, due or not, which invalidates a reading under way. Null when it has no source. */
     take: (listId: string, leaseSeconds: number): Promise<ListSource | null> =>
       scope.write(async (transaction) => {
         const [row] = await transaction.query<SourceRow>(
@@ -163,7 +163,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return row === undefined ? null : toSource(row)
       }),
 
-    /** Due at once. False when the list has no source. */
+    /** Makes the source due immediately. False when the list has no source. */
     hasten: (listId: string): Promise<boolean> =>
       scope.write(
         async (transaction) =>
@@ -173,7 +173,7 @@ export const createListSourceTable = (scope: TableScope) => {
           ])) > 0,
       ),
 
-    /** The file is the one that the list has already. False when the source was changed or taken again meanwhile. */
+    /** The file is the one that the list already has. False when the source was changed or leased again meanwhile. */
     confirm: ({ listId, token }: TakenSource, nextDueAtSeconds: number): Promise<boolean> =>
       scope.write(async (transaction) => {
         const now = scope.nowSeconds()
@@ -186,7 +186,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return confirmed > 0
       }),
 
-    /** The list stays as it is, and grows older. Not noted of a source that was changed or taken again meanwhile. */
+    /** The list keeps its content, and ages. Not recorded when the source was changed or leased again meanwhile. */
     fail: ({ listId, token }: TakenSource, failure: string, nextDueAtSeconds: number): Promise<void> =>
       scope.write(async (transaction) => {
         await transaction.execute(

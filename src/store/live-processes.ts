@@ -1,5 +1,5 @@
-// Which processes of the deployment live: each raises its own beat now and then, and whoever reads judges by whether it
-// rises, never by a clock. The deployment's own administration: no row belongs to an organization.
+// The live processes of the deployment: each increments its own beat now and then, and readers check whether the beat
+// increases; they never compare clocks. The deployment's own administration: no row belongs to an organization.
 import type { TableScope } from './table-scope.ts'
 
 export interface LiveProcess {
@@ -18,11 +18,11 @@ interface ProcessRow {
   readonly clock_ms: number
 }
 
-/** A beat that is lost is one that comes later. */
+/** A lost beat is made up by the next one. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createLiveProcessTable = (scope: TableScope) => ({
-  /** Says that the process lives. A row that was taken for dead and removed comes back. */
+  /** Reports that the process lives. Creates the row again if it was removed because the process seemed dead. */
   beat: (process: LiveProcess): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute(
@@ -32,13 +32,15 @@ export const createLiveProcessTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** Everyone's, the dead included until they are removed. */
+  /** All rows, including those of dead processes until they are removed. */
   list: async (): Promise<readonly LiveProcess[]> => {
     const rows = await scope.statements.query<ProcessRow>('SELECT id, name, beat, clock_ms FROM live_processes')
     return rows.map(({ id, name, beat, clock_ms }) => ({ id, name, beat, clockMs: clock_ms }))
   },
 
-  /** One that ends, or one that was seen dead at this beat: without effect when it has risen since. */
+  /**
+   * Removes a process that ends, or one that seemed dead at this beat; does nothing when the beat has increased since.
+   */
   remove: (id: string, beat: number): Promise<void> =>
     scope.write(async (transaction) => {
       await transaction.execute('DELETE FROM live_processes WHERE id = ? AND beat = ?', [id, beat])

@@ -1,25 +1,28 @@
-// The index's own SQLite file. It holds nothing that the log does not: one that is damaged, or of another version of this
-// program, is thrown away and built again.
+// The index's own SQLite file. It holds nothing that the log does not: a file that is damaged, or of another version of
+// this program, is deleted and built again.
 import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 
-/** Changes whenever what is stored, or how, changes. */
+/** Increment it whenever the stored data or their form changes. */
 const VERSION = '3'
 
 /**
- * Decisions of one generation. Small enough that one without indexes is read whole in some milliseconds, so that the
- * newest can do without: writing stays sequential, which is what makes it fast. And small enough that giving it an index,
- * for which searches wait, is soon done also where other work leaves this process little of the CPU.
+ * Decisions per generation. Small enough that a generation without indexes can be scanned in some milliseconds, so that
+ * the newest needs none and writing stays sequential and fast. Also small enough that creating an index, for which
+ * searches wait, takes little time even when other work leaves this process little of the CPU.
  */
 export const GENERATION_ROWS = 200_000
 
 /**
- * What else may be asked for stands in every index as well, so that a row which does not match costs no look at the table:
- * a rule that decided once in a project with a million decisions is found in the project's index alone.
+ * Columns that searches also filter by are in every index, so that a row that does not match is never looked up in the
+ * table: a rule that decided once in a project with a million decisions is found in the project's index alone.
  */
 const ASKED = 'at, number, project, policy, rule, chain, compliant, shadow'
 
-/** What a complete generation is given, one by one: name and columns. The order of the table is by time. */
+/**
+ * The indexes that a complete generation gets, one after another: name and columns. The table itself is ordered by
+ * time.
+ */
 export const GENERATION_INDEXES: ReadonlyArray<{ readonly name: string; readonly on: string }> = [
   { name: 'wallet', on: `(organization, wallet, ${ASKED})` },
   { name: 'uuid', on: '(uuid)' },
@@ -41,7 +44,7 @@ export const createGenerationTable = (generation: number): string =>
 
 const SCHEMA = [
   'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
-  // Texts that come again and again are numbers in the rows.
+  // Repeated texts are stored once, and rows refer to them by number.
   'CREATE TABLE names (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT',
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
@@ -51,9 +54,9 @@ const SCHEMA = [
 
 export interface IndexFile {
   readonly database: Database
-  /** Prepared once for each text. */
+  /** Prepares each text once. */
   statement(sql: string): Statement
-  /** Lets the statement of a text that will not come again go. */
+  /** Releases the statement of a text that will not be used again. */
   forget(sql: string): void
   close(): void
 }
@@ -62,36 +65,37 @@ const removeFiles = (path: string): void => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
 }
 
-/** What the connection that writes and those that read have in common. */
+/** Settings shared by the writing and the reading connections. */
 export const setConnection = (database: Database): void => {
   database.run('PRAGMA temp_store = MEMORY')
   database.run('PRAGMA trusted_schema = OFF')
   database.run('PRAGMA cache_size = -65536')
-  // The system's own cache serves reads; nothing is copied.
+  // The system's page cache serves reads without copying.
   database.run('PRAGMA mmap_size = 8589934592')
 }
 
 const openDatabase = (path: string): Database => {
-  // For its owner alone, like all that is kept here.
+  // Only the owner may read it, like every file in the data folder.
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
   const database = new Database(path, { create: true, readwrite: true, strict: true })
-  // Before anything is written: pages of a size that suits reading in order.
+  // Set before anything is written: a page size that suits sequential reading.
   database.run('PRAGMA page_size = 8192')
   database.run('PRAGMA journal_mode = WAL')
-  // A power cut may lose the newest transactions whole, positions with rows: they are read from the log again.
+  // A power cut may lose the newest transactions as a whole, rows together with positions: they are read from the log
+  // again.
   database.run('PRAGMA synchronous = NORMAL')
   setConnection(database)
   return database
 }
 
-/** Whether it is an index, and one that this program understands. */
+/** Whether the file is an index of this program's version. */
 export const hasVersion = (database: Database): boolean => {
   try {
     const row = database.query("SELECT value FROM meta WHERE name = 'version'").get() as { value: string } | null
     return row?.value === VERSION
   } catch {
-    // Empty, of another kind, or damaged: in each case it is made anew.
+    // Empty, another kind of file, or damaged: in each case it is built again.
     return false
   }
 }
@@ -103,7 +107,7 @@ const prepareDatabase = (path: string): Database => {
       if (hasVersion(known)) return known
       known.close()
     } catch {
-      // Not a database: made anew as well.
+      // Not a database: it is built again as well.
     }
   }
   removeFiles(path)
@@ -115,7 +119,7 @@ const prepareDatabase = (path: string): Database => {
   return database
 }
 
-/** Opens the index, or makes an empty one. @param fresh throws away what is there */
+/** Opens the index, or creates an empty one. @param fresh deletes an existing index */
 export const openIndexFile = (path: string, fresh = false): IndexFile => {
   if (fresh) removeFiles(path)
   const database = prepareDatabase(path)

@@ -1,7 +1,7 @@
-// Wallets and uuids as 64-bit numbers: eight bytes in a row instead of forty. Two that share a number are told apart by
-// what the log says of them, so a clash costs a line read and never a wrong answer.
+// Stores wallets and uuids as 64-bit numbers: eight bytes in a row instead of forty. If two share a number, the line in
+// the log distinguishes them, so a collision costs one read and never gives a wrong answer.
 
-/** XXH64 is defined to the bit, so numbers stay what they are. */
+/** XXH64 is an exact standard, so stored numbers stay valid. */
 export const walletKey = (wallet: string): bigint => BigInt.asIntN(64, Bun.hash.xxHash64(wallet))
 
 /** The first half of a uuid's bits. */

@@ -1,5 +1,5 @@
-// Finds decisions: generation by generation, newest first, each by the index that narrows it most. A search that takes
-// long stops and says where it can go on, so that none holds the next one up.
+// Finds decisions generation by generation, newest first, with the index that narrows each search most. A search that
+// takes long stops and returns where to continue, so that it does not delay the next one.
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { hasVersion, type IndexFile, setConnection, tableOf } from './file.ts'
@@ -26,27 +26,27 @@ interface PlaceRow {
 interface Conditions {
   readonly sql: string
   readonly parameters: (number | bigint)[]
-  /** Of GENERATION_INDEXES; null: in the order of the table. */
+  /** An entry of GENERATION_INDEXES; null uses the order of the table. */
   readonly index: keyof typeof POSITION | null
 }
 
-/** As many indexes as a generation must have before this one is there. */
+/** How many indexes a generation must have before this one exists. */
 const POSITION = { wallet: 1, uuid: 2, project: 3, rule: 4, denied: 5, shadow: 6 } as const
 
 export interface SearchBudget {
   readonly monotonicMs: () => number
-  /** A search that took longer looks at no further generation. */
+  /** A search that has taken longer reads no further generation. */
   readonly limitMs: number
 }
 
 export interface IndexReading extends Pick<IndexFile, 'database' | 'close'> {
-  /** Another file stands in its place by now: the index was begun anew. */
+  /** Whether another file has replaced this one, because the index was built again. */
   isStale(): boolean
 }
 
 const fileNumber = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null
 
-/** The index beside the one connection that writes it. Null while there is none to read. */
+/** Opens the index for reading, beside the single connection that writes it. Null while there is none to read. */
 export const openIndexForReading = (path: string): IndexReading | null => {
   const number = fileNumber(path)
   if (number === null) return null
@@ -54,7 +54,7 @@ export const openIndexForReading = (path: string): IndexReading | null => {
   try {
     database = new Database(path, { readonly: true, strict: true })
   } catch {
-    // Being made, or made anew.
+    // The index is being created, or built again.
     return null
   }
   if (!hasVersion(database) || fileNumber(path) !== number) {
@@ -76,7 +76,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     (database.query('SELECT id FROM names WHERE kind = ? AND text = ?').get(kind, text) as { id: number } | null)?.id ??
     null
 
-  /** Null: the index has never seen one of the names, so nothing matches. */
+  /** Null when the index has never seen one of the names, so that nothing matches. */
   const conditionsOf = (filter: DecisionFilter): Conditions | null => {
     const parts: string[] = []
     const parameters: (number | bigint)[] = []
@@ -95,13 +95,13 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       parts.push(`${column} = ?`)
       parameters.push(id)
     }
-    // As the partial index has it.
+    // The same condition as the partial index's.
     if (filter.shadow !== undefined) parts.push('shadow <> 0')
     if (filter.wallet !== undefined) {
       parts.push('wallet = ?')
       parameters.push(walletKey(filter.wallet))
     }
-    // A literal, not a parameter: only so does it match the condition of the partial index.
+    // A literal, not a parameter: only a literal matches the condition of the partial index.
     if (filter.verdict !== undefined) parts.push(`compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
     if (filter.sinceMs !== undefined) {
       parts.push('at >= ?')
@@ -166,7 +166,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
   ): PlaceRow[] => {
     const afterSql = after === null ? '' : ' AND (at, number) < (?, ?)'
     const afterParameters = after === null ? [] : [after.atMs, after.number]
-    // Which ones first, from the index alone; then the rest of those few.
+    // Choose the first rows from the index alone, then read the rest of those few.
     return database
       .query(
         `SELECT ${COLUMNS} FROM (
@@ -192,10 +192,10 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       let unread: Generation | null = null
       for (const generation of generationsOf(filter, after)) {
         const last = found[limit]
-        // What is older than all that is wanted can't be among it.
+        // All decisions of this generation are older than the last one wanted.
         if (last !== undefined && generation.highest_at < last.at) break
-        // Only where the next page begins later than this one did: generations overlap in time, and a search that stopped
-        // among those that reach past its own beginning would come back to them for ever.
+        // Stop early only if the next page begins later than this one did: generations overlap in time, and a search that
+        // stopped among those that reach past its own beginning would return to them forever.
         const goesOn = after === null || generation.highest_at < after.atMs
         if (goesOn && monotonicMs() - startedMs > limitMs) {
           unread = generation
@@ -204,7 +204,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
         found = [...found, ...selectFrom(generation, conditions, after, limit + 1)].sort(byNewest).slice(0, limit + 1)
       }
       if (unread !== null) {
-        // Only what is newer than the generation that was not looked at is known to be complete.
+        // The result is complete only for decisions newer than the first generation that was not read.
         const { highest_at } = unread
         const certain = found.filter(({ at }) => at > highest_at).slice(0, limit)
         const next = { atMs: highest_at, number: Number.MAX_SAFE_INTEGER }
@@ -219,7 +219,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       }
     },
 
-    /** Decisions of any organization whose uuid begins alike: the caller compares the rest. */
+    /** Decisions of any organization whose uuid has the same first half: the caller compares the rest. */
     findByUuid: (uuid: string): readonly DecisionPlace[] => {
       const key = uuidKey(uuid)
       return generationsOf({}, null).flatMap((generation) =>
