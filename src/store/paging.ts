@@ -1,8 +1,9 @@
-// Reading a list page by page: after the last row seen, in an order that no other row's coming or going changes. A row is
-// never shown twice and none that was there all along is left out, whatever is written between two pages.
+// Reads a list page by page, each page after the last row seen, in an order that other rows' insertion or deletion does
+// not change. Whatever is written between two pages, no row is shown twice, and no row that was there all along is left
+// out.
 import type { SqlParameter, Statements } from './database.ts'
 
-/** The values of the ordering columns of the last row seen. */
+/** The values of the ordering columns in the last row seen. */
 export type PagePosition = readonly (string | number)[]
 
 export interface PageRequest {
@@ -13,22 +14,22 @@ export interface PageRequest {
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** Where the next page goes on; null when this was the last. */
+  /** Where the next page begins; null after the last page. */
   readonly next: PagePosition | null
 }
 
 export interface PageQuery {
-  /** Everything from SELECT up to, and without, WHERE. */
+  /** Everything from SELECT up to WHERE, without WHERE. */
   readonly select: string
   /** Conditions that must all hold; their parameters in order. */
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]
-  /** Columns of the result that together name one row. */
+  /** Columns of the result that together identify one row. */
   readonly order: readonly string[]
   readonly descending?: boolean
 }
 
-/** Adds `column = ?` for a value that is given. */
+/** Adds `column = ?` if the value is given. */
 export const addFilter = (
   where: string[],
   parameters: SqlParameter[],
@@ -40,7 +41,7 @@ export const addFilter = (
   parameters.push(value)
 }
 
-/** @throws RangeError for a position of another list. */
+/** @throws RangeError for a position that belongs to another list */
 export const queryPage = async <Row, Item>(
   statements: Statements,
   query: PageQuery,
@@ -63,7 +64,7 @@ export const queryPage = async <Row, Item>(
   )
   const shown = rows.slice(0, page.limit)
   const last = rows.length > page.limit ? (shown.at(-1) as Record<string, string | number> | undefined) : undefined
-  // A qualified name is the result's by its last part.
+  // The result names a qualified column by its last part.
   const next = last === undefined ? null : order.map((column) => last[column.slice(column.indexOf('.') + 1)] as string)
   return { items: shown.map(toItem), next }
 }

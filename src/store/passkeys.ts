@@ -1,16 +1,16 @@
-// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges that were answered, so that
-// each is good for one answer.
+// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges that were answered, so
+// that each is accepted once.
 import type { TableScope } from './table-scope.ts'
 
 export interface Passkey {
   /** The credential's id, base64url. */
   readonly id: string
   readonly userId: string
-  /** As its owner calls it. */
+  /** The owner's name for it. */
   readonly name: string
   /** COSE key. */
   readonly publicKey: Uint8Array
-  /** Rises with each use where the authenticator counts; else 0. */
+  /** Increments with each use if the authenticator counts; otherwise 0. */
   readonly signatureCount: number
   /** Hints for the browser: `internal`, `usb`, `hybrid` … */
   readonly transports: readonly string[]
@@ -94,7 +94,7 @@ export const createPasskeyTable = (scope: TableScope) => ({
     ),
 
   /**
-   * Notes that a challenge was answered; false where it was before: of two answers at once, one counts.
+   * Records that a challenge was answered; false when it was answered before: of two concurrent answers, one counts.
    * @param challenge base64url
    */
   spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>

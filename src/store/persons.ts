@@ -1,17 +1,18 @@
-// Whom sessions identified. A person is known across organizations by a wallet proven in both, and only where consent was
-// recorded on either side; each organization knows them by an id of its own (decisions §5, "userId"; threats row 3).
+// The persons that sessions identified. A person is recognised across organizations by a wallet proven in both, and
+// only where consent was recorded on both sides; each organization knows the person by its own id (decisions §5,
+// "userId"; threats row 3).
 import { newIdentifier } from '../domain/identifier.ts'
 import type { Session } from '../domain/session.ts'
 import type { Statements, Transaction } from './database.ts'
 import { lockDeployment } from './row-locks.ts'
 
-/** The deployment's value under which the key of the pairwise ids is kept: 32 bytes as hex. */
+/** Name of the deployment's value that holds the key of the pairwise ids: 32 bytes as hex. */
 export const USER_KEY_NAME = 'pairwise_user_key'
 
 /**
  * The id by which one organization knows a person: the first 16 bytes of an HMAC-SHA-256 under the deployment's key,
- * written as a UUID v8 (RFC 9562 §5.8). The same every time, and without the key nobody can tell that two of them are
- * one person.
+ * written as a UUID v8 (RFC 9562 §5.8). It is always the same, and without the key nobody can tell that two ids belong
+ * to one person.
  */
 export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, personId: string): string => {
   const bytes = new Bun.CryptoHasher('sha256', userKey)
@@ -41,12 +42,13 @@ const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_
     AND (sessions.organization_id = ? OR (? = 1 AND sessions.consented_at_seconds IS NOT NULL)) LIMIT 2`
 
 /**
- * The person of a session that is being completed: the one already known by one of its proven wallets, or a new one. Two
- * candidates are never merged: then the person is new, and it is for people to find out who is who.
+ * The person of a session that is being completed: the one already known by one of its proven wallets, or a new one.
+ * Two candidates are never merged: the person is then new, and people have to find out who is who.
  */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, id, checkType, environment } = session
-  // Two sessions of one person that are completed at once must not make two persons: the second sees the first's.
+  // If two sessions of one person are completed at once, they must not create two persons: the second transaction sees
+  // the first's.
   await lockDeployment(transaction)
   const known = await transaction.query<{ person_id: string }>(OTHERS_OF_SAME_WALLETS, [
     organizationId,

@@ -15,11 +15,11 @@ export interface Policy {
   readonly name: string
   /** Null until a revision is activated; then the policy's projects can be attested for. */
   readonly activeRevisionId: string | null
-  /** The revision whose verdicts are recorded beside the active one's; null for none. */
+  /** The revision whose verdicts are recorded in addition to the active one's; null for none. */
   readonly shadowRevisionId: string | null
   /** How many revisions were saved. */
   readonly revisionCount: number
-  /** Rises when the name, the active or the shadow revision changes. */
+  /** Increments when the name, the active or the shadow revision changes. */
   readonly version: number
   readonly createdAtSeconds: number
 }
@@ -157,8 +157,8 @@ export const createPolicyTable = (scope: TableScope) => {
       ),
 
     /**
-     * Keeps a document as the policy's next revision, not yet active; null when the organization has no such policy.
-     * The caller has compiled it: the store does not read documents.
+     * Stores a document as the policy's next revision, not active yet; null when the organization has no such policy.
+     * The caller must have compiled it: the store does not read documents.
      */
     saveRevision: (input: {
       readonly organizationId: string
@@ -167,7 +167,7 @@ export const createPolicyTable = (scope: TableScope) => {
       readonly quorum: number
     }): Promise<StoredRevision | null> =>
       scope.write(async (transaction) => {
-        // Counting in the policy's row makes two savers take turns.
+        // Counting in the policy's row makes concurrent saves take turns.
         const [counted] = await transaction.query<{ revision_count: number }>(
           `UPDATE policies SET revision_count = revision_count + 1 WHERE organization_id = ? AND id = ?
            RETURNING revision_count`,
@@ -198,8 +198,8 @@ export const createPolicyTable = (scope: TableScope) => {
       }),
 
     /**
-     * Makes a revision the one that decides; null when the organization has no such policy or it no such revision. If it
-     * was the shadow, there is none from now on.
+     * Makes a revision the active one; null when the organization has no such policy, or the policy no such revision.
+     * If the revision was the shadow, there is no shadow from now on.
      */
     activateRevision: (organizationId: string, policyId: string, revisionId: string): Promise<Policy | null> =>
       update(

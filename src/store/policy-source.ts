@@ -1,4 +1,4 @@
-// Where the policy catalog loads targets and revisions from: one look-up each, the organization always named.
+// Loads targets and revisions for the policy catalog, with one look-up each that always names the organization.
 import type { PolicyRevision } from '../domain/target.ts'
 import type { PolicySource, TargetRecord } from '../policy/types/source.ts'
 import type { Statements } from './database.ts'
@@ -18,7 +18,7 @@ interface TargetRow {
   readonly quorum: number
 }
 
-/** The joins name the organization again, so that a row of another's could not slip in. */
+/** The joins compare the organization again, so that another organization's row can't be included. */
 const TARGET_COLUMNS = `
   projects.organization_id, projects.id AS project_id, projects.version AS project_version,
   projects.verification_hash, projects.lifetime_seconds, policies.id AS policy_id, policies.name AS policy_name,
@@ -49,7 +49,7 @@ const toTarget = (row: TargetRow): TargetRecord => ({
   lifetimeSeconds: row.lifetime_seconds,
 })
 
-/** A project whose policy has no active revision is not found: there is nothing to decide by. */
+/** A project whose policy has no active revision counts as not found, because nothing can decide. */
 export const createPolicySource = (statements: Statements): PolicySource => {
   const findTarget = async (sql: string, parameters: readonly string[]): Promise<TargetRecord | null> => {
     const [row] = await statements.query<TargetRow>(sql, parameters)

@@ -1,21 +1,25 @@
 // Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
-// browser that opens it; the browser holds a secret of its own, of which only the hash is kept. A browser that is bound
-// already may pass the session on by a link that works once, for minutes. A browser that has not been used for 30 days, or
-// was left, opens nothing any more; its link stays taken, so that whoever finds it later has to prove a wallet of the
-// session. `bound_at_seconds` is when the browser was bound or last used; 0: it was let go. Source: threats rows 2 and 4.
+// browser that opens it; that browser holds a secret, of which only the hash is stored. A bound browser may pass the
+// session on by a link that works once, for minutes. A browser that was not used for 30 days, or that the person left,
+// no longer opens anything. Its link stays bound, so that anyone who finds it later has to prove a wallet of the
+// session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats rows 2
+// and 4.
 import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
 import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
-/** Links passed on, and messages to sign, of one session that wait to be used: the oldest end. */
+/**
+ * Maximum number of unused handover links, and of unanswered challenges, of one session: beyond it the oldest become
+ * invalid.
+ */
 const WAITING_PER_SESSION_MAX = 20
 const SWEEP_BATCH = 500
-/** How long a browser that is not used can still open its session. */
+/** How long an unused browser can still open its session. */
 export const UNUSED_SECONDS = 30 * 86_400
-/** Not written more often than this. */
+/** Minimum time between two writes of a browser's last use. */
 const TOUCH_SECONDS = 86_400
-/** A person waits for it, and can ask again. */
+/** If a power cut loses the row, the waiting person can ask again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 export interface LinkSession {
@@ -24,7 +28,7 @@ export interface LinkSession {
 }
 
 export interface FoundLink extends LinkSession {
-  /** Of the browser that the link is bound to; null while nobody has opened it. */
+  /** Hash of the secret of the browser to which the link is bound; null while nobody has opened the link. */
   readonly cookieHash: Uint8Array | null
 }
 
@@ -33,7 +37,7 @@ export interface FoundBrowser extends LinkSession {
   readonly status: SessionStatus
 }
 
-/** What someone with a link that is bound elsewhere was asked to sign. */
+/** The challenge for a person whose link is bound to another browser. */
 export interface ContinuationChallenge extends LinkSession {
   readonly nonce: string
   readonly linkHash: Uint8Array
@@ -88,8 +92,8 @@ const letGo = async (
 
 export const createPortalLinkTable = (scope: TableScope) => ({
   /**
-   * By the link's hash alone: who opens a link is not known before. A link that was opened stays known to its browser
-   * when newer links of the session have replaced it. Null when there is none.
+   * Finds a link by its hash alone, because it is not known who opens it. Newer links of the session do not invalidate
+   * an opened link for its browser. Null when there is no such link.
    */
   find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
     const { statements } = scope
@@ -129,7 +133,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return bound === 1
     }, DURABILITY),
 
-  /** The session that a browser's secret opens, if it is this one and the browser was used in the last 30 days. */
+  /** The session that a browser's secret opens, if it is this session and the browser was used in the last 30 days. */
   findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<FoundBrowser | null> => {
     const [row] = await scope.statements.query<{ organization_id: string; status: SessionStatus }>(
       `SELECT browser.organization_id, session.status FROM portal_browsers browser
@@ -140,7 +144,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return row === undefined ? null : { organizationId: row.organization_id, sessionId, status: row.status }
   },
 
-  /** The browser is used: its 30 days begin anew. Written once a day; true when it was. */
+  /**
+   * Records that the browser is used, so that its 30 days start again. Written once a day; true when it was written.
+   */
   touchBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<boolean> => {
     const nowSeconds = scope.nowSeconds()
     const where = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > ? AND bound_at_seconds <= ?'
@@ -158,7 +164,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return touched === 1
   },
 
-  /** The person leaves the browser: from now on it opens nothing. False when it did not before either. */
+  /** The person leaves the browser: from now on it opens nothing. False when it opened nothing before. */
   leaveBrowser: (cookieHash: Uint8Array, sessionId: string): Promise<boolean> =>
     scope.write(
       async (transaction) =>
@@ -210,7 +216,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** What was asked for, while it is neither spent nor too old; null otherwise, or for another link's. */
+  /** The challenge, while it is neither spent nor too old; null otherwise, or if it belongs to another link. */
   findChallenge: async (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> => {
     const [row] = await scope.statements.query<ChallengeRow>(
       `SELECT organization_id, session_id, address, chain_id, message, expires_at_seconds FROM portal_challenges

@@ -1,5 +1,5 @@
-// What the verification page keeps of a session beside its evidence: what the person agreed to, and what they were asked
-// to correct. Both belong to the session; neither is in the status that others see.
+// What the verification page stores about a session besides its evidence: the person's agreement, and the corrections
+// they were asked for. Both belong to the session; neither is in the status that others see.
 import type { SessionStatus } from '../domain/session.ts'
 import type { Statements, Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
@@ -8,16 +8,16 @@ import type { TableScope } from './table-scope.ts'
 export interface Agreement {
   /** Names the text that was shown and its language. */
   readonly version: string
-  /** Whether other organizations may rely on the result. Told to the session when it is handed in. */
+  /** Whether other organizations may rely on the result. Copied to the session when it is submitted. */
   readonly shares: boolean
   readonly agreedAtSeconds: number
 }
 
-/** What a person who was sent back is to do again. */
+/** What a person whose session was sent back has to correct. */
 export interface Corrections {
   /** Names of evidence fields and document kinds, or `wallets`. */
   readonly parts: readonly string[]
-  /** Those that were given anew since. */
+  /** The parts that were given again since then. */
   readonly done: readonly string[]
 }
 
@@ -26,14 +26,14 @@ interface SessionKey {
   readonly sessionId: string
 }
 
-/** In the transaction that sends a person back: what it is about. Any other decision ends what was asked before. */
+/** Stores the corrections in the transaction that sends a session back. Any other decision ends earlier corrections. */
 export const writeCorrections = async (
   transaction: Transaction,
   change: SessionKey & { readonly to: SessionStatus; readonly corrections?: readonly string[] },
   nowSeconds: number,
 ): Promise<void> => {
   const { organizationId, sessionId, to, corrections = [] } = change
-  // Handing in again changes nothing: until it is decided, that is what was asked for.
+  // Submitting again changes nothing: the corrections apply until the next decision.
   if (to === 'submitted') return
   await transaction.execute('DELETE FROM session_corrections WHERE organization_id = ? AND session_id = ?', [
     organizationId,
@@ -94,11 +94,11 @@ export const createPortalProgressTable = (scope: TableScope) => ({
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     readCorrections(scope.statements, organizationId, sessionId),
 
-  /** Notes what was given anew. Does nothing to what was not asked for. */
+  /** Marks parts as corrected. Ignores parts that were not asked for. */
   markCorrected: (organizationId: string, sessionId: string, parts: readonly string[]): Promise<void> =>
     scope.write(
       async (transaction) => {
-        // Locked: of two parts given at once, neither forgets the other.
+        // Locked, so that of two parts given at once neither overwrites the other.
         const asked = await transaction.execute(
           'UPDATE session_corrections SET done = done WHERE organization_id = ? AND session_id = ?',
           [organizationId, sessionId],

@@ -1,7 +1,8 @@
-// One connection to PostgreSQL whose every answer has a deadline on both sides: the server ends a statement by itself, and
-// where the server says nothing at all the connection is dropped, so that a frozen one holds nobody. Bun.SQL with a pool
-// of one: what it reconnects by itself is never used, since a transaction must not go on on another connection.
-// Source: https://bun.com/docs/api/sql, https://www.postgresql.org/docs/current/runtime-config-client.html.
+// One connection to PostgreSQL with a deadline on both sides for every answer: the server ends a slow statement itself,
+// and when the server does not answer at all, the connection is dropped, so that a frozen server blocks nobody. It is a
+// Bun.SQL pool of one; a connection that Bun reopens by itself is never used, because a transaction must not continue
+// on another connection. Source: https://bun.com/docs/api/sql,
+// https://www.postgresql.org/docs/current/runtime-config-client.html.
 import { SQL } from 'bun'
 import type { SqlParameter } from './database.ts'
 import { StoreStatementError } from './errors.ts'
@@ -27,30 +28,32 @@ export interface ConnectionLimits {
 }
 
 export interface PostgresConnection {
-  /** False once it was lost or dropped. */
+  /** False once the connection was lost or dropped. */
   readonly usable: () => boolean
   /** Rows and how many were changed. @throws what the driver throws, ConnectionLostError. */
   run<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<{ readonly rows: Row[]; readonly count: number }>
   /** Statements without parameters or an answer. */
   command(sql: string): Promise<void>
-  /** Ends it at once; what is under way is rejected. */
+  /** Ends the connection immediately; statements under way are rejected. */
   drop(): void
 }
 
-/** By this much the server is ahead of the client, so that usually its own limit ends a statement and the connection stays. */
+/** How much earlier the server's limit ends a statement than ours, so that usually the connection survives. */
 const SERVER_AHEAD_MS = 300
 
-/** Said for these modes in so many words: NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise turn the check off. */
+/** These modes verify explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check off. */
 const VERIFYING: ReadonlySet<TlsMode> = new Set(['verify-ca', 'verify-full'])
 
-/** Any TLS options at all make the driver insist on TLS, so there are none where the mode alone says everything. */
+/** Any TLS option makes the driver insist on TLS, so none is set where the mode alone is enough. */
 const tlsOptions = ({ tls, authorityFile }: PostgresTarget): Pick<Bun.SQL.PostgresOrMySQLOptions, 'tls'> => {
   const authority = authorityFile === null ? null : Bun.file(authorityFile)
   if (VERIFYING.has(tls)) return { tls: { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) } }
   return authority === null ? {} : { tls: { ca: authority } }
 }
 
-/** The driver's options. Credentials are apart from the address, so that no message made of the address shows them. */
+/**
+ * The driver's options. Credentials are separate from the address, so that messages with the address do not show them.
+ */
 export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQL.Options => ({
   adapter: 'postgres',
   url: `postgres://localhost/?sslmode=${target.tls}`,
@@ -68,13 +71,13 @@ export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQ
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
-/** A failed connection's error, told apart where trying again is of no use. */
+/** Separates the errors of a failed connection that a retry can't fix from the others. */
 const whyNotConnected = (error: unknown): unknown => {
   if (codeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
     return new TlsMissingError('the server offers no TLS', { cause: error })
   }
   if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
-  // What is not the driver's own comes from reading the file of authorities, or from the TLS library.
+  // Errors that are not the driver's come from reading the file of authorities, or from the TLS library.
   return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(codeOf(error)))
     ? new AuthorityUnreadableError('the file of authorities can not be read', { cause: error })
     : new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
@@ -93,8 +96,8 @@ const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
   ].join('; ')
 
 /**
- * Connects and makes the session as the store needs it.
- * @throws what the driver throws; ConnectionLostError when it takes too long, or the server is a standby.
+ * Connects and configures the session for the store.
+ * @throws what the driver throws; ConnectionLostError when it takes too long, or the server is a standby
  */
 export const openPostgresConnection = async (
   target: PostgresTarget,
@@ -111,11 +114,11 @@ export const openPostgresConnection = async (
 
   const drop = (): void => {
     usable = false
-    // Rejects what is under way. How closing itself went is of no use to anyone.
+    // Rejects the statements under way. The result of closing does not matter.
     client.close({ timeout: 0 }).catch(() => undefined)
   }
 
-  /** Settles in time: as the statement does, or by dropping the connection. */
+  /** Settles in time: with the statement's result, or by dropping the connection. */
   const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

@@ -15,7 +15,7 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
   '23502': 'not-null',
 }
 
-/** The server refuses or ends statements for reasons that are not theirs: it stops, starts, is full or out of time. */
+/** The server refuses or ends statements for reasons of its own: it stops, starts, is full or out of time. */
 const UNAVAILABLE_CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58', 'F0', 'XX'])
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '0A000', // a prepared statement's columns have changed: another node has migrated
@@ -28,7 +28,7 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '55P03', // lock_not_available
 ])
 
-/** After these a new connection helps: see above, and the server has closed what waited for too long. */
+/** After these a new connection helps: see above; or the server has closed a connection that waited too long. */
 const ENDING_CODES: ReadonlySet<string> = new Set(['0A000', '25006', '25P03', '25P04', '26000'])
 
 /** Thrown by this adapter when a connection did not answer in time or was lost. */
@@ -36,20 +36,20 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError'
 }
 
-/** The server's certificate is not one that the address asks for. */
+/** The server's certificate does not satisfy the address's TLS mode. */
 export class CertificateRefusedError extends ConnectionLostError {}
 
 /** The file that sslrootcert names can't be read. */
 export class AuthorityUnreadableError extends ConnectionLostError {}
 
-/** The address asks for TLS, and the server, or whoever answers in its place, says that it has none. */
+/** The address requires TLS, but the server, or somebody answering in its place, says that it has none. */
 export class TlsMissingError extends ConnectionLostError {}
 
-/** The SQLSTATE; undefined for what the server did not say. */
+/** The SQLSTATE; undefined when the error did not come from the server. */
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : undefined
 
-/** A transaction that met another's; run again, it can succeed. */
+/** Whether a transaction conflicted with another one: run again, it can succeed. */
 export const isConflict = (error: unknown): boolean => {
   const state = sqlStateOf(error)
   return state === '40001' || state === '40P01'
@@ -76,7 +76,9 @@ export const toStoreError = (error: unknown): unknown => {
   return unavailable ? new StoreUnavailableError(error) : new StoreStatementError(error)
 }
 
-/** What trying again does not mend: wrong password, no such database, no right to use it, certificates. */
+/**
+ * Errors that a retry does not fix: wrong password, no such database, missing rights, certificates. Null for others.
+ */
 export const toUnusableError = (store: string, error: unknown): StoreUnusableError | null => {
   const state = sqlStateOf(error)
   if (state?.startsWith('28') === true) {

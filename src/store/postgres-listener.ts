@@ -1,5 +1,5 @@
-// Hears of commits of other processes by LISTEN. It only wakes whoever reads the changes: what is lost while the
-// connection is away is read at the next poll. Source: https://www.postgresql.org/docs/current/sql-listen.html.
+// Learns of other processes' commits by LISTEN, only to wake the reader of the changes: notifications lost while the
+// connection is down are made up by the next poll. Source: https://www.postgresql.org/docs/current/sql-listen.html.
 import { SQL } from 'bun'
 import type { ChangeWatch } from './database.ts'
 import { driverOptions } from './postgres-connection.ts'
@@ -8,7 +8,7 @@ import type { PostgresTarget } from './store-address.ts'
 
 const RETRY_MS = 500
 
-/** The driver subscribes again by itself after a loss; only the first time is up to us. */
+/** After a loss the driver subscribes again by itself; only the first subscription is ours to retry. */
 export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, wake: () => void): ChangeWatch => {
   let listening = false
   let stopped = false
@@ -24,11 +24,11 @@ export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, 
     client
       .listen(CHANGES_CHANNEL, wake, () => {
         listening = true
-        // Something may have happened before it was heard.
+        // Changes may have been made before the subscription started.
         wake()
       })
       .catch(() => {
-        // Not lost: the feed polls faster while nobody listens, and says when it can't read.
+        // Nothing is lost: the feed polls faster while nobody listens, and reports when it can't read.
         if (stopped) return
         retry = setTimeout(listen, RETRY_MS)
         retry.unref()

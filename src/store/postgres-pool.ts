@@ -1,5 +1,5 @@
-// A bounded number of connections, opened when needed, each lent to one caller at a time. Who finds none waits in line, but
-// neither without end nor in a line without end; a lost connection is replaced at once.
+// A limited number of connections, opened when needed, each lent to one caller at a time. A caller that finds none
+// waits in a queue that is limited in length and time; a lost connection is replaced immediately.
 import type { Clock } from '../domain/time.ts'
 import { StoreUnavailableError } from './errors.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
@@ -7,12 +7,12 @@ import type { PostgresConnection } from './postgres-connection.ts'
 export interface PoolOptions {
   readonly clock: Clock
   readonly size: number
-  /** How many callers may wait before the next is refused at once. */
+  /** How many callers may wait; the next one is refused immediately. */
   readonly maximumQueued: number
-  /** A connection that nobody used for this long is closed, milliseconds. */
+  /** A connection that was unused for this long is closed, milliseconds. */
   readonly idleMs: number
   connect(): Promise<PostgresConnection>
-  /** Whether trying again soon is of no use, as for a wrong password. */
+  /** Whether a retry is pointless, as for a wrong password. */
   isFinal(error: unknown): boolean
   readonly wait: (milliseconds: number) => Promise<void>
 }
@@ -25,9 +25,9 @@ export interface PostgresPool {
    * when it failed last.
    */
   acquire(deadlineMs: number): Promise<PostgresConnection>
-  /** Takes it back, usable or not. */
+  /** Returns a connection to the pool, usable or not. */
   release(connection: PostgresConnection): void
-  /** Closes what is idle now and what is lent when it comes back. */
+  /** Closes idle connections now, and lent ones when they are returned. */
   close(): void
 }
 
@@ -35,7 +35,7 @@ const FIRST_RETRY_MS = 20
 const LONGEST_RETRY_MS = 250
 
 interface Waiter {
-  /** Hands over the right to one of the pool's places. */
+  /** Passes on the right to one of the pool's places. */
   take(): void
 }
 
@@ -43,7 +43,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
   const { clock, size, maximumQueued, idleMs, connect, isFinal, wait } = options
   const idle: { readonly connection: PostgresConnection; readonly sinceMs: number }[] = []
   const waiters = new Set<Waiter>()
-  /** Places that are lent or being connected. */
+  /** Number of places that are lent or being connected. */
   let taken = 0
   let closed = false
 
@@ -62,7 +62,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
       taken--
       return
     }
-    // The place changes hands without being free in between.
+    // The place passes to the next waiter directly, without becoming free in between.
     waiters.delete(next)
     next.take()
   }
@@ -94,7 +94,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
   }
 
   const takeIdle = (): PostgresConnection | undefined => {
-    // The one used last: those beyond the need of the moment grow old and are closed.
+    // Take the connection used last, so that connections beyond the current need stay unused and are closed.
     for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
       if (last.connection.usable()) return last.connection
     }

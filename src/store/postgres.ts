@@ -31,7 +31,7 @@ export interface PostgresOptions {
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-/** Of a transaction that met another's, or whose connection was lost before its commit. */
+/** Attempts for a transaction that conflicted with another, or whose connection was lost before its commit. */
 const ATTEMPTS = 5
 const PAUSE_MS = 10
 const IDLE_CONNECTION_MS = 60_000
@@ -40,9 +40,9 @@ const READ_SHARE = 0.4
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
 /**
- * Connects, so that a wrong address is told at once.
- * @throws StoreUnusableError when the address, the password or the user's rights are wrong; StoreUnavailableError when no
- * server answers.
+ * Connects first, so that a wrong address is reported immediately.
+ * @throws StoreUnusableError when the address, the password or the user's rights are wrong; StoreUnavailableError when
+ *   no server answers
  */
 export const openPostgresDatabase = async (options: PostgresOptions): Promise<Database> => {
   const {
@@ -94,8 +94,8 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   }
 
   /**
-   * Runs the first statement on a lent connection. One that the server had closed meanwhile has run nothing, so another
-   * takes its place; so it does for reads that were cut off.
+   * Runs the first statement on a lent connection. If the server had closed that connection meanwhile, nothing has run,
+   * so another connection is used; the same is done for reads that were cut off.
    */
   const onFreshConnection = async <Result>(
     pool: PostgresPool,
@@ -113,7 +113,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  /** `committing` is called once it may be that something is kept. */
+  /** @param committing called before anything may be kept */
   const runWork = async <Result>(
     connection: PostgresConnection,
     work: (transaction: Transaction) => Promise<Result>,
@@ -124,7 +124,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     const atCommit: DeferredStatement[] = []
     const run = async <Row>(sql: string, parameters?: readonly SqlParameter[]) => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // The server refuses everything after the first failure, but no longer says why.
+      // After the first failure the server refuses all further statements, but no longer says why.
       if (failure !== undefined) throw toStoreError(failure)
       try {
         return await connection.run<Row>(sql, parameters)
@@ -143,7 +143,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     let late = false
     const timer = setTimeout(() => {
       late = true
-      // Whatever it is waiting for: the server rolls back what a lost connection had begun.
+      // Drop the connection, whatever it is waiting for: the server rolls back the transaction of a lost connection.
       connection.drop()
       limit.reject(new StoreUnavailableError(new Error('the transaction took too long')))
     }, transactionLimitMs)
@@ -152,7 +152,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       if (failure !== undefined) throw failure
       state.open = false
       committing()
-      // One way there and back for all of it. Where one fails, so does what follows, and the commit is not reached.
+      // Send everything in one round trip. If one statement fails, so do those after it, and the commit is not reached.
       await Promise.all([
         ...atCommit.map(({ sql, parameters }) => connection.run(sql, parameters)),
         connection.command(atCommit.length > 0 ? `NOTIFY ${CHANGES_CHANNEL}; COMMIT` : 'COMMIT'),
@@ -161,7 +161,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     } catch (error) {
       state.open = false
       if (connection.usable()) await connection.command('ROLLBACK').catch(() => connection.drop())
-      // Told as it is, whatever the work made of it: then the work may be run again.
+      // Throw the original error, whatever the work made of it, so that the work may be run again.
       throw !late && (isConflict(failure) || endsConnection(failure)) ? failure : error
     } finally {
       clearTimeout(timer)
@@ -179,7 +179,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
           nothingKept = false
         })
       } catch (error) {
-        // The server answers that it kept nothing, or was lost before it was asked to keep anything.
+        // Either the server answered that it kept nothing, or it was lost before it was asked to commit.
         const lost = nothingKept && endsConnection(error) && clock.monotonicMs() < againUntilMs
         if (attempt === ATTEMPTS || !(lost || isConflict(error))) throw toStoreError(error)
       } finally {
@@ -204,7 +204,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       try {
         return await fresh.run<Row>(sql, parameters)
       } catch (error) {
-        // Here that is no standby's refusal: this program wrote where it may only read.
+        // Here this is not a standby's refusal: this program wrote where it may only read.
         throw sqlStateOf(error) === '25006' ? new StoreStatementError(error) : error
       }
     })
@@ -256,7 +256,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       if (closed) return
       requireUsable()
       closed = true
-      // Their errors are their callers'.
+      // Their callers handle their errors.
       await Promise.allSettled(underWay)
       writePool.close()
       readPool.close()

@@ -1,6 +1,6 @@
-// Each key's tokens that no process holds. A process settles what it spent and takes what it will soon need, many keys
-// in one transaction, never in the way of a request. Refilled by the time that the processes keep together
-// (shared-time.ts): no machine's wall clock counts. The deployment's own administration.
+// The tokens of each key that no process holds. A process settles what it spent and takes what it will soon need, for
+// many keys in one transaction and never while a request waits. Tokens are refilled by the time that the processes
+// share (shared-time.ts), not by a machine's wall clock. The deployment's own administration.
 import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -8,19 +8,19 @@ export interface LeaseRequest {
   readonly keyId: string
   readonly requestsPerSecond: number
   readonly burst: number
-  /** Tokens already spent beyond what was leased: taken whatever is left. Below zero: tokens that come back. */
+  /** Tokens already spent beyond the lease: deducted whatever is left. Below zero: tokens that are returned. */
   readonly owed: number
-  /** Tokens to take beyond that, if they are there. */
+  /** Further tokens to take, if there are enough. */
   readonly wanted: number
 }
 
 export interface LeaseAnswer {
   readonly keyId: string
-  /** Tokens that are the process's now, beyond what it owed. */
+  /** Tokens that the process now holds, in addition to what it owed. */
   readonly leased: number
-  /** What is left for everyone; below zero: it has to be refilled first. */
+  /** Tokens left for all processes; below zero: they must be refilled first. */
   readonly balance: number
-  /** How many processes settled with this key lately, the asking one included. */
+  /** Number of processes that settled this key recently, the asking one included. */
   readonly holders: number
 }
 
@@ -40,9 +40,9 @@ interface BalanceRow {
 
 /** Rows per statement, so that few different texts are prepared. */
 const CHUNKS = [64, 16, 4, 1] as const
-/** A process that has not settled for this long does not share a key's tokens. */
+/** A process that has not settled for this long gets no share of a key's tokens. */
 const HOLDER_MS = 2_000
-/** A balance that nobody has settled for a day is full: limits refill within hours. */
+/** A balance that was not settled for a day is full, because limits refill within hours. */
 const KEEP_MS = 86_400_000
 const SWEEP_BATCH = 500
 const DURABILITY = { survives: 'process-crash' } as const
@@ -61,7 +61,7 @@ const chunked = <Item>(items: readonly Item[]): Item[][] => {
 
 const places = (count: number): string => Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ')
 
-/** Locks the keys' rows in the order given, which is the same for everyone, so that two never wait for each other. */
+/** Locks the keys' rows in the given order, which is the same for all processes, so that two never deadlock. */
 const lockBalances = (
   transaction: Transaction,
   requests: readonly LeaseRequest[],

@@ -1,15 +1,16 @@
-// Locks that hold until the transaction ends, in SQL that both dialects take: a row is locked by writing it as it is. On
-// SQLite the transaction is alone anyway; on PostgreSQL a decision by a row that was only read may be made of old news.
-// Order, so that two transactions don't wait for each other: the rows that one is about, then `changes`, then `audit`.
+// Locks that hold until the transaction ends, in SQL for both dialects: a row is locked by writing it unchanged. On
+// SQLite the transaction runs alone anyway; on PostgreSQL a decision based on a row that was only read may use outdated
+// data. To avoid deadlocks, every transaction locks in this order: the rows that it changes, then `changes`, then
+// `audit`.
 import type { Transaction } from './database.ts'
 
 /**
- * One lock for the whole deployment, which every change that is told takes anyway: for rules that no row stands for, such
- * as a name that must be in neither of two places.
+ * One lock for the whole deployment, which every announced change takes anyway: for rules without a row of their own,
+ * for example that a name must not exist in two places.
  */
 export const lockDeployment = (transaction: Transaction): Promise<number> =>
   transaction.execute("UPDATE counters SET value = value WHERE name = 'changes'")
 
-/** False when there is no such list. Its content, its source and its version stay as they are. */
+/** False when there is no such list. Does not change the list's content, source or version. */
 export const lockList = async (transaction: Transaction, listId: string): Promise<boolean> =>
   (await transaction.execute('UPDATE lists SET version = version WHERE id = ?', [listId])) === 1

@@ -1,9 +1,9 @@
-// Items one group after another, in the order given: what waits at the same time and belongs together is handed over
-// together. Groups that never leave the microtask queue would keep the thread from its sockets, so it gets a turn before
-// each.
+// Processes items group by group, in order: items that wait at the same time and belong together are processed
+// together. Before each group the event loop gets a turn, because groups that never leave the microtask queue would
+// keep the thread from its sockets.
 
 export interface SerialQueueDependencies<Item> {
-  /** Deals with the first items of a group, at least one, and answers those that it did not begin. Never rejects. */
+  /** Processes the first items of a group, at least one, and returns those that it did not begin. Never rejects. */
   readonly run: (group: readonly Item[]) => Promise<readonly Item[]>
   /** Whether an item may share a group with the one before it. */
   readonly belongsTo: (item: Item, before: Item) => boolean
@@ -18,8 +18,8 @@ export interface SerialQueue<Item> {
 
 const GROUP_MAX = 64
 /**
- * A turn of the event loop that took longer shows a busy thread: then it pays to wait for company, and costs nobody more
- * than the turns cost anyway. On a thread with nothing else to do an item waits for one turn, some microseconds.
+ * A longer turn of the event loop shows that the thread is busy. It then pays to wait for more items, and costs no more
+ * time than the turns take anyway. On an idle thread an item waits for one turn, some microseconds.
  */
 const BUSY_TURN_MS = 0.2
 const LONGEST_GATHERING_MS = 3

@@ -1,4 +1,5 @@
-// Who reviews which session. A version decides between two who reach for the same one: who saw an older state is refused.
+// Who reviews which session. If two reviewers take the same session, the version decides: the one who saw an older
+// state is refused.
 import type { TableScope } from './table-scope.ts'
 
 export interface SessionAssignment {
@@ -54,8 +55,8 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
   },
 
   /**
-   * Null when the session was assigned anew since `expectedVersion` was read.
-   * @throws ConstraintViolatedError when the organization has no such session.
+   * Null when the session was assigned again since `expectedVersion` was read.
+   * @throws ConstraintViolatedError when the organization has no such session
    */
   assign: (input: {
     readonly organizationId: string

@@ -1,5 +1,5 @@
-// The trace that every change of a session leaves in its own transaction: an event with the next sequence number, and a
-// row in the change feed that says whose caches it concerns.
+// Records every change of a session in the change's own transaction: an event with the next sequence number, and a row
+// in the change feed that names the caches it concerns.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { SessionEvent, SessionState } from '../domain/session.ts'
@@ -56,7 +56,7 @@ export const announceSession = (transaction: Transaction, state: SessionState, n
   )
 
 /**
- * Gives a session that was just announced its place among all decisions: the sequence number of its change, which follows
+ * Numbers a decision just announced among all decisions: its number is the sequence number of its change, which follows
  * the order of commits over all processes, whatever their clocks say.
  */
 export const numberDecision = (
@@ -71,7 +71,9 @@ export const numberDecision = (
     },
   ])
 
-/** Also queues it for whoever is told of it. The session's row must be as the event leaves it. */
+/**
+ * Adds the event, and queues it for the endpoints that receive it. The session's row must already have its new state.
+ */
 export const addEvent = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },

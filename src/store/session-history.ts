@@ -1,5 +1,5 @@
-// What happened to a session, and what it was after each change: so that a process which did not make the changes can
-// still tell every one of them, in order.
+// The events of a session, and its state after each change, so that a process which did not make the changes can still
+// report all of them in order.
 import type { SessionEvent, SessionState, SessionStatus } from '../domain/session.ts'
 import type { Statements } from './database.ts'
 import { readState } from './session-rows.ts'
@@ -35,8 +35,8 @@ const readEvents = async (statements: Statements, organizationId: string, sessio
   ).map(toEvent)
 
 /**
- * The session after each of its changes, as far as a status object shows it: status, wallets, who it identified and when
- * it was completed. A wallet that has been taken out since is missing from the start.
+ * The session after each of its changes, as far as a status object shows it: status, wallets, the person identified,
+ * and when it was completed. A wallet that was removed since is missing from the beginning.
  */
 const replay = ({ session, wallets }: SessionState, events: readonly SessionEvent[]): SessionState[] => {
   let identified = false

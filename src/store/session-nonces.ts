@@ -1,5 +1,6 @@
-// Nonces of ownership proofs: each is for one session, wallet, chain and portal host, for ten minutes, once. What has to
-// be signed is kept with it, so that a proof is checked against what was asked for and never against what came back.
+// Nonces of ownership proofs: each is valid for one session, wallet, chain and portal host, for ten minutes, once. The
+// message to sign is stored with it, so that a proof is checked against what was requested and never against what the
+// client sends.
 import type { WalletAddress } from '../domain/address.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -31,10 +32,10 @@ interface NonceRow {
 }
 
 const COLUMNS = 'nonce, organization_id, session_id, portal_host, address, chain, chain_id, message, expires_at_seconds'
-/** Messages of one session that wait for their signature: the oldest end. */
+/** Maximum number of unsigned messages of one session: beyond it the oldest become invalid. */
 const NONCES_PER_SESSION_MAX = 50
 const SWEEP_BATCH = 500
-/** Losing one means asking for another. */
+/** If a nonce is lost, the page requests another one. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 export const createSessionNonceTable = (scope: TableScope) => ({

@@ -14,11 +14,11 @@ export interface Registration {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
   readonly checkType: CheckType
-  /** Of a new session. A repeated request brings the same one, and finds what the first made. */
+  /** Id for a new session. A repeated request brings the same id, and finds what the first try created. */
   readonly sessionId: string
   readonly tokenHash: Uint8Array
   readonly walletAddress: WalletAddress | null
-  /** Null: keeps the one of a reused session. */
+  /** Null keeps the URL of a reused session. */
   readonly originUrl: string | null
   readonly provider: string
   readonly actor: string
@@ -33,8 +33,9 @@ export interface Registered {
 const DURABILITY = { survives: 'process-crash' } as const
 
 /**
- * Locked to the wallet, or completed with it among others. A completed one first: then there is nothing left to do. Not
- * UNION: to merge its halves SQLite would read every session of the organization.
+ * The session to reuse: one locked to the wallet, or completed with it among others. A completed one comes first,
+ * because nothing is left to do for it. Not UNION: to merge its halves, SQLite would read every session of the
+ * organization.
  */
 export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
     SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
@@ -62,14 +63,14 @@ export const LAST_REJECTED = `SELECT id, decided FROM (
 
 interface DecisionRow {
   readonly id: string
-  /** As WalletSession.decidedSequence; 0 where a program of before there were such numbers decided. */
+  /** Like WalletSession.decidedSequence; 0 when a program from before these numbers decided. */
   readonly decided: number
 }
 
 const isDecidedAfter = (row: DecisionRow, other: DecisionRow): boolean =>
   row.decided === other.decided ? row.id > other.id : row.decided > other.decided
 
-/** Above every level: no completed session is at it. */
+/** Higher than every level, so that no completed session matches. */
 const NO_LEVEL = 99
 
 const INSERT = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
@@ -117,7 +118,7 @@ const findReusable = async (transaction: Transaction, input: Registration, level
     organizationId,
     checkType,
   ])
-  // A rejection since then is the last word: that session verifies nothing any more, and the person has to try anew.
+  // A rejection since then counts: that session no longer verifies anything, and the person has to try again.
   if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)
   const open = await find(NO_LEVEL)
   return open === undefined ? null : toSession(open)
@@ -172,15 +173,15 @@ const create = async (
     privateComment: null,
     createdAtSeconds: nowSeconds,
   })
-  // Without a wallet nothing can be cached of it anywhere yet.
+  // Without a wallet, no cache can hold anything about the session yet.
   if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)
   return session
 }
 
-/** Decided about three times while one request looked at it: rather an error than a wrong answer. */
+/** After three decisions during one request, an error is better than a wrong answer. */
 const REUSE_ATTEMPTS = 3
 
-/** The same, locked. One that was decided about between the two is looked for anew. */
+/** Finds the session to reuse and locks it. If it was decided in between, the search is repeated. */
 const lockReusable = async (transaction: Transaction, input: Registration, level: Level): Promise<Session | null> => {
   for (let attempt = 0; attempt < REUSE_ATTEMPTS; attempt++) {
     const found = await findReusable(transaction, input, level)
@@ -191,7 +192,10 @@ const lockReusable = async (transaction: Transaction, input: Registration, level
   throw new StoreUnavailableError(new Error('the session keeps changing'))
 }
 
-/** Of a locked session: the newest origin and, while the person can still hand something in, the organization's level of today. */
+/**
+ * Updates a locked session: the newest origin and, while the person can still submit something, the organization's
+ * current level.
+ */
 const renew = async (
   transaction: Transaction,
   locked: Session,
@@ -224,7 +228,7 @@ const renew = async (
   return session
 }
 
-/** Made by a first try of this very request; locked. */
+/** The session that an earlier try of this request created, locked. */
 const lockOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
   const session = await lockSessionAsItIs(transaction, input.organizationId, input.sessionId)
   return session?.environment === input.environment && session.checkType === input.checkType ? session : null
@@ -242,13 +246,13 @@ export const createRegistration = (scope: TableScope) => ({
       const level = await readLevel(transaction, input.organizationId)
       const reusable = await lockReusable(transaction, input, level)
       if (reusable !== null) {
-        // Its own: a first try of this very request made it and was cut off before it could answer.
+        // An earlier try of this request created it, and was cut off before it could answer.
         const created = reusable.id === input.sessionId
         return { created, session: await renew(transaction, reusable, input, level, nowSeconds) }
       }
       const created = await create(transaction, input, level, nowSeconds)
       if (created !== null) return { created: true, session: created }
-      // Or another wrote the same wallet between the two statements.
+      // Another request wrote the same wallet between the two statements.
       const own = await lockOwn(transaction, input)
       const other = own ?? (await lockReusable(transaction, input, level))
       if (other === null) throw new StoreUnavailableError(new Error('the session could neither be made nor found'))

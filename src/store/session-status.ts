@@ -26,7 +26,7 @@ const checkChange = (session: Session, change: StatusChange): void => {
   if (change.to === 'retry' && retryCount >= RETRIES_MAX) throw new RetriesExhaustedError()
 }
 
-/** What says of the session's wallets whether they are verified. */
+/** The statuses that decide whether the session's wallets are verified. */
 const DECISIONS: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 const TOLD: ReadonlySet<SessionStatus> = new Set(['retry', 'rejected'])
 
@@ -38,7 +38,7 @@ const writeStatus = async (
 ): Promise<void> => {
   const completed = change.to === 'completed'
   const publicComment = change.publicComment ?? null
-  // Who is known stays: leaving the columns out spares their indexes.
+  // A known person stays: leaving out the columns avoids updates of their indexes.
   const identified =
     completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : null
   await transaction.execute(

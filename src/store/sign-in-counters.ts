@@ -1,22 +1,22 @@
-// How many guesses were made lately, for all processes and nodes together. A counter is one number, the time at which it
-// is empty again: each attempt moves that time on, and time passing empties it by itself (the generic cell rate
-// algorithm, ITU-T I.371). An attempt is counted before it is judged, in one statement that locks the row, so that of many
-// at once no more than the free ones are judged. The deployment's own administration.
+// Counts recent guesses over all processes and nodes. A counter is one number, the time at which it is empty again:
+// each attempt moves that time forward, and it empties as time passes (the generic cell rate algorithm, ITU-T I.371).
+// An attempt is counted before it is judged, in one statement that locks the row, so that of many concurrent attempts
+// only the allowed number is judged. The deployment's own administration.
 import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface CounterTake {
   /** Which counter; the caller keeps the number of different ones small. */
   readonly slot: number
-  /** Attempts that an empty counter allows at once. */
+  /** Number of attempts that an empty counter allows at once. */
   readonly free: number
-  /** After this long one attempt is forgotten. */
+  /** After this time one attempt is no longer counted. */
   readonly secondsEach: number
 }
 
 export type TakeResult =
   | { readonly taken: true }
-  /** Nothing was counted: `slot` allows no attempt for so long. */
+  /** Nothing was counted: `slot` allows no attempt before this time has passed. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
 const SWEEP_BATCH = 500
@@ -39,9 +39,10 @@ class CounterFullError extends Error {
 const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: number): Promise<void> => {
   const { slot, free, secondsEach } = take
   const highest = nowSeconds + (free - 1) * secondsEach
-  // Further ahead than any attempt could have moved it: written before a clock was set back. Counts as full from now on.
+  // Further in the future than any attempt could move it, so it was written before a clock was set back. It counts as
+  // full from now on.
   const impossible = nowSeconds + 2 * free * secondsEach
-  // The WHERE is decided on the locked row: of two at once the second sees what the first has written.
+  // The WHERE applies to the locked row: of two concurrent attempts, the second sees the first's write.
   const counted = await transaction.execute(
     `INSERT INTO sign_in_counters (slot, clear_at_seconds) VALUES (?, ?)
      ON CONFLICT (slot) DO UPDATE SET clear_at_seconds = ? + CASE
@@ -62,7 +63,7 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
 export const createSignInCounterTable = (scope: TableScope) => ({
   /** Counts one attempt in all of the slots, or, where one of them allows none, in none of them. */
   take: async (takes: readonly CounterTake[]): Promise<TakeResult> => {
-    // In one order for everyone, so that two never wait for each other.
+    // Use the same order everywhere, so that two transactions never deadlock.
     const inOrder = takes.toSorted((one, other) => one.slot - other.slot)
     try {
       await scope.write(async (transaction) => {

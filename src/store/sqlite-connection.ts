@@ -1,19 +1,20 @@
-// One SQLite connection: its pragmas, its prepared statements, its values and its errors. Synchronous, and never used
-// but through sqlite.ts. Source: https://sqlite.org/pragma.html, https://sqlite.org/rescode.html.
+// One SQLite connection: its pragmas, prepared statements, values and errors. Synchronous, and used only through
+// sqlite.ts. Source: https://sqlite.org/pragma.html, https://sqlite.org/rescode.html.
 import { Database as BunDatabase, SQLiteError, type Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { SqlParameter } from './database.ts'
 import { type ConstraintKind, ConstraintViolatedError, StoreStatementError, StoreUnavailableError } from './errors.ts'
 import { LOG_KEPT_BYTES } from './write-ahead-log.ts'
 
-/** SQLite blocks the whole thread while it waits, so it hardly waits: sqlite.ts tries again without blocking. */
+/** SQLite blocks the whole thread while it waits, so it waits only this long: sqlite.ts retries without blocking. */
 const BUSY_TIMEOUT_MS = 1
 /** More than there are statements in the code; a guard against texts made at run time. */
 const STATEMENT_CACHE_SIZE = 256
 
 /**
- * Pages that the writer keeps: no other connection invalidates them while one process writes, and a small transaction over
- * a large file touches some dozens of them all over it. SQLite's own default is an eighth. Taken page by page, as needed.
+ * Size of the writer's page cache. While only one process writes, no other connection invalidates it, and a small
+ * transaction in a large file touches some dozens of pages all over it. SQLite's own default is an eighth. Memory is
+ * allocated page by page.
  */
 const WRITER_CACHE_KIBIBYTES = 16_384
 
@@ -35,7 +36,7 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
 /** The low byte of an extended result code is the primary one. */
 const primaryCode = (error: SQLiteError): number => error.errno & 0xff
 
-/** True when someone else holds the lock, so that trying again later can help. */
+/** True when another connection holds the lock, so that a later retry can help. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (primaryCode(error) === BUSY || primaryCode(error) === LOCKED)
 
@@ -59,7 +60,7 @@ export interface SqliteConnection {
 const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   if (typeof parameter !== 'number') return parameter
   if (!Number.isSafeInteger(parameter)) throw new StoreStatementError(`parameter ${index + 1} is not a safe integer`)
-  // As a bigint it is bound as an integer whatever its size; as a number, beyond 32 bits, as a float.
+  // A bigint is bound as an integer of any size; a number beyond 32 bits would be bound as a float.
   return parameter === (parameter | 0) ? parameter : BigInt(parameter)
 }
 
@@ -109,8 +110,8 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
     // On macOS a plain fsync does not reach the disk; elsewhere this does nothing.
     database.run('PRAGMA fullfsync = ON')
-    // Nothing is mapped into memory: what was mapped is given back at the first reading after each commit, and for hundreds
-    // of megabytes that held the thread up for up to a second on a busy virtual machine.
+    // Do not map the file into memory: mapped pages are released at the first read after each commit, and with hundreds
+    // of megabytes that blocked the thread for up to a second on a busy virtual machine.
     if (readOnly) database.run('PRAGMA query_only = ON')
     else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
   } catch (error) {

@@ -1,7 +1,8 @@
-// Transactions on one SQLite connection, several to a commit: each is a savepoint of its own, so that one that fails takes
-// nothing of the others with it, and writing the log, half of what a small transaction costs, is paid once for all.
-// Invariant: nobody is answered before the commit, neither with a result nor with an error that may rest on what another
-// of the group wrote. Source: https://sqlite.org/lang_savepoint.html, https://sqlite.org/lang_transaction.html.
+// Runs several transactions on one SQLite connection in one commit. Each is a savepoint, so that a failing one does not
+// affect the others, and writing the log, half the cost of a small transaction, is paid once for all. Invariant: no
+// caller is answered before the commit, neither with a result nor with an error that may depend on what another
+// transaction of the group wrote. Source: https://sqlite.org/lang_savepoint.html,
+// https://sqlite.org/lang_transaction.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../domain/time.ts'
 import type { SqlParameter, Transaction, TransactionOptions } from './database.ts'
@@ -11,7 +12,7 @@ import { type SqliteConnection, toStoreError } from './sqlite-connection.ts'
 export interface WaitingTransaction {
   readonly work: (transaction: Transaction) => Promise<unknown>
   readonly survives: NonNullable<TransactionOptions['survives']>
-  /** On the monotonic clock: begun by then, or not at all. */
+  /** On the monotonic clock: the transaction must begin before this time, or not at all. */
   readonly deadlineMs: number
   resolve(result: unknown): void
   reject(error: unknown): void
@@ -27,13 +28,16 @@ export interface TransactionRunnerDependencies {
 }
 
 export interface TransactionRunner {
-  /** Runs the first of them in one commit and answers those that were not begun. Never rejects. */
+  /** Runs the first of them in one commit and returns those that were not begun. Never rejects. */
   run(group: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]>
   /** True inside the work of a transaction that is open. */
   isInside(): boolean
 }
 
-/** Work after which no further transaction joins the commit, milliseconds: the first ones are waiting for it. */
+/**
+ * After this much work no further transaction joins the commit, milliseconds, because the first ones are waiting for
+ * it.
+ */
 const LONGEST_GROUP_MS = 5
 
 type Outcome =
@@ -42,7 +46,7 @@ type Outcome =
       readonly kind: 'failed'
       readonly member: WaitingTransaction
       readonly error: unknown
-      /** What the others of the group wrote is gone as well. */
+      /** Whether the writes of the other transactions in the group are lost as well. */
       readonly allLost: boolean
     }
 
@@ -52,7 +56,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
   let writerSurvives: TransactionOptions['survives']
 
   const begin = (survives: WaitingTransaction['survives']): void => {
-    // A rollback that failed earlier must not make this transaction part of the old one.
+    // If an earlier rollback failed, this transaction must not become part of the old one.
     if (writer.inTransaction) writer.run('ROLLBACK')
     if (writerSurvives !== survives) {
       writer.run(survives === 'power-loss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
@@ -62,10 +66,10 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     writer.run('BEGIN IMMEDIATE')
   }
 
-  /** Answers the error to give: the one that ended the transaction, or worse. */
+  /** Rolls back and returns the error to report: the one that ended the transaction, or a worse one. */
   const undo = (reason: unknown, statements: readonly string[]): unknown => {
     try {
-      // SQLite has rolled back by itself after some failures, for example of the disk.
+      // After some failures, for example of the disk, SQLite has already rolled back.
       if (writer.inTransaction) for (const statement of statements) writer.run(statement)
       return reason
     } catch (error) {
@@ -79,8 +83,9 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     let failure: unknown
     const run = <Value>(statement: () => Value): Value => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // As in PostgreSQL: once a statement has failed, nothing of the transaction is kept, caught or not. Nor is another
-      // one run: SQLite may have rolled back already, and would keep it at once.
+      // As in PostgreSQL: once a statement has failed, nothing of the transaction is kept, whether or not the work
+      // caught the error. No further statement runs either: SQLite may have rolled back already, and would commit it
+      // immediately.
       if (failure !== undefined) throw failure
       try {
         return statement()
@@ -123,7 +128,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     }
   }
 
-  /** Nothing was kept: what was done has to be done again, and what failed may have failed because of it. */
+  /** Nothing was kept: completed work has to be done again, and other failures may be consequences. */
   const failAll = (outcomes: readonly Outcome[], error: unknown): void => {
     for (const { member } of outcomes) member.reject(error)
   }

@@ -1,5 +1,5 @@
-// The store as the rest of the house sees it: opened, migrated, one object of table functions, and a way to run several
-// of them as one transaction.
+// The store's interface for the rest of the service: opens and migrates the database, offers one object of table
+// functions, and runs several of them as one transaction.
 import type { Clock } from '../domain/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
 import { createAdministrationTables } from './administration.ts'
@@ -80,7 +80,7 @@ export interface Store extends Tables {
   /** For the change feed. */
   readonly database: Database
   readonly kind: 'sqlite' | 'postgres'
-  /** Made on the first start; the same ever after. */
+  /** Created on the first start, and never changed. */
   readonly deploymentId: string
   readonly policySource: PolicySource
   /** Who is verified: the reads behind interface B4 and the identity facts of policies. */
@@ -95,15 +95,15 @@ export interface Store extends Tables {
    * @throws StoreUnavailableError when it can't be written.
    */
   checkWritable(): Promise<void>
-  /** Writes uses of keys in batches and deletes what is past its time. For servers to start; commands don't need it. */
+  /** Writes uses of keys in batches and deletes expired rows. Servers start it; commands don't need it. */
   readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
-  /** Writes what is batched, waits for what was asked for, and closes. Safe to call twice. */
+  /** Writes batched data, waits for requested transactions, and closes. Safe to call twice. */
   close(): Promise<void>
 }
 
 const WRITE_CHECK_VALID_MS = 1_000
 
-/** One write a second at most, however often it is asked for: `/readyz` is open to anyone. */
+/** Writes at most once a second, however often it is called: `/readyz` is open to anyone. */
 const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void>) => {
   let lastWriteMs = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined

@@ -1,5 +1,5 @@
-// Copies everything that one database holds into another one that is fresh, in one transaction of the target: all of it is
-// there and compared, table by table, or nothing is. The source is read as it was at one moment.
+// Copies the whole content of one database into a fresh one, in one transaction of the target: either everything is
+// there and compared, table by table, or nothing. The source is read as it was at one moment.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

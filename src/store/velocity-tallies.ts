@@ -1,6 +1,6 @@
-// What each process counted of wallets (src/facts/velocity.ts): a process writes its own rows alone, whole and not as
-// differences, with a number that rises, so that others read what is new to them and can read it twice. The rows outlive
-// the process: what it counted is known to those that come after.
+// The counts of wallets by process (src/facts/velocity.ts). A process writes only its own rows, as totals and not as
+// differences, under an increasing number, so that others can read what is new to them, and can read it twice. The rows
+// outlive the process: later processes use its counts.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { SqlParameter } from './database.ts'
 import type { TableScope } from './table-scope.ts'
@@ -30,7 +30,7 @@ const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds
 export const VELOCITY_WRITE_MAX = 500
 /** Rows per statement, so that few different texts are prepared. */
 const CHUNKS = [64, 16, 4, 1] as const
-/** More than what is ever written under one number, so that each page gets further. */
+/** More than is ever written under one number, so that each page makes progress. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
 const SWEEP_BATCH = 500
 const DURABILITY = { survives: 'process-crash' } as const
@@ -81,7 +81,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** Everyone who has written what may still count. */
+  /** All processes that have written rows which may still count. */
   writers: async (): Promise<readonly VelocityWriter[]> => {
     const rows = await scope.statements.query<{ process_id: string; sequence: number }>(
       'SELECT process_id, sequence FROM velocity_writers',
@@ -104,7 +104,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     const last = rows.at(-1)
     if (last === undefined) return null
     return {
-      // The last number of a full page may have more rows: it is read again.
+      // The last number of a full page may have more rows, so it is read again.
       sequence: rows.length < PAGE ? last.sequence : last.sequence - 1,
       tallies: rows.map((row) => ({
         organizationId: row.organization_id,

@@ -1,6 +1,6 @@
-// The reads behind "is this wallet verified?": by canonical address over indexes, a few microseconds each however many
-// wallets there are. Another organization's sessions are seen only when they are completed, at the level, shared, and the
-// asking organization relies on that one.
+// The reads behind "is this wallet verified?": by canonical address over indexes, a few microseconds each, however many
+// wallets there are. Another organization's session is visible only when it is completed, at the required level,
+// shared, and the asking organization relies on that organization.
 import type { Level } from '../domain/level.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../domain/standing.ts'
@@ -18,7 +18,7 @@ interface StandingRow {
   readonly decided: number | null
 }
 
-/** More than anyone's wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
+/** More sessions than any real wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
 /** Of these, by type of check: each is there twice if it was made for the wallet and has it connected. */
 const DECISIONS_KEPT = 8
@@ -47,8 +47,8 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected FROM session_walle
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
 
 /**
- * As they come: nearly every wallet has a few sessions, which are put in order sooner than the database begins to. With
- * more rows than may be read, which of them count is for the statement in order to say.
+ * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster than the database would. If
+ * there are more rows than may be read, the ordered statement decides which of them count.
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /** The newest sessions, among them in any case those that were decided last, of each type of check. */
@@ -89,7 +89,7 @@ const byWalletOrder = (left: WalletRow, right: WalletRow): number =>
   compare(left.chain, right.chain) ||
   compare(left.address, right.address)
 
-/** Each once: where it was connected first, as the order has it. */
+/** Each wallet once, at its first connection in the given order. */
 const distinctWallets = (rows: readonly WalletRow[]): readonly VerifiedWallet[] => {
   const ordered = rows.length < 2 ? rows : [...rows].sort(byWalletOrder)
   const kept: VerifiedWallet[] = []

@@ -1,5 +1,5 @@
-// Where an organization is told of its sessions, or asks for decisions. A removed endpoint keeps its row, since messages
-// name it, and loses its secrets.
+// Where an organization receives messages about its sessions, or requests decisions. A removed endpoint keeps its row,
+// because messages refer to it, but loses its secrets.
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { newIdentifier } from '../domain/identifier.ts'
 import { recordChange } from './changes.ts'
@@ -16,7 +16,7 @@ export interface WebhookEndpoint {
   readonly url: string
   /** Sealed by the organization's key, for the endpoint's id. */
   readonly sealedSecret: Uint8Array
-  /** Signs beside the new one until its time is over. */
+  /** Signs together with the new secret until its time is over. */
   readonly previousSealedSecret: Uint8Array | null
   readonly previousUntilSeconds: number | null
   readonly createdAtSeconds: number
@@ -90,7 +90,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
     return row === undefined ? null : toEndpoint(row)
   },
 
-  /** By id alone, as a key is: whose it is is not known before. For results that come in. */
+  /** Finds an endpoint by its id alone, because the owner of an incoming result is not known before. */
   findDecider: async (id: string): Promise<WebhookEndpoint | null> => {
     const [row] = await scope.statements.query<EndpointRow>(
       `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id = ? AND purpose = 'decisions' AND removed_at_seconds IS NULL`,
@@ -107,7 +107,10 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
       )
     ).map((row) => row.organization_id),
 
-  /** The secret in use signs on until `previousUntilSeconds`. False when the organization has no such endpoint. */
+  /**
+   * The current secret continues to sign until `previousUntilSeconds`. False when the organization has no such
+   * endpoint.
+   */
   rotateSecret: (input: {
     readonly organizationId: string
     readonly id: string
@@ -123,7 +126,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
         )) > 0,
     ),
 
-  /** With what still waited to be sent there. False when the organization has no such endpoint. */
+  /** Also removes the messages that still wait for the endpoint. False when the organization has no such endpoint. */
   remove: (organizationId: string, id: string): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

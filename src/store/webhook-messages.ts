@@ -1,5 +1,6 @@
-// The queue of webhook messages: taken by whoever sends, under a claim that runs out, so that a sender that dies loses
-// nothing; settled as delivered or, after the last attempt, dead, to be looked at and sent again by hand.
+// The queue of webhook messages. A sender takes a message under a claim that expires, so that a sender that dies loses
+// nothing. A message ends as delivered or, after the last attempt, dead: it can then be inspected and sent again by
+// hand.
 import type { SqlParameter, Transaction } from './database.ts'
 import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
 import type { TableScope } from './table-scope.ts'
@@ -84,16 +85,21 @@ const toMessage = (row: MessageRow): WebhookMessage => ({
   settledAtSeconds: row.settled_at_seconds,
 })
 
-/** One endpoint that does not answer must not keep the others from their turn. */
+/**
+ * Maximum number of messages sent to one endpoint at once, so that an endpoint that does not answer does not block the
+ * others.
+ */
 const PER_ENDPOINT_MAX = 8
 /** Delivered ones are history after a week, dead ones after a month. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
 const SWEEP_BATCH = 500
-/** A claim or an outcome that is lost means sending once more, with the same id. */
+/** If a claim or an outcome is lost, the message is sent once more, with the same id. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/** Endpoints with something to send, in no order that would favour one: by index, however much waits. */
+/**
+ * Endpoints with messages that are due, without favouring any of them: read from an index, however many messages wait.
+ */
 const ENDPOINTS_WITH_DUE = `SELECT id FROM webhook_endpoints WHERE removed_at_seconds IS NULL AND EXISTS (
     SELECT 1 FROM webhook_messages WHERE endpoint_id = webhook_endpoints.id AND state = 'waiting'
       AND next_attempt_at_seconds <= ? AND claimed_until_seconds <= ?)`
@@ -109,9 +115,10 @@ const shuffled = <Item>(items: readonly Item[]): Item[] =>
 
 export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
-   * Messages whose time has come and that nobody else sends. The deployment's own work, over all organizations.
-   * @param underWay how many the caller sends to an endpoint already.
-   * @param allowed asked in the transaction that claims: nothing is claimed by one who may no longer send.
+   * Claims messages that are due and that no other process is sending. The deployment's own work, over all
+   * organizations.
+   * @param underWay how many messages the caller is already sending to an endpoint
+   * @param allowed called in the transaction that claims, so that a process that may no longer send claims nothing
    */
   claim: async (
     limit: number,
@@ -133,7 +140,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         const due = await transaction.query<{ id: string }>(DUE, [endpoint.id, nowSeconds, nowSeconds, places])
         for (const { id } of due) {
           const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
-            // Asked again: another may have claimed it since it was read.
+            // Checked again: another process may have claimed it since it was read.
             `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1
              WHERE id = ? AND state = 'waiting' AND claimed_until_seconds <= ? RETURNING ${COLUMNS}, snapshot`,
             [nowSeconds + claimSeconds, id, nowSeconds],
@@ -146,9 +153,9 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * What came of an attempt. False, and without effect, when the message was settled meanwhile (its endpoint removed, for
-   * example), or when the claim ran out and another attempt has begun, whose failure is the one that counts. That a
-   * message was delivered is true whichever attempt says so.
+   * Records the result of an attempt. Returns false, and changes nothing, when the message was settled meanwhile (for
+   * example because its endpoint was removed), or when the claim expired and another attempt has begun, whose failure
+   * counts. A successful delivery counts whichever attempt reports it.
    */
   settle: (
     { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
@@ -174,7 +181,10 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       return settled > 0
     }, DURABILITY),
 
-  /** What waits, over all organizations, and when the first of it is due; null: nothing waits. Read from an index alone. */
+  /**
+   * The number of waiting messages over all organizations, and when the first is due; null when none waits. Reads only
+   * an index.
+   */
   queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
     const [row] = await scope.statements.query<{ waiting: number; next: number | null }>(
       "SELECT COUNT(*) AS waiting, MIN(next_attempt_at_seconds) AS next FROM webhook_messages WHERE state = 'waiting'",
@@ -236,8 +246,8 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * From the first attempt on again, at once: one message, delivered or dead, or all dead ones of an organization, while
-   * their endpoints exist. Answers how many.
+   * Sends again, immediately and from the first attempt: one message, delivered or dead, or all dead messages of an
+   * organization whose endpoints still exist. Returns their number.
    */
   resend: (organizationId: string, messageId: string | null): Promise<number> =>
     scope.write((transaction) => {

@@ -1,5 +1,5 @@
-// Puts what happened to a session into the queue of each endpoint that wants to know, in the transaction that made it
-// happen: an event is told exactly when it is true (invariant 7).
+// Queues a session's events for each endpoint that receives them, in the transaction that makes the change: an event is
+// queued exactly when it is true (invariant 7).
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import { newOrderedId } from '../domain/identifier.ts'
 import type { SessionEvent, SessionEventKind, SessionState } from '../domain/session.ts'
@@ -23,7 +23,7 @@ const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   'wallet-removed': 'session.wallets_changed',
 }
 
-/** What a message tells: the session right after the event. */
+/** The content of a message: the session immediately after the event. */
 export interface WebhookSnapshot {
   readonly state: SessionState
   readonly event: SessionEvent
@@ -49,7 +49,7 @@ const messageTypeFor = (
   return handedIn && session.provider === WEBHOOK_PROVIDER ? 'session.decision_requested' : undefined
 }
 
-/** Costs one indexed read where nobody wants to be told. The session's row must be as the event leaves it. */
+/** Costs one indexed read when no endpoint receives events. The session's row must already have its new state. */
 export const queueMessages = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
@@ -64,7 +64,7 @@ export const queueMessages = async (
   if (targets.length === 0) return
   const state = await readState(transaction, organizationId, id)
   if (state === null) return
-  // What only operators are told does not leave.
+  // Comments for operators only are not sent.
   const snapshot: WebhookSnapshot = { state, event: { ...event, privateComment: null } }
   for (const target of targets) {
     const type = messageTypeFor(target, state, event)

@@ -1,17 +1,17 @@
-// How long SQLite's write-ahead log gets, and how much of its file stays. Source: https://sqlite.org/wal.html,
-// https://sqlite.org/pragma.html#pragma_journal_size_limit.
+// The maximum length of SQLite's write-ahead log, and how much of its file is kept. Source:
+// https://sqlite.org/wal.html, https://sqlite.org/pragma.html#pragma_journal_size_limit.
 
 const PAGE_BYTES = 4_096
 
 /**
- * Pages in the log from which on it is begun anew: 128 MiB. Seldom, since writers are kept out for it, and the first commit
- * into a new log waits for the disk.
+ * Pages in the log after which it is reset: 128 MiB. Resets are rare, because they block writers, and the first commit
+ * after one waits for fsync.
  */
 export const RESTART_PAGES = 32_768
 
 /**
- * What a commit leaves of a longer file when it begins the log anew, so that a burst does not leave a huge one behind. Well
- * above what the log has by then in steady use: to cut 64 MiB off holds the thread that commits up for 40 ms, and blocks
- * that are there already are written to faster.
+ * How much of a longer file remains after a WAL reset, so that a burst does not leave a huge file behind. Well above
+ * the log's length in steady use: truncating 64 MiB blocks the committing thread for 40 ms, and writing to existing
+ * blocks is faster.
  */
 export const LOG_KEPT_BYTES = 2 * RESTART_PAGES * PAGE_BYTES
