@@ -36,7 +36,7 @@ const parseAnswer = (body: Buffer, id: number): Readonly<Record<string, unknown>
     answer = JSON.parse(body.toString('utf8'))
   } catch {
     // The parse error may quote the response, so it is not passed on.
-    throw new RpcFailedError('the RPC answered with something else than JSON')
+    throw new RpcFailedError('the RPC URL answered with text that is not JSON')
   }
   if (typeof answer !== 'object' || answer === null || (answer as { id?: unknown }).id !== id) {
     throw new RpcFailedError('the RPC answered another question')

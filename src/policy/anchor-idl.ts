@@ -79,7 +79,7 @@ class TypeReader {
     this.#tuples = tuples
     for (const definition of listOf(idl['types'], 'types')) {
       if (!isRecord(definition) || !isRecord(definition['type']))
-        throw new IdlMalformedError('types holds what is no type')
+        throw new IdlMalformedError('types holds an entry that is not a type')
       this.#definitions.set(textOf(definition['name'], 'a type'), definition['type'])
     }
   }

@@ -49,7 +49,7 @@ export const createEvaluator = (
       }
       if (value === decisive) return verdict
       // The type check rules this out, but a verdict must not depend on that check alone.
-      if (typeof value !== 'boolean') throw new PolicyEvaluationError(id, 'the rule yields no boolean')
+      if (typeof value !== 'boolean') throw new PolicyEvaluationError(id, 'the value of the rule is not a boolean')
     }
     return defaultVerdict
   }

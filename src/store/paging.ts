@@ -52,7 +52,7 @@ export const queryPage = async <Row, Item>(
   const where = [...query.where]
   const parameters = [...query.parameters]
   if (page.after !== null) {
-    if (page.after.length !== order.length) throw new RangeError('the position is of another list')
+    if (page.after.length !== order.length) throw new RangeError('the position belongs to another list')
     where.push(`(${order.join(', ')}) ${descending ? '<' : '>'} (${order.map(() => '?').join(', ')})`)
     parameters.push(...page.after)
   }

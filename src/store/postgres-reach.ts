@@ -8,8 +8,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'the name of the host is not known',
   DNS_ENOTFOUND: 'the name of the host is not known',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the host',
+  EHOSTUNREACH: 'there is no network route to the host',
+  ENETUNREACH: 'there is no network route to the host',
   ENOENT: 'there is no such socket',
   EACCES: 'this user may not use the socket',
 }
