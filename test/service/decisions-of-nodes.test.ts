@@ -4,11 +4,13 @@ import { expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkDecisionProof } from '../../src/client/decision-proof.ts'
 import { systemClock } from '../../src/domain/time.ts'
 import { openStore } from '../../src/store/store.ts'
 import { createTemporaryDatabase, PATIENT_LIMITS, POSTGRES_MISSING } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
-import { freePort, type RunningService, runCommand, startService } from './start-service.ts'
+import { runCountersign } from './run-to-end.ts'
+import { freePort, type RunningService, startService } from './start-service.ts'
 
 const because = POSTGRES_MISSING === null ? '' : ` (${POSTGRES_MISSING})`
 
@@ -87,16 +89,30 @@ test.skipIf(POSTGRES_MISSING !== null)(
           expect(shown.proof.previous_matches).toBe(true)
         }
       }
+      const settings = { COUNTERSIGN_DATA_DIR: join(folder, 'one'), COUNTERSIGN_STORE: database.address }
+      const { stdout: logKey } = await runCountersign(settings, 'proof', 'key')
+      for (const [index, uuid] of uuids.entries()) {
+        // Of the other node's decision, each time.
+        const { url, quickstart } = index === 1 ? first.node : second.node
+        let proof = ''
+        await until(async () => {
+          const response = await fetch(`${url}/v2/attestations/${uuid}/proof`, {
+            headers: { 'x-api-key': quickstart['ATTESTATION_API_KEY'] ?? '' },
+          })
+          if (response.status === 200) proof = ((await response.json()) as { proof: string }).proof
+          else expect([404, 503]).toContain(response.status)
+          return proof !== ''
+        })
+        expect(checkDecisionProof(proof, logKey).decision).toMatchObject({ uuid })
+      }
       for (const node of nodes.splice(0)) expect(await node.stop()).toBe(0)
-      const verified = await runCommand(
-        join(folder, 'one'),
-        'decisions',
-        'verify',
-        '--from',
-        `dir:${join(folder, 'shipped')}`,
-      )
+      const shipped = `dir:${join(folder, 'shipped')}`
+      const verified = await runCountersign(settings, 'decisions', 'verify', '--from', shipped)
       expect(verified).toMatchObject({ code: 0 })
-      expect(verified.stdout).toEndWith('2 nodes: ok\n')
+      expect(verified.stdout).toContain('2 nodes: ok\n')
+      expect(verified.stdout).toMatch(/tree: \d+ of \d+ lines compared.*: ok\n$/)
+      const own = await runCountersign(settings, 'decisions', 'verify')
+      expect([own.code, own.stdout]).toEqual([0, expect.stringMatching(/ elsewhere.*: ok\n$/)])
     } finally {
       for (const node of nodes) await node.stop()
       await database.remove()
