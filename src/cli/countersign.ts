@@ -47,6 +47,7 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   webhook     say who is told of sessions, and see what became of each message
   decisions   follow, verify, prove and ship the decision log
   proof       check the proof of a decision offline, and print the log's key
+  witness     follow another deployment's log and cosign its heads
   backup      copy the deployment to a folder while the service runs
   restore     make a deployment from a backup
   migrate     copy a database into another, SQLite or PostgreSQL
@@ -312,6 +313,15 @@ const runVerb = async (
           }
         },
       })
+    case 'witness': {
+      const stopping = new AbortController()
+      void untilSignal().then(() => stopping.abort())
+      return (await import('./witness.ts')).runWitness(commandArguments, {
+        output,
+        unixSeconds: clock.unixSeconds,
+        signal: stopping.signal,
+      })
+    }
     case 'backup':
       return (await import('./backup.ts')).runBackup(commandArguments, {
         output,

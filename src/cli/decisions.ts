@@ -10,6 +10,7 @@ import { readTail, type TailEntry } from '../decisions/tail.ts'
 import { type VerifyProgress, verifyDecisions } from '../decisions/verify.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
 import type { BegunTree } from '../wiring/begin-tree.ts'
+import { publishTree } from './decisions-publish.ts'
 import { isoTime, printReport, shown } from './decisions-report.ts'
 import { runShip, runVerifyShipped } from './decisions-ship.ts'
 import { createTreeCheck, printTree, runProve, type TreeAccess, type TreeCheck } from './decisions-tree.ts'
@@ -23,6 +24,7 @@ Commands:
   tail      Print the newest records of all workers, oldest first.
   verify    Check every hash, every line, the ties between files, and that no uuid occurs twice.
   prove     Print the proof that a decision of this node is in the log: its line, and the way to a signed head.
+  publish   Write the tree as static files (checkpoint and tile/…) to a place that others can read. It tells nothing of decisions.
   begin-tree  Begin the tree over the log anew, under another name and key, with the service stopped: after a restore of an
             older backup. Whoever checks proofs has to know the new key; proofs of the old tree keep holding.
   ship      Copy the log to where decisions-ship says, as the service does by itself where that is set.
@@ -38,6 +40,9 @@ Options of verify:
       --chains          Compare with no tree: what a copy without its store can show.
       --from <place>    What all nodes have shipped to dir:/path or s3://bucket/prefix (or: shipped, where this
                         deployment ships to) instead of this node's own log. Needs room for a copy in TMPDIR.
+
+Options of publish:
+      --to <place>      dir:/path or s3://bucket/prefix.
 
 Options of ship:
       --to <place>      dir:/path or s3://bucket/prefix; by default where decisions-ship says.
@@ -175,15 +180,16 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
   }
   const [command, ...rest] = positionals
   const isCommand = (known: string): boolean => known === command
-  if (command === undefined || !['tail', 'verify', 'prove', 'begin-tree', 'ship'].some(isCommand)) {
-    return misused('expected one of: tail, verify, prove, begin-tree, ship')
+  if (command === undefined || !['tail', 'verify', 'prove', 'publish', 'begin-tree', 'ship'].some(isCommand)) {
+    return misused('expected one of: tail, verify, prove, publish, begin-tree, ship')
   }
   if (rest.length !== (command === 'prove' ? 1 : 0)) {
     return misused(command === 'prove' ? 'expected the UUID of one decision' : `${command} takes options only`)
   }
   const { lines = '10', follow = false, json } = values
   for (const [option, of] of OPTIONS) {
-    if (values[option] !== undefined && of !== command) return misused(`--${option} is an option of ${of}`)
+    if (values[option] === undefined || of === command || (option === 'to' && command === 'publish')) continue
+    return misused(`--${option} is an option of ${of}`)
   }
   if (Number.isNaN(Date.parse(values['archived-before'] ?? '2026'))) return misused('--archived-before expects a time')
   if (!/^[0-9]{1,9}$/.test(lines)) return misused('--lines expects a whole number')
@@ -208,6 +214,17 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
       const { before, key, putAside } = await io.beginTree()
       stdout(`${before} has ended${putAside === null ? '' : `, and is in ${putAside}`}. The log key is now:\n`)
       stdout(`${encodeVerifierKey(key)}\n`)
+      return 0
+    }
+    if (command === 'publish') {
+      if (values.to === undefined) return misused('publish needs --to')
+      if (io.openTree === undefined) throw new CommandFailedError('there is no store here')
+      const access = await io.openTree()
+      try {
+        stdout(`${await publishTree(access, target())} lines are under the published head\n`)
+      } finally {
+        await access.close()
+      }
       return 0
     }
     if (command === 'prove') {

@@ -1,0 +1,45 @@
+// `countersign decisions publish`: the tree as static files (tlog-tiles) in a folder or bucket, for whoever wants to follow it.
+// Tiles first and the checkpoint last, so that no head is seen before its tiles.
+import type { ShipTarget } from '../decisions/ship-target.ts'
+import { headProblem } from '../decisions/tree-heads.ts'
+import { parseCheckpoint } from '../transparency/checkpoint.ts'
+import { HASH_BYTES } from '../transparency/hash.ts'
+import { parseNote } from '../transparency/note.ts'
+import { levelWidth, TILE_WIDTH, tilePath } from '../transparency/tiles.ts'
+import { widthIn } from '../transparency/witness.ts'
+import type { TreeAccess } from './decisions-tree.ts'
+import { CommandFailedError } from './output.ts'
+
+const CHECKPOINT = 'checkpoint'
+const CHECKPOINT_MAX_BYTES = 65_536
+
+/** @returns lines under the published head. @throws CommandFailedError when what is there is of another history */
+export const publishTree = async (
+  { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
+  target: ShipTarget,
+): Promise<number> => {
+  const head = (await tree?.head()) ?? null
+  if (tree === null || head === null || head.checkpoint === '')
+    throw new CommandFailedError('there is no signed head yet')
+  const { size } = parseCheckpoint(parseNote(head.checkpoint).text)
+  const before = await target.readRange(CHECKPOINT, 0, CHECKPOINT_MAX_BYTES)
+  let from = 0
+  if (before !== null) {
+    const published = Buffer.from(before).toString('utf8')
+    const problem = await headProblem(published, key, head, tree.readTiles)
+    if (problem !== null)
+      throw new CommandFailedError(`what is published at ${target.description} is not of this tree: ${problem}`)
+    from = parseCheckpoint(parseNote(published).text).size
+  }
+  for (let level = 0; levelWidth(level, size) > 0; level++) {
+    const last = Math.floor((levelWidth(level, size) - 1) / TILE_WIDTH)
+    for (let number = Math.floor(levelWidth(level, from) / TILE_WIDTH); number <= last; number++) {
+      const width = widthIn({ level, number }, size)
+      const [hashes = new Uint8Array(0)] = await tree.readTiles([{ level, number }])
+      const content = new Blob([Uint8Array.from(hashes.subarray(0, width * HASH_BYTES))])
+      await target.put(tilePath({ level, number }, width), content)
+    }
+  }
+  await target.put(CHECKPOINT, new Blob([head.checkpoint]))
+  return size
+}

@@ -1,0 +1,32 @@
+// Cosignatures: a witness says that at this time this head goes on from all that it saw of the log before.
+// Source: https://c2sp.org/tlog-cosignature, "Ed25519 signed message".
+import type { LogSigner } from './checkpoint.ts'
+import { encodeSignature, isSignedBy, NoteInvalidError, parseNote, signatureOf, type VerifierKey } from './note.ts'
+
+const TIME_BYTES = 8
+
+const messageOf = (text: string, timeSeconds: number): Buffer =>
+  Buffer.from(`cosignature/v1\ntime ${timeSeconds}\n${text}`)
+
+/** The checkpoint with the witness's line under it. @param witness its key is of the type `cosignature` */
+export const cosign = (checkpoint: string, timeSeconds: number, { key, sign }: LogSigner): string => {
+  const time = Buffer.alloc(TIME_BYTES)
+  time.writeBigUInt64BE(BigInt(timeSeconds))
+  const bytes = Buffer.concat([time, sign(messageOf(parseNote(checkpoint).text, timeSeconds))])
+  return checkpoint + encodeSignature({ name: key.name, keyId: key.keyId, bytes })
+}
+
+/** When the witness cosigned, Unix seconds. @throws NoteInvalidError when it did not, or its signature does not fit */
+export const openCosignature = (checkpoint: string, key: VerifierKey): number => {
+  const note = parseNote(checkpoint)
+  const signature = signatureOf(note, key)
+  if (signature === null) throw new NoteInvalidError(`the head is not cosigned by ${key.name}`)
+  const bytes = Buffer.from(signature.bytes)
+  const time = bytes.length > TIME_BYTES ? Number(bytes.readBigUInt64BE(0)) : Number.NaN
+  const fits =
+    key.type === 'cosignature' &&
+    Number.isSafeInteger(time) &&
+    isSignedBy(key, messageOf(note.text, time), bytes.subarray(TIME_BYTES))
+  if (!fits) throw new NoteInvalidError(`the cosignature of ${key.name} does not fit the head`)
+  return time
+}

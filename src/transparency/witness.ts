@@ -1,0 +1,56 @@
+// What a witness asks of a log: that each head goes on from the one before. The tiles come from the log itself and are not
+// trusted: a proof that is made of them holds by the two roots alone, or it does not.
+import { type Checkpoint, openCheckpoint } from './checkpoint.ts'
+import { NoteInvalidError, type VerifierKey } from './note.ts'
+import { proveConsistency, type ReadTiles, TileTooShortError } from './prove.ts'
+import { levelWidth, TILE_WIDTH, type TileName } from './tiles.ts'
+import { verifyConsistency } from './verify.ts'
+
+export type Judgement =
+  | { readonly kind: 'unchanged' | 'continued'; readonly head: Checkpoint }
+  /** `evidence`: the log signed both heads, and they do not go together. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly evidence: boolean }
+
+/** Hashes that a tile has in a tree of this size. */
+export const widthIn = ({ level, number }: TileName, size: number): number =>
+  Math.max(0, Math.min(TILE_WIDTH, levelWidth(level, size) - number * TILE_WIDTH))
+
+/**
+ * @param before the head that was cosigned last; null: none
+ * @param readTiles of the tree that the offered head is of. What it rejects with is thrown
+ */
+export const judgeHead = async (
+  before: string | null,
+  offered: string,
+  key: VerifierKey,
+  readTiles: (size: number) => ReadTiles,
+): Promise<Judgement> => {
+  let head: Checkpoint
+  try {
+    head = openCheckpoint(offered, key)
+  } catch (error) {
+    if (error instanceof NoteInvalidError) return { kind: 'refused', reason: error.message, evidence: false }
+    throw error
+  }
+  if (before === null) return { kind: 'continued', head }
+  const known = openCheckpoint(before, key)
+  if (head.size < known.size) {
+    const reason = `the log was rolled back: from ${known.size} lines to ${head.size}`
+    return { kind: 'refused', reason, evidence: true }
+  }
+  if (head.size === known.size) {
+    return Buffer.compare(head.root, known.root) === 0
+      ? { kind: 'unchanged', head }
+      : { kind: 'refused', reason: `the log has two histories of ${head.size} lines`, evidence: true }
+  }
+  try {
+    const path = await proveConsistency(readTiles(head.size), known.size, head.size)
+    const { size: oldSize, root: oldRoot } = known
+    if (verifyConsistency({ oldSize, oldRoot, size: head.size, root: head.root, path }))
+      return { kind: 'continued', head }
+  } catch (error) {
+    if (!(error instanceof TileTooShortError)) throw error
+  }
+  const reason = `the head of ${head.size} lines does not go on from the one of ${known.size}: forked, or its tiles are wrong`
+  return { kind: 'refused', reason, evidence: true }
+}
