@@ -66,7 +66,9 @@ export const createProofs = ({ config, folder, target, logKey, after }: ProofDep
       const found = (await finder.ask({ operation: 'find', organizationId, uuid })) as IndexResults['find']
       if (found === null) return null
       const { line, proof } = found
-      const { slot, segment, offset } = proof
+      const { segment, offset } = proof
+      // The index of all nodes puts the node's name before its slot.
+      const slot = proof.slot.slice(proof.slot.lastIndexOf('/') + 1)
       const proven = await proveLine(await openTree(), logKey.saltKey, { slot, segment, offset, line })
       if (proven === null)
         throw new DependencyUnavailableError('no signed head of the log covers this decision yet; retry')

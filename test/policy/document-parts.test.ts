@@ -330,6 +330,7 @@ tests:
         },
         identity: { verified: true, type: 'business', level: 3, verifiedAtSeconds: 1_767_225_600 },
         onBehalfIdentity: null,
+        baseFee: null,
         screeners: { stub: { flagged: false, score: -2, categories: ['a'] } },
         reads: { balance: '2000000000000000000' },
         velocity: { '3600': { count: 0, value: '0' }, '86400': { count: 3, value: '1000000000000000000' } },
@@ -380,7 +381,7 @@ tests:
     [test_(`${request}, verdict: failure, rule: default`), '1:100 there is no rule "default"'],
     [
       test_(`${request}, verdict: deny, facts: { ip: 1 }`),
-      '1:100 "ip" is not a key of facts; it has: client, identity, onBehalf, screeners, reads, velocity, lists',
+      '1:100 "ip" is not a key of facts; it has: client, identity, onBehalf, chain, screeners, reads, velocity, lists',
     ],
     [
       test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),

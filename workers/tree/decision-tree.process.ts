@@ -19,6 +19,20 @@ const LONGEST_WAIT_MS = 60_000
 
 stayInBackground()
 
+let isTold = false
+let finishing = false
+let waitMs = HEAD_EVERY_MS
+let wake: (() => void) | null = null
+
+// Before anything is waited for: what is said to a process that does not listen yet is lost.
+process.on('message', (order: TreeOrder) => {
+  if (order === 'finish') {
+    finishing = true
+    wake?.()
+  } else isTold = order === 'lead'
+})
+process.on('disconnect', () => process.exit(0))
+
 const input = (await Bun.stdin.json()) as TreeInput
 const monotonicMs = (): number => performance.now()
 const key = parseVerifierKey(input.key)
@@ -67,23 +81,12 @@ const maker = createTreeMaker({
   monotonicMs,
 })
 
-/** A file has one service; over PostgreSQL the leader says so. */
-let leads = input.tree.kind === 'sqlite'
-let finishing = false
-let waitMs = HEAD_EVERY_MS
-let wake: (() => void) | null = null
-
-process.on('message', (order: TreeOrder) => {
-  if (order === 'finish') {
-    finishing = true
-    wake?.()
-  } else leads = input.tree.kind === 'sqlite' || order === 'lead'
-})
-process.on('disconnect', () => process.exit(0))
+/** A file has one service; over PostgreSQL the leader is told. */
+const leads = (): boolean => input.tree.kind === 'sqlite' || isTold
 
 const pass = async (): Promise<TreeReport> => {
   try {
-    const head = await maker.pass(leads)
+    const head = await maker.pass(leads())
     return { size: head?.size ?? null, checkpoint: head?.checkpoint || null, errorClass: null, refusal: null }
   } catch (error) {
     const errorClass = error instanceof Error ? error.name : typeof error

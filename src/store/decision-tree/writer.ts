@@ -20,6 +20,8 @@ const PENDING_ROWS = 64
 /** A span that is continued is one row until it has this many leaves, so that a line is looked for among few. */
 const SPAN_LEAVES = 4_096
 
+const ANY_PENDING = 'SELECT segment_id FROM decision_tree_pending LIMIT 1'
+
 const newSegmentId = (): number => randomBytes(6).readUIntBE(0, 6)
 
 const segmentIdOf = async (transaction: Transaction, node: string, run: LeafRun): Promise<number> => {
@@ -107,8 +109,13 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
       }
     }),
 
-  grow: (own = []) =>
-    database.transaction(async (transaction) => {
+  grow: async (own = []) => {
+    // Nothing is written, and the disk not waited for, where nothing has come.
+    if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
+    return database.transaction(async (transaction) => {
+      // Held before anything is read: what another process takes meanwhile is gone from what is read then.
+      await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
+      const head = await readHead(transaction)
       const pending = await transaction.query<PendingRow>(
         `SELECT segment_id, start_byte, end_byte, hashes FROM decision_tree_pending
          ORDER BY segment_id, start_byte LIMIT ${PENDING_ROWS}`,
@@ -116,7 +123,6 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
       const rows = [...pending]
       for (const run of own) rows.push(await take(transaction, node, run))
       if (rows.length === 0) return false
-      const head = await readHead(transaction)
       const read = readTilesOf(transaction)
       const edge = head === null ? EMPTY_TREE : edgeOf(head.size, await read(edgeTiles(head.size)))
       const grown = growTree(edge, Buffer.concat(rows.map(({ hashes }) => hashes)))
@@ -155,7 +161,8 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
         if (deleted !== 1) throw new TreeMovedError('another process has taken these leaves')
       }
       return pending.length === PENDING_ROWS
-    }),
+    })
+  },
 
   sign: async (signer) => {
     const head = await readHead(database)
