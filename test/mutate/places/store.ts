@@ -144,7 +144,7 @@ export const store: readonly Place[] = [
     [
       [
         'a change that could not be handled is lost',
-        '        onChange(change)\n        // After the call: a change that could not be handled is handed over again.\n        sequence = change.sequence',
+        '        onChange(change)\n        // Advance only after the call, so that a change whose handling failed is reported again.\n        sequence = change.sequence',
         '        sequence = change.sequence\n        onChange(change)',
       ],
       [
