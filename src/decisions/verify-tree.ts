@@ -17,7 +17,7 @@ import { firstHeader } from './verify.ts'
 export interface TreeSource {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly size: number; readonly root: Uint8Array; readonly checkpoint: string } | null>
-  segments(): Promise<readonly TreePlace[]>
+  segments(): Promise<readonly TakenPlace[]>
   spans(place: TreePlace): Promise<readonly LeafSpan[]>
 }
 
@@ -25,6 +25,11 @@ interface TreePlace {
   readonly node: string
   readonly slot: string
   readonly segment: string
+}
+
+/** What lies before `takenBytes` and has no leaf yet was handed in and waits for the next head. */
+interface TakenPlace extends TreePlace {
+  readonly takenBytes: number
 }
 
 interface LeafSpan {
@@ -169,7 +174,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
 
   const compareSegment = async (
     directory: string,
-    place: TreePlace,
+    place: TakenPlace,
     spans: readonly LeafSpan[],
     { next, isNextHeld }: { readonly next: SegmentName | undefined; readonly isNextHeld: boolean },
   ): Promise<void> => {
@@ -215,13 +220,17 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
     }
     const left = lines.length - known
     const counted = next === undefined ? null : firstHeader(join(directory, place.slot, next.name))?.previous_length
-    const extra = lines.filter(({ end }) => end > position && end <= (counted ?? Number.POSITIVE_INFINITY)).length
-    if (wrong === null && isNextHeld && extra > 0)
-      problems.push(`${name}: ${extra} lines at its end are not in the tree`)
-    else if (wrong === null && !isNextHeld) newer += left
+    const handedIn = Math.max(position, place.takenBytes)
+    const extra = lines.filter(({ end }) => end > handedIn && end <= (counted ?? Number.POSITIVE_INFINITY)).length
+    if (wrong !== null) return
+    if (!isNextHeld) newer += left
+    else {
+      newer += lines.filter(({ end }) => end > position && end <= place.takenBytes).length
+      if (extra > 0) problems.push(`${name}: ${extra} lines at its end are not in the tree`)
+    }
   }
 
-  const compareLog = async (node: string, directory: string, places: readonly TreePlace[]): Promise<void> => {
+  const compareLog = async (node: string, directory: string, places: readonly TakenPlace[]): Promise<void> => {
     const bySlot = Map.groupBy(places, ({ slot }) => slot)
     const slots = new Set([...listSlots(directory), ...bySlot.keys()])
     for (const slot of [...slots].sort()) {

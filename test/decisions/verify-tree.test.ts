@@ -103,6 +103,19 @@ beforeEach(async () => {
 })
 afterEach(removeTemporaryDirectories)
 
+test('lines that were handed in and wait for the next head are newer, whatever segment follows', async () => {
+  const writer = openTestSegment(log(), { slot: 'w02', maxBytes: 100_000 })
+  writer.append([attestation(200)])
+  await makeHead()
+  writer.append([attestation(201), attestation(202)])
+  writer.close()
+  append(203, 1, 'w02')
+  const { maker, tree } = await createTestMaker(root)
+  await maker.pass(false)
+  await tree.close()
+  expect(await verify()).toMatchObject({ code: 0, out: expect.stringMatching(/, 4 newer than its head: ok\n$/) })
+})
+
 test('a sound log: 0, every line compared, and newer ones counted', async () => {
   const sound = await verify()
   expect(sound.code).toBe(0)
