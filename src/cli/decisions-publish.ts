@@ -5,6 +5,7 @@ import { headProblem } from '../decisions/tree-heads.ts'
 import { parseCheckpoint } from '../transparency/checkpoint.ts'
 import { HASH_BYTES } from '../transparency/hash.ts'
 import { parseNote } from '../transparency/note.ts'
+import { TileTooShortError } from '../transparency/prove.ts'
 import { levelWidth, TILE_WIDTH, tilePath } from '../transparency/tiles.ts'
 import { widthIn } from '../transparency/witness.ts'
 import type { TreeAccess } from './decisions-tree.ts'
@@ -12,6 +13,8 @@ import { CommandFailedError } from './output.ts'
 
 const CHECKPOINT = 'checkpoint'
 const CHECKPOINT_MAX_BYTES = 65_536
+
+const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
 /** @returns lines under the published head. @throws CommandFailedError when what is there is of another history */
 export const publishTree = async (
@@ -21,25 +24,33 @@ export const publishTree = async (
   const head = (await tree?.head()) ?? null
   if (tree === null || head === null || head.checkpoint === '')
     throw new CommandFailedError('there is no signed head yet')
-  const { size } = parseCheckpoint(parseNote(head.checkpoint).text)
-  const before = await target.readRange(CHECKPOINT, 0, CHECKPOINT_MAX_BYTES)
+  const size = sizeOf(head.checkpoint)
+  const readPublished = async (): Promise<string | null> => {
+    const bytes = await target.readRange(CHECKPOINT, 0, CHECKPOINT_MAX_BYTES)
+    return bytes === null ? null : Buffer.from(bytes).toString('utf8')
+  }
+  const published = await readPublished()
   let from = 0
-  if (before !== null) {
-    const published = Buffer.from(before).toString('utf8')
+  if (published !== null) {
     const problem = await headProblem(published, key, head, tree.readTiles)
     if (problem !== null)
       throw new CommandFailedError(`what is published at ${target.description} is not of this tree: ${problem}`)
-    from = parseCheckpoint(parseNote(published).text).size
+    from = sizeOf(published)
   }
   for (let level = 0; levelWidth(level, size) > 0; level++) {
     const last = Math.floor((levelWidth(level, size) - 1) / TILE_WIDTH)
     for (let number = Math.floor(levelWidth(level, from) / TILE_WIDTH); number <= last; number++) {
       const width = widthIn({ level, number }, size)
       const [hashes = new Uint8Array(0)] = await tree.readTiles([{ level, number }])
+      if (hashes.length < width * HASH_BYTES) throw new TileTooShortError(`tile ${level}/${number}`)
       const content = new Blob([Uint8Array.from(hashes.subarray(0, width * HASH_BYTES))])
       await target.put(tilePath({ level, number }, width), content)
     }
   }
+  // Another run may have published a newer head meanwhile: an older one over it looks like a log that was rolled back.
+  const newest = await readPublished()
+  const newestSize = newest === null ? 0 : sizeOf(newest)
+  if (newestSize > size) return newestSize
   await target.put(CHECKPOINT, new Blob([head.checkpoint]))
   return size
 }

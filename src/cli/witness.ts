@@ -48,9 +48,15 @@ const createPlace = (place: string): ((path: string, maxBytes: number) => Promis
     })
     if (response.status === 404) return null
     if (!response.ok) throw new CommandFailedError(`the log answers ${response.status} for ${path}`)
-    const bytes = Buffer.from(await response.arrayBuffer())
-    if (bytes.length > maxBytes) throw new CommandFailedError(`the log answers too much for ${path}`)
-    return bytes
+    const parts: Uint8Array[] = []
+    let length = 0
+    for await (const part of response.body ?? []) {
+      length += part.length
+      // Leaving the loop ends the answer: a log can't fill the witness's memory.
+      if (length > maxBytes) throw new CommandFailedError(`the log answers too much for ${path}`)
+      parts.push(part)
+    }
+    return Buffer.concat(parts)
   }
 }
 

@@ -140,6 +140,66 @@ test('what is published of another history is not written over', async () => {
   await expect(grow(1_000, 400, other)).rejects.toThrow('is not of this tree')
 })
 
+test('a run of publish that began earlier and ends later leaves the newer head', async () => {
+  await grow(0, 300)
+  const { tree } = await createTestMaker(root, { ship: null })
+  const folder = createFolderTarget(published)
+  let newer = 0
+  const interrupted = {
+    ...folder,
+    put: async (name: string, content: Blob) => {
+      if (newer === 0) newer = await grow(300, 5)
+      await folder.put(name, content)
+    },
+  }
+  try {
+    expect(await publishTree({ tree: tree.reader, key: TEST_SIGNER.key }, interrupted)).toBe(newer)
+  } finally {
+    await tree.close()
+  }
+  expect(openCheckpoint(readFileSync(join(published, 'checkpoint'), 'utf8'), TEST_SIGNER.key).size).toBe(newer)
+})
+
+test('a tile that is shorter in the tables than the head says is not published', async () => {
+  await grow(0, 10)
+  const { tree } = await createTestMaker(root, { ship: null })
+  const reader = { ...tree.reader, readTiles: async () => [new Uint8Array(32)] }
+  const empty = join(root, 'empty')
+  try {
+    const publish = publishTree({ tree: reader, key: TEST_SIGNER.key }, createFolderTarget(empty))
+    await expect(publish).rejects.toThrow('tile 0/0')
+  } finally {
+    await tree.close()
+  }
+  expect(existsSync(join(empty, 'checkpoint'))).toBe(false)
+})
+
+test('an answer without an end is given up, and not collected', async () => {
+  let sent = 0
+  const endless = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => {
+            sent += 65_536
+            // The end of what a witness that collects it all would have to hold.
+            if (sent > 268_435_456) controller.close()
+            else controller.enqueue(new Uint8Array(65_536))
+          },
+        }),
+      ),
+  })
+  try {
+    const { code, out } = await witness(`http://127.0.0.1:${endless.port}`)
+    expect([code, out]).toEqual([1, expect.stringContaining('the log answers too much for checkpoint')])
+    expect(sent).toBeLessThan(134_217_728)
+  } finally {
+    await endless.stop(true)
+  }
+})
+
 test('a cosignature is over the header, the time and the note, as its document says', () => {
   const signed: Buffer[] = []
   const key = parseVerifierKey(LOG_KEY)
