@@ -21,8 +21,6 @@ class DecisionUnknownError extends CountersignError {
   }
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 export const createProofEndpoint = (dependencies: { readonly gate: Gate; readonly prove: ProveDecision }): Endpoint =>
   dependencies.gate(
     {
@@ -34,7 +32,7 @@ export const createProofEndpoint = (dependencies: { readonly gate: Gate; readonl
     },
     async ({ request, requestId, principal, rateLimit }) => {
       const uuid = (requestPath(request.url).split('/').at(-2) ?? '').toLowerCase()
-      const proven = UUID.test(uuid) ? await dependencies.prove(principal.organizationId, uuid) : null
+      const proven = await dependencies.prove(principal.organizationId, uuid)
       if (proven === null) throw new DecisionUnknownError()
       const body = JSON.stringify({ uuid, log_key: proven.logKey, proof: proven.proof })
       return jsonResponse(body, requestId, { rateLimit })

@@ -30,6 +30,8 @@ export interface Proofs {
   close(): Promise<void>
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 const once = <Result>(make: () => Promise<Result>): (() => Promise<Result>) => {
   let made: Promise<Result> | null = null
   return () => {
@@ -62,6 +64,7 @@ export const createProofs = ({ config, folder, target, logKey, after }: ProofDep
   })
   return {
     prove: async (organizationId, uuid) => {
+      if (!UUID.test(uuid)) return null
       const finder = await openFinder()
       const found = (await finder.ask({ operation: 'find', organizationId, uuid })) as IndexResults['find']
       if (found === null) return null
