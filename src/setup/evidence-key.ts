@@ -104,6 +104,14 @@ export const rotateEvidenceKey = async (input: {
   // From here on no new organization's key is wrapped by the old one.
   await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(newKey))
   const rotated = await rotateDeploymentKey({ store: store.organizationKeys, oldKey, newKey, wait })
+  // Another run may have ended first, and yet another begun: its next key must not take the place of this one's.
+  const [current, following] = [readKeyFile(path, WHAT), existsSync(next) ? readKeyFile(next, WHAT) : null]
+  if (keyFingerprint(current) === keyFingerprint(newKey)) return { ...rotated, file: path, inPlace: true }
+  if (following === null || keyFingerprint(following) !== keyFingerprint(newKey)) {
+    throw new SettingInvalidError(
+      `${next} is not the key any more that everything is wrapped by now: put that one back`,
+    )
+  }
   const inPlace = takePlace(next, path)
   return { ...rotated, file: inPlace ? path : next, inPlace }
 }

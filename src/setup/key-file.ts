@@ -1,16 +1,6 @@
 // The files that hold a secret of the deployment: 32 random bytes as hex, readable by their owner only.
 import { randomBytes, randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { SecretSource } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -64,15 +54,23 @@ const parseKey = (text: string, where: string): Uint8Array => {
   return Uint8Array.fromHex(digits)
 }
 
-/** @param what `the evidence key`. @throws SettingInvalidError when it can't be read or is none */
-export const readKeyFile = (path: string, what: string): Uint8Array => {
+/** @param what `the evidence key`. @returns null where there is no such file. @throws SettingInvalidError */
+const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
-  } catch {
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code === 'ENOENT') return null
     throw new SettingInvalidError(`${what} can't be read: ${path}`)
   }
   return parseKey(text, path)
+}
+
+/** @param what `the evidence key`. @throws SettingInvalidError when it can't be read or is none */
+export const readKeyFile = (path: string, what: string): Uint8Array => {
+  const key = readKeyFileIfThere(path, what)
+  if (key === null) throw new SettingInvalidError(`${what} can't be read: ${path}`)
+  return key
 }
 
 /** Where the next key is during a rotation. */
@@ -84,8 +82,7 @@ export const nextKeyPath = (path: string): string => `${path}.next`
  */
 export const readKeysInUse = (path: string, what: string): readonly [Uint8Array, ...Uint8Array[]] => {
   // Before the other: at its end a rotation puts this one in that one's place.
-  const next = nextKeyPath(path)
-  const newer = existsSync(next) ? readKeyFile(next, what) : null
+  const newer = readKeyFileIfThere(nextKeyPath(path), what)
   const current = readKeyFile(path, what)
   return newer === null ? [current] : [newer, current]
 }

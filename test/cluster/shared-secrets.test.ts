@@ -7,7 +7,7 @@ import { systemClock } from '../../src/domain/time.ts'
 import { prepareAccountKey } from '../../src/setup/account-key.ts'
 import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
 import { prepareOrganizationKeys, rotateEvidenceKey } from '../../src/setup/evidence-key.ts'
-import { makeKeyFile } from '../../src/setup/key-file.ts'
+import { makeKeyFile, nextKeyPath } from '../../src/setup/key-file.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'countersign-shared-'))
@@ -91,4 +91,50 @@ test('a rotated evidence key is the one that nodes need, also when nothing was e
   await prepareOrganizationKeys(MADE, folder, store)
   writeFileSync(folder.evidenceKey, before)
   await expect(prepareOrganizationKeys(MADE, folder, store)).rejects.toThrow(/all nodes need the same/)
+})
+
+const sealSomething = async (folder: ReturnType<typeof nodeFolder>): Promise<void> => {
+  const { id } = await store.organizations.create({ slug: 'sealed', name: 'Sealed' })
+  const keys = await prepareOrganizationKeys(MADE, folder, store)
+  await keys.seal(id, 'webhook secret', 'one', Buffer.from('secret'))
+}
+
+test('of two rotations at once the one that ends last leaves the key that opens everything, and the next one’s key', async () => {
+  const folder = nodeFolder('first')
+  await sealSomething(folder)
+  const next = nextKeyPath(folder.evidenceKey)
+  let ended = ''
+  const rotated = await rotateEvidenceKey({
+    config: MADE,
+    folder,
+    store,
+    wait: async () => {
+      await rotateEvidenceKey({ config: MADE, folder, store, wait: async () => undefined })
+      ended = readFileSync(folder.evidenceKey, 'utf8')
+      // A third one begins.
+      makeKeyFile(next)
+    },
+  })
+  expect([rotated.inPlace, rotated.file]).toEqual([true, folder.evidenceKey])
+  expect(readFileSync(folder.evidenceKey, 'utf8')).toBe(ended)
+  expect(readFileSync(next, 'utf8')).not.toBe(ended)
+  await prepareOrganizationKeys(MADE, folder, store)
+})
+
+test('a rotation whose next key was exchanged for another puts nothing in the place of the key', async () => {
+  const folder = nodeFolder('first')
+  await sealSomething(folder)
+  const before = readFileSync(folder.evidenceKey, 'utf8')
+  const next = nextKeyPath(folder.evidenceKey)
+  const rotation = rotateEvidenceKey({
+    config: MADE,
+    folder,
+    store,
+    wait: async () => {
+      rmSync(next)
+      makeKeyFile(next)
+    },
+  })
+  await expect(rotation).rejects.toThrow('is not the key any more')
+  expect(readFileSync(folder.evidenceKey, 'utf8')).toBe(before)
 })
