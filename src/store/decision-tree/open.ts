@@ -50,9 +50,14 @@ export const openDecisionTreeReader = async (
 ): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {
   if (target.kind === 'sqlite' && !existsSync(target.path)) return null
   const database = await open(target)
-  if (await hasDecisionTree(database)) return { ...createDecisionTreeReader(database), close: () => database.close() }
-  await database.close()
-  return null
+  let found = false
+  try {
+    found = await hasDecisionTree(database)
+  } finally {
+    // Each question for a proof opens it again until it is there.
+    if (!found) await database.close()
+  }
+  return found ? { ...createDecisionTreeReader(database), close: () => database.close() } : null
 }
 
 /** Drops the tree's tables: for a tree that begins anew, with no service running. @throws as above */
