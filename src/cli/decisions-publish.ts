@@ -1,7 +1,7 @@
 // `countersign decisions publish`: the tree as static files (tlog-tiles) in a folder or bucket, for whoever wants to follow it.
 // Tiles first and the checkpoint last, so that no head is seen before its tiles.
 import type { ShipTarget } from '../decisions/ship-target.ts'
-import { headProblem } from '../decisions/tree-heads.ts'
+import { headProblem, readHeadObject } from '../decisions/tree-heads.ts'
 import { parseCheckpoint } from '../transparency/checkpoint.ts'
 import { HASH_BYTES } from '../transparency/hash.ts'
 import { parseNote } from '../transparency/note.ts'
@@ -12,7 +12,6 @@ import type { TreeAccess } from './decisions-tree.ts'
 import { CommandFailedError } from './output.ts'
 
 const CHECKPOINT = 'checkpoint'
-const CHECKPOINT_MAX_BYTES = 65_536
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
@@ -25,11 +24,7 @@ export const publishTree = async (
   if (tree === null || head === null || head.checkpoint === '')
     throw new CommandFailedError('there is no signed head yet')
   const size = sizeOf(head.checkpoint)
-  const readPublished = async (): Promise<string | null> => {
-    const bytes = await target.readRange(CHECKPOINT, 0, CHECKPOINT_MAX_BYTES)
-    return bytes === null ? null : Buffer.from(bytes).toString('utf8')
-  }
-  const published = await readPublished()
+  const published = await readHeadObject(target, CHECKPOINT)
   let from = 0
   if (published !== null) {
     const problem = await headProblem(published, key, head, tree.readTiles)
@@ -48,7 +43,7 @@ export const publishTree = async (
     }
   }
   // Another run may have published a newer head meanwhile: an older one over it looks like a log that was rolled back.
-  const newest = await readPublished()
+  const newest = await readHeadObject(target, CHECKPOINT)
   const newestSize = newest === null ? 0 : sizeOf(newest)
   if (newestSize > size) return newestSize
   await target.put(CHECKPOINT, new Blob([head.checkpoint]))

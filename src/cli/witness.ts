@@ -4,6 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HEAD_MAX_BYTES } from '../decisions/tree-heads.ts'
 import { makeKeyFile, readKeyFile } from '../setup/key-file.ts'
 import { createEd25519Signer } from '../signing/ed25519.ts'
 import { writePrivateFile } from '../signing/private-file.ts'
@@ -29,7 +30,6 @@ A head that is older than the last or of another history is refused: both heads 
 the command ends with 1. It never cosigns such a log again, also after a restart.
 `
 
-const CHECKPOINT_MAX_BYTES = 65_536
 const LIMIT_MS = 15_000
 
 /** Null where there is no such file. */
@@ -121,7 +121,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         )
 
     const look = async (): Promise<'fine' | 'refused'> => {
-      const offered = (await read('checkpoint', CHECKPOINT_MAX_BYTES))?.toString('utf8')
+      const offered = (await read('checkpoint', HEAD_MAX_BYTES))?.toString('utf8')
       if (offered === undefined) throw new CommandFailedError('the log has no checkpoint there')
       const before = await readIfThere(cosigned)
       const judgement = await judgeHead(before, offered, logKey, tilesOf)

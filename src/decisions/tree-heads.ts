@@ -24,14 +24,18 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
 /** Under the log's own name, beside the nodes' logs. */
 export const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
-/** @returns null where none has been shipped */
-export const readShippedHead = async (target: ShipTarget, logName: string): Promise<string | null> => {
-  const name = headObject(logName)
-  if (!(await target.list(name)).some((object) => object.name === name)) return null
-  const parts: Uint8Array[] = []
-  for await (const chunk of target.read(name)) parts.push(chunk)
-  return Buffer.concat(parts).toString('utf8')
+/** A head with as many cosignatures as a note may have is far below. */
+export const HEAD_MAX_BYTES = 65_536
+
+/** @returns null where there is none. Of what is larger than any head, only the beginning, which is no signed head */
+export const readHeadObject = async (target: ShipTarget, name: string): Promise<string | null> => {
+  const bytes = await target.readRange(name, 0, HEAD_MAX_BYTES)
+  return bytes === null ? null : Buffer.from(bytes).toString('utf8')
 }
+
+/** @returns null where none has been shipped */
+export const readShippedHead = (target: ShipTarget, logName: string): Promise<string | null> =>
+  readHeadObject(target, headObject(logName))
 
 export const shipHead = async (target: ShipTarget, logName: string, checkpoint: string): Promise<void> => {
   const name = headObject(logName)

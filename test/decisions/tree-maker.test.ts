@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
 import { headProblem, readHeadFile, readShippedHead, TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
 import { openCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { leafHashOf } from '../../src/transparency/leaf.ts'
@@ -164,6 +165,31 @@ describe('an older copy of the tables is not signed on', () => {
     const { root } = await prepare()
     rmSync(placesIn(root).headFile)
     expect(await refusesOf(root)).toContain('the shipped head')
+  })
+
+  test('by a shipped object that is no head, of which no more is read than a head can be', async () => {
+    const { root } = await prepare()
+    rmSync(placesIn(root).headFile)
+    let asked = 0
+    const target = {
+      ...createFolderTarget(placesIn(root).shipped),
+      list: async (name: string) => [{ name, bytes: 10_000_000_000 }],
+      read: async function* () {
+        for (;;) {
+          asked += 65_536
+          if (asked > 16_777_216) return
+          yield Buffer.alloc(65_536, 'a')
+        }
+      },
+      readRange: async (_name: string, _offset: number, length: number) => {
+        asked += length
+        return Buffer.alloc(length, 'a')
+      },
+    }
+    const { maker, tree } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
+    await expect(maker.pass(true)).rejects.toThrow('this is no signed note')
+    expect(asked).toBe(65_536)
+    await tree.close()
   })
 
   test('by another history of the same size', async () => {
