@@ -105,10 +105,11 @@ export const startTree = async (dependencies: TreeDependencies): Promise<Tree> =
     refusal = report.refusal
     if (report.errorClass !== null) {
       noteFailure(report.errorClass)
-      return
+      if (report.size === null) return
+    } else {
+      if (failing !== null) log.info('the tree of the decision log goes on')
+      failing = null
     }
-    if (failing !== null) log.info('the tree of the decision log goes on')
-    failing = null
     restartMs = FIRST_RESTART_MS
     size = report.size
     passedMs = clock.monotonicMs()

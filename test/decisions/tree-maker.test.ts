@@ -8,6 +8,7 @@ import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
 import { headProblem, readHeadFile, readShippedHead, TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
 import { openCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { leafHashOf } from '../../src/transparency/leaf.ts'
+import { HeadNotShippedError } from '../../workers/tree/tree-maker.ts'
 import { naiveRoot } from '../transparency/naive-tree.ts'
 import {
   attestation,
@@ -48,6 +49,36 @@ const expectedRoot = async (root: string): Promise<string> => {
 }
 
 describe('a pass', () => {
+  test('signs and keeps heads while the place to ship to is away, and ships once it is back', async () => {
+    const root = temporaryDirectory()
+    appendTo(root, 0, 10)
+    const folder = createFolderTarget(placesIn(root).shipped)
+    let nowMs = 0
+    let puts = 0
+    let isAway = true
+    const target = {
+      ...folder,
+      put: async (name: string, content: Blob) => {
+        puts += 1
+        if (isAway) throw new Error('away')
+        await folder.put(name, content)
+      },
+    }
+    const changes = { ship: { target, intervalMs: 1_000 }, monotonicMs: () => nowMs }
+    const { maker, tree, headFile } = await createTestMaker(root, changes)
+    const failed = await maker.pass(true).catch((error: unknown) => error)
+    if (!(failed instanceof HeadNotShippedError)) throw failed
+    expect(await readHeadFile(headFile)).toBe(failed.head.checkpoint)
+    isAway = false
+    nowMs = 999
+    appendTo(root, 10, 5)
+    await expect(maker.pass(true)).rejects.toThrow(HeadNotShippedError)
+    expect([puts, openCheckpoint((await readHeadFile(headFile)) ?? '', key).size]).toEqual([1, failed.head.size + 6])
+    nowMs = 1_000
+    expect((await maker.pass(true))?.checkpoint).toBe((await readShippedHead(folder, key.name)) ?? '')
+    await tree.close()
+  })
+
   test('covers every line of every slot by a signed head, in the tables, in the file and where it is shipped', async () => {
     const root = temporaryDirectory()
     appendTo(root, 0, 100)

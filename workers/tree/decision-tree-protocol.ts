@@ -30,7 +30,7 @@ export type TreeOrder = 'lead' | 'rest' | 'finish'
 
 /** After each pass. */
 export interface TreeReport {
-  /** Leaves of the tree; null where another node makes it. */
+  /** Leaves of the tree; null where another node makes it, or the pass failed before its head was signed. */
   readonly size: number | null
   /** The newest signed head, where this process has signed one. */
   readonly checkpoint: string | null

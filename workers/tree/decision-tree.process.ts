@@ -11,7 +11,7 @@ import type { LogSigner } from '../../src/transparency/checkpoint.ts'
 import { parseVerifierKey } from '../../src/transparency/note.ts'
 import { stayInBackground } from '../background-process.ts'
 import type { TreeInput, TreeOrder, TreeReport } from './decision-tree-protocol.ts'
-import { createTreeMaker } from './tree-maker.ts'
+import { createTreeMaker, HeadNotShippedError } from './tree-maker.ts'
 
 /** Between two heads. */
 const HEAD_EVERY_MS = 1_000
@@ -90,6 +90,10 @@ const pass = async (): Promise<TreeReport> => {
     return { size: head?.size ?? null, checkpoint: head?.checkpoint || null, errorClass: null, refusal: null }
   } catch (error) {
     const errorClass = error instanceof Error ? error.name : typeof error
+    if (error instanceof HeadNotShippedError) {
+      const { size, checkpoint } = error.head
+      return { size, checkpoint, errorClass, refusal: null }
+    }
     return {
       size: null,
       checkpoint: null,
@@ -114,7 +118,8 @@ for (;;) {
   const report = await pass()
   process.send?.(report)
   if (last) break
-  waitMs = report.errorClass === null ? HEAD_EVERY_MS : Math.min(waitMs * 2, LONGEST_WAIT_MS)
+  const isStuck = report.errorClass !== null && report.size === null
+  waitMs = isStuck ? Math.min(waitMs * 2, LONGEST_WAIT_MS) : HEAD_EVERY_MS
   if (!finishing) await pause(Math.max(0, waitMs - (monotonicMs() - startedMs)))
 }
 await tree.close()

@@ -32,10 +32,21 @@ export interface TreeMakerOptions {
   readonly onStep?: (step: TreeStep) => void
 }
 
+/** The head is signed and kept, and its copy is not where it is shipped to: that is tried again after the interval. */
+export class HeadNotShippedError extends Error {
+  override readonly name = 'HeadNotShippedError'
+  constructor(
+    readonly head: StoredHead,
+    cause: unknown,
+  ) {
+    super('the head could not be shipped', { cause })
+  }
+}
+
 export type TreeStep = 'handed-in' | 'grown' | 'signed' | 'kept' | 'shipped'
 
 export interface TreeMaker {
-  /** @throws TreeRolledBackError: no head may be signed until somebody has looked */
+  /** @throws HeadNotShippedError; TreeRolledBackError: no head may be signed until somebody has looked */
   pass(leads: boolean): Promise<StoredHead | null>
 }
 
@@ -50,6 +61,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   let keptSize = -1
   let shippedSize = -1
   let shippedAtMs = Number.NEGATIVE_INFINITY
+  /** Of the last attempt to ship. */
+  let shipFailure: { readonly cause: unknown } | null = null
 
   /** Reads what the log has grown by and hands it over. @returns whether there may be more */
   const readLog = async (handOver: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
@@ -92,13 +105,22 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   const readShipped = async (): Promise<string | null> => (ship === null ? null : readShippedHead(ship.target, logName))
 
   const shipNewest = async (head: StoredHead): Promise<void> => {
-    if (ship === null || head.size === shippedSize || monotonicMs() - shippedAtMs < ship.intervalMs) return
-    const there = await readShipped()
-    if (there !== null) await requireHeld(there, 'the shipped head')
-    await shipHead(ship.target, logName, head.checkpoint)
-    shippedAtMs = monotonicMs()
-    shippedSize = head.size
-    onStep('shipped')
+    if (ship === null || head.size === shippedSize) return
+    if (monotonicMs() - shippedAtMs >= ship.intervalMs) {
+      try {
+        const there = await readShipped()
+        if (there !== null) await requireHeld(there, 'the shipped head')
+        await shipHead(ship.target, logName, head.checkpoint)
+        shipFailure = null
+        shippedSize = head.size
+        onStep('shipped')
+      } catch (error) {
+        if (error instanceof TreeRolledBackError) throw error
+        shipFailure = { cause: error }
+      }
+      shippedAtMs = monotonicMs()
+    }
+    if (shipFailure !== null) throw new HeadNotShippedError(head, shipFailure.cause)
   }
 
   return {
