@@ -18,15 +18,17 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'it is not a database',
 }
 
-const problemOf = (code: unknown): string | undefined => {
+const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): string | undefined => {
   if (typeof code !== 'string') return undefined
+  // A missing file may be a fault of ours. A folder that can't be made is under a broken link or a file system's own folder.
+  if (code === 'ENOENT' && syscall === 'mkdir') return "it can't be made there"
   return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
 }
 
 /** Of the error or of one that caused it. @returns null when it was something else than a file */
 export const fileProblem = (error: unknown): string | null => {
   for (let each = error; each instanceof Error; each = each.cause) {
-    const problem = problemOf((each as { code?: unknown }).code)
+    const problem = problemOf(each as Error & { code?: unknown; syscall?: unknown })
     if (problem !== undefined) return problem
   }
   return null

@@ -1,6 +1,18 @@
 // A start on a full disk says that the disk is full, on a real one where this user may mount one.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { closeSync, fstatSync, ftruncateSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreUnavailableError } from '../../src/store/errors.ts'
@@ -58,6 +70,14 @@ describe('the words', () => {
     expect(explainFileProblem(new StoreUnavailableError(error))).toBe(
       "the data folder can't be used: the disk is full; change that, then try again",
     )
+  })
+
+  test('for a folder that can not be made, but not for a file that is missing', () => {
+    symlinkSync(join(folder, 'nowhere', 'at-all'), join(folder, 'link'))
+    const made = thrownBy(() => mkdirSync(join(folder, 'link', 'new'), { recursive: true }))
+    const read = thrownBy(() => readFileSync(join(folder, 'missing')))
+    expect(fileProblem(made)).toBe("it can't be made there")
+    expect(fileProblem(read)).toBeNull()
   })
 
   test('for what is no fault of a file there are none', () => {
