@@ -31,19 +31,32 @@ const readText = (path: string): string => {
   }
 }
 
+/** The key itself, or what a file of that name holds. */
+const readKey = (given: string): string => {
+  if (given.includes('+')) return given
+  try {
+    return readFileSync(given, 'utf8')
+  } catch {
+    throw new UsageError('--key is neither a verifier key nor a file that can be read')
+  }
+}
+
 const check = (path: string, key: string, json: boolean, { stdout }: CommandOutput): number => {
   try {
-    const proven = checkDecisionProof(readText(path), key.includes('+') ? key : readText(key))
+    const proven = checkDecisionProof(readText(path), readKey(key))
     const { decision, index, size } = proven
     if (json) stdout(`${JSON.stringify({ ok: true, index, size, decision })}\n`)
     else {
       const text = (field: string): string => shown(String(decision[field] ?? ''))
-      stdout(`${text('uuid')} is line ${index} of ${size} in the log: the proof holds\n`)
+      stdout(`${text('uuid')} is line ${index + 1} of ${size} in the log: the proof holds\n`)
       stdout(
         `${decision['compliant'] === true ? 'compliant' : 'denied'} by ${text('policy_name')}, from ${text('from')}`,
       )
       stdout(` to ${text('to')} on ${text('chain')}, at ${new Date(Number(decision['at'])).toISOString()}\n`)
-      stdout(`signatures ${shown(JSON.stringify(decision['signatures'] ?? []))}\n`)
+      const signatures = decision['signatures']
+      for (const signature of Array.isArray(signatures) ? signatures : []) {
+        stdout(`signature ${shown(String(signature))}\n`)
+      }
     }
     return 0
   } catch (error) {

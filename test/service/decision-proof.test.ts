@@ -60,7 +60,14 @@ test('a decision is proven to its organization, offline, and to no other', async
   const file = join(folder, 'own.tlog-proof')
   writeFileSync(file, proof)
   const checked = await command('proof', 'check', file, '--key', logKey.trim())
-  expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining(`"${uuid}" is line ${proven.index}`)])
+  // People count lines from 1.
+  const place = `"${uuid}" is line ${proven.index + 1} of ${proven.size} in the log`
+  expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining(place)])
+  expect(checked.stdout).toEndWith(`\nsignature "${signature}"\n`)
+  expect(await command('proof', 'check', file, '--key', 'no-such-file')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--key is neither a verifier key nor a file that can be read\n'),
+  })
   writeFileSync(file, proof.replace(/index \d+/, 'index 0'))
   const wrong = await command('proof', 'check', file, '--key', logKey.trim())
   expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('PROBLEM: ')])
