@@ -42,10 +42,13 @@ const createPlace = (place: string): ((path: string, maxBytes: number) => Promis
   }
   if (!/^https?:\/\//.test(place)) throw new UsageError('--log expects https://…, http://… or dir:/path')
   return async (path, maxBytes) => {
-    const response = await fetch(`${place.replace(/\/$/, '')}/${path}`, {
-      signal: AbortSignal.timeout(LIMIT_MS),
-      redirect: 'error',
-    })
+    const url = `${place.replace(/\/$/, '')}/${path}`
+    const response = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS), redirect: 'error' }).catch(
+      (error: unknown) => {
+        const { code, name } = error as { code?: unknown; name?: unknown }
+        throw new CommandFailedError(`${url} can't be reached (${String(typeof code === 'string' ? code : name)})`)
+      },
+    )
     if (response.status === 404) return null
     if (!response.ok) throw new CommandFailedError(`the log answers ${response.status} for ${path}`)
     const parts: Uint8Array[] = []

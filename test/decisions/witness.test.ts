@@ -85,6 +85,13 @@ test('heads that go on from the last are cosigned with the time, over http and f
   expect(() => openCosignature(moved, witnessKeyOf(out))).toThrow('does not fit')
 })
 
+test('a log that is away is named by its address', async () => {
+  await server.stop(true)
+  const away = `http://127.0.0.1:${server.port}`
+  const { code, out } = await witness(away)
+  expect([code, out]).toEqual([1, expect.stringContaining(`${away}/checkpoint can't be reached (ECONNREFUSED)\n`)])
+})
+
 test('a log that was rolled back is refused, with both heads as evidence, and again after that', async () => {
   await grow(0, 300)
   cpSync(published, `${published}.old`, { recursive: true })
