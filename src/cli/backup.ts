@@ -24,9 +24,9 @@ import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, Us
 const USAGE = `Usage: bun run countersign backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
        bun run countersign backup --into FOLDER [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
 
-Makes FOLDER (--to), or a folder in it that is named by the time (--into), with the database, the keystores (encrypted), the evidence (encrypted), the settings that this command sees,
-and a manifest with the SHA-256 of each file. The service may run meanwhile; nothing of it waits. Whatever the store is,
-the database in the backup is a SQLite file.
+Makes FOLDER (--to), or a folder in it that is named by the time (--into), with the database, the keystores (encrypted), the
+evidence (encrypted), the settings that this command sees, and a manifest with the SHA-256 of each file. The service may run
+meanwhile; nothing of it waits. Whatever the store is, the database in the backup is a SQLite file.
 
   --every DURATION  Goes on until it is stopped: the next one this long after the newest in FOLDER (at least 1m; 24h, 7d). One
                     that fails is said and tried again within 15 minutes.
@@ -277,7 +277,9 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
     const keep = readKeep(command.text('keep'))
     if (command.text('into') === undefined) {
       if (everyMs !== null || keep !== null) throw new UsageError('--every and --keep need --into')
-      await makeAndTell(resolve(command.required('to')))
+      const to = command.text('to')
+      if (to === undefined || to === '') throw new UsageError('--to or --into is required')
+      await makeAndTell(resolve(to))
       return 0
     }
     if (command.text('to') !== undefined) throw new UsageError('give --to or --into, not both')

@@ -184,6 +184,7 @@ test.each([
   [['--into', '/tmp/b', '--every', 'daily'], '--every must be a duration'],
   [['--into', '/tmp/b', '--keep', '0'], '--keep must be at least 1'],
   [['--into', ''], '--into is required'],
+  [[], '--to or --into is required'],
 ])('%p is refused', async (words, reason) => {
   const { code, stderr } = await runCommand(newFolder(), 'backup', ...words)
   expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
