@@ -3,7 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Download, Page } from 'playwright-core'
+import type { Download, Locator, Page } from 'playwright-core'
+import { checkDecisionProof } from '../../src/client/decision-proof.ts'
+import { runCommand } from '../service/start-service.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { indexProcessPid } from '../support/index-process-pid.ts'
 import { until } from '../support/until.ts'
@@ -75,6 +77,18 @@ const export_ = async (page: Page, name: string): Promise<Download> => {
   return download
 }
 const contentOf = async (download: Download): Promise<string> => readFileSync(await download.path(), 'utf8')
+
+/** Until the newest lines are under a signed head, the page says so and the button can be pressed again. */
+const proofOf = async (page: Page, save: Locator): Promise<string> => {
+  const saved: Download[] = []
+  page.on('download', (download) => saved.push(download))
+  await until(async () => {
+    if (saved.length === 0) await save.click()
+    return saved.length > 0
+  })
+  return contentOf(saved[0] as Download)
+}
+const logKey = async (): Promise<string> => (await runCommand(dashboard.service.dataDirectory, 'proof', 'key')).stdout
 
 describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
   test(
@@ -172,6 +186,11 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await page.getByText('has the hash that this line carries').waitFor()
       await accessible(page)
       await fitsPhone(page)
+      // The proof is a file that holds, behind a button as wide as its words.
+      const save = page.getByRole('button', { name: 'Save the proof' })
+      expect((await save.boundingBox())?.width).toBeLessThan(260)
+      const proof = await proofOf(page, save)
+      expect(checkDecisionProof(proof, await logKey()).decision).toMatchObject({ uuid: newest })
       // The command that the page shows, done here.
       await page.getByText('Check it with the file itself').click()
       const command = await page.getByText(/^tail -c/).textContent()

@@ -88,9 +88,11 @@ const SaveProof = ({ uuid }: { readonly uuid: string }) => {
         A proof for whoever holds the attestation: this line, and that the log’s signed head covers it. It is checked
         offline by <code>countersign proof check</code>, with the log’s public key and nothing else.
       </p>
-      <Button icon="download" busy={busy} onClick={() => run()}>
-        Save the proof
-      </Button>
+      <div class="form-actions">
+        <Button icon="download" busy={busy} onClick={() => run()}>
+          Save the proof
+        </Button>
+      </div>
       <Problem error={failure} />
     </>
   )
