@@ -13,11 +13,12 @@ import { copyFileHashed, syncPath } from './file-copy.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: bun run countersign restore --from FOLDER --data-dir NEW-FOLDER [--json]
+       bun run countersign restore --from FOLDER --check [--json]
 
 Compares every file of the backup with its manifest, then makes the data folder from it. The data folder must not exist
 or be empty. Where COUNTERSIGN_STORE names a PostgreSQL database, an empty one, the tables go there instead.
 
-Check with --check alone: compares, and restores nothing.
+With --check it compares, and restores nothing.
 `
 
 const PROGRESS_MS = 1_000
