@@ -360,7 +360,13 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         expect(there).toMatchObject({ code: 0 })
         expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
         // Without the setting, the folder is no place for a new deployment.
-        const lost = await runToEnd(['bun', 'src/main.ts'], { COUNTERSIGN_DATA_DIR: folder })
+        const lost = await runToEnd(['bun', 'src/main.ts'], {
+          COUNTERSIGN_DATA_DIR: folder,
+          // The usual ports may be taken on the machine that runs this.
+          COUNTERSIGN_API_LISTEN: '127.0.0.1:0',
+          COUNTERSIGN_PORTAL_LISTEN: '127.0.0.1:0',
+          COUNTERSIGN_DASHBOARD_LISTEN: '127.0.0.1:0',
+        })
         expect(lost.code).toBe(2)
         expect(lost.stderr).toContain(`is the store ${database.name} at`)
         expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
