@@ -32,7 +32,7 @@ export interface Admission {
   readonly rateLimit: RateLimitState | null
 }
 
-/** Of one person, whatever the number of their sessions: the dashboard with several tabs open stays far below it. */
+/** One person's limit over all their sessions. A dashboard with several tabs open stays far below it. */
 export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
 
 const limitedAs = (actor: Actor) =>

@@ -175,9 +175,9 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
 export interface StagedUpload {
   readonly activation: BaseActivation
   readonly merge: boolean
-  /** Of the list with it. */
+  /** Entries that the list has with this file. */
   readonly entries: number
-  /** Of the file. */
+  /** Entries that were read from the file. */
   readonly read: number
   readonly sha256: string
   readonly bytes: number
@@ -223,7 +223,7 @@ export const finishUpload = async (context: EditContext, staged: StagedUpload): 
 export interface UploadResult {
   readonly applied: boolean
   readonly entries: number
-  /** Of the file. */
+  /** Entries that were read from the file. */
   readonly read: number
   readonly badLineCount: number
   readonly badLines: readonly { readonly line: number; readonly problem: string }[]

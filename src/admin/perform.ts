@@ -24,7 +24,7 @@ export interface PerformDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** What is asked for, as the route declares it. */
+/** An operation's input, decoded as its route declares it. */
 export interface Input {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
@@ -104,8 +104,8 @@ const createWrite =
       if (held === null) throw new IdempotencyTwinInFlightError()
       return result
     })
-    // What is answered is true here before it is answered: a revoked wallet is not verified any more. Committed it is, so
-    // a store that fails now does not make the change fail; caches learn of it with the next poll.
+    // This process applies the change before it answers: a revoked wallet is no longer verified. The change is committed,
+    // so a store that fails now does not undo it, and caches learn of it with the next poll.
     await services.changesTold().catch((error: unknown) => report(error, requestId))
     return result
   }

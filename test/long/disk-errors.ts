@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startService } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
 
 const { values } = parseArgs({
@@ -53,7 +54,7 @@ try {
     const before = ledger.count()
     const startedMs = performance.now()
     await readyAfterMs(service)
-    while (ledger.count() === before) await Bun.sleep(5)
+    await until(() => ledger.count() > before, { what: 'an attestation after the error', limitMs: 60_000 })
     const backMs = performance.now() - startedMs
     slowestMs = Math.max(slowestMs, backMs)
     if (backMs > READY_WITHIN_MS) ledger.problems.push(`round ${round}, ${error}: back after ${backMs.toFixed(0)} ms`)

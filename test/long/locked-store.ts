@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startService } from '../service/start-service.ts'
+import { until } from '../support/until.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '5,30' } } })
@@ -36,7 +37,10 @@ try {
       verification_hash: service.quickstart['VERIFICATION_HASH'],
     }
     const key = { 'idempotency-key': crypto.randomUUID() }
-    while ((await service.attest(body, key)).status !== 200) await Bun.sleep(50)
+    await until(async () => (await service.attest(body, key)).status === 200, {
+      what: 'the answer to the keyed request',
+      limitMs: 120_000,
+    })
     const keyedMs = performance.now() - askedMs
     if (meanwhile === 0) ledger.problems.push(`nothing was signed in ${seconds} s of lock`)
     if (readyMs + keyedMs > BACK_WITHIN_MS) ledger.problems.push(`back after ${(readyMs + keyedMs).toFixed(0)} ms`)

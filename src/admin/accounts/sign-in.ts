@@ -34,7 +34,7 @@ export interface SignInAttempt {
   readonly account: string | null
   /** Where it came from; empty where a trusted proxy does not say. */
   readonly address: string
-  /** Of the error that was answered; null: it succeeded. */
+  /** Code of the error in the answer; null when the attempt succeeded. */
   readonly refused: ErrorCode | null
 }
 
@@ -47,7 +47,7 @@ export interface SignInDependencies {
   readonly box: SecretBox
   readonly throttle: Throttle
   readonly devices: KnownDevices
-  /** Told of each attempt, once its outcome is known. */
+  /** Called once for each attempt, when its outcome is known. */
   readonly attempted: (attempt: SignInAttempt) => void
 }
 
@@ -71,7 +71,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       attempted({ how, account, address, refused: null })
       return result
     } catch (error) {
-      // What is no answer is a fault of ours, and logged as one.
+      // Any other error is a fault of ours: it is logged as a fault and not as a refused attempt.
       if (error instanceof CountersignError) attempted({ how, account, address, refused: error.code })
       throw error
     }
