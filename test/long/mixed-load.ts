@@ -1,4 +1,4 @@
-// `bun test/long/mixed-load.ts [--minutes 60]`: every interface at once: attestations alone, with keys, in batches and of
+// `bun test/long/mixed-load.ts [--minutes 60] [--pause-ms 0]`: every interface at once: attestations alone, with keys, in batches and of
 // version 1; registering, asking, verifying and following sessions; the admin API's reads and changes, the pages, the
 // metrics. Nothing may be answered with a failure of the service, and afterwards the log is compared with what was
 // acknowledged. Exit code 1 when a goal is missed.
@@ -9,9 +9,23 @@ import { parseArgs } from 'node:util'
 import { startService } from '../service/start-service.ts'
 import { conclude, createLedger, readyAfterMs } from './support/ledger.ts'
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } })
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    // How long each client rests after an answer, for machines that have other work.
+    'pause-ms': { type: 'string', default: '0' },
+    'ready-ms': { type: 'string', default: '2000' },
+    help: { type: 'boolean', short: 'h' },
+  },
+})
+if (values.help === true) {
+  process.stdout.write('Usage: bun test/long/mixed-load.ts [--minutes 60] [--pause-ms 0] [--ready-ms 2000]\n')
+  process.exit(0)
+}
 const WALLET = `0x${'1'.repeat(40)}`
-const READY_WITHIN_MS = 2_000
+const READY_WITHIN_MS = Number(values['ready-ms'])
+const PAUSE_MS = Number(values['pause-ms'])
+const SAMPLES = 13
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-mixed-'))
@@ -20,8 +34,8 @@ const { problems } = ledger
 /** Interface → how often each status was answered. */
 const counts = new Map<string, number>()
 let slowestReadyMs = 0
-let firstBytes = 0
-let lastBytes = 0
+/** Resident memory every five seconds. */
+const memoryBytes: number[] = []
 try {
   const service = await startService({ dataDirectory })
   const { quickstart } = service
@@ -105,8 +119,7 @@ try {
     },
     watch: async () => {
       slowestReadyMs = Math.max(slowestReadyMs, await readyAfterMs(service))
-      lastBytes = memory()
-      if (firstBytes === 0) firstBytes = lastBytes
+      memoryBytes.push(memory())
       const leftMinutes = (endsMs - performance.now()) / 60_000
       process.stderr.write(
         `\r${leftMinutes.toFixed(1)} min left, ${ledger.count()} attestations, ${problems.length} problems `,
@@ -114,7 +127,7 @@ try {
       await Bun.sleep(5_000)
     },
   }
-  const load = ledger.load(() => service, 8)
+  const load = ledger.load(() => service, 8, PAUSE_MS)
   await Promise.all(
     Object.entries(loops).map(async ([name, work]) => {
       while (performance.now() < endsMs) {
@@ -122,6 +135,7 @@ try {
           problems.push(`${name}: ${error}`)
           return Bun.sleep(500)
         })
+        if (PAUSE_MS > 0) await Bun.sleep(PAUSE_MS)
       }
     }),
   )
@@ -133,8 +147,11 @@ try {
 } finally {
   rmSync(dataDirectory, { recursive: true, force: true })
 }
+const samples = Array.from({ length: SAMPLES }, (_, index) =>
+  ((memoryBytes[Math.floor((index * (memoryBytes.length - 1)) / (SAMPLES - 1))] ?? 0) / 1e6).toFixed(0),
+)
 const asked = [...counts].map(([name, count]) => `${name}: ${count}`).join(', ')
 conclude(
   ledger,
-  `${values.minutes} minutes; ${asked}; /readyz after at most ${slowestReadyMs.toFixed(0)} ms; ${(firstBytes / 1e6).toFixed(0)} MB at first, ${(lastBytes / 1e6).toFixed(0)} MB at the end`,
+  `${values.minutes} minutes; ${asked}; /readyz after at most ${slowestReadyMs.toFixed(0)} ms; MB of memory over the time: ${samples.join(', ')}`,
 )

@@ -1,5 +1,8 @@
 // What a long run was answered, and what has to be true of it afterwards: each acknowledged uuid is in the log, none was
 // given to two requests, a repeated key got the same one, and the log verifies.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { segmentsSince } from '../../../src/decisions/since.ts'
 import { type RunningService, runCommand } from '../../service/start-service.ts'
 
 export interface Load {
@@ -82,11 +85,18 @@ export const createLedger = () => {
       keys = []
     },
     statuses: (): string => [...statuses].map(([status, count]) => `${status}: ${count}`).join(', '),
-    /** Clients that ask one request after another, half of them with keys. @param service null while there is none */
-    load: (service: () => RunningService | null, clients: number): Load => {
+    /**
+     * Clients that ask one request after another, half of them with keys.
+     * @param service null while there is none
+     * @param pauseMs how long each rests after an answer
+     */
+    load: (service: () => RunningService | null, clients: number, pauseMs = 0): Load => {
       let stopped = false
       const work = async (keyed: boolean): Promise<void> => {
-        while (!stopped) await ask(service, keyed, () => !stopped)
+        while (!stopped) {
+          await ask(service, keyed, () => !stopped)
+          if (pauseMs > 0) await Bun.sleep(pauseMs)
+        }
       }
       const done = Promise.all(Array.from({ length: clients }, (_, index) => work(index % 2 === 0)))
       return {
@@ -98,9 +108,12 @@ export const createLedger = () => {
     },
     /** Compares with the log of a deployment at rest. */
     compare: async (dataDirectory: string): Promise<void> => {
-      const tail = await runCommand(dataDirectory, 'decisions', 'tail', '--lines', '100000000', '--json')
-      const recorded = new Set(tail.stdout.match(/(?<="uuid":")[^"]+/g) ?? [])
-      for (const uuid of answered.keys()) if (!recorded.has(uuid)) problems.push(`answer ${uuid} is not in the log`)
+      const missing = new Set(answered.keys())
+      // One file at a time: an hour's log doesn't fit into one string.
+      for (const { path } of segmentsSince(join(dataDirectory, 'decisions'), 0)) {
+        for (const uuid of readFileSync(path, 'utf8').match(/(?<="uuid":")[^"]+/g) ?? []) missing.delete(uuid)
+      }
+      for (const uuid of missing) problems.push(`answer ${uuid} is not in the log`)
       const verified = await runCommand(dataDirectory, 'decisions', 'verify')
       if (verified.code !== 0) problems.push(`the log does not verify:\n${verified.stdout}${verified.stderr}`)
     },
