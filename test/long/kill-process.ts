@@ -32,6 +32,7 @@ const ledger = createLedger()
 const { problems } = ledger
 const killed = { supervisor: 0, process: 0, helper: 0 }
 let slowestStartMs = 0
+let told = 0
 let slowestReturnMs = 0
 
 const childrenOf = (pid: number): readonly number[] => {
@@ -98,6 +99,7 @@ try {
       await untilWhole(running.process.pid)
     }
     process.stderr.write(`\r${round}/${times} kills, ${ledger.count()} answers, ${problems.length} problems `)
+    for (; told < problems.length; told++) process.stderr.write(`\n${problems[told]}\n`)
   }
   process.stderr.write('\n')
   service ??= await start(times)
