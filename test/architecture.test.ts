@@ -43,6 +43,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/attestation/paths.ts',
     'src/pool/statistics.ts',
     'src/pool/histogram.ts',
+    'src/processes/kept-process.ts',
     'workers/index/decision-index-protocol.ts',
   ],
   'src/pages': [],

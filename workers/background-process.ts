@@ -28,3 +28,46 @@ export const runWhenIdle = (): void => {
     // There is no such command.
   }
 }
+
+export interface Passes<Order> {
+  /** Calls `pass` again and again. It resolves to the milliseconds until the next one. Ends after a pass that saw `finish`. */
+  run(pass: () => Promise<number>): Promise<void>
+  /** The newest order other than `finish`. */
+  readonly newest: Exclude<Order, 'finish'> | null
+}
+
+/** Listens to the service's orders. To be called before anything is awaited: an order that no one listens to is lost. */
+export const listenForOrders = <Order extends string>(): Passes<Order> => {
+  let newest: Order | null = null
+  let finishing = false
+  let wake = (): void => undefined
+  process.on('message', (order: Order) => {
+    if (order !== 'finish') newest = order
+    else {
+      finishing = true
+      wake()
+    }
+  })
+  process.on('disconnect', () => process.exit(0))
+  const pause = (durationMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, durationMs)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  return {
+    get newest() {
+      return newest as Exclude<Order, 'finish'> | null
+    },
+    run: async (pass) => {
+      for (;;) {
+        const isLast = finishing
+        const pauseMs = await pass()
+        if (isLast) return
+        if (!finishing) await pause(pauseMs)
+      }
+    },
+  }
+}

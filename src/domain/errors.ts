@@ -138,3 +138,6 @@ export class QueueFullError extends CountersignError {
     super('OVERLOADED', 'the service is at capacity; retry with exponential backoff', { retryAfterSeconds })
   }
 }
+
+/** What may be logged of any error: its text may hold anything, the name of its class does not. */
+export const errorClassOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)

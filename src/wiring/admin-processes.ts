@@ -1,38 +1,16 @@
-// Child processes that work for the admin API: the decision index, and one process per task. They get no secret: their
-// environment is empty except for what locates the runtime's own files.
-import type { IndexReply } from '../../workers/index/decision-index-protocol.ts'
+// Child processes that work for the admin API: the decision index, and one process per task.
+
+import type { IndexQuestion, IndexReply } from '../../workers/index/decision-index-protocol.ts'
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
 import { encodeTaskInput, type TaskInput } from '../../workers/tasks/task-input.ts'
 import type { TaskMessage } from '../../workers/tasks/task-protocol.ts'
 import type { IndexProcess, IndexProcessListener } from '../admin/decisions/index-process.ts'
 import type { IndexRole } from '../admin/decisions/search.ts'
 import type { TaskListener, TaskProcess } from '../admin/task-runner.ts'
-import { sendToChild } from '../processes/send.ts'
+import { errorClassOf } from '../domain/errors.ts'
+import { jsonInput, startBackgroundChild } from '../processes/background-child.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Task } from '../store/tasks.ts'
-
-const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
-
-const entry = (name: string): string => Bun.fileURLToPath(new URL(`../../workers/${name}`, import.meta.url))
-
-interface ChildOptions<Message> {
-  readonly commandLine: readonly string[]
-  readonly input: Uint8Array | null
-  readonly onMessage: (message: Message) => void
-  readonly onExit: () => void
-}
-
-/** Starts a child that talks over a channel. Its output is discarded, because it may hold anything. */
-const spawn = <Message>({ commandLine, input, onMessage, onExit }: ChildOptions<Message>) =>
-  Bun.spawn([process.execPath, ...commandLine], {
-    env: environment(),
-    stdin: input ?? 'ignore',
-    stdout: 'ignore',
-    stderr: 'ignore',
-    serialization: 'json',
-    ipc: (message: Message) => onMessage(message),
-    onExit: () => onExit(),
-  })
 
 const INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
   build: 'index/decision-index.process.ts',
@@ -46,19 +24,17 @@ const SHARED_INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
 
 export const spawnIndexProcess =
   (folder: Pick<DataFolder, 'decisions' | 'decisionIndex'>, shared: SharedIndexInput | null = null) =>
-  (role: IndexRole, { onReply, onExit }: IndexProcessListener): IndexProcess => {
-    const child = spawn<IndexReply>({
+  (role: IndexRole, { onReply, onExit }: IndexProcessListener): IndexProcess =>
+    startBackgroundChild<IndexReply, IndexQuestion>({
       commandLine: [
-        entry((shared === null ? INDEX_ENTRIES : SHARED_INDEX_ENTRIES)[role]),
+        (shared === null ? INDEX_ENTRIES : SHARED_INDEX_ENTRIES)[role],
         folder.decisions,
         folder.decisionIndex,
       ],
-      input: shared === null ? null : new TextEncoder().encode(JSON.stringify(shared)),
+      input: shared === null ? null : jsonInput(shared),
       onMessage: onReply,
       onExit,
     })
-    return { send: (question) => sendToChild(child, question), kill: () => child.kill() }
-  }
 
 export interface TaskSpawning {
   /** Gathers everything that the task's process has to know. */
@@ -77,8 +53,8 @@ export const spawnTaskProcess =
         listener.onExit()
         return
       }
-      child = spawn<TaskMessage>({
-        commandLine: [entry('tasks/task.process.ts')],
+      child = startBackgroundChild<TaskMessage, never>({
+        commandLine: ['tasks/task.process.ts'],
         input: encodeTaskInput(input),
         onMessage: (message) => {
           if (message.type === 'progress') listener.onProgress(message.done, message.total)
@@ -94,7 +70,7 @@ export const spawnTaskProcess =
     prepare(task)
       .then(start)
       .catch((error: unknown) => {
-        onFailed(task, error instanceof Error ? error.name : typeof error)
+        onFailed(task, errorClassOf(error))
         listener.onFailed('the task could not be started')
         listener.onExit()
       })

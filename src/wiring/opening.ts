@@ -38,6 +38,7 @@ import { startTree } from './tree-service.ts'
 const SLOTS_PER_PROCESS = 1_000
 
 const clock = systemClock
+const { after } = systemTimers
 
 /** Opens the data folder and the store, and creates what a first start needs in them. */
 const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
@@ -84,10 +85,10 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   const storage = await openStorage(config, log, isFirst, closers)
   const { folder, store, passphrase, logKey } = storage
   // Closed after the pool, so that it also ships what the pool writes last.
-  const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, log }) : null
+  const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, after, log }) : null
   if (shipping !== null) closers.add(shipping.stop)
   const tree = isFirst
-    ? await startTree({
+    ? startTree({
         config,
         folder,
         target: storage.target,
@@ -95,11 +96,12 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
         passphrase: passphrase.source,
         store,
         clock,
+        after,
         log,
       })
     : null
   if (tree !== null) closers.add(tree.stop)
-  const auditShipping = createAuditShipDuties({ config, store, log, after: systemTimers.after })
+  const auditShipping = createAuditShipDuties({ config, store, log, after })
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
@@ -130,7 +132,7 @@ export const openService = async (config: Config, log: Logger, { index }: Servic
   const attesterReload = createAttesterReload({
     pool,
     log,
-    after: systemTimers.after,
+    after,
     inUse: attesters,
     read: () => readAttesters(store, folder),
   })

@@ -1,14 +1,17 @@
 // Ships the node's decision log, by a process of its own at the lowest priority: it shares nothing with signing but the
 // disk. Started by the node's first process; what came of it is counted for the metrics and said in the log once.
 import { readFileSync } from 'node:fs'
-import type { ShipInput, ShipReport } from '../../workers/ship/decision-ship-protocol.ts'
+import type { ShipInput, ShipOrder, ShipReport } from '../../workers/ship/decision-ship-protocol.ts'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { ShipAccessMissingError } from '../decisions/ship-access.ts'
 import { type BucketAccess, parseBucketCredentials } from '../decisions/ship-bucket.ts'
 import type { ShipPlace } from '../decisions/ship-target.ts'
 import type { Clock } from '../domain/time.ts'
-import { sendToChild } from '../processes/send.ts'
+import type { Timers } from '../pool/timers.ts'
+import { type BackgroundChild, jsonInput, startBackgroundChild } from '../processes/background-child.ts'
+import { keepProcess } from '../processes/kept-process.ts'
+import { createFailureLog } from '../telemetry/failure-log.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { ShipMetrics } from '../telemetry/ship-metrics.ts'
 
@@ -56,6 +59,7 @@ export interface ShippingDependencies {
   /** The decision log. */
   readonly directory: string
   readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: Timers['after']
   readonly log: Logger
 }
 
@@ -68,10 +72,10 @@ export interface Shipping {
 const FINISH_MS = 5_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
-const ENTRY = Bun.fileURLToPath(new URL('../../workers/ship/decision-ship.process.ts', import.meta.url))
 
 /** Null where nothing is to be shipped. @throws SettingInvalidError when the credentials are missing or malformed. */
-export const startShipping = ({ config, directory, clock, log }: ShippingDependencies): Shipping | null => {
+export const startShipping = (dependencies: ShippingDependencies): Shipping | null => {
+  const { config, directory, clock, after, log } = dependencies
   const place = config.decisionsShip
   if (place === null) return null
   let access: BucketAccess | null
@@ -85,16 +89,14 @@ export const startShipping = ({ config, directory, clock, log }: ShippingDepende
   const totals = { bytes: 0, segments: 0, failures: 0, unshipped: 0 }
   let ofProcess = { bytes: 0, segments: 0 }
   let caughtUpMs = clock.monotonicMs()
-  let isFailing = false
-  let restartMs = FIRST_RESTART_MS
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let child: Bun.Subprocess | null = null
-  let stopped = false
 
+  const outcome = createFailureLog(log, {
+    failed: 'the decision log could not be shipped; it is tried again',
+    works: 'the decision log is shipped again',
+  })
   const noteFailure = (errorClass: string): void => {
     totals.failures += 1
-    if (!isFailing) log.warn('the decision log could not be shipped; it is tried again', { errorClass })
-    isFailing = true
+    outcome.failed(errorClass)
   }
 
   const take = (report: ShipReport): void => {
@@ -106,41 +108,28 @@ export const startShipping = ({ config, directory, clock, log }: ShippingDepende
       noteFailure(report.errorClass ?? 'unknown')
       return
     }
-    if (isFailing) log.info('the decision log is shipped again')
-    isFailing = false
-    restartMs = FIRST_RESTART_MS
+    outcome.works()
+    kept.works()
     caughtUpMs = clock.monotonicMs() - report.tookMs
   }
 
-  const startLater = (reason: string): void => {
-    child = null
-    if (stopped) return
-    noteFailure(reason)
-    timer = setTimeout(start, restartMs)
-    timer.unref()
-    restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
-  }
-
-  const start = (): void => {
+  const start = (onExit: () => void): BackgroundChild<ShipOrder> => {
     ofProcess = { bytes: 0, segments: 0 }
-    try {
-      child = Bun.spawn([process.execPath, ENTRY], {
-        // Neither a secret nor a proxy of the service's environment.
-        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
-        stdin: new TextEncoder().encode(JSON.stringify(input)),
-        stdout: 'ignore',
-        stderr: 'ignore',
-        serialization: 'json',
-        ipc: (report: ShipReport) => take(report),
-        onExit: () => startLater('the process ended'),
-      })
-    } catch {
-      // No memory, or no process left to have: in a timer it would end this process.
-      startLater('the process could not be started')
-    }
+    return startBackgroundChild<ShipReport, ShipOrder>({
+      commandLine: ['ship/decision-ship.process.ts'],
+      input: jsonInput(input),
+      onMessage: take,
+      onExit,
+    })
   }
+  const kept = keepProcess({
+    start,
+    after,
+    firstRestartMs: FIRST_RESTART_MS,
+    longestRestartMs: LONGEST_RESTART_MS,
+    onLost: noteFailure,
+  })
 
-  start()
   return {
     metrics: () => ({
       lagSeconds: (clock.monotonicMs() - caughtUpMs) / 1_000,
@@ -150,14 +139,8 @@ export const startShipping = ({ config, directory, clock, log }: ShippingDepende
       failures: totals.failures,
     }),
     stop: async () => {
-      stopped = true
-      clearTimeout(timer)
-      const running = child
-      if (running === null) return
-      sendToChild(running, 'finish')
-      const cut = setTimeout(() => running.kill('SIGKILL'), FINISH_MS)
-      await running.exited
-      clearTimeout(cut)
+      kept.close()
+      await kept.running()?.end('finish', FINISH_MS)
     },
   }
 }

@@ -5,13 +5,16 @@ import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { ShipAccessMissingError } from '../decisions/ship-access.ts'
 import type { Clock } from '../domain/time.ts'
+import type { Timers } from '../pool/timers.ts'
+import { type BackgroundChild, jsonInput, startBackgroundChild } from '../processes/background-child.ts'
+import { keepProcess } from '../processes/kept-process.ts'
 import type { Duty } from '../processes/leader.ts'
-import { sendToChild } from '../processes/send.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { LogKey } from '../setup/log-key.ts'
 import { type PassphraseSource, readPassphrases } from '../signing/passphrase.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
+import { createFailureLog } from '../telemetry/failure-log.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { TreeMetrics } from '../telemetry/tree-metrics.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
@@ -26,6 +29,7 @@ export interface TreeDependencies {
   readonly passphrase: PassphraseSource
   readonly store: Pick<Store, 'deployment'>
   readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: Timers['after']
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
@@ -45,7 +49,6 @@ const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
 /** The store's copy is for telling an older tree: it need not be of this second. */
 const KEEP_EVERY_MS = 10_000
-const ENTRY = Bun.fileURLToPath(new URL('../../workers/tree/decision-tree.process.ts', import.meta.url))
 
 /** Where the tree's tables are. */
 export const treeTargetOf = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): StoreTarget =>
@@ -63,15 +66,10 @@ const shipOf = (config: ShipSettings): TreeInput['ship'] => {
 }
 
 /** @throws SettingInvalidError when the credentials of the place to ship to are missing or malformed */
-export const startTree = async (dependencies: TreeDependencies): Promise<Tree> => {
-  const { config, folder, target, logKey, passphrase, store, clock, log } = dependencies
+export const startTree = (dependencies: TreeDependencies): Tree => {
+  const { config, folder, target, logKey, passphrase, store, clock, after, log } = dependencies
   const ship = shipOf(config)
   let leads = false
-  let child: Bun.Subprocess | null = null
-  let stopped = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let restartMs = FIRST_RESTART_MS
-  let failing: string | null = null
   let refusal: string | null = null
   let failures = 0
   let size: number | null = null
@@ -92,10 +90,13 @@ export const startTree = async (dependencies: TreeDependencies): Promise<Tree> =
     }
   }
 
+  const outcome = createFailureLog(log, {
+    failed: 'the tree of the decision log could not be continued',
+    works: 'the tree of the decision log goes on',
+  })
   const noteFailure = (errorClass: string): void => {
     failures += 1
-    if (failing !== errorClass) log.warn('the tree of the decision log could not be continued', { errorClass })
-    failing = errorClass
+    outcome.failed(errorClass)
   }
 
   const take = (report: TreeReport): void => {
@@ -106,74 +107,55 @@ export const startTree = async (dependencies: TreeDependencies): Promise<Tree> =
     if (report.errorClass !== null) {
       noteFailure(report.errorClass)
       if (report.size === null) return
-    } else {
-      if (failing !== null) log.info('the tree of the decision log goes on')
-      failing = null
-    }
-    restartMs = FIRST_RESTART_MS
+    } else outcome.works()
+    kept.works()
     size = report.size
     passedMs = clock.monotonicMs()
     checkpoint = report.checkpoint ?? checkpoint
     if (clock.monotonicMs() - keptAtMs >= KEEP_EVERY_MS) void keepHead()
   }
 
-  const send = (order: TreeOrder): void => {
-    if (child !== null) sendToChild(child, order)
-  }
-
-  const startLater = (reason: string): void => {
-    child = null
-    if (stopped) return
-    noteFailure(reason)
-    timer = setTimeout(() => void start(), restartMs)
-    timer.unref()
-    restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
-  }
-
-  const start = async (): Promise<void> => {
-    try {
-      const stored = await store.deployment.read(STORED_HEAD)
-      const input: TreeInput = {
-        directory: folder.decisions,
-        tree: treeTargetOf(target, folder),
-        saltKey: Buffer.from(logKey.saltKey).toString('hex'),
-        key: encodeVerifierKey(logKey.key),
-        keystorePath: logKey.keystorePath,
-        passphrases: await readPassphrases(passphrase),
-        headFile: folder.decisionTreeHead,
-        knownHeads: stored === null || stored === '' ? [] : [stored],
-        ship,
-        flush: !config.decisionsSync,
-      }
-      if (stopped) return
-      child = Bun.spawn([process.execPath, ENTRY], {
-        // Neither a secret nor a proxy of the service's environment.
-        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
-        stdin: new TextEncoder().encode(JSON.stringify(input)),
-        stdout: 'ignore',
-        stderr: 'ignore',
-        serialization: 'json',
-        ipc: (report: TreeReport) => take(report),
-        onExit: () => startLater('the process ended'),
-      })
-      if (leads) send('lead')
-    } catch (error) {
-      // No memory, no process left to have, or a store that is away: in a timer it would end this process.
-      startLater(error instanceof Error ? error.name : 'the process could not be started')
+  const start = async (onExit: () => void): Promise<BackgroundChild<TreeOrder>> => {
+    const stored = await store.deployment.read(STORED_HEAD)
+    const input: TreeInput = {
+      directory: folder.decisions,
+      tree: treeTargetOf(target, folder),
+      saltKey: Buffer.from(logKey.saltKey).toString('hex'),
+      key: encodeVerifierKey(logKey.key),
+      keystorePath: logKey.keystorePath,
+      passphrases: await readPassphrases(passphrase),
+      headFile: folder.decisionTreeHead,
+      knownHeads: stored === null || stored === '' ? [] : [stored],
+      ship,
+      flush: !config.decisionsSync,
     }
+    const child = startBackgroundChild<TreeReport, TreeOrder>({
+      commandLine: ['tree/decision-tree.process.ts'],
+      input: jsonInput(input),
+      onMessage: take,
+      onExit,
+    })
+    if (leads) child.send('lead')
+    return child
   }
+  const kept = keepProcess({
+    start,
+    after,
+    firstRestartMs: FIRST_RESTART_MS,
+    longestRestartMs: LONGEST_RESTART_MS,
+    onLost: noteFailure,
+  })
 
-  await start()
   return {
     duty: {
       name: 'the tree of the decision log',
       start: () => {
         leads = true
-        send('lead')
+        kept.running()?.send('lead')
       },
       stop: async () => {
         leads = false
-        send('rest')
+        kept.running()?.send('rest')
       },
     },
     metrics: () => ({
@@ -183,15 +165,8 @@ export const startTree = async (dependencies: TreeDependencies): Promise<Tree> =
       refused: refusal !== null,
     }),
     stop: async () => {
-      stopped = true
-      clearTimeout(timer)
-      const running = child
-      if (running !== null) {
-        send('finish')
-        const cut = setTimeout(() => running.kill('SIGKILL'), FINISH_MS)
-        await running.exited
-        clearTimeout(cut)
-      }
+      kept.close()
+      await kept.running()?.end('finish', FINISH_MS)
       await keepHead()
     },
   }

@@ -1,5 +1,6 @@
 // What the processes that search decisions have in common, whichever index they search: a question of the service, the
 // finder that answers it, and the answer back under the question's number.
+import { errorClassOf } from '../../src/domain/errors.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
 import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
@@ -43,7 +44,7 @@ export const answerFinds = (open: () => Promise<Finder>, onFailed: () => void = 
       send({ id, ok: true, result: await find(await open(), request as FindRequest) })
     } catch (error) {
       onFailed()
-      send({ id, ok: false, errorClass: error instanceof Error ? error.name : typeof error })
+      send({ id, ok: false, errorClass: errorClassOf(error) })
     }
   }
   process.on('message', (question: IndexQuestion) => void answer(question))

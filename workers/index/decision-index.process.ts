@@ -1,5 +1,6 @@
 // Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`. Whoever
 // searches does so in another one. Ends with its parent.
+import { errorClassOf } from '../../src/domain/errors.ts'
 import { runWhenIdle, stayInBackground } from '../background-process.ts'
 import { createDecisionIndex, type IndexStatus } from './decision-index.ts'
 import type {
@@ -21,7 +22,6 @@ runWhenIdle()
 
 const index = createDecisionIndex({ directory, path, monotonicMs: () => performance.now() })
 const send = (reply: IndexReply): void => void process.send?.(reply)
-const classOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
 
 let told: IndexStatus | null = null
 const tellStatus = (): void => {
@@ -49,7 +49,7 @@ process.on('message', ({ id, request }: IndexQuestion) => {
   try {
     send({ id, ok: true, result: answer(request as BuildRequest) })
   } catch (error) {
-    send({ id, ok: false, errorClass: classOf(error) })
+    send({ id, ok: false, errorClass: errorClassOf(error) })
   }
 })
 process.on('disconnect', () => {
@@ -64,7 +64,7 @@ const work = (): void => {
     if (!index.ingest() && !index.improve()) pauseMs = IDLE_MS
     tellStatus()
   } catch (error) {
-    send({ id: 0, ok: false, errorClass: classOf(error) })
+    send({ id: 0, ok: false, errorClass: errorClassOf(error) })
     pauseMs = FAILED_MS
   }
   setTimeout(work, pauseMs)

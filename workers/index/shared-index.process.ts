@@ -1,6 +1,8 @@
 // Entry of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, the rest on
 // standard input. Speaks as decision-index.process.ts does. Ends with its parent.
+
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
+import { errorClassOf } from '../../src/domain/errors.ts'
 import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
 import { stayInBackground } from '../background-process.ts'
 import type { IndexStatus } from './decision-index.ts'
@@ -18,7 +20,6 @@ const [directory = ''] = process.argv.slice(2)
 stayInBackground()
 
 const send = (reply: IndexReply): void => void process.send?.(reply)
-const classOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
 
 process.on('disconnect', () => process.exit(0))
 
@@ -52,7 +53,7 @@ const answer = async ({ operation }: BuildRequest): Promise<IndexStatus | null> 
 process.on('message', ({ id, request }: IndexQuestion) => {
   inTurn(() => answer(request as BuildRequest)).then(
     (result) => send({ id, ok: true, result }),
-    (error: unknown) => send({ id, ok: false, errorClass: classOf(error) }),
+    (error: unknown) => send({ id, ok: false, errorClass: errorClassOf(error) }),
   )
 })
 
@@ -65,7 +66,7 @@ const work = async (): Promise<void> => {
     const restMs = (performance.now() - startedMs) * (1 / DUTY - 1)
     pauseMs = hasMore ? restMs : Math.max(IDLE_MS, restMs)
   } catch (error) {
-    send({ id: 0, ok: false, errorClass: classOf(error) })
+    send({ id: 0, ok: false, errorClass: errorClassOf(error) })
     pauseMs = FAILED_MS
   }
   setTimeout(() => void work(), pauseMs)

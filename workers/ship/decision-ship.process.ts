@@ -3,12 +3,14 @@
 import { createShipper } from '../../src/decisions/ship.ts'
 import { openShipTarget } from '../../src/decisions/ship-access.ts'
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
-import { stayInBackground } from '../background-process.ts'
+import { errorClassOf } from '../../src/domain/errors.ts'
+import { listenForOrders, stayInBackground } from '../background-process.ts'
 import type { ShipInput, ShipOrder, ShipReport } from './decision-ship-protocol.ts'
 
 const LONGEST_WAIT_MS = 300_000
 
 stayInBackground()
+const orders = listenForOrders<ShipOrder>()
 
 const { directory, place, access, intervalMs } = (await Bun.stdin.json()) as ShipInput
 const monotonicMs = (): number => performance.now()
@@ -21,17 +23,8 @@ const shipper = createShipper({
   tailEveryMs: intervalMs,
 })
 let waitMs = intervalMs
-let finishing = false
-let wake: (() => void) | null = null
 
-process.on('message', (order: ShipOrder) => {
-  if (order !== 'finish') return
-  finishing = true
-  wake?.()
-})
-process.on('disconnect', () => process.exit(0))
-
-const pass = async (): Promise<void> => {
+const pass = async (): Promise<number> => {
   const startedMs = monotonicMs()
   const { complete, bytesUnshipped, failure } = await shipper.pass()
   const { bytes, segments } = shipper.progress()
@@ -41,25 +34,13 @@ const pass = async (): Promise<void> => {
     bytesUnshipped,
     bytesShipped: bytes,
     segmentsShipped: segments,
-    errorClass: failure === null ? null : failure instanceof Error ? failure.name : typeof failure,
+    errorClass: failure === null ? null : errorClassOf(failure),
   }
   process.send?.(report)
   waitMs = complete ? intervalMs : Math.min(waitMs * 2, LONGEST_WAIT_MS)
+  // Spread out, so that many nodes don't come to a target that is back all at once.
+  return waitMs * (0.75 + Math.random() / 4)
 }
 
-const pause = (): Promise<void> =>
-  new Promise((resolve) => {
-    // Spread out, so that many nodes don't come to a target that is back all at once.
-    const timer = setTimeout(resolve, waitMs * (0.75 + Math.random() / 4))
-    wake = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-  })
-
-for (;;) {
-  const last = finishing
-  await pass()
-  if (last) process.exit(0)
-  if (!finishing) await pause()
-}
+await orders.run(pass)
+process.exit(0)

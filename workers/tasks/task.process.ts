@@ -1,6 +1,8 @@
 // Entry of a task's process. Reads what it has to do from its input, says how far it is, then what came of it, and ends.
+
 import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
 import { verifyDecisions } from '../../src/decisions/verify.ts'
+import { errorClassOf } from '../../src/domain/errors.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import type { ReplayChange } from '../../src/policy/replay.ts'
 import { stayInBackground } from '../background-process.ts'
@@ -95,7 +97,7 @@ try {
   if (run === undefined) throw new Error('unknown kind')
   send({ type: 'done', result: await run(input) })
 } catch (error) {
-  send({ type: 'failed', failure: failureOf(error), errorClass: error instanceof Error ? error.name : typeof error })
+  send({ type: 'failed', failure: failureOf(error), errorClass: errorClassOf(error) })
 }
 // What was sent has left by the time the channel is closed.
 process.disconnect?.()

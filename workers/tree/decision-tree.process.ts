@@ -1,15 +1,17 @@
 // Entry of the process that makes the tree over the decision log. What to do comes on standard input. Ends with its parent.
+
 import { readFile } from 'node:fs/promises'
 import { openShipTarget } from '../../src/decisions/ship-access.ts'
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
+import { errorClassOf } from '../../src/domain/errors.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { KeystoreLockedError } from '../../src/signing/errors.ts'
 import { decryptKeystorePkcs8 } from '../../src/signing/keystore-pkcs8.ts'
 import { openDecisionTree } from '../../src/store/decision-tree/open.ts'
 import type { LogSigner } from '../../src/transparency/checkpoint.ts'
 import { parseVerifierKey } from '../../src/transparency/note.ts'
-import { stayInBackground } from '../background-process.ts'
+import { listenForOrders, stayInBackground } from '../background-process.ts'
 import type { TreeInput, TreeOrder, TreeReport } from './decision-tree-protocol.ts'
 import { createTreeMaker, HeadNotShippedError } from './tree-maker.ts'
 
@@ -19,20 +21,7 @@ const LONGEST_WAIT_MS = 60_000
 
 stayInBackground()
 
-let isTold = false
-let finishing = false
-let waitMs = HEAD_EVERY_MS
-let wake: (() => void) | null = null
-
-// Before anything is waited for: what is said to a process that does not listen yet is lost.
-process.on('message', (order: TreeOrder) => {
-  if (order === 'finish') {
-    finishing = true
-    wake?.()
-  } else isTold = order === 'lead'
-})
-process.on('disconnect', () => process.exit(0))
-
+const orders = listenForOrders<TreeOrder>()
 const input = (await Bun.stdin.json()) as TreeInput
 const monotonicMs = (): number => performance.now()
 const key = parseVerifierKey(input.key)
@@ -82,14 +71,14 @@ const maker = createTreeMaker({
 })
 
 /** A file has one service; over PostgreSQL the leader is told. */
-const leads = (): boolean => input.tree.kind === 'sqlite' || isTold
+const leads = (): boolean => input.tree.kind === 'sqlite' || orders.newest === 'lead'
 
 const pass = async (): Promise<TreeReport> => {
   try {
     const head = await maker.pass(leads())
     return { size: head?.size ?? null, checkpoint: head?.checkpoint || null, errorClass: null, refusal: null }
   } catch (error) {
-    const errorClass = error instanceof Error ? error.name : typeof error
+    const errorClass = errorClassOf(error)
     if (error instanceof HeadNotShippedError) {
       const { size, checkpoint } = error.head
       return { size, checkpoint, errorClass, refusal: null }
@@ -103,24 +92,14 @@ const pass = async (): Promise<TreeReport> => {
   }
 }
 
-const pause = (durationMs: number): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, durationMs)
-    wake = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-  })
-
-for (;;) {
-  const last = finishing
+let waitMs = HEAD_EVERY_MS
+await orders.run(async () => {
   const startedMs = monotonicMs()
   const report = await pass()
   process.send?.(report)
-  if (last) break
   const isStuck = report.errorClass !== null && report.size === null
   waitMs = isStuck ? Math.min(waitMs * 2, LONGEST_WAIT_MS) : HEAD_EVERY_MS
-  if (!finishing) await pause(Math.max(0, waitMs - (monotonicMs() - startedMs)))
-}
+  return Math.max(0, waitMs - (monotonicMs() - startedMs))
+})
 await tree.close()
 process.exit(0)

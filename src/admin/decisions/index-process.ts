@@ -8,6 +8,7 @@ import type {
   IndexResults,
 } from '../../../workers/index/decision-index-protocol.ts'
 import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
+import { keepProcess } from '../../processes/kept-process.ts'
 
 /** A running one. */
 export interface IndexProcess {
@@ -54,11 +55,7 @@ const unavailable = (cause?: unknown): DependencyUnavailableError =>
 export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
-  let running: IndexProcess | null = null
   let lastId = 0
-  let restartMs = FIRST_RESTART_MS
-  let cancelRestart: (() => void) | null = null
-  let closed = false
 
   const settle = (id: number): Waiting | undefined => {
     const question = waiting.get(id)
@@ -76,35 +73,34 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
       if (!reply.ok) onEvent({ type: 'failed', errorClass: reply.errorClass })
       return
     }
-    restartMs = FIRST_RESTART_MS
+    kept.works()
     const question = settle(reply.id)
     if (reply.ok) question?.resolve(reply.result)
     else question?.reject(unavailable(new Error(reply.errorClass)))
   }
 
-  const start = (): void => {
-    if (closed) return
-    cancelRestart = null
-    const onExit = (): void => {
-      running = null
-      for (const id of [...waiting.keys()]) settle(id)?.reject(unavailable())
-      if (closed) return
-      onEvent({ type: 'lost' })
-      cancelRestart = after(restartMs, start)
-      restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)
-    }
-    try {
-      running = spawn({ onReply: hear, onExit })
-    } catch {
-      // No memory, or no process left to have: in a timer it would end this process. As if it had ended at once.
-      onExit()
-    }
+  const failAll = (): void => {
+    for (const id of [...waiting.keys()]) settle(id)?.reject(unavailable())
   }
+  const kept = keepProcess({
+    start: (onExit) =>
+      spawn({
+        onReply: hear,
+        onExit: () => {
+          failAll()
+          onExit()
+        },
+      }),
+    after,
+    firstRestartMs: FIRST_RESTART_MS,
+    longestRestartMs: LONGEST_RESTART_MS,
+    onLost: () => onEvent({ type: 'lost' }),
+  })
 
-  start()
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
+        const running = kept.running()
         if (running === null) return reject(unavailable())
         if (waiting.size >= WAITING_MAX) return reject(new QueueFullError())
         lastId += 1
@@ -117,9 +113,8 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
         running.send({ id, request })
       }),
     close: () => {
-      closed = true
-      cancelRestart?.()
-      running?.kill()
+      kept.close()
+      kept.running()?.kill()
     },
   }
 }

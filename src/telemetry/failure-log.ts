@@ -1,0 +1,24 @@
+// Logs a failure that repeats once for each class of error, and its end once.
+import type { Logger } from './log.ts'
+
+export interface FailureLog {
+  failed(errorClass: string): void
+  works(): void
+}
+
+export const createFailureLog = (
+  log: Pick<Logger, 'info' | 'warn'>,
+  texts: { readonly failed: string; readonly works: string },
+): FailureLog => {
+  let failing: string | null = null
+  return {
+    failed: (errorClass) => {
+      if (failing !== errorClass) log.warn(texts.failed, { errorClass })
+      failing = errorClass
+    },
+    works: () => {
+      if (failing !== null) log.info(texts.works)
+      failing = null
+    },
+  }
+}
