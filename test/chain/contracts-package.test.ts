@@ -7,20 +7,26 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { compileContracts, loadContracts, standardInput } from '../../contracts/build.ts'
 import { create2Deployment, DEPLOYER } from '../../contracts/create2.ts'
 import contractsPackage from '../../contracts/package.json'
+import { dependencies, devDependencies } from '../../package.json'
 import { describeOnChain } from './anvil.ts'
 import { encodeInternal, testAttester } from './attesting.ts'
 import { type LocalChain, startLocalChain } from './local-chain.ts'
 
 const FOLDER = join(import.meta.dir, '..', '..', 'contracts')
 const readme = readFileSync(join(FOLDER, 'README.md'), 'utf8')
+const readExample = (path: string): string => readFileSync(join(FOLDER, 'examples', path), 'utf8')
 const TIMEOUT_MS = 120_000
 
 test(
-  'the README’s contract compiles with imports by the package’s name',
+  'the README’s contract is that of both examples, and compiles by the package’s name, with the Foundry example’s test',
   async () => {
     const content = /```solidity\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
-    const imported = [...content.matchAll(/from "@countersign\/contracts\/([^"]+)"/g)].map(([, path = '']) => path)
-    expect(imported.length).toBeGreaterThan(0)
+    for (const path of ['foundry/src', 'hardhat/contracts']) expect(readExample(`${path}/Counter.sol`)).toBe(content)
+    const tests = readExample('foundry/test/Counter.t.sol')
+    const imported = [...`${content}${tests}`.matchAll(/from "@countersign\/contracts\/([^"]+)"/g)].map(
+      ([, path = '']) => path,
+    )
+    expect(imported.length).toBeGreaterThan(3)
     for (const path of imported) expect(existsSync(join(FOLDER, path))).toBe(true)
     const { language, settings, sources } = standardInput()
     // Those that the mixins need: the others take the compiler a minute.
@@ -29,11 +35,29 @@ test(
         ? [[`${contractsPackage.name}/${name}`, source] as const]
         : [],
     )
-    const input = { language, settings, sources: { ...Object.fromEntries(named), 'Counter.sol': { content } } }
-    expect((await compileContracts(input))['Counter']?.deployedBytecode.length).toBeGreaterThan(2)
+    const example = { 'src/Counter.sol': { content }, 'test/Counter.t.sol': { content: tests } }
+    const compiled = await compileContracts({
+      language,
+      settings,
+      sources: { ...Object.fromEntries(named), ...example },
+    })
+    for (const name of ['Counter', 'CounterTest']) expect(compiled[name]?.deployedBytecode.length).toBeGreaterThan(2)
   },
   TIMEOUT_MS,
 )
+
+test('the examples have the compiler, its settings and the remappings of the package', () => {
+  const { evmVersion, optimizer } = standardInput().settings
+  const { solc, viem } = { ...dependencies, ...devDependencies }
+  const foundry = Bun.TOML.parse(readExample('foundry/foundry.toml')) as { profile: { default: object } }
+  expect(foundry.profile.default).toMatchObject({ solc, evm_version: evmVersion, optimizer_runs: optimizer.runs })
+  expect(readExample('foundry/remappings.txt')).toBe(readFileSync(join(FOLDER, 'remappings.txt'), 'utf8'))
+  const hardhat = JSON.parse(readExample('hardhat/package.json')) as { devDependencies: Record<string, string> }
+  expect(hardhat.devDependencies).toMatchObject({ solc, viem })
+  const config = readExample('hardhat/hardhat.config.ts')
+  for (const text of [`version: '${solc}'`, `evmVersion: '${evmVersion}'`, 'runs: 10_000'])
+    expect(config).toContain(text)
+})
 
 test('the package has everything that its README names', () => {
   for (const path of contractsPackage.files.filter((file) => !file.includes('*'))) {
