@@ -1,6 +1,6 @@
 // `countersign solana deploy-plan`: what to run, with Solana's own tools and the example of docs/, so that a cluster has a
 // registry program which knows our attesters. Reads the store, sends nothing and asks no cluster.
-import type { ChainSettings } from '../config/chain-settings.ts'
+import { type ChainSettings, parseRpcUrl } from '../config/chain-settings.ts'
 import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
 import type { Store } from '../store/store.ts'
@@ -19,7 +19,7 @@ Prints the steps that give a Solana cluster a registry program of your own (cont
 is the one that was tested, make the registry, register this deployment's active attesters, set policies, check it all.
 
   --program ADDRESS  The deployed program; without it the registry of the chain "solana" in the configuration
-  --url URL          The cluster, as the Solana CLI takes it (default https://api.devnet.solana.com)
+  --url URL          Of the cluster's RPC (default https://api.devnet.solana.com)
   --json             Print JSON: the file's sum, the attesters, and with a program its registry account
   --help             Print this
 
@@ -87,6 +87,11 @@ const deployPlan = async (
   const given = command.text('program') ?? settings?.registry ?? null
   const url = command.text('url') ?? DEFAULT_URL
   if (given !== null && parseAddress('solana', given) === null) throw new UsageError('--program is no Solana address')
+  try {
+    parseRpcUrl(url)
+  } catch (error) {
+    throw new UsageError(`--url ${(error as Error).message}`)
+  }
   if (!/^[\x21-\x7e]+$/.test(url) || /['"`$\\;&|<>]/.test(url))
     throw new UsageError('--url has characters of the shell')
   const store = await openStore()

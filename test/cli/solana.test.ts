@@ -49,5 +49,7 @@ test('as JSON it has the registry’s account', async () => {
 
 test('an address or URL that is none is refused', async () => {
   expect((await world.run('solana', 'deploy-plan', '--program', '0x12')).code).toBe(2)
-  expect((await world.run('solana', 'deploy-plan', '--url', 'https://x/$(id)')).code).toBe(2)
+  for (const url of ['https://x/$(id)', 'nope', 'devnet', 'file:///etc/passwd', 'wss://x']) {
+    expect([url, (await world.run('solana', 'deploy-plan', '--url', url)).code]).toEqual([url, 2])
+  }
 })
