@@ -7,6 +7,7 @@ import {
   type SessionEvent,
   type SessionState,
 } from '../domain/session.ts'
+import type { Agreement } from '../store/portal-progress.ts'
 import type { SessionAssignment } from '../store/session-assignments.ts'
 import type { WalletProof } from '../store/session-wallets.ts'
 import type { Tables } from '../store/store.ts'
@@ -42,6 +43,9 @@ export const SESSION_DETAIL = named(
   'SessionDetail',
   closed({
     ...SESSION_FIELDS,
+    language: Type.Union([Type.String(), Type.Null()], {
+      description: 'The person’s: two letters, of the text that they agreed to; null before they have',
+    }),
     wallets: Type.Array(
       closed({
         id: Type.String(),
@@ -115,12 +119,15 @@ const showDetail = (
   events: readonly SessionEvent[],
   assignment: SessionAssignment,
   proofs: ReadonlyMap<string, WalletProof>,
+  agreement: Agreement | null,
 ) => ({
   ...showSession(
     session,
     assignment,
     events.findLast(({ kind, status }) => kind === 'status' && status === 'submitted')?.createdAtSeconds,
   ),
+  // The version of an agreement names its text and ends in its language.
+  language: agreement?.version.split('.').at(-1) ?? null,
   wallets: wallets.map(({ id, chain, addressText, connectedAtSeconds }) => ({
     id,
     chain,
@@ -140,7 +147,7 @@ const showDetail = (
 })
 
 export const detailOf = async (
-  tables: Pick<Tables, 'sessions' | 'sessionAssignments' | 'sessionWallets'>,
+  tables: Pick<Tables, 'sessions' | 'sessionAssignments' | 'sessionWallets' | 'portalProgress'>,
   state: SessionState,
 ) => {
   const { organizationId, id } = state.session
@@ -149,5 +156,6 @@ export const detailOf = async (
     await tables.sessions.listEvents(organizationId, id),
     await tables.sessionAssignments.find(organizationId, id),
     await tables.sessionWallets.listProofs(organizationId, id),
+    await tables.portalProgress.findAgreement(organizationId, id),
   )
 }

@@ -22,6 +22,19 @@ export const requireSession = async (
 }
 
 /**
+ * A final rejection says why: to the person, or to colleagues alone where the person must not be warned.
+ * @throws FieldInvalidError for the field `public_comment`
+ */
+export const requireReason = (
+  status: SessionStatus,
+  comments: { readonly public_comment?: string | null; readonly private_comment?: string | null },
+): void => {
+  const given = [comments.public_comment, comments.private_comment]
+  if (status !== 'rejected' || given.some((text) => (text ?? '') !== '')) return
+  throw new FieldInvalidError('public_comment', 'must say why, or the private comment must: a rejection is final')
+}
+
+/**
  * What the person is to do again: parts that this session asks for, and only where it is sent back.
  * @throws FieldInvalidError for the field `corrections`
  */

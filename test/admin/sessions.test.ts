@@ -66,7 +66,7 @@ describe('a decision', () => {
     const id = await submitted()
     const both = await Promise.all([
       decide(id, { status: 'completed', sequence: 2 }, ada),
-      decide(id, { status: 'rejected', sequence: 2 }, bob),
+      decide(id, { status: 'rejected', sequence: 2, private_comment: 'Looks edited.' }, bob),
     ])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
     const winner = both.find(({ status }) => status === 200)
@@ -76,12 +76,28 @@ describe('a decision', () => {
   test('can’t take back a completed session by accident; an admin revokes it', async () => {
     const id = await submitted()
     await decide(id, { status: 'completed', sequence: 2 })
-    expect((await decide(id, { status: 'rejected', sequence: 3 })).status).toBe(409)
-    const revoke = (options: CallOptions) =>
-      call('POST', `/${id}/revoke`, { ...options, body: { status: 'rejected', sequence: 3 } })
+    const rejected = { status: 'rejected', sequence: 3, public_comment: 'The document was altered.' }
+    expect((await decide(id, rejected)).status).toBe(409)
+    const revoke = (options: CallOptions) => call('POST', `/${id}/revoke`, { ...options, body: rejected })
     expect((await revoke({ cookie: ada.cookie })).status).toBe(403)
     expect((await revoke({ key: alpha.key })).body['status']).toBe('rejected')
     expect((await revoke({ key: alpha.key })).status).toBe(409)
+  })
+
+  test('a final rejection says why, to the person or to colleagues; sending back need not', async () => {
+    const id = await submitted()
+    for (const comments of [{}, { public_comment: null }, { public_comment: '', private_comment: '' }]) {
+      const refused = await decide(id, { status: 'rejected', sequence: 2, ...comments })
+      expect([refused.status, refused.body['detail']]).toEqual([400, expect.stringContaining('must say why')])
+    }
+    expect((await decide(id, { status: 'retry', sequence: 2 })).body['status']).toBe('retry')
+    const other = await submitted()
+    const decided = await decide(other, { status: 'rejected', sequence: 2, private_comment: 'On a list.' })
+    expect(decided.body).toMatchObject({ status: 'rejected', language: null })
+    const third = await submitted()
+    await decide(third, { status: 'completed', sequence: 2 })
+    const body = { status: 'rejected', sequence: 3 }
+    expect((await call('POST', `/${third}/revoke`, { key: alpha.key, body })).status).toBe(400)
   })
 
   test('a comment that is too long or not printable is refused', async () => {

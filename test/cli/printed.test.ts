@@ -346,6 +346,7 @@ describe('what verbs print', () => {
     await say('session', 'decide', one, 'rejected', '--comment', 'x'.repeat(1001))
     await say('session', 'decide', one, 'rejected', '--note', 'a\nb')
     await say('session', 'decide', one, 'rejected')
+    await say('session', 'decide', one, 'rejected', '--note', 'Looks edited')
     await say('session', 'decide', one, 'retry')
     await say('session', 'decide', one, 'sideways')
     await say('session', 'decide', newSessionId(), 'rejected')

@@ -189,7 +189,15 @@ describe('identity', () => {
   test('follow tells each status as an operator decides, up to the last', async () => {
     const { sessionId } = await client.register('individual')
     const decide = async (outcome: string): Promise<void> => {
-      const { code, stderr } = await runCommand(service.dataDirectory, 'session', 'decide', sessionId, outcome)
+      const { code, stderr } = await runCommand(
+        service.dataDirectory,
+        'session',
+        'decide',
+        sessionId,
+        outcome,
+        '--note',
+        'A test.',
+      )
       expect([code, stderr]).toEqual([0, ''])
     }
     const told: string[] = []

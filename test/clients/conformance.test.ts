@@ -128,6 +128,8 @@ const runStep = async (driver: Driver, step: Step, known: Map<string, unknown>):
       'decide',
       call.session_id ?? '',
       decision,
+      '--note',
+      'A test.',
     )
     expect([code, stderr]).toEqual([0, ''])
   })

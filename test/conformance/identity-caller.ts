@@ -103,7 +103,8 @@ export const createTenant = async (service: RunningService, slug: string) => {
 }
 
 export const decide = async (service: RunningService, ...rest: string[]): Promise<void> => {
-  const decided = await runCommand(service.dataDirectory, 'session', 'decide', ...rest)
+  const words = rest.includes('--note') ? rest : [...rest, '--note', 'A test.']
+  const decided = await runCommand(service.dataDirectory, 'session', 'decide', ...words)
   expect({ code: decided.code, stderr: decided.stderr }).toEqual({ code: 0, stderr: '' })
 }
 

@@ -11,11 +11,13 @@ import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
+import { languageOf, REJECT_REASONS, RETRY_REASONS, reasonsFor } from '../../src/dashboard/page/reviews/reasons.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
 import { matchScore } from '../../src/dashboard/page/shell/match.ts'
 import { isAllowed, type Role } from '../../src/dashboard/page/shell/session.ts'
 import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
 import { FieldInvalidError, FieldMissingError } from '../../src/domain/errors.ts'
+import { LANGUAGES } from '../../src/portal/contract.ts'
 
 test('rows of an export are counted by their ends, wherever the bytes are cut', () => {
   const csv = Buffer.from('uuid,request\r\n1,"two\r\nlines and ""quotes"""\r\n2,plain\r\n')
@@ -35,6 +37,21 @@ test('after a decision comes the next session that is one\u2019s own or nobody\u
   // It was decided meanwhile, and is in the queue no more.
   expect(nextOf(queue.slice(3), '3', 'own')?.id).toBe('5')
   expect(nextOf([waiting('3'), waiting('4', 'other')], '3', 'own')).toBeNull()
+})
+
+test('canned reasons fit whom they are said to, and are there in every language of the verification page', () => {
+  const labels = (type: 'individual' | 'business'): readonly string[] =>
+    reasonsFor('rejected', type, []).map(({ label }) => label)
+  expect(labels('individual')).toContain('Age')
+  expect(labels('individual')).not.toContain('Owners not known')
+  expect(labels('business')).not.toContain('Age')
+  for (const type of ['individual', 'business'] as const) expect(new Set(labels(type)).size).toBe(labels(type).length)
+  expect(reasonsFor('retry', 'business', ['owners']).map(({ parts }) => parts)).toEqual([['owners']])
+  for (const { texts } of [...REJECT_REASONS, ...RETRY_REASONS]) {
+    expect(Object.keys(texts).sort()).toEqual([...LANGUAGES].sort())
+    expect(new Set(Object.values(texts)).size).toBe(LANGUAGES.length)
+  }
+  expect(['de', 'fr', null].map(languageOf)).toEqual(['de', 'en', 'en'])
 })
 
 describe('addresses', () => {

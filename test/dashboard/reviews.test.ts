@@ -176,6 +176,9 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       const page = await dashboard.enter(`/o/demo/reviews/${id}`)
       await page.getByRole('img', { name: /Portrait/ }).waitFor()
       await pressed(page, 'x')
+      await page.getByRole('button', { name: 'Reject now' }).click()
+      await page.getByText('Say why: a rejection is final.').waitFor()
+      expect((await read(id)).status).toBe('submitted')
       await page.getByLabel('To the person').fill('Words that are not lost')
       // Someone else is faster.
       const decideElsewhere = async (status: 'retry' | 'completed'): Promise<unknown> =>

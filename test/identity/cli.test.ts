@@ -131,7 +131,7 @@ describe('countersign session', () => {
     const { session } = await identity.complete(demo, [evmWallet(1)])
     const refused = await run('session', 'decide', session.id, 'rejected')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--revoke') })
-    expect((await run('session', 'decide', session.id, 'rejected', '--revoke')).code).toBe(0)
+    expect((await run('session', 'decide', session.id, 'rejected', '--revoke', '--note', 'Fraud.')).code).toBe(0)
   })
 
   test('a comment can not steer the terminal', async () => {

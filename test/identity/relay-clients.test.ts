@@ -102,7 +102,7 @@ const register = async (): Promise<string> => {
 }
 
 const decide = async (sessionId: string, status: string): Promise<void> => {
-  const decided = await runCommand(service.dataDirectory, 'session', 'decide', sessionId, status)
+  const decided = await runCommand(service.dataDirectory, 'session', 'decide', sessionId, status, '--note', 'A test.')
   expect(decided).toMatchObject({ code: 0 })
 }
 

@@ -273,7 +273,7 @@ describe('one’s own session', () => {
       const sessionId = await registered('individual')
       const decisions = await Promise.all(
         ['completed', 'rejected', 'completed', 'rejected'].map((status) =>
-          runCommand(service.dataDirectory, 'session', 'decide', sessionId, status),
+          runCommand(service.dataDirectory, 'session', 'decide', sessionId, status, '--note', 'A test.'),
         ),
       )
       expect(decisions.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1])

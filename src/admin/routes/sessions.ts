@@ -6,7 +6,7 @@ import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
 import { closed, nullable, oneOf, PAGE_QUERY, pageOf, Type } from '../schema.ts'
 import { detailOf, ENVIRONMENT, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
-import { BASE, correctionsOf, operator, requireSession } from '../sessions.ts'
+import { BASE, correctionsOf, operator, requireReason, requireSession } from '../sessions.ts'
 import { timeOf } from '../time.ts'
 
 const route = declareRoutes('Sessions')
@@ -94,7 +94,7 @@ export const SESSION_ROUTES = [
     summary: 'Complete, reject or send back a session',
     description:
       'Refused when the session has changed since `sequence` was seen, or is someone else’s to review. Leaving `completed` ' +
-      'is a revocation and has a route of its own.',
+      'is a revocation and has a route of its own. `rejected` is final and needs a comment, to the person or a private one.',
     body: closed({
       status: oneOf(['completed', 'rejected', 'retry']),
       sequence: Type.Integer({ minimum: 1 }),
@@ -106,6 +106,7 @@ export const SESSION_ROUTES = [
     errors: [409],
     handle: ({ organization, actor, params, body, write }) =>
       write(async (tables, note) => {
+        requireReason(body.status, body)
         const { session } = await requireSession(tables, organization.id, params.session)
         const assignment = await tables.sessionAssignments.find(organization.id, session.id)
         if (assignment.userId !== null && (actor.kind !== 'person' || assignment.userId !== actor.user.id)) {
@@ -130,7 +131,9 @@ export const SESSION_ROUTES = [
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
     access: ORGANIZATION_ADMIN,
     summary: 'Take a completed session back',
-    description: 'Its wallets are not verified any more once this is answered; in other processes within a second.',
+    description:
+      'Its wallets are not verified any more once this is answered; in other processes within a second. `rejected` is ' +
+      'final and needs a comment, to the person or a private one.',
     body: closed({
       status: oneOf(['rejected', 'retry']),
       sequence: Type.Integer({ minimum: 1 }),
@@ -142,6 +145,7 @@ export const SESSION_ROUTES = [
     errors: [409],
     handle: ({ organization, actor, params, body, write }) =>
       write(async (tables, note) => {
+        requireReason(body.status, body)
         const { session } = await requireSession(tables, organization.id, params.session)
         if (session.status !== 'completed') throw new ConflictError(`the session is ${session.status}, not completed`)
         const state = await tables.sessions.changeStatus({

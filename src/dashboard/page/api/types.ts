@@ -711,6 +711,8 @@ export interface SessionDetail {
   /** When it was last handed in */
   readonly submitted_at: string | null
   readonly completed_at: string | null
+  /** The person’s: two letters, of the text that they agreed to; null before they have */
+  readonly language: string | null
   readonly wallets: readonly {
     readonly id: string
     readonly chain: string

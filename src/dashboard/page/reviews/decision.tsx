@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { CheckField, SelectField, TextArea } from '../ui/field.tsx'
 import { Key } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
-import { REJECT_REASONS, RETRY_REASONS, type Reason } from './reasons.ts'
+import { LANGUAGE_WORDS, languageOf, REASON_NEEDED, reasonsFor } from './reasons.ts'
 import { partWord } from './words.ts'
 
 type DecideBody = BodyOf<'POST /organizations/{organization}/sessions/{session}/decide'>
@@ -47,16 +47,18 @@ const commentOf = (text: string): string | null => {
 }
 
 /** Adds a reason to what is written already. */
-const added = (comment: string, { text }: Reason): string =>
+const added = (comment: string, text: string): string =>
   comment.includes(text) ? comment : [comment.trim(), text].filter(Boolean).join(' ')
 
 export const Decision = ({ session, draft, onDraft, parts, action }: DecisionProps) => {
   const [verdict, setVerdict] = useState<Verdict | null>(null)
+  const [unexplained, setUnexplained] = useState(false)
   const { publicComment, privateComment, ticked } = draft
   const form = useRef<HTMLFormElement>(null)
 
   const choose = (next: Verdict | null): void => {
     setVerdict(next)
+    setUnexplained(false)
     action.clear()
   }
   // Where the hands go on: to the words, or to the button where none are needed. At once: keys pressed quickly must land there.
@@ -73,14 +75,16 @@ export const Decision = ({ session, draft, onDraft, parts, action }: DecisionPro
       const others = before.ticked.filter((one) => one !== part)
       return { ...before, ticked: on ? [...others, part] : others }
     })
-  const offered = (verdict === 'rejected' ? REJECT_REASONS : RETRY_REASONS).filter(
-    (reason) => reason.parts.length === 0 || reason.parts.some((part) => parts.includes(part)),
-  )
+  const offered = verdict === 'retry' || verdict === 'rejected' ? reasonsFor(verdict, session.type, parts) : []
+  const language = languageOf(session.language)
   const sent = ticked.filter((part) => parts.includes(part))
   const tooLong = [publicComment, privateComment].some((text) => (commentOf(text) ?? '').length > COMMENT_MAX)
   const submit = (event: Event): void => {
     event.preventDefault()
     if (verdict === null || tooLong) return
+    const isSaid = commentOf(publicComment) !== null || commentOf(privateComment) !== null
+    setUnexplained(verdict === 'rejected' && !isSaid)
+    if (verdict === 'rejected' && !isSaid) return
     action.run({
       status: verdict,
       private_comment: commentOf(privateComment),
@@ -116,7 +120,7 @@ export const Decision = ({ session, draft, onDraft, parts, action }: DecisionPro
               onValue={(label) => {
                 const reason = offered.find((one) => one.label === label)
                 if (reason === undefined) return
-                onDraft((before) => ({ ...before, publicComment: added(before.publicComment, reason) }))
+                onDraft((before) => ({ ...before, publicComment: added(before.publicComment, reason.texts[language]) }))
                 for (const part of reason.parts) if (verdict === 'retry') tick(part, true)
               }}
               choices={[{ value: '', label: 'Choose…' }, ...offered.map(({ label }) => ({ value: label, label }))]}
@@ -139,11 +143,22 @@ export const Decision = ({ session, draft, onDraft, parts, action }: DecisionPro
           {verdict !== 'completed' && (
             <TextArea
               label="To the person"
-              optional
+              optional={verdict === 'retry'}
+              hint={
+                session.language === null
+                  ? undefined
+                  : `They read the verification page in ${LANGUAGE_WORDS[language]}.`
+              }
               rows={4}
               value={publicComment}
               onValue={(text) => onDraft((before) => ({ ...before, publicComment: text }))}
-              error={(commentOf(publicComment) ?? '').length > COMMENT_MAX ? 'At most 1,000 characters.' : undefined}
+              error={
+                (commentOf(publicComment) ?? '').length > COMMENT_MAX
+                  ? 'At most 1,000 characters.'
+                  : unexplained && commentOf(privateComment) === null && commentOf(publicComment) === null
+                    ? REASON_NEEDED
+                    : undefined
+              }
             />
           )}
           <TextArea

@@ -1,63 +1,106 @@
-// What is said most often when something is sent back or rejected. Each is a beginning: it lands in the comment, where it
-// can be changed. Written to the person, who reads it as it stands.
+// What is said most often when a session is sent back or rejected. Each text is a beginning: it lands in the comment, where
+// it can be changed. The person reads it as it stands, so it is there in every language of the verification page.
+import type { Session } from '../api/types.ts'
+
+const TEXTS = ['en', 'de'] as const
+type Language = (typeof TEXTS)[number]
+
+export const LANGUAGE_WORDS: Readonly<Record<Language, string>> = { en: 'English', de: 'German' }
+
+/** English until the person has chosen, and for a language without texts. */
+export const languageOf = (language: string | null): Language => TEXTS.find((known) => known === language) ?? 'en'
+
+export const REASON_NEEDED = 'Say why: a rejection is final. Where the person must not know, say it to colleagues only.'
 
 export interface Reason {
   /** For the list of reasons. */
   readonly label: string
-  readonly text: string
+  readonly texts: Readonly<Record<Language, string>>
   /** With a retry: what is to be done again. */
   readonly parts: readonly string[]
+  /** Whom it can be said to; both unless stated. */
+  readonly type?: Session['type']
 }
 
 export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Document: not readable',
-    text: 'The picture of your document is not sharp enough to read. Please take it again in good light, with the whole page in view.',
+    texts: {
+      en: 'The picture of your document is not sharp enough to read. Please take it again in good light, with the whole page in view.',
+      de: 'Das Bild Ihres Ausweisdokuments ist nicht scharf genug, um es zu lesen. Bitte nehmen Sie es bei gutem Licht noch einmal auf, sodass die ganze Seite zu sehen ist.',
+    },
     parts: ['identity-document'],
   },
   {
     label: 'Document: cut off',
-    text: 'A part of your document is missing in the picture. Please take it again so that all four corners can be seen.',
+    texts: {
+      en: 'A part of your document is missing in the picture. Please take it again so that all four corners can be seen.',
+      de: 'Im Bild fehlt ein Teil Ihres Ausweisdokuments. Bitte nehmen Sie es noch einmal auf, sodass alle vier Ecken zu sehen sind.',
+    },
     parts: ['identity-document'],
   },
   {
     label: 'Document: expired',
-    text: 'Your document has expired. Please send one that is valid.',
+    texts: {
+      en: 'Your document has expired. Please send one that is valid.',
+      de: 'Ihr Ausweisdokument ist abgelaufen. Bitte senden Sie uns ein gültiges.',
+    },
     parts: ['identity-document'],
   },
   {
     label: 'Document: back side missing',
-    text: 'Please send the back of your card as well.',
+    texts: {
+      en: 'Please send the back of your card as well.',
+      de: 'Bitte senden Sie uns auch die Rückseite Ihrer Karte.',
+    },
     parts: ['identity-document'],
   },
   {
     label: 'Portrait: face not visible',
-    text: 'Your face can not be seen well enough in the portrait. Please take it again in good light, without glasses or a hat.',
+    texts: {
+      en: 'Your face can not be seen well enough in the portrait. Please take it again in good light, without glasses or a hat.',
+      de: 'Ihr Gesicht ist auf dem Foto nicht gut genug zu erkennen. Bitte nehmen Sie es bei gutem Licht noch einmal auf, ohne Brille und ohne Kopfbedeckung.',
+    },
     parts: ['portrait'],
   },
   {
     label: 'Name differs from the document',
-    text: 'The name that you typed differs from the one in your document. Please write it as the document has it.',
+    texts: {
+      en: 'The name that you typed differs from the one in your document. Please write it as the document has it.',
+      de: 'Der eingegebene Name weicht von dem in Ihrem Ausweisdokument ab. Bitte schreiben Sie ihn so, wie er dort steht.',
+    },
     parts: ['fullName'],
   },
   {
     label: 'Date of birth differs from the document',
-    text: 'The date of birth that you typed differs from the one in your document. Please correct it.',
+    texts: {
+      en: 'The date of birth that you typed differs from the one in your document. Please correct it.',
+      de: 'Das eingegebene Geburtsdatum weicht von dem in Ihrem Ausweisdokument ab. Bitte berichtigen Sie es.',
+    },
     parts: ['birthDate'],
   },
   {
     label: 'Address: older than three months',
-    text: 'Your proof of address is older than three months. Please send a newer one.',
+    texts: {
+      en: 'Your proof of address is older than three months. Please send a newer one.',
+      de: 'Ihr Adressnachweis ist älter als drei Monate. Bitte senden Sie uns einen neueren.',
+    },
     parts: ['proof-of-address'],
   },
   {
     label: 'Registration: not readable or outdated',
-    text: 'Please send a current extract of the register, as a PDF or a sharp picture of every page.',
+    texts: {
+      en: 'Please send a current extract of the register, as a PDF or a sharp picture of every page.',
+      de: 'Bitte senden Sie uns einen aktuellen Registerauszug, als PDF oder mit einem scharfen Bild jeder Seite.',
+    },
     parts: ['registration-document'],
   },
   {
     label: 'Owners: incomplete',
-    text: 'Please name everyone who owns or controls 25 % of the business or more.',
+    texts: {
+      en: 'Please name everyone who owns or controls 25% of the business or more.',
+      de: 'Bitte nennen Sie alle Personen, denen mindestens 25 % des Unternehmens gehören oder die es in diesem Maß kontrollieren.',
+    },
     parts: ['owners'],
   },
 ]
@@ -65,28 +108,92 @@ export const RETRY_REASONS: readonly Reason[] = [
 export const REJECT_REASONS: readonly Reason[] = [
   {
     label: 'Could not be verified',
-    text: 'We could not verify your identity with what you sent.',
+    texts: {
+      en: 'We could not verify your identity with what you sent.',
+      de: 'Mit Ihren Angaben und Dokumenten konnten wir Ihre Identität nicht bestätigen.',
+    },
     parts: [],
+    type: 'individual',
+  },
+  {
+    label: 'Could not be verified',
+    texts: {
+      en: 'We could not verify your business with what you sent.',
+      de: 'Mit Ihren Angaben und Dokumenten konnten wir Ihr Unternehmen nicht bestätigen.',
+    },
+    parts: [],
+    type: 'business',
   },
   {
     label: 'Document not accepted',
-    text: 'We do not accept this kind of document.',
+    texts: {
+      en: 'We do not accept this kind of document.',
+      de: 'Diese Art von Dokument akzeptieren wir nicht.',
+    },
     parts: [],
   },
   {
     label: 'Document was altered',
-    text: 'The document that you sent could not be accepted.',
+    texts: {
+      en: 'The document that you sent could not be accepted.',
+      de: 'Das eingereichte Dokument konnten wir nicht akzeptieren.',
+    },
     parts: [],
   },
   {
     label: 'Portrait and document differ',
-    text: 'The portrait and the document do not show the same person.',
+    texts: {
+      en: 'The portrait and the document do not show the same person.',
+      de: 'Das Foto und das Ausweisdokument zeigen nicht dieselbe Person.',
+    },
     parts: [],
+    type: 'individual',
+  },
+  {
+    label: 'Not in the register',
+    texts: {
+      en: 'We could not find your business in the register.',
+      de: 'Wir konnten Ihr Unternehmen im Register nicht finden.',
+    },
+    parts: [],
+    type: 'business',
+  },
+  {
+    label: 'Owners not known',
+    texts: {
+      en: 'We could not find out who owns or controls your business.',
+      de: 'Wir konnten nicht feststellen, wem Ihr Unternehmen gehört oder wer es kontrolliert.',
+    },
+    parts: [],
+    type: 'business',
   },
   {
     label: 'Country not served',
-    text: 'We can not offer our service in your country.',
+    texts: {
+      en: 'We can not offer our service in your country.',
+      de: 'In Ihrem Land können wir unsere Dienste nicht anbieten.',
+    },
     parts: [],
   },
-  { label: 'Age', text: 'Our service is for people of full age.', parts: [] },
+  {
+    label: 'Age',
+    texts: {
+      en: 'Our service is for people of full age.',
+      de: 'Unsere Dienste stehen nur volljährigen Personen offen.',
+    },
+    parts: [],
+    type: 'individual',
+  },
 ]
+
+/** What can be said with this verdict to this kind of person. @param parts that this session asks for */
+export const reasonsFor = (
+  verdict: 'retry' | 'rejected',
+  type: Session['type'],
+  parts: readonly string[],
+): readonly Reason[] =>
+  (verdict === 'rejected' ? REJECT_REASONS : RETRY_REASONS).filter(
+    (reason) =>
+      (reason.type === undefined || reason.type === type) &&
+      (reason.parts.length === 0 || reason.parts.some((part) => parts.includes(part))),
+  )

@@ -12,6 +12,7 @@ import { Assignment } from './assignment.tsx'
 import { Decision, type Draft } from './decision.tsx'
 import type { EvidenceList } from './evidence.tsx'
 import { useOwnId, useReviewers } from './members.ts'
+import { LANGUAGE_WORDS, languageOf } from './reasons.ts'
 import { ageWord, inOrder } from './words.ts'
 
 const partsOf = (list: EvidenceList | null): readonly string[] =>
@@ -41,7 +42,10 @@ export const Side = ({ session, list, decide, query, draft, onDraft, onMoved }: 
   const elsewhere = assigned !== null && assigned !== ownId
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Level', session.level],
-    ...(session.retry_count > 0 ? [['Sent back', `${session.retry_count} times`] as const] : []),
+    ...(session.language === null ? [] : [['Language', LANGUAGE_WORDS[languageOf(session.language)]] as const]),
+    ...(session.retry_count > 0
+      ? [['Sent back', session.retry_count === 1 ? 'once' : `${session.retry_count} times`] as const]
+      : []),
     ['Made', <Time key="made" at={session.created_at} />],
     ...(session.submitted_at === null ? [] : [['Handed in', <Time key="in" at={session.submitted_at} />] as const]),
     ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),

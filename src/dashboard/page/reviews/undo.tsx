@@ -6,6 +6,7 @@ import { useWorkplace } from '../shell/session.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { RadioField, TextArea, TextField } from '../ui/field.tsx'
 import { say } from '../ui/toast.tsx'
+import { REASON_NEEDED } from './reasons.ts'
 
 interface DialogProps {
   readonly session: SessionDetail
@@ -24,6 +25,13 @@ export const Revoke = ({
 }: DialogProps & { readonly onDone: (session: SessionDetail) => void }) => {
   const { params } = useWorkplace()
   const form = useForm({
+    check: (values): Readonly<Record<string, string>> =>
+      values.status === 'retry' ||
+      [values.public_comment, values.private_comment].some((text) => oneLine(text) !== null)
+        ? {}
+        : {
+            public_comment: REASON_NEEDED,
+          },
     initial: { status: 'rejected' as 'rejected' | 'retry', public_comment: '', private_comment: '' },
     submit: async ({ status, public_comment: toPerson, private_comment: toColleagues }) => {
       const answer = await call('POST /organizations/{organization}/sessions/{session}/revoke', {
@@ -56,7 +64,12 @@ export const Revoke = ({
           { value: 'retry', label: 'Sent back', hint: 'The person may change it and hand it in again.' },
         ]}
       />
-      <TextArea label="To the person" optional rows={3} {...form.text('public_comment')} />
+      <TextArea
+        label="To the person"
+        optional={form.values.status === 'retry'}
+        rows={3}
+        {...form.text('public_comment')}
+      />
       <TextArea label="For colleagues" optional rows={2} {...form.text('private_comment')} />
     </FormDialog>
   )
