@@ -30,6 +30,7 @@ test('no statement of a complete generation is kept', () => {
         organizationId: 'org',
         projectId: 'project',
         policyId: 'policy',
+        keyId: 'key',
         chain: 'base',
         place: { slot: 'w00', segment: 'segment', offset: n * 100, length: 100 },
         atMs: FIRST_MS + n,

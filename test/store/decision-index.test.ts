@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { openSegment } from '../../src/decisions/segment.ts'
 import { listSegments } from '../../src/decisions/segment-name.ts'
 import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
+import { TALLY_MS, type TallyQuestion, type TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 import { createDecisionIndex, type DecisionIndex } from '../../workers/index/decision-index.ts'
 import { decisionRecord, FIRST_MS, uuidOf, walletOf } from '../admin/support/decisions.ts'
@@ -53,6 +54,7 @@ const varied = (count: number): DecisionRecord[] =>
     decisionRecord(n, {
       organization: n % 5 === 0 ? BETA : ALPHA,
       project: `project_${n % 3}`,
+      key: `key_${n % 4}`,
       policy: `policy_${n % 2}`,
       chain: ['base', 'ethereum', 'solana'][n % 3] ?? '',
       from: walletOf(n % 17),
@@ -90,6 +92,12 @@ const wanted = (record: DecisionRecord, filter: DecisionFilter): boolean =>
     (record.shadow?.revision === filter.shadow.revisionId && outcomeOf(record) === filter.shadow.outcome)) &&
   (filter.sinceMs === undefined || record.at >= filter.sinceMs) &&
   (filter.untilMs === undefined || record.at < filter.untilMs)
+
+/** All that is counted, by any grouping. */
+const tallied = (): number =>
+  index
+    .tally({ organizationId: null, by: 'source', sinceMs: 0, untilMs: FIRST_MS + 1e9 })
+    .reduce((sum, { compliant, denied }) => sum + compliant + denied, 0)
 
 /** All pages of a search. */
 /** More than any search here has. */
@@ -265,6 +273,55 @@ describe('a search', () => {
   })
 })
 
+describe('what is counted', () => {
+  /** By quarter, rule or key, as a reading of the whole log counts it. */
+  const counted = (records: readonly DecisionRecord[], groupOf: (record: DecisionRecord) => string) => {
+    const groups = new Map<string, [compliant: number, denied: number]>()
+    for (const record of records) {
+      const group = groups.get(groupOf(record)) ?? [0, 0]
+      group[record.compliant ? 0 : 1] += 1
+      groups.set(groupOf(record), group)
+    }
+    return Object.fromEntries(groups)
+  }
+  const ask = (question: Omit<TallyQuestion, 'untilMs'>, groupOf: (row: TallyRow) => string) =>
+    Object.fromEntries(
+      index
+        .tally({ ...question, untilMs: FIRST_MS + 1e9 })
+        .map((row): [string, [number, number]] => [groupOf(row), [row.compliant, row.denied]]),
+    )
+  const quarter = (at: number): string => String(at - (at % TALLY_MS))
+
+  test('by time, rule and key is what reading the whole log counts', () => {
+    const records = varied(333).map((record, n) => ({ ...record, at: FIRST_MS + n * 60_000 }))
+    write('w00', records.slice(0, 200), 9_000)
+    write('w01', records.slice(200), 9_000)
+    takeIn()
+    const sinceMs = FIRST_MS + 3_600_000
+    const from = sinceMs - (sinceMs % TALLY_MS)
+    for (const organizationId of [ALPHA, BETA]) {
+      const own = records.filter(({ organization, at }) => organization === organizationId && at >= from)
+      expect(ask({ organizationId, by: 'time', sinceMs }, ({ atMs }) => String(atMs))).toEqual(
+        counted(own, ({ at }) => quarter(at)),
+      )
+      expect(ask({ organizationId, by: 'rule', sinceMs }, ({ policyId, rule }) => `${policyId} ${rule}`)).toEqual(
+        counted(own, ({ policy, rule }) => `${policy} ${rule}`),
+      )
+    }
+    const groups = index.tally({ organizationId: null, by: 'source', sinceMs, untilMs: FIRST_MS + 1e9 })
+    expect(groups.map((row) => row.compliant + row.denied)).toEqual(
+      groups.map((row) => row.compliant + row.denied).sort((left, right) => right - left),
+    )
+    expect(ask({ organizationId: null, by: 'source', sinceMs }, (row) => `${row.organizationId} ${row.keyId}`)).toEqual(
+      counted(
+        records.filter(({ at }) => at >= from),
+        ({ organization, key }) => `${organization} ${key}`,
+      ),
+    )
+    expect(index.tally({ organizationId: 'nobody', by: 'time', sinceMs: 0, untilMs: FIRST_MS + 1e9 })).toEqual([])
+  })
+})
+
 describe('the log', () => {
   test('is taken in once, however often the process ends on the way', () => {
     const records = varied(200)
@@ -288,6 +345,7 @@ describe('the log', () => {
     takeIn()
     expect(index.status().decisions).toBe(200)
     expect(pages({ organizationId: ALPHA }, 500).length + pages({ organizationId: BETA }, 500).length).toBe(200)
+    expect(tallied()).toBe(200)
   })
 
   test('is read to its end at one look, unless a batch is full before', () => {
@@ -325,6 +383,7 @@ describe('the log', () => {
     expect(pages({ organizationId: ALPHA }, 10).map(({ uuid }) => uuid)).toEqual([uuidOf(3), uuidOf(1)])
     expect(index.status().decisions).toBe(2)
     expect(index.find(ALPHA, uuidOf(2))).toBeNull()
+    expect(tallied()).toBe(2)
   })
 
   test('shows nothing for a file that was archived, and what is still there', () => {

@@ -207,9 +207,19 @@ describeDatabases((dialect) => {
     })
     while (await again.ingest());
     expect((await again.status()).decisions).toBe(4)
+    // Counted once each, whatever was taken in again.
+    const reader = createSharedIndexReader(database)
+    const question = { organizationId: ORGANIZATION, sinceMs: 0, untilMs: START_MS + 1e9 }
+    const tallied = async () =>
+      (await reader.tally({ ...question, by: 'time' })).reduce((sum, { compliant }) => sum + compliant, 0)
+    expect(await tallied()).toBe(4)
     await again.rebuild()
     expect((await again.status()).decisions).toBe(1)
+    expect(await tallied()).toBe(1)
     while (await again.ingest());
+    expect(await tallied()).toBe(4)
+    const [source] = await reader.tally({ ...question, organizationId: null, by: 'source' })
+    expect(source).toMatchObject({ organizationId: ORGANIZATION, keyId: attestation(1).key, compliant: 4, denied: 0 })
     expect(await finderOf(node).count(ALL)).toEqual({ count: 4, exact: true })
   })
 

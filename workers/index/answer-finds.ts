@@ -1,6 +1,7 @@
 // What the processes that search decisions have in common, whichever index they search: a question of the service, the
 // finder that answers it, and the answer back under the question's number.
 import { errorClassOf } from '../../src/domain/errors.ts'
+import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
 import type { FindOperation, FindRequest, IndexQuestion, IndexReply, IndexResults } from './decision-index-protocol.ts'
@@ -10,6 +11,7 @@ interface Finder {
   search(...asked: SearchArguments): FoundDecisions | Promise<FoundDecisions>
   find(organizationId: string, uuid: string): IndexResults['find'] | Promise<IndexResults['find']>
   count(filter: SearchArguments[0]): IndexResults['count'] | Promise<IndexResults['count']>
+  tally(question: TallyQuestion): IndexResults['tally'] | Promise<IndexResults['tally']>
 }
 
 type SearchRequest = Extract<FindRequest, { operation: 'search' }>
@@ -23,6 +25,8 @@ const find = async (finder: Finder, request: FindRequest): Promise<IndexResults[
       return finder.find(request.organizationId, request.uuid)
     case 'count':
       return finder.count(request.filter)
+    case 'tally':
+      return finder.tally(request.question)
     case 'export': {
       const { decisions, next } = await finder.search(request.filter, request.after, request.limit)
       const header = request.after === null ? exportHeader(request.format) : ''

@@ -3,6 +3,7 @@ import { type ProvenLine, readPlaces, readProven } from '../../src/decisions/loc
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import type { IndexFile } from '../../src/store/decision-index/file.ts'
 import { createIndexReader } from '../../src/store/decision-index/reader.ts'
+import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 
 export interface FoundDecision {
@@ -22,6 +23,7 @@ export interface DecisionFinder {
   search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): FoundDecisions
   find(organizationId: string, uuid: string): (ProvenLine & { readonly withheld: boolean }) | null
   count(filter: DecisionFilter): DecisionCount
+  tally(question: TallyQuestion): readonly TallyRow[]
 }
 
 export interface DecisionFinderOptions {
@@ -70,6 +72,7 @@ export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionF
       }
       return null
     },
-    count: (filter) => reader.count(filter),
+    count: reader.count,
+    tally: reader.tally,
   }
 }

@@ -1,6 +1,7 @@
 // What the service and the processes of the decision index say to each other, over the channels between parent and children:
 // one builds the index, the other finds by it.
 import type { ProvenLine } from '../../src/decisions/located.ts'
+import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 import type { ExportFormat } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
@@ -16,6 +17,7 @@ export type FindRequest =
     }
   | { readonly operation: 'find'; readonly organizationId: string; readonly uuid: string }
   | { readonly operation: 'count'; readonly filter: DecisionFilter }
+  | { readonly operation: 'tally'; readonly question: TallyQuestion }
   /** The next rows of a file; the first ones come with the header. */
   | {
       readonly operation: 'export'
@@ -41,6 +43,7 @@ export interface IndexResults {
   readonly search: FoundDecisions
   readonly find: (ProvenLine & { readonly withheld: boolean }) | null
   readonly count: DecisionCount
+  readonly tally: readonly TallyRow[]
   readonly export: ExportPart
   readonly status: IndexStatus
   readonly rebuild: null

@@ -85,6 +85,7 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
     search: (filter, after, limit) => finder.search(filter, after, limit),
     find: (organizationId, uuid) => finder.find(organizationId, uuid),
     count: (filter) => finder.count(filter),
+    tally: (question) => finder.tally(question),
     status: () => ({ decisions: writer.count(), unreadable, newestAtMs, upToDate }),
     rebuild: () => {
       intake.close()

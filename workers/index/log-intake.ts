@@ -68,6 +68,7 @@ const toIndexed = ({ line, parsed }: ParsedLine): IndexedLine | null => {
     organizationId: text(parsed['organization']),
     projectId: text(parsed['project']),
     policyId: text(parsed['policy']),
+    keyId: text(parsed['key']),
     rule: parsed['rule'] === null ? null : text(parsed['rule']),
     chain: text(parsed['chain']),
     wallet: text(parsed['from']),

@@ -7,6 +7,7 @@ import { type ProvenLine, readPlaces, readProven } from '../../src/decisions/loc
 import type { ShipTarget } from '../../src/decisions/ship-target.ts'
 import { bringLines, type Surroundings } from '../../src/decisions/shipped-lines.ts'
 import type { NodePlace, SharedIndexReader } from '../../src/store/decision-index/shared-reader.ts'
+import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 import { type FoundDecision, type FoundDecisions, matches, recordOf } from './decision-finder.ts'
 
@@ -26,6 +27,7 @@ export interface SharedDecisionFinder {
   search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions>
   find(organizationId: string, uuid: string): Promise<(ProvenLine & { readonly withheld: boolean }) | null>
   count(filter: DecisionFilter): Promise<DecisionCount>
+  tally(question: TallyQuestion): Promise<readonly TallyRow[]>
 }
 
 export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions): SharedDecisionFinder => {
@@ -81,6 +83,7 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
       }
       return null
     },
-    count: (filter) => reader.count(filter),
+    count: reader.count,
+    tally: reader.tally,
   }
 }

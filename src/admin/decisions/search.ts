@@ -28,6 +28,7 @@ const ROLES: Readonly<Record<IndexOperation, IndexRole>> = {
   search: 'find',
   find: 'find',
   count: 'find',
+  tally: 'find',
   export: 'find',
   status: 'build',
   rebuild: 'build',

@@ -4,7 +4,7 @@ import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 
 /** Increment it whenever the stored data or their form changes. */
-const VERSION = '3'
+const VERSION = '4'
 
 /**
  * Decisions per generation. Small enough that a generation without indexes can be scanned in some milliseconds, so that
@@ -38,7 +38,7 @@ export const createGenerationTable = (generation: number): string =>
   `CREATE TABLE ${tableOf(generation)} (
      organization INTEGER NOT NULL, at INTEGER NOT NULL, number INTEGER NOT NULL, project INTEGER NOT NULL,
      policy INTEGER NOT NULL, rule INTEGER NOT NULL, chain INTEGER NOT NULL, compliant INTEGER NOT NULL,
-     shadow INTEGER NOT NULL, wallet INTEGER NOT NULL, uuid INTEGER NOT NULL, segment INTEGER NOT NULL,
+     shadow INTEGER NOT NULL, key_id INTEGER NOT NULL, wallet INTEGER NOT NULL, uuid INTEGER NOT NULL, segment INTEGER NOT NULL,
      offset INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (organization, at, number)
    ) STRICT, WITHOUT ROWID`
 
@@ -49,6 +49,9 @@ const SCHEMA = [
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
      highest_at INTEGER NOT NULL, complete INTEGER NOT NULL, indexes INTEGER NOT NULL) STRICT`,
+  `CREATE TABLE tallies (organization INTEGER NOT NULL, at INTEGER NOT NULL, policy INTEGER NOT NULL,
+     rule INTEGER NOT NULL, key_id INTEGER NOT NULL, compliant INTEGER NOT NULL, denied INTEGER NOT NULL,
+     PRIMARY KEY (organization, at, policy, rule, key_id)) STRICT, WITHOUT ROWID`,
   'CREATE TABLE withheld (uuid INTEGER PRIMARY KEY) STRICT',
 ]
 

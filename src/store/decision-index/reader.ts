@@ -4,8 +4,18 @@ import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { hasVersion, type IndexFile, setConnection, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
+import {
+  DEFAULT_RULE,
+  type FoundTally,
+  quarterOf,
+  TALLIES_MAX,
+  TALLY_GROUPS,
+  type TallyQuestion,
+  type TallyRow,
+  toTallyRow,
+} from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition, FoundPlaces } from './types.ts'
-import { DEFAULT_RULE, shadowName } from './writer.ts'
+import { shadowName } from './writer.ts'
 
 interface Generation {
   readonly id: number
@@ -232,6 +242,26 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
             .all(key) as PlaceRow[]
         ).map(toPlace),
       )
+    },
+
+    /** By time oldest first, otherwise the most frequent first. */
+    tally: ({ organizationId, by, sinceMs, untilMs }: TallyQuestion): readonly TallyRow[] => {
+      const columns = TALLY_GROUPS[by].map((column) =>
+        column === 'at' ? 'tallies.at' : `(SELECT text FROM names WHERE id = tallies.${column}) AS ${column}`,
+      )
+      const order = by === 'time' ? 'tallies.at' : 'SUM(compliant + denied) DESC'
+      return (
+        database
+          .query(
+            `SELECT ${columns.join(', ')}, SUM(compliant) AS compliant, SUM(denied) AS denied
+             FROM names AS organizations CROSS JOIN tallies ON tallies.organization = organizations.id
+             WHERE organizations.kind = 'organization' ${organizationId === null ? '' : 'AND organizations.text = ?'}
+               AND tallies.at >= ? AND tallies.at < ?
+             GROUP BY ${TALLY_GROUPS[by].map((column) => `tallies.${column}`).join(', ')}
+             ORDER BY ${order} LIMIT ${TALLIES_MAX}`,
+          )
+          .all(...(organizationId === null ? [] : [organizationId]), quarterOf(sinceMs), untilMs) as FoundTally[]
+      ).map(toTallyRow)
     },
 
     count: (filter: DecisionFilter): DecisionCount => {

@@ -1,8 +1,18 @@
 // Finds decisions of all nodes in the shared index. Always one organization's (invariant 6); newest first.
 import type { Database, SqlParameter } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
+import {
+  DEFAULT_RULE,
+  type FoundTally,
+  quarterOf,
+  TALLIES_MAX,
+  TALLY_GROUPS,
+  type TallyQuestion,
+  type TallyRow,
+  toTallyRow,
+} from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition } from './types.ts'
-import { DEFAULT_RULE, shadowName } from './writer.ts'
+import { shadowName } from './writer.ts'
 
 /** A place on one of the nodes. */
 export interface NodePlace extends DecisionPlace {
@@ -18,6 +28,8 @@ export interface SharedIndexReader {
   /** Of any organization, with a uuid that begins alike: the caller compares the rest. */
   findByUuid(uuid: string): Promise<readonly NodePlace[]>
   count(filter: DecisionFilter): Promise<DecisionCount>
+  /** By time oldest first, otherwise the most frequent first. */
+  tally(question: TallyQuestion): Promise<readonly TallyRow[]>
 }
 
 interface PlaceRow {
@@ -96,5 +108,15 @@ export const createSharedIndexReader = (database: Database): SharedIndexReader =
     )
     const count = row?.count ?? 0
     return { count: Math.min(count, COUNT_MAX), exact: count <= COUNT_MAX }
+  },
+  tally: async ({ organizationId, by, sinceMs, untilMs }) => {
+    const columns = TALLY_GROUPS[by].join(', ')
+    const rows = await database.query<FoundTally>(
+      `SELECT ${columns}, SUM(compliant) AS compliant, SUM(denied) AS denied FROM decision_index_tallies
+       WHERE at >= ? AND at < ?${organizationId === null ? '' : ' AND organization = ?'} GROUP BY ${columns}
+       ORDER BY ${by === 'time' ? 'at' : 'SUM(compliant + denied) DESC'} LIMIT ${TALLIES_MAX}`,
+      [quarterOf(sinceMs), untilMs, ...(organizationId === null ? [] : [organizationId])],
+    )
+    return rows.map(toTallyRow)
   },
 })

@@ -6,9 +6,9 @@ import type { Database } from '../database.ts'
 export const SHARED_INDEX_PREFIX = 'decision_index_'
 
 /** Changes whenever what is stored, or how, changes. */
-const VERSION = '1'
+const VERSION = '2'
 
-const TABLES = ['rows', 'positions', 'withheld', 'nodes', 'meta'].map((name) => SHARED_INDEX_PREFIX + name)
+const TABLES = ['rows', 'tallies', 'positions', 'withheld', 'nodes', 'meta'].map((name) => SHARED_INDEX_PREFIX + name)
 
 const create = ({ schemaWords }: Database): readonly string[] => {
   const { integer, tableEnd } = schemaWords
@@ -25,11 +25,17 @@ const create = ({ schemaWords }: Database): readonly string[] => {
     // The number follows from the place, so that a line that is taken in twice is one row.
     `CREATE TABLE decision_index_rows (
        organization_id TEXT NOT NULL, at ${integer} NOT NULL, number ${integer} NOT NULL,
-       project_id TEXT NOT NULL, policy_id TEXT NOT NULL, rule TEXT NOT NULL, chain TEXT NOT NULL,
+       project_id TEXT NOT NULL, policy_id TEXT NOT NULL, key_id TEXT NOT NULL, rule TEXT NOT NULL, chain TEXT NOT NULL,
        compliant ${integer} NOT NULL, shadow TEXT, wallet ${integer} NOT NULL, uuid ${integer} NOT NULL,
        node TEXT NOT NULL, slot TEXT NOT NULL, segment TEXT NOT NULL, start_byte ${integer} NOT NULL,
        byte_length ${integer} NOT NULL, PRIMARY KEY (organization_id, at, number)
      )${tableEnd}`,
+    `CREATE TABLE decision_index_tallies (
+       organization TEXT NOT NULL, at ${integer} NOT NULL, node TEXT NOT NULL, policy TEXT NOT NULL,
+       rule TEXT NOT NULL, key_id TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
+       PRIMARY KEY (organization, at, node, policy, rule, key_id)
+     )${tableEnd}`,
+    'CREATE INDEX decision_index_tallies_by_time ON decision_index_tallies (at)',
     'CREATE INDEX decision_index_by_uuid ON decision_index_rows (uuid)',
     'CREATE INDEX decision_index_by_wallet ON decision_index_rows (organization_id, wallet, at, number)',
     'CREATE INDEX decision_index_by_project ON decision_index_rows (organization_id, project_id, at, number)',

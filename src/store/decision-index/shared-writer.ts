@@ -2,8 +2,9 @@
 // transaction, so that no line is passed over; taken in twice, a line is the same row.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
+import { DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
 import type { IndexedDecision, IndexedLine } from './types.ts'
-import { type CutSegment, DEFAULT_RULE, type SlotPosition, shadowName } from './writer.ts'
+import { type CutSegment, type SlotPosition, shadowName } from './writer.ts'
 
 export interface SharedIndexWriter {
   append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): Promise<void>
@@ -20,6 +21,7 @@ const COLUMNS = [
   'number',
   'project_id',
   'policy_id',
+  'key_id',
   'rule',
   'chain',
   'compliant',
@@ -32,12 +34,23 @@ const COLUMNS = [
   'start_byte',
   'byte_length',
 ]
+/** What a row adds to the tallies: only a row that was not there before, or that goes, counts. */
+const TALLIED = 'organization_id, at, policy_id, rule, key_id, compliant'
+interface TalliedRow {
+  readonly organization_id: string
+  readonly at: number
+  readonly policy_id: string
+  readonly rule: string
+  readonly key_id: string
+  readonly compliant: number
+}
 const ROWS_AT_ONCE = 100
 const ONE_ROW = `(${COLUMNS.map(() => '?').join(', ')})`
 
 const insertOf = (rows: number): string =>
   `INSERT INTO decision_index_rows (${COLUMNS.join(', ')})
-   VALUES ${Array.from({ length: rows }, () => ONE_ROW).join(', ')} ON CONFLICT (organization_id, at, number) DO NOTHING`
+   VALUES ${Array.from({ length: rows }, () => ONE_ROW).join(', ')} ON CONFLICT (organization_id, at, number) DO NOTHING
+   RETURNING ${TALLIED}`
 
 /** A safe integer that stands for a place among all nodes: two of one organization and moment don't meet by chance. */
 const placeNumber = (node: string, { place }: IndexedDecision): number =>
@@ -50,6 +63,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     placeNumber(node, decision),
     decision.projectId,
     decision.policyId,
+    decision.keyId,
     decision.rule ?? DEFAULT_RULE,
     decision.chain,
     decision.compliant ? 1 : 0,
@@ -63,30 +77,62 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     decision.place.length,
   ]
 
+  const addTally = (
+    { organizationId, atMs, policyId, rule, keyId, compliant, denied }: Tally,
+    transaction: Transaction,
+  ) =>
+    transaction.execute(
+      `INSERT INTO decision_index_tallies (organization, at, node, policy, rule, key_id, compliant, denied)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (organization, at, node, policy, rule, key_id) DO UPDATE SET
+         compliant = decision_index_tallies.compliant + excluded.compliant,
+         denied = decision_index_tallies.denied + excluded.denied`,
+      [organizationId, atMs, node, policyId, rule, keyId, compliant, denied],
+    )
+
+  /** @param sign -1 for rows that went */
+  const tally = async (transaction: Transaction, rows: readonly TalliedRow[], sign: 1 | -1): Promise<number> => {
+    const counted = rows.map((row) => ({
+      organizationId: row.organization_id,
+      atMs: row.at,
+      policyId: row.policy_id,
+      rule: row.rule,
+      keyId: row.key_id,
+      compliant: Number(row.compliant) === 1,
+    }))
+    for (const { compliant, denied, ...group } of talliesOf(counted))
+      await addTally({ ...group, compliant: sign * compliant, denied: sign * denied }, transaction)
+    return sign * rows.length
+  }
+
   const insert = async (transaction: Transaction, decisions: readonly IndexedDecision[]): Promise<number> => {
-    let inserted = 0
+    const inserted: TalliedRow[] = []
     for (let from = 0; from < decisions.length; ) {
       // Two sizes of statement, so that each is prepared once.
       const rows = decisions.length - from >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
       const values = decisions.slice(from, from + rows).flatMap(valuesOf)
-      inserted += await transaction.execute(insertOf(rows), values)
+      inserted.push(...(await transaction.query<TalliedRow>(insertOf(rows), values)))
       from += rows
     }
-    return inserted
+    return tally(transaction, inserted, 1)
   }
 
   /** Rare, after a write of the log that failed: reads the whole table. */
-  const cutOff = (transaction: Transaction, { slot, segment, length }: CutSegment): Promise<number> =>
-    transaction.execute(
-      'DELETE FROM decision_index_rows WHERE node = ? AND slot = ? AND segment = ? AND start_byte >= ?',
-      [node, slot, segment, length],
+  const cutOff = async (transaction: Transaction, { slot, segment, length }: CutSegment): Promise<number> =>
+    tally(
+      transaction,
+      await transaction.query<TalliedRow>(
+        `DELETE FROM decision_index_rows WHERE node = ? AND slot = ? AND segment = ? AND start_byte >= ?
+         RETURNING ${TALLIED}`,
+        [node, slot, segment, length],
+      ),
+      -1,
     )
 
   return {
     append: (lines, positions, cuts) =>
       database.transaction(
         async (transaction) => {
-          const decisions = lines.filter((line) => line.kind === 'decision')
+          const decisions = lines.filter(isDecision)
           let change = await insert(transaction, decisions)
           for (const line of lines) {
             if (line.kind === 'decision') continue
@@ -95,7 +141,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
               [uuidKey(line.uuid)],
             )
           }
-          for (const cut of cuts) change -= await cutOff(transaction, cut)
+          for (const cut of cuts) change += await cutOff(transaction, cut)
           for (const { slot, segment, offset } of positions) {
             await transaction.execute(
               `INSERT INTO decision_index_positions (node, slot, segment, start_byte) VALUES (?, ?, ?, ?)
@@ -124,7 +170,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     },
     clear: () =>
       database.transaction(async (transaction) => {
-        for (const table of ['rows', 'positions', 'nodes']) {
+        for (const table of ['rows', 'tallies', 'positions', 'nodes']) {
           await transaction.execute(`DELETE FROM decision_index_${table} WHERE node = ?`, [node])
         }
       }),

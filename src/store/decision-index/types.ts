@@ -58,6 +58,8 @@ export interface IndexedDecision {
   readonly organizationId: string
   readonly projectId: string
   readonly policyId: string
+  /** Id of the API key that asked. */
+  readonly keyId: string
   readonly rule: string | null
   readonly chain: string
   readonly wallet: string

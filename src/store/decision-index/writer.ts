@@ -2,6 +2,7 @@
 // taken in twice or passed over, whenever the process ends.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
+import { DEFAULT_RULE, isDecision, TALLY_MS, type Tally, talliesOf } from './tallies.ts'
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
 export interface SlotPosition {
@@ -33,15 +34,15 @@ interface Generation {
   highestAt: number
 }
 
-/** The name of a rule where the policy's default decided. Rule ids have no such characters. */
-export const DEFAULT_RULE = '(default)'
-
 /** A revision and an outcome are one name, so that they are one number. */
 export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision['shadow']>): string =>
   `${revisionId} ${outcome}`
 
 const insertOf = (generation: number): string =>
-  `INSERT INTO ${tableOf(generation)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  `INSERT INTO ${tableOf(generation)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const ADD_TO_TALLY = `ON CONFLICT (organization, at, policy, rule, key_id)
+  DO UPDATE SET compliant = compliant + excluded.compliant, denied = denied + excluded.denied`
 
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
@@ -109,6 +110,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       nameId('chain', decision.chain),
       decision.compliant ? 1 : 0,
       decision.shadow === null ? 0 : nameId('shadow', shadowName(decision.shadow)),
+      nameId('key', decision.keyId),
       walletKey(decision.wallet),
       uuidKey(decision.uuid),
       nameId('segment', `${place.slot}/${place.segment}`),
@@ -126,10 +128,29 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     }
   }
 
+  const addTally = ({ organizationId, atMs, policyId, rule, keyId, compliant, denied }: Tally): void => {
+    statement(`INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?, ?) ${ADD_TO_TALLY}`).run(
+      nameId('organization', organizationId),
+      atMs,
+      nameId('policy', policyId),
+      nameId('rule', rule),
+      nameId('key', keyId),
+      compliant,
+      denied,
+    )
+  }
+
   const cutOff = ({ slot, segment, length }: CutSegment): void => {
     const segmentId = nameId('segment', `${slot}/${segment}`)
     const generations = database.query('SELECT id FROM generations').all() as { id: number }[]
     for (const { id } of generations) {
+      database
+        .query(
+          `INSERT INTO tallies SELECT organization, at / ${TALLY_MS} * ${TALLY_MS} AS quarter, policy, rule, key_id,
+             -SUM(compliant), -SUM(1 - compliant) FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?
+           GROUP BY organization, quarter, policy, rule, key_id ${ADD_TO_TALLY}`,
+        )
+        .run(segmentId, length)
       const { changes } = database
         .query(`DELETE FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?`)
         .run(segmentId, length)
@@ -145,6 +166,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
         if (line.kind === 'decision') addDecision(line)
         else statement('INSERT OR IGNORE INTO withheld (uuid) VALUES (?)').run(uuidKey(line.uuid))
       }
+      for (const tally of talliesOf(lines.filter(isDecision))) addTally(tally)
       if (generation !== null) saveGeneration(generation, false)
       for (const cut of cuts) cutOff(cut)
       for (const { slot, segment, offset } of positions) {

@@ -80,6 +80,8 @@ export const answerIndex = (
       return { id, ok: true, result: index.find(request.organizationId, request.uuid) }
     case 'count':
       return { id, ok: true, result: index.count(request.filter) }
+    case 'tally':
+      return { id, ok: true, result: index.tally(request.question) }
     case 'export': {
       const { decisions, next } = index.search(request.filter, request.after, request.limit)
       const header = request.after === null ? exportHeader(request.format) : ''
