@@ -10,7 +10,7 @@ import type {
 } from '../identity/evidence-types.ts'
 
 /** Names the consent text; raised whenever its meaning changes in any language. */
-export const AGREEMENT_VERSION = '1'
+export const AGREEMENT_VERSION = '2'
 /** Languages in which the text exists; recorded with it, as `1.en`. */
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
@@ -21,6 +21,15 @@ export interface OrganizationView {
   readonly color: string | null
   /** Path of the logo under the page's own address, without a leading slash; null: none. */
   readonly logo: string | null
+  /** Of its privacy policy; https. */
+  readonly privacyUrl: string | null
+  readonly supportEmail: string | null
+  /** Its own words, by language. */
+  readonly words: Readonly<Record<Language, string | null>>
+  /** Days for which what people hand in is kept, by what became of it. */
+  readonly keptDays: { readonly completed: number; readonly rejected: number; readonly abandoned: number }
+  /** How long people waited for a decision lately; null where too few have. */
+  readonly usualWaitSeconds: number | null
 }
 
 export interface ChainView {

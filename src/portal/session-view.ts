@@ -1,4 +1,5 @@
 // Everything that the page shows of a session, from one place: what is there, what is missing, what was sent back.
+import { LRUCache } from 'lru-cache'
 import { isSessionFinal, type SessionState } from '../domain/session.ts'
 import { WALLETS_PER_SESSION_MAX, walletAddressText } from '../domain/wallet.ts'
 import { DOCUMENT_BYTES_MAX, DOCUMENT_RULES, type Requirement, requirementsOf } from '../identity/evidence-types.ts'
@@ -8,8 +9,11 @@ import type { PortalParts } from './types.ts'
 
 export type ViewParts = Pick<
   PortalParts,
-  'organizations' | 'brands' | 'progress' | 'evidence' | 'chains' | 'contractChainIds'
+  'sessions' | 'organizations' | 'brands' | 'retention' | 'progress' | 'evidence' | 'chains' | 'contractChainIds'
 >
+
+/** The usual wait changes slowly, and every step of every person shows it. */
+const WAIT_KEPT_MS = 600_000
 
 export const partOf = (requirement: Requirement): CorrectionPart =>
   requirement.part === 'field' ? requirement.name : requirement.kind
@@ -25,9 +29,17 @@ export const contractChainTitles = ({ chains, contractChainIds }: ViewParts): re
   contractChainIds.map((chainId) => chainTitle(chains.byId(chainId)?.name ?? `eip155:${chainId}`))
 
 export const createSessionViews = (parts: ViewParts) => {
-  const { organizations, brands, progress, evidence, chains } = parts
+  const { sessions, organizations, brands, retention, progress, evidence, chains } = parts
   const chainList = chainViews(chains)
   const contractChains = contractChainTitles(parts)
+
+  const waits = new LRUCache<string, { readonly seconds: number | null }>({ max: 1_000, ttl: WAIT_KEPT_MS })
+  const usualWait = async ({ session: { organizationId, environment } }: SessionState): Promise<number | null> => {
+    const key = `${organizationId} ${environment}`
+    const known = waits.get(key) ?? { seconds: await sessions.findUsualWait(organizationId, environment) }
+    waits.set(key, known, { noUpdateTTL: true })
+    return known.seconds
+  }
 
   /** What is personal is looked up for a session that can still change; of a final one the outcome is shown and no more. */
   const findPersonal = async ({ session, wallets }: SessionState) => {
@@ -42,9 +54,11 @@ export const createSessionViews = (parts: ViewParts) => {
   return async (state: SessionState): Promise<SessionView> => {
     const { session } = state
     const { organizationId, id: sessionId } = session
-    const [organization, brand, agreement, corrections, personal] = await Promise.all([
+    const [organization, brand, kept, usualWaitSeconds, agreement, corrections, personal] = await Promise.all([
       organizations.find(organizationId),
       brands.find(organizationId),
+      retention.find(organizationId),
+      usualWait(state),
       progress.findAgreement(organizationId, sessionId),
       progress.findCorrections(organizationId, sessionId),
       findPersonal(state),
@@ -68,6 +82,11 @@ export const createSessionViews = (parts: ViewParts) => {
         name: organization?.name ?? '',
         color: brand.color,
         logo: brand.logoVersion === null ? null : `api/sessions/${sessionId}/logo?v=${brand.logoVersion}`,
+        privacyUrl: brand.privacyUrl,
+        supportEmail: brand.supportEmail,
+        words: { en: brand.wordsEn, de: brand.wordsDe },
+        keptDays: { completed: kept.completedDays, rejected: kept.rejectedDays, abandoned: kept.abandonedDays },
+        usualWaitSeconds,
       },
       agreement: agreement === null ? null : { version: agreement.version, shares: agreement.shares },
       agreementVersion: AGREEMENT_VERSION,

@@ -1,5 +1,6 @@
 // What the verification page needs of the store and of identity, as interfaces: the composition root passes them in.
 import type { WalletAddress } from '../domain/address.ts'
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { SessionState, SessionStatus } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
@@ -58,14 +59,32 @@ export interface PortalProgress {
 
 /** See store/organization-brands.ts. */
 export interface OrganizationBrands {
-  find(organizationId: string): Promise<{ readonly color: string | null; readonly logoVersion: string | null }>
+  find(organizationId: string): Promise<{
+    readonly color: string | null
+    readonly logoVersion: string | null
+    readonly privacyUrl: string | null
+    readonly supportEmail: string | null
+    readonly wordsEn: string | null
+    readonly wordsDe: string | null
+  }>
   findLogo(organizationId: string): Promise<{ readonly type: string; readonly bytes: Uint8Array } | null>
 }
 
 export interface PortalParts {
-  readonly sessions: { find(organizationId: string, sessionId: string): Promise<SessionState | null> }
+  readonly sessions: {
+    find(organizationId: string, sessionId: string): Promise<SessionState | null>
+    findUsualWait(organizationId: string, environment: ApiKeyEnvironment): Promise<number | null>
+  }
   readonly organizations: { find(organizationId: string): Promise<{ readonly name: string } | null> }
   readonly brands: OrganizationBrands
+  /** See store/evidence-retention.ts. */
+  readonly retention: {
+    find(organizationId: string): Promise<{
+      readonly completedDays: number
+      readonly rejectedDays: number
+      readonly abandonedDays: number
+    }>
+  }
   readonly links: PortalLinks
   readonly progress: PortalProgress
   readonly evidence: EvidenceService

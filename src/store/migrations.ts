@@ -21,6 +21,7 @@ import { portalUnused } from './migrations/0015-portal-unused.ts'
 import { verificationTrust } from './migrations/0016-verification-trust.ts'
 import { secondPerson } from './migrations/0017-second-person.ts'
 import { claimNodes } from './migrations/0018-claim-nodes.ts'
+import { portalWords } from './migrations/0019-portal-words.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   verificationTrust,
   secondPerson,
   claimNodes,
+  portalWords,
 ]
 
 /** The words left as they are called. */

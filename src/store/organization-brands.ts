@@ -1,4 +1,4 @@
-// How an organization looks to people: a colour and a logo. Both are shown on the verification page.
+// How an organization looks to people, and what it says to them: shown on the verification page.
 import { createHash } from 'node:crypto'
 import type { LogoType } from '../domain/logo-type.ts'
 import { recordChange } from './changes.ts'
@@ -14,25 +14,45 @@ export interface Brand {
   readonly color: string | null
   /** First 16 hex digits of the logo's SHA-256: changes when the logo does. */
   readonly logoVersion: string | null
+  /** Of its privacy policy; https. */
+  readonly privacyUrl: string | null
+  readonly supportEmail: string | null
+  /** Its own words to people, in the languages of the page. */
+  readonly wordsEn: string | null
+  readonly wordsDe: string | null
 }
 
-export interface BrandChange {
-  /** Left out: as it is. Null: none. */
-  readonly color?: string | null
+/** What is left out stays as it is; null: none. */
+export interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
   readonly logo?: Logo | null
 }
 
-const NONE: Brand = { color: null, logoVersion: null }
+const COLUMNS = {
+  color: 'color',
+  privacyUrl: 'privacy_url',
+  supportEmail: 'support_email',
+  wordsEn: 'words_en',
+  wordsDe: 'words_de',
+} as const satisfies Record<keyof Omit<Brand, 'logoVersion'>, string>
+
+type BrandRow = Readonly<Record<(typeof COLUMNS)[keyof typeof COLUMNS] | 'logo_version', string | null>>
 
 const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 
 export const createOrganizationBrandTable = (scope: TableScope) => {
   const find = async (organizationId: string, statements = scope.statements): Promise<Brand> => {
-    const [row] = await statements.query<{ readonly color: string | null; readonly logo_version: string | null }>(
-      'SELECT color, logo_version FROM organization_brands WHERE organization_id = ?',
+    const [row] = await statements.query<BrandRow>(
+      `SELECT ${Object.values(COLUMNS).join(', ')}, logo_version FROM organization_brands WHERE organization_id = ?`,
       [organizationId],
     )
-    return row === undefined ? NONE : { color: row.color, logoVersion: row.logo_version }
+    return {
+      color: row?.color ?? null,
+      logoVersion: row?.logo_version ?? null,
+      privacyUrl: row?.privacy_url ?? null,
+      supportEmail: row?.support_email ?? null,
+      wordsEn: row?.words_en ?? null,
+      wordsDe: row?.words_de ?? null,
+    }
   }
   return {
     /** An organization that has none looks like the page itself. */
@@ -53,9 +73,11 @@ export const createOrganizationBrandTable = (scope: TableScope) => {
           'INSERT INTO organization_brands (organization_id) VALUES (?) ON CONFLICT (organization_id) DO NOTHING',
           [organizationId],
         )
-        if (change.color !== undefined) {
-          await transaction.execute('UPDATE organization_brands SET color = ? WHERE organization_id = ?', [
-            change.color,
+        for (const [name, column] of Object.entries(COLUMNS)) {
+          const value = change[name as keyof typeof COLUMNS]
+          if (value === undefined) continue
+          await transaction.execute(`UPDATE organization_brands SET ${column} = ? WHERE organization_id = ?`, [
+            value,
             organizationId,
           ])
         }

@@ -1,5 +1,6 @@
 // The events of a session, and its state after each change, so that a process which did not make the changes can still
 // report all of them in order.
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { SessionEvent, SessionState, SessionStatus } from '../domain/session.ts'
 import type { Statements } from './database.ts'
 import { readState } from './session-rows.ts'
@@ -60,6 +61,15 @@ const replay = ({ session, wallets }: SessionState, events: readonly SessionEven
     })
 }
 
+/** Sessions that the usual wait is taken from, and how few say nothing. */
+const WAITS_READ = 100
+const WAITS_MIN = 5
+
+/** By the index over states, each state by itself, so that it costs the same however many sessions there are. */
+const newestDecided = (status: SessionStatus): string =>
+  `SELECT id, environment FROM (SELECT id, environment FROM sessions WHERE organization_id = ? AND status = '${status}'
+     ORDER BY id DESC LIMIT ${WAITS_READ}) AS newest_${status}`
+
 export const createSessionHistory = (scope: TableScope) => ({
   /** Everything that happened to a session, oldest first. */
   listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
@@ -78,6 +88,25 @@ export const createSessionHistory = (scope: TableScope) => ({
       [organizationId, ...sessionIds],
     )
     return new Map(rows.map(({ session_id: id, at }) => [id, at]))
+  },
+
+  /**
+   * How long people waited lately for a decision: the median in seconds over the newest decided sessions, from the first
+   * time they were handed in; null while fewer than WAITS_MIN were.
+   */
+  findUsualWait: async (organizationId: string, environment: ApiKeyEnvironment): Promise<number | null> => {
+    const rows = await scope.statements.query<{ readonly waited: number }>(
+      `SELECT MIN(CASE WHEN status <> 'submitted' THEN created_at_seconds END)
+         - MIN(CASE WHEN status = 'submitted' THEN created_at_seconds END) AS waited
+       FROM session_events WHERE organization_id = ? AND kind = 'status' AND session_id IN (
+         SELECT id FROM (${newestDecided('completed')} UNION ALL ${newestDecided('rejected')}) AS decided
+         WHERE environment = ?)
+       GROUP BY session_id`,
+      [organizationId, organizationId, organizationId, environment],
+    )
+    const waits = rows.flatMap(({ waited }) => (waited === null || waited < 0 ? [] : [Number(waited)]))
+    if (waits.length < WAITS_MIN) return null
+    return waits.sort((left, right) => left - right)[Math.floor(waits.length / 2)] ?? null
   },
 
   /** The session after each change beyond a sequence, oldest first; empty when there is none, or no such session. */

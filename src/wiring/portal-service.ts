@@ -70,6 +70,7 @@ export const startPortalService = async (dependencies: PortalServiceDependencies
       sessions: store.sessions,
       organizations: store.organizations,
       brands: store.organizationBrands,
+      retention: store.evidenceRetention,
       links: store.portalLinks,
       progress: store.portalProgress,
       evidence: identity.evidence,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
-import { decodeOriginUrl, ORIGIN_URL_MAX } from '../../src/identity/origin-url.ts'
+import { HTTPS_LINK_MAX } from '../../src/domain/https-link.ts'
+import { decodeOriginUrl } from '../../src/identity/origin-url.ts'
 
 describe('originUrl', () => {
   test.each([
@@ -47,7 +48,7 @@ describe('originUrl', () => {
 
   test('is at most 2,048 characters, as sent and as kept', () => {
     const prefix = 'https://example.com/'
-    const longest = prefix + 'a'.repeat(ORIGIN_URL_MAX - prefix.length)
+    const longest = prefix + 'a'.repeat(HTTPS_LINK_MAX - prefix.length)
     expect(decodeOriginUrl(longest)).toBe(longest)
     expect(() => decodeOriginUrl(`${longest}a`)).toThrow(FieldInvalidError)
     // Each of these is kept as six characters.

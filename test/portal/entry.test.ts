@@ -144,7 +144,7 @@ describe('the session’s id', () => {
       ['GET', '/fields'],
       ['GET', '/events'],
       ['PUT', '/fields', { fullName: 'Mallory' }],
-      ['POST', '/agreement', { version: '1', language: 'en', shares: true }],
+      ['POST', '/agreement', { version: '2', language: 'en', shares: true }],
       ['POST', '/wallets/challenge', { address: evmAccount('x').address, chainId: 1 }],
       ['POST', '/wallets', { nonce: 'x', signature: '0x' }],
       ['DELETE', '/wallets/wallet_x'],

@@ -92,23 +92,52 @@ describe('before the person has agreed', () => {
     const { person, path } = await enter()
     for (const body of [
       { version: '0', language: 'en', shares: true },
-      { version: '1', language: 'fr', shares: true },
+      { version: '2', language: 'fr', shares: true },
     ]) {
       expect((await person.call('POST', `${path}/agreement`, body)).body['reason']).toBe('agreement-outdated')
     }
-    expect((await person.call('POST', `${path}/agreement`, { version: '1', language: 'en' })).status).toBe(400)
+    expect((await person.call('POST', `${path}/agreement`, { version: '2', language: 'en' })).status).toBe(400)
   })
 
   test('the answer is recorded with the version and language of its text, and may still change', async () => {
     const { person, sessionId, path } = await enter()
-    await person.call('POST', `${path}/agreement`, { version: '1', language: 'de', shares: true })
-    expect((await person.view(sessionId)).agreement).toEqual({ version: '1.de', shares: true })
+    await person.call('POST', `${path}/agreement`, { version: '2', language: 'de', shares: true })
+    expect((await person.view(sessionId)).agreement).toEqual({ version: '2.de', shares: true })
     await person.agree(sessionId, false)
-    expect((await person.view(sessionId)).agreement).toEqual({ version: '1.en', shares: false })
+    expect((await person.view(sessionId)).agreement).toEqual({ version: '2.en', shares: false })
   })
 })
 
 describe('the view', () => {
+  test('says what the organization says, for how long it keeps what is given, and how long others waited', async () => {
+    const { id } = await host.createOrganization('measured', 'Measured', 1)
+    await host.store.organizationBrands.set(id, { privacyUrl: 'https://m.example/p', wordsDe: 'Guten Tag' })
+    const decide = (sessionId: string, to: 'submitted' | 'completed' | 'rejected') =>
+      host.identity.changes.changeStatus({ organizationId: id, sessionId, to, actor: 'operator:test' })
+    const viewOf = async () => {
+      const { sessionId, link } = await host.registerFor(id)
+      const person = createVisitor(host.url)
+      await person.visit(link)
+      return (await person.view(sessionId)).organization
+    }
+    const waits = [600, 3_600, 7_200, 60, 86_400]
+    for (const [index, seconds] of waits.entries()) {
+      expect(await host.store.sessions.findUsualWait(id, 'live')).toBeNull()
+      const { sessionId } = await host.registerFor(id)
+      await decide(sessionId, 'submitted')
+      host.passTime(seconds)
+      await decide(sessionId, index === 0 ? 'rejected' : 'completed')
+    }
+    expect(await host.store.sessions.findUsualWait(id, 'test')).toBeNull()
+    expect(await viewOf()).toMatchObject({
+      privacyUrl: 'https://m.example/p',
+      supportEmail: null,
+      words: { en: null, de: 'Guten Tag' },
+      keptDays: { completed: 1_826, rejected: 365, abandoned: 30 },
+      usualWaitSeconds: 3_600,
+    })
+  })
+
   test('shows what is asked, what is missing, and where the person came from, by its host in ASCII', async () => {
     const { person, sessionId } = await enter({ originUrl: 'https://xn--80ak6aa92e.example/path' })
     const view = await person.view(sessionId)

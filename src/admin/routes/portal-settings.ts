@@ -1,9 +1,12 @@
 // How an organization looks to people on the verification page, and how long it keeps what they hand in.
 import { FieldInvalidError } from '../../domain/errors.ts'
+import { HTTPS_LINK_MAX, parseHttpsLink } from '../../domain/https-link.ts'
 import { LOGO_BYTES_MAX, logoTypeOf } from '../../domain/logo-type.ts'
 import { RETENTION_DAYS_MAX, type Retention } from '../../store/evidence-retention.ts'
 import type { Brand, Logo } from '../../store/organization-brands.ts'
+import type { Tables } from '../../store/store.ts'
 import { SubjectUnknownError } from '../errors.ts'
+import { EMAIL } from '../member-shapes.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, nullable, partial, Type } from '../schema.ts'
 
@@ -19,8 +22,18 @@ const BRAND = named(
   closed({
     color: Type.Union([Type.String(), Type.Null()], { description: '`#rrggbb`; null: the page’s own' }),
     logo_version: Type.Union([Type.String(), Type.Null()], { description: 'Changes when the logo does; null: none' }),
+    privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'Where its privacy policy is' }),
+    support_email: Type.Union([Type.String(), Type.Null()], { description: 'Where people can ask' }),
+    words_en: Type.Union([Type.String(), Type.Null()], { description: 'Its own words to people, in English' }),
+    words_de: Type.Union([Type.String(), Type.Null()], { description: 'The same in German' }),
+    usual_wait_seconds: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Measured: how long people waited lately for a decision; null while fewer than five have',
+    }),
   }),
 )
+
+/** One paragraph, in words that its people read. */
+const WORDS = nullable(Type.String({ minLength: 1, maxLength: 500, printable: true }))
 
 const DAYS = Type.Integer({ minimum: 0, maximum: RETENTION_DAYS_MAX })
 const RETENTION_FIELDS = {
@@ -34,7 +47,24 @@ const RETENTION_FIELDS = {
 }
 const RETENTION = named('EvidenceRetention', closed(RETENTION_FIELDS))
 
-const showBrand = ({ color, logoVersion }: Brand) => ({ color, logo_version: logoVersion })
+const showBrand = async (tables: Pick<Tables, 'sessions'>, organizationId: string, brand: Brand) => ({
+  color: brand.color,
+  logo_version: brand.logoVersion,
+  privacy_url: brand.privacyUrl,
+  support_email: brand.supportEmail,
+  words_en: brand.wordsEn,
+  words_de: brand.wordsDe,
+  usual_wait_seconds: await tables.sessions.findUsualWait(organizationId, 'live'),
+})
+
+/** @throws FieldInvalidError */
+const linkOf = (text: string | null): string | null => {
+  const url = text === null ? null : parseHttpsLink(text)
+  if (text !== null && url === null) {
+    throw new FieldInvalidError('privacy_url', 'must be an absolute https URL without credentials')
+  }
+  return url
+}
 
 const showRetention = ({ completedDays, rejectedDays, abandonedDays }: Retention) => ({
   completed_days: completedDays,
@@ -58,7 +88,7 @@ export const PORTAL_SETTING_ROUTES = [
     summary: 'How the organization looks on the verification page',
     answer: BRAND,
     handle: async ({ services, organization }) =>
-      showBrand(await services.store.organizationBrands.find(organization.id)),
+      showBrand(services.store, organization.id, await services.store.organizationBrands.find(organization.id)),
   }),
   route('readLogo', 'GET', `${BASE}/brand/logo`, {
     access: VIEWER,
@@ -89,12 +119,16 @@ export const PORTAL_SETTING_ROUTES = [
   }),
   route('changeBrand', 'PATCH', `${BASE}/brand`, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Change the colour or the logo',
+    summary: 'Change how the verification page looks and what it says of the organization',
     body: partial({
       color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),
       logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX, rule: LOGO_RULE }), Type.Null()], {
         description: 'PNG, JPEG or WebP of at most 256 KiB, as base64; null: none',
       }),
+      privacy_url: nullable(Type.String({ maxLength: HTTPS_LINK_MAX })),
+      support_email: nullable(EMAIL),
+      words_en: WORDS,
+      words_de: WORDS,
     }),
     bodyMaxBytes: LOGO_TEXT_MAX + 1_024,
     example: { color: '#1d5b52' },
@@ -104,14 +138,25 @@ export const PORTAL_SETTING_ROUTES = [
         const before = await tables.organizationBrands.find(organization.id)
         const after = await tables.organizationBrands.set(organization.id, {
           ...(body.color === undefined ? {} : { color: body.color }),
+          ...(body.privacy_url === undefined ? {} : { privacyUrl: linkOf(body.privacy_url) }),
+          ...(body.support_email === undefined ? {} : { supportEmail: body.support_email }),
+          ...(body.words_en === undefined ? {} : { wordsEn: body.words_en }),
+          ...(body.words_de === undefined ? {} : { wordsDe: body.words_de }),
           ...(body.logo === undefined ? {} : { logo: body.logo === null ? null : decodeLogo(body.logo) }),
         })
         note({
           action: 'organization.brand',
           subject: organization.id,
-          detail: { color: [before.color, after.color], logo: [before.logoVersion, after.logoVersion] },
+          detail: {
+            color: [before.color, after.color],
+            logo: [before.logoVersion, after.logoVersion],
+            privacy_url: [before.privacyUrl, after.privacyUrl],
+            support_email: [before.supportEmail, after.supportEmail],
+            words_en: [before.wordsEn, after.wordsEn],
+            words_de: [before.wordsDe, after.wordsDe],
+          },
         })
-        return showBrand(after)
+        return showBrand(tables, organization.id, after)
       }),
   }),
   route('readRetention', 'GET', `${BASE}/evidence-retention`, {

@@ -16,6 +16,10 @@ export class RefusedError extends Error {
   }
 }
 
+/** Whether the same request may succeed later: what was refused for what it is stays refused. */
+export const mayHelpAgain = (error: unknown): boolean =>
+  !(error instanceof RefusedError) || error.status >= 500 || error.status === 408 || error.status === 429
+
 /** The server was not reached, or its answer got lost. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'

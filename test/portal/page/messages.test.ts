@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { AGREEMENT_VERSION } from '../../../src/portal/contract.ts'
+import { formatDays, formatWait } from '../../../src/portal/page/format.ts'
 import { preferredLanguage } from '../../../src/portal/page/language.ts'
-import { english } from '../../../src/portal/page/messages/english.ts'
+import { english, type Messages } from '../../../src/portal/page/messages/english.ts'
 import { german } from '../../../src/portal/page/messages/german.ts'
 
 type Tree = { readonly [key: string]: unknown }
@@ -16,7 +17,7 @@ const textsOf = (tree: Tree, path = ''): ReadonlyMap<string, string> => {
     if (typeof value === 'string') texts.set(place, value)
     else if (typeof value === 'function') {
       const speak = value as (...values: unknown[]) => string
-      texts.set(place, key === 'listOf' ? speak(['A', 'B', 'C']) : speak('«1»', '«2»'))
+      texts.set(place, key === 'listOf' ? speak(['A', 'B', 'C']) : speak('«1»', '«2»', '«3»', '«4»'))
     } else for (const [inner, text] of textsOf(value as Tree, place)) texts.set(inner, text)
   }
   return texts
@@ -26,7 +27,6 @@ const words = { en: textsOf(english as unknown as Tree), de: textsOf(german as u
 
 /** Names and words that are the same in both. */
 const SAME = new Set([
-  'common.optional',
   'wallets.chain',
   'wallets.count',
   'wallets.chainOther',
@@ -60,9 +60,45 @@ describe('the words', () => {
     }
   })
 
-  test('speak of counts as people do', () => {
+  test('speak of 0, 1, 2 and 1,000 as people do', () => {
+    const counted = (messages: Messages, count: number): readonly string[] => [
+      messages.common.stepOf(count, count),
+      messages.wallets.lead(count),
+      messages.wallets.count(count, count),
+      messages.wallets.full(count),
+      messages.manual.expires(count),
+      messages.details.owner(count),
+      messages.details.removeOwner(count),
+      messages.details.sum(count),
+      messages.details.problems(count),
+      messages.documents.limits('PDF', count),
+      messages.documents.uploading(count),
+      messages.documents.full(count),
+      messages.documents.tooLarge(count),
+      messages.review.share(count),
+      messages.errors.limit(count),
+      formatDays(count, messages.locale),
+      messages.welcome.waitUsual(formatWait(count * 60, messages.locale)),
+      messages.welcome.waitUsual(formatWait(count * 3_600, messages.locale)),
+      messages.welcome.waitUsual(formatWait(count * 86_400, messages.locale)),
+    ]
+    const wrong = {
+      en: /\b1 (?:minutes|hours|days|entries|wallets|files)\b|\b(?:0|2|1,000) (?:minute|hour|day|entry|wallet|file)\b|1000/,
+      de: /\b1 (?:Minuten|Stunden|Tage|Eingaben|Wallets)\b|\b(?:0|2|1\.000) (?:Minute|Stunde|Tag|Eingabe|Wallet)\b|1000|als 1 sind/,
+    }
+    const texts = { en: english, de: german }
+    for (const language of ['en', 'de'] as const) {
+      for (const count of [0, 1, 2, 1_000]) {
+        for (const text of counted(texts[language], count)) expect(text).not.toMatch(wrong[language])
+      }
+    }
     expect(english.manual.expires(1)).toContain('1 minute,')
-    expect(german.manual.expires(2)).toContain('2 Minuten,')
+    expect(german.manual.expires(1_000)).toContain('1.000 Minuten,')
+  })
+
+  test('round a wait up, in the largest unit of which there are two', () => {
+    const minutes = [0, 1, 119, 121, 47 * 60, 50 * 60].map((count) => formatWait(count * 60, 'en-GB'))
+    expect(minutes).toEqual(['1 minute', '1 minute', '119 minutes', '3 hours', '47 hours', '3 days'])
   })
 })
 
@@ -77,7 +113,7 @@ describe('the consent text', () => {
       version: AGREEMENT_VERSION,
       en: hashOf(english.consent as unknown as Tree),
       de: hashOf(german.consent as unknown as Tree),
-    }).toEqual({ version: '1', en: '31ab3947059ad74a', de: '0cdaae62a4f50b6d' })
+    }).toEqual({ version: '2', en: '8d95e7b3c19298a7', de: '36bd1dbe17ab2b51' })
   })
 })
 

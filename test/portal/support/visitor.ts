@@ -60,7 +60,7 @@ export const createVisitor = (origin: string) => {
     view: async (sessionId: string): Promise<SessionView> =>
       (await call<SessionView>('GET', `sessions/${sessionId}`)).body,
     agree: (sessionId: string, shares = true): Promise<Answer> =>
-      call('POST', `sessions/${sessionId}/agreement`, { version: '1', language: 'en', shares }),
+      call('POST', `sessions/${sessionId}/agreement`, { version: '2', language: 'en', shares }),
   }
 }
 

@@ -173,6 +173,16 @@ export interface Brand {
   readonly color: string | null
   /** Changes when the logo does; null: none */
   readonly logo_version: string | null
+  /** Where its privacy policy is */
+  readonly privacy_url: string | null
+  /** Where people can ask */
+  readonly support_email: string | null
+  /** Its own words to people, in English */
+  readonly words_en: string | null
+  /** The same in German */
+  readonly words_de: string | null
+  /** Measured: how long people waited lately for a decision; null while fewer than five have */
+  readonly usual_wait_seconds: number | null
 }
 
 export interface ChainFinding {
@@ -1147,6 +1157,10 @@ export interface Operations {
       readonly color?: string | null | undefined
       /** PNG, JPEG or WebP of at most 256 KiB, as base64; null: none */
       readonly logo?: string | null | undefined
+      readonly privacy_url?: string | null | undefined
+      readonly support_email?: string | null | undefined
+      readonly words_en?: string | null | undefined
+      readonly words_de?: string | null | undefined
     }
     answer: Brand
   }

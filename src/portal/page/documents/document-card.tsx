@@ -23,7 +23,7 @@ interface DocumentCardProps {
   readonly calls: SessionCalls
   readonly apply: (view: SessionView) => void
   readonly announce: (text: string) => void
-  /** How many are on their way. */
+  /** How many are on their way; what the server refused is not. */
   readonly onPending: (kind: DocumentKind, count: number) => void
 }
 
@@ -58,7 +58,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
       announce(words.received(name))
     },
   )
-  const onTheWay = uploads.pending.length
+  const onTheWay = uploads.pending.filter(({ phase }) => phase !== 'failed').length
   useEffect(() => onPending(kind, onTheWay), [onPending, kind, onTheWay])
   const count = shown.length + onTheWay
   const full = count >= rule.maximum
@@ -73,6 +73,8 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
 
   const take = (files: Iterable<File>): void => {
     setProblem(null)
+    // Another file takes the place of one that was refused.
+    for (const { id, phase } of uploads.pending) if (phase === 'failed') uploads.stop(id)
     let room = rule.maximum - count
     for (const file of files) {
       const known = (rule.mediaTypes as readonly string[]).includes(file.type)
@@ -145,7 +147,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
           ))}
         </ul>
       )}
-      {count > 0 && (
+      {shown.length + uploads.pending.length > 0 && (
         <ul class="receipts">
           {shown.map((receipt) => (
             <ReceiptRow key={receipt.id} receipt={receipt} onRemove={() => void remove(receipt)} />

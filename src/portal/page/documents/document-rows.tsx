@@ -1,5 +1,6 @@
 // What has arrived of a kind of document, and what is on its way.
 import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
+import { mayHelpAgain } from '../api.ts'
 import { formatBytes } from '../format.ts'
 import { useMessages } from '../language.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -68,7 +69,7 @@ export const PendingRow = ({ upload, onAgain, onStop, problem }: PendingRowProps
         {!waiting && <progress max={100} value={phase === 'preparing' ? 0 : percent} aria-label={name} />}
       </span>
       <span class="receipt-actions">
-        {waiting && (
+        {waiting && mayHelpAgain(upload.error) && (
           <Button kind="quiet" onClick={onAgain}>
             {common.tryAgain}
           </Button>

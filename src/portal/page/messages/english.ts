@@ -1,7 +1,9 @@
 // The page's words, in English. Every other language has the same keys: the compiler compares them.
 import type { CorrectionPart } from '../../contract.ts'
 
-const plural = (count: number, one: string, other: string): string => `${count} ${count === 1 ? one : other}`
+const number = new Intl.NumberFormat('en-GB').format
+
+const plural = (count: number, one: string, other: string): string => `${number(count)} ${count === 1 ? one : other}`
 
 const parts: Readonly<Record<CorrectionPart, string>> = {
   fullName: 'Full name',
@@ -49,16 +51,16 @@ export const english = {
     copy: 'Copy',
     copied: 'Copied',
     loading: 'Loading',
-    saving: 'Saving',
-    optional: 'optional',
     language: 'Language',
     skipToContent: 'Skip to the content',
     verification: 'Identity verification',
     testSession: 'Test session. Nothing here is real: use made-up details.',
-    stepOf: (step: number, steps: number) => `Step ${step} of ${steps}`,
+    stepOf: (step: number, steps: number) => `Step ${number(step)} of ${number(steps)}`,
     steps: 'Steps',
     done: 'done',
     current: 'current step',
+    privacy: (organization: string) => `Privacy at ${organization}`,
+    support: (organization: string, address: string) => `Questions to ${organization}: ${address}`,
     runBy: (host: string) => `Verification page at ${host}`,
     listOf: (items: readonly string[]) => new Intl.ListFormat('en-GB').format(items),
   },
@@ -100,6 +102,8 @@ export const english = {
     documentsText: (items: string) => `${sentence(items)}. A photo taken with your phone is fine.`,
     wait: 'Hear the result',
     waitText: 'Right away, or after someone has looked at it. This page tells you either way.',
+    waitUsual: (time: string) => `This usually takes about ${time}.`,
+    says: (organization: string) => `${organization} writes`,
     notExpected: 'Did someone else send you this link?',
     notExpectedText: (organization: string) =>
       `Continue only if you are a customer of ${organization}, or want to be. Nobody from ${organization} will ask you for a recovery phrase or a private key, and this page never does.`,
@@ -119,8 +123,8 @@ export const english = {
     usedText: (organization: string) =>
       `To confirm who you are and that the wallets are yours, as the law asks of ${organization}. For nothing else.`,
     kept: 'How long it is kept',
-    keptText: (organization: string) =>
-      `As long as the law obliges ${organization}, then it is destroyed. Ask ${organization} to see, correct or erase it.`,
+    keptText: (organization: string, completed: string, rejected: string, abandoned: string) =>
+      `${completed} after you are verified, ${rejected} after a refusal, or ${abandoned} after your last step if you do not finish. Then it is destroyed. Ask ${organization} to see, correct or erase it.`,
     shareTitle: 'May other organizations rely on the result?',
     shareText:
       'Other organizations that use this service could then see that your wallets are verified. They do not see your details or documents.',
@@ -139,18 +143,22 @@ export const english = {
     title: 'Connect your wallets',
     titleLocked: 'Connect your wallet',
     lead: (maximum: number) =>
-      `Add each wallet that you want to use, up to ${maximum}, on any chains. The same wallet can be added for several chains.`,
+      `Add each wallet that you want to use, up to ${number(maximum)}, on any chains. The same wallet can be added for several chains.`,
     leadLocked: 'This verification is for one wallet. No other wallet is accepted.',
     lockedWallet: 'The wallet to connect',
     connected: 'Connected',
-    count: (count: number, maximum: number) => `${count} of ${maximum}`,
-    none: 'No wallet yet.',
-    full: (maximum: number) => `That is the most there can be: ${maximum}. Remove one to add another.`,
+    count: (count: number, maximum: number) => `${number(count)} of ${number(maximum)}`,
+    full: (maximum: number) =>
+      maximum === 1
+        ? 'Only one wallet is possible. Remove it to add another.'
+        : `No more than ${number(maximum)} wallets are possible. Remove one to add another.`,
     add: 'Add a wallet',
     addAnother: 'Add another wallet',
     inBrowser: 'In this browser',
     searching: 'Looking for wallets in this browser',
     noneFound: 'No wallet was found in this browser.',
+    noWalletConnect:
+      'WalletConnect is not used here, because it would pass through another company’s servers. Any wallet can be connected in one of these ways:',
     openIn: 'Open this page in your wallet app',
     openInText: 'Your wallet has a browser of its own. The page opens there, and you go on where you are.',
     opening: 'If nothing happens, the app is not installed on this phone.',
@@ -184,12 +192,10 @@ export const english = {
 
   manual: {
     title: 'Sign by hand',
-    addressStep: 'Which wallet?',
     address: 'Wallet address',
     addressHint: 'Starts with 0x, or a Solana address.',
     chain: 'Chain',
     getMessage: 'Show the message to sign',
-    messageStep: 'Sign this message',
     messageText: 'Copy the whole text, sign it with the wallet as a personal message, and paste the signature below.',
     message: 'Message to sign',
     expires: (minutes: number) => `The message can be used for ${plural(minutes, 'minute', 'minutes')}, once.`,
@@ -220,12 +226,12 @@ export const english = {
     registrationNumberHint: 'In the commercial or company register.',
     owners: 'Owners',
     ownersHint: 'Everyone who holds 25 percent or more. Leave nobody out.',
-    owner: (number: number) => `Owner ${number}`,
+    owner: (index: number) => `Owner ${number(index)}`,
     ownerName: 'Name',
     ownerShare: 'Share in percent',
     addOwner: 'Add an owner',
-    removeOwner: (number: number) => `Remove owner ${number}`,
-    sum: (percent: number) => `${percent} percent in all`,
+    removeOwner: (index: number) => `Remove owner ${number(index)}`,
+    sum: (percent: number) => `${number(percent)} percent in all`,
     problems: (count: number) => `Please look at ${plural(count, 'entry', 'entries')} again:`,
     nameMissing: 'Enter the name.',
     nameLong: 'Use at most 200 characters.',
@@ -246,7 +252,7 @@ export const english = {
     title: 'Your documents',
     titleBusiness: 'Documents of the business',
     lead: 'Take a photo or choose a file. Everything is sent over an encrypted line and stored encrypted.',
-    limits: (formats: string, megabytes: number) => `${formats}, at most ${megabytes} MB each.`,
+    limits: (formats: string, megabytes: number) => `${formats}, at most ${number(megabytes)} MB each.`,
     image: 'JPEG, PNG or WebP',
     imageOrPdf: 'JPEG, PNG, WebP or PDF',
     guidance: {
@@ -271,16 +277,19 @@ export const english = {
     needed: 'Still needed',
     again: 'Please send again',
     preparing: 'Preparing the picture',
-    uploading: (percent: number) => `Sending: ${percent} percent`,
+    uploading: (percent: number) => `Sending: ${number(percent)} percent`,
     checking: 'Checking and encrypting',
     paused: 'Interrupted. It goes on when you are back online.',
     stopUpload: 'Stop',
     removeLabel: (name: string) => `Remove ${name}`,
     received: (name: string) => `${name} was received.`,
     removed: (name: string) => `${name} was removed.`,
-    pages: (count: number, maximum: number) => `${count} of at most ${maximum}`,
-    full: (maximum: number) => `There can be ${maximum}. Remove one to add another.`,
-    tooLarge: (megabytes: number) => `This file is larger than ${megabytes} MB. Choose a smaller one or take a photo.`,
+    full: (maximum: number) =>
+      maximum === 1
+        ? 'Only one is possible. Remove it to add another.'
+        : `No more than ${number(maximum)} are possible. Remove one to add another.`,
+    tooLarge: (megabytes: number) =>
+      `This file is larger than ${number(megabytes)} MB. Choose a smaller one or take a photo.`,
     wrongType: (formats: string) => `This kind of file cannot be read here. Use ${formats}.`,
     infected: 'The scanner found something harmful in this file. Take a photo of the paper instead.',
     unreadable: 'This file seems damaged. Choose another one or take a photo.',
@@ -288,7 +297,6 @@ export const english = {
     busy: 'Many people are sending documents just now. Try again in a moment.',
     wait: 'Please wait until everything has been sent, or stop what you do not need.',
     missing: (items: string) => `Still needed: ${items}.`,
-    phoneTitle: 'No camera here?',
     phoneText: 'Go on with your phone and take the photos there.',
     phoneAction: 'Continue on my phone',
   },
@@ -317,7 +325,7 @@ export const english = {
     sharing: 'Other organizations',
     sharesYes: 'May rely on the result.',
     sharesNo: (organization: string) => `May not: the result is for ${organization} only.`,
-    share: (percent: number) => `${percent} percent`,
+    share: (percent: number) => `${number(percent)} percent`,
     changeLabel: (what: string) => `Change: ${what}`,
     missing: 'Something is still missing:',
     submit: (organization: string) => `Send to ${organization}`,
@@ -367,7 +375,6 @@ export const english = {
     notYou: 'If it was not you',
     notYouText: (organization: string) =>
       `Ask ${organization === '' ? 'whoever sent you the link' : organization} for a new one, and do not pass it on.`,
-    moved: 'The verification continues here.',
   },
 
   leave: {
@@ -401,7 +408,6 @@ export const english = {
     brokenText: 'That should not have happened, and it is not your fault. What you entered before is safe.',
     reload: 'Load the page again',
     offline: 'You are offline. What you entered is safe; the page goes on when the connection is back.',
-    online: 'You are online again.',
     requestId: (id: string) => `For support: ${id}`,
   },
 
@@ -414,7 +420,7 @@ export const english = {
     refused: (wallet: string) => `You declined in ${wallet}. Nothing has happened; try again when you like.`,
     walletFailed: (wallet: string) => `${wallet} reported a problem. Unlock it, and try again.`,
     locked: 'This verification is for another wallet, and accepts that one alone.',
-    limit: (maximum: number) => `There can be at most ${maximum} wallets.`,
+    limit: (maximum: number) => `No more than ${plural(maximum, 'wallet is', 'wallets are')} possible.`,
     closed: 'This verification has moved on in the meantime.',
     address: 'This is not a wallet address.',
     addressChecksum: 'This address has a typing error. Copy it from the wallet.',

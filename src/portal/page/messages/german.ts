@@ -2,7 +2,9 @@
 import type { CorrectionPart } from '../../contract.ts'
 import type { Messages } from './english.ts'
 
-const plural = (count: number, one: string, other: string): string => `${count} ${count === 1 ? one : other}`
+const number = new Intl.NumberFormat('de').format
+
+const plural = (count: number, one: string, other: string): string => `${number(count)} ${count === 1 ? one : other}`
 
 const parts: Readonly<Record<CorrectionPart, string>> = {
   fullName: 'Vollständiger Name',
@@ -32,16 +34,16 @@ export const german: Messages = {
     copy: 'Kopieren',
     copied: 'Kopiert',
     loading: 'Wird geladen',
-    saving: 'Wird gespeichert',
-    optional: 'freiwillig',
     language: 'Sprache',
     skipToContent: 'Zum Inhalt springen',
     verification: 'Identitätsprüfung',
     testSession: 'Testsitzung. Hier ist nichts echt: Verwenden Sie erfundene Angaben.',
-    stepOf: (step, steps) => `Schritt ${step} von ${steps}`,
+    stepOf: (step, steps) => `Schritt ${number(step)} von ${number(steps)}`,
     steps: 'Schritte',
     done: 'erledigt',
     current: 'aktueller Schritt',
+    privacy: (organization) => `Datenschutz bei ${organization}`,
+    support: (organization, address) => `Fragen an ${organization}: ${address}`,
     runBy: (host) => `Prüfungsseite auf ${host}`,
     listOf: (items) => new Intl.ListFormat('de').format(items),
   },
@@ -84,6 +86,8 @@ export const german: Messages = {
     documentsText: (items) => `${items}. Ein Foto mit dem Handy genügt.`,
     wait: 'Ergebnis erfahren',
     waitText: 'Sofort, oder nachdem es jemand angesehen hat. Diese Seite zeigt es Ihnen in jedem Fall.',
+    waitUsual: (time) => `Meist dauert das etwa ${time}.`,
+    says: (organization) => `${organization} schreibt`,
     notExpected: 'Hat Ihnen jemand anderes diesen Link geschickt?',
     notExpectedText: (organization) =>
       `Machen Sie nur weiter, wenn Sie bei ${organization} Kunde sind oder werden möchten. Niemand von ${organization} fragt Sie nach Wiederherstellungswörtern oder einem privaten Schlüssel, und diese Seite tut es nie.`,
@@ -103,8 +107,8 @@ export const german: Messages = {
     usedText: (organization) =>
       `Um zu bestätigen, wer Sie sind und dass die Wallets Ihnen gehören, wie es das Gesetz von ${organization} verlangt. Zu nichts anderem.`,
     kept: 'Wie lange es bleibt',
-    keptText: (organization) =>
-      `So lange, wie das Gesetz ${organization} dazu verpflichtet; dann wird es vernichtet. Bei ${organization} können Sie Einsicht, Berichtigung und Löschung verlangen.`,
+    keptText: (organization, completed, rejected, abandoned) =>
+      `${completed} nach der Bestätigung, ${rejected} nach einer Ablehnung oder ${abandoned} nach Ihrem letzten Schritt, wenn Sie nicht zu Ende machen. Dann wird es vernichtet. Bei ${organization} können Sie Einsicht, Berichtigung und Löschung verlangen.`,
     shareTitle: 'Dürfen sich andere Organisationen auf das Ergebnis verlassen?',
     shareText:
       'Andere Organisationen, die diesen Dienst nutzen, sähen dann, dass Ihre Wallets geprüft sind. Ihre Angaben und Dokumente sehen sie nicht.',
@@ -123,18 +127,22 @@ export const german: Messages = {
     title: 'Verbinden Sie Ihre Wallets',
     titleLocked: 'Verbinden Sie Ihre Wallet',
     lead: (maximum) =>
-      `Fügen Sie jede Wallet hinzu, die Sie nutzen möchten, bis zu ${maximum}, auf beliebigen Chains. Dieselbe Wallet kann für mehrere Chains hinzugefügt werden.`,
+      `Fügen Sie jede Wallet hinzu, die Sie nutzen möchten, bis zu ${number(maximum)}, auf beliebigen Chains. Dieselbe Wallet kann für mehrere Chains hinzugefügt werden.`,
     leadLocked: 'Diese Prüfung gilt für eine einzige Wallet. Eine andere wird nicht angenommen.',
     lockedWallet: 'Diese Wallet verbinden',
     connected: 'Verbunden',
-    count: (count, maximum) => `${count} von ${maximum}`,
-    none: 'Noch keine Wallet.',
-    full: (maximum) => `Mehr als ${maximum} sind nicht möglich. Entfernen Sie eine, um eine andere hinzuzufügen.`,
+    count: (count, maximum) => `${number(count)} von ${number(maximum)}`,
+    full: (maximum) =>
+      maximum === 1
+        ? 'Es ist nur eine möglich. Entfernen Sie sie, um eine andere hinzuzufügen.'
+        : `Mehr als ${number(maximum)} sind nicht möglich. Entfernen Sie eine, um eine andere hinzuzufügen.`,
     add: 'Wallet hinzufügen',
     addAnother: 'Weitere Wallet hinzufügen',
     inBrowser: 'In diesem Browser',
     searching: 'Wallets in diesem Browser werden gesucht',
     noneFound: 'In diesem Browser wurde keine Wallet gefunden.',
+    noWalletConnect:
+      'WalletConnect wird hier nicht verwendet, denn es würde über die Server einer anderen Firma führen. Jede Wallet lässt sich auf einem dieser Wege verbinden:',
     openIn: 'Diese Seite in Ihrer Wallet-App öffnen',
     openInText:
       'Ihre Wallet hat einen eigenen Browser. Die Seite öffnet sich dort, und Sie machen an dieser Stelle weiter.',
@@ -171,12 +179,10 @@ export const german: Messages = {
 
   manual: {
     title: 'Von Hand signieren',
-    addressStep: 'Welche Wallet?',
     address: 'Wallet-Adresse',
     addressHint: 'Beginnt mit 0x, oder eine Solana-Adresse.',
     chain: 'Chain',
     getMessage: 'Nachricht anzeigen',
-    messageStep: 'Signieren Sie diese Nachricht',
     messageText:
       'Kopieren Sie den ganzen Text, signieren Sie ihn mit der Wallet als persönliche Nachricht und fügen Sie die Signatur unten ein.',
     message: 'Nachricht zum Signieren',
@@ -208,12 +214,12 @@ export const german: Messages = {
     registrationNumberHint: 'Im Handels- oder Unternehmensregister.',
     owners: 'Eigentümer',
     ownersHint: 'Alle, denen 25 Prozent oder mehr gehören. Lassen Sie niemanden aus.',
-    owner: (number) => `Eigentümer ${number}`,
+    owner: (index) => `Eigentümer ${number(index)}`,
     ownerName: 'Name',
     ownerShare: 'Anteil in Prozent',
     addOwner: 'Eigentümer hinzufügen',
-    removeOwner: (number) => `Eigentümer ${number} entfernen`,
-    sum: (percent) => `Zusammen ${percent} Prozent`,
+    removeOwner: (index) => `Eigentümer ${number(index)} entfernen`,
+    sum: (percent) => `Zusammen ${number(percent)} Prozent`,
     problems: (count) => `Bitte sehen Sie sich ${plural(count, 'Eingabe', 'Eingaben')} noch einmal an:`,
     nameMissing: 'Geben Sie den Namen ein.',
     nameLong: 'Höchstens 200 Zeichen.',
@@ -234,7 +240,7 @@ export const german: Messages = {
     title: 'Ihre Dokumente',
     titleBusiness: 'Dokumente des Unternehmens',
     lead: 'Machen Sie ein Foto oder wählen Sie eine Datei. Alles wird verschlüsselt übertragen und verschlüsselt gespeichert.',
-    limits: (formats, megabytes) => `${formats}, jeweils höchstens ${megabytes} MB.`,
+    limits: (formats, megabytes) => `${formats}, jeweils höchstens ${number(megabytes)} MB.`,
     image: 'JPEG, PNG oder WebP',
     imageOrPdf: 'JPEG, PNG, WebP oder PDF',
     guidance: {
@@ -259,17 +265,19 @@ export const german: Messages = {
     needed: 'Fehlt noch',
     again: 'Bitte noch einmal',
     preparing: 'Das Bild wird vorbereitet',
-    uploading: (percent) => `Wird gesendet: ${percent} Prozent`,
+    uploading: (percent) => `Wird gesendet: ${number(percent)} Prozent`,
     checking: 'Wird geprüft und verschlüsselt',
     paused: 'Unterbrochen. Es geht weiter, sobald Sie wieder online sind.',
     stopUpload: 'Anhalten',
     removeLabel: (name) => `${name} entfernen`,
     received: (name) => `${name} ist angekommen.`,
     removed: (name) => `${name} wurde entfernt.`,
-    pages: (count, maximum) => `${count} von höchstens ${maximum}`,
-    full: (maximum) => `Mehr als ${maximum} sind nicht möglich. Entfernen Sie eine, um eine andere hinzuzufügen.`,
+    full: (maximum) =>
+      maximum === 1
+        ? 'Es ist nur eine Datei möglich. Entfernen Sie sie, um eine andere hinzuzufügen.'
+        : `Mehr als ${number(maximum)} sind nicht möglich. Entfernen Sie eine, um eine andere hinzuzufügen.`,
     tooLarge: (megabytes) =>
-      `Diese Datei ist größer als ${megabytes} MB. Wählen Sie eine kleinere oder machen Sie ein Foto.`,
+      `Diese Datei ist größer als ${number(megabytes)} MB. Wählen Sie eine kleinere oder machen Sie ein Foto.`,
     wrongType: (formats) => `Diese Art von Datei kann hier nicht gelesen werden. Verwenden Sie ${formats}.`,
     infected: 'Der Virenscanner hat in dieser Datei etwas Schädliches gefunden. Machen Sie stattdessen ein Foto.',
     unreadable: 'Diese Datei scheint beschädigt zu sein. Wählen Sie eine andere oder machen Sie ein Foto.',
@@ -277,7 +285,6 @@ export const german: Messages = {
     busy: 'Gerade senden viele Menschen Dokumente. Versuchen Sie es gleich noch einmal.',
     wait: 'Bitte warten Sie, bis alles gesendet ist, oder halten Sie an, was Sie nicht brauchen.',
     missing: (items) => `Es fehlt noch: ${items}.`,
-    phoneTitle: 'Keine Kamera hier?',
     phoneText: 'Machen Sie mit Ihrem Handy weiter und nehmen Sie die Fotos dort auf.',
     phoneAction: 'Auf dem Handy weitermachen',
   },
@@ -307,7 +314,7 @@ export const german: Messages = {
     sharing: 'Andere Organisationen',
     sharesYes: 'Dürfen sich auf das Ergebnis verlassen.',
     sharesNo: (organization) => `Dürfen es nicht: Das Ergebnis gilt nur für ${organization}.`,
-    share: (percent) => `${percent} Prozent`,
+    share: (percent) => `${number(percent)} Prozent`,
     changeLabel: (what) => `Ändern: ${what}`,
     missing: 'Es fehlt noch etwas:',
     submit: (organization) => `An ${organization} senden`,
@@ -359,7 +366,6 @@ export const german: Messages = {
     notYou: 'Wenn Sie es nicht waren',
     notYouText: (organization) =>
       `Bitten Sie ${organization === '' ? 'den Absender des Links' : organization} um einen neuen, und geben Sie ihn nicht weiter.`,
-    moved: 'Die Prüfung geht hier weiter.',
   },
 
   leave: {
@@ -395,7 +401,6 @@ export const german: Messages = {
     reload: 'Seite neu laden',
     offline:
       'Sie sind offline. Ihre Eingaben sind sicher; die Seite macht weiter, sobald die Verbindung wieder da ist.',
-    online: 'Sie sind wieder online.',
     requestId: (id) => `Für den Support: ${id}`,
   },
 
@@ -411,7 +416,7 @@ export const german: Messages = {
     walletFailed: (wallet) =>
       `${wallet} meldet ein Problem. Entsperren Sie die Wallet und versuchen Sie es noch einmal.`,
     locked: 'Diese Prüfung gilt für eine andere Wallet und nimmt nur diese an.',
-    limit: (maximum) => `Mehr als ${maximum} Wallets sind nicht möglich.`,
+    limit: (maximum) => `Mehr als ${plural(maximum, 'Wallet ist', 'Wallets sind')} nicht möglich.`,
     closed: 'Diese Prüfung ist inzwischen weiter.',
     address: 'Das ist keine Wallet-Adresse.',
     addressChecksum: 'Diese Adresse enthält einen Tippfehler. Kopieren Sie sie aus der Wallet.',

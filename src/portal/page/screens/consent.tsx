@@ -1,5 +1,6 @@
 // What becomes of what is given, in plain words; nothing is taken before. The text's version is recorded with the answer.
 import { useState } from 'preact/hooks'
+import { formatDays } from '../format.ts'
 import { useSpeech } from '../language.ts'
 import { problemText } from '../problem-text.ts'
 import { Icon, ItemWithIcon } from '../ui/icons.tsx'
@@ -19,6 +20,12 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
   const items = requirements.map(
     (requirement) => partsInline[requirement.part === 'field' ? requirement.name : requirement.kind],
   )
+  const { completed, rejected, abandoned } = organization.keptDays
+  const days = {
+    completed: formatDays(completed, messages.locale),
+    rejected: formatDays(rejected, messages.locale),
+    abandoned: formatDays(abandoned, messages.locale),
+  }
   const choiceWrong = asked && shares === null
 
   const agree = async (): Promise<void> => {
@@ -78,9 +85,16 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
             {consent.usedText(organization.name)}
           </ItemWithIcon>
           <ItemWithIcon icon="hourglass" title={consent.kept}>
-            {consent.keptText(organization.name)}
+            {consent.keptText(organization.name, days.completed, days.rejected, days.abandoned)}
           </ItemWithIcon>
         </ul>
+        {organization.privacyUrl !== null && (
+          <p>
+            <a href={organization.privacyUrl} target="_blank" rel="noopener noreferrer">
+              {common.privacy(organization.name)}
+            </a>
+          </p>
+        )}
       </section>
       <fieldset class={`card choices${choiceWrong ? ' field-wrong' : ''}`}>
         <legend>{consent.shareTitle}</legend>

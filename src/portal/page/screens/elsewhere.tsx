@@ -8,6 +8,7 @@ import { Disclosure } from '../ui/disclosure.tsx'
 import { ItemWithIcon } from '../ui/icons.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Screen } from '../ui/parts.tsx'
+import { useWallets } from '../wallets/discovery.ts'
 import type { ManualWayProps } from '../wallets/manual-way.tsx'
 import { WalletList } from '../wallets/wallet-list.tsx'
 
@@ -24,6 +25,7 @@ interface ElsewhereProps {
 export const Elsewhere = ({ token, organizationName, chains, contractChains, onEntered }: ElsewhereProps) => {
   const { elsewhere, wallets } = useMessages()
   const calls = useMemo(() => continueCalls(token), [token])
+  const found = useWallets(null)
   const done = (answer: EntryAnswer): void => {
     if (answer.kind === 'entered') onEntered(answer.sessionId)
   }
@@ -44,7 +46,7 @@ export const Elsewhere = ({ token, organizationName, chains, contractChains, onE
         <h2 id="with-wallet">{elsewhere.wallet}</h2>
         <p>{elsewhere.walletText}</p>
         {/* Whatever chain the wallet is on does. */}
-        <WalletList {...shared} chains={[]} family={null} connected={[]} />
+        <WalletList {...shared} chains={[]} found={found} connected={[]} />
         <div class="ways">
           <Disclosure icon="pen" title={wallets.byHand} text={wallets.byHandText}>
             {() => <ManualWay {...shared} chains={chains} contractChains={contractChains} />}

@@ -1,5 +1,6 @@
 // What became of it: verified, in review, sent back, or refused. Changes by itself when the session does.
 import type { SessionView } from '../../contract.ts'
+import { formatWait } from '../format.ts'
 import { useMessages } from '../language.ts'
 import { isCorrecting } from '../steps.ts'
 import { Icon, type IconName } from '../ui/icons.tsx'
@@ -50,8 +51,8 @@ const Comment = ({ view }: { readonly view: SessionView }) => {
   )
 }
 
-const Timeline = () => {
-  const { outcome, common } = useMessages()
+const Timeline = ({ waitSeconds }: { readonly waitSeconds: number | null }) => {
+  const { outcome, welcome, common, locale } = useMessages()
   return (
     <section class="card" aria-labelledby="timeline">
       <h2 id="timeline">{outcome.timeline}</h2>
@@ -64,7 +65,9 @@ const Timeline = () => {
         </li>
         <li>{outcome.timelineResult}</li>
       </ol>
-      <p class="hint">{outcome.submittedFollow}</p>
+      <p class="hint">
+        {waitSeconds !== null && welcome.waitUsual(formatWait(waitSeconds, locale))} {outcome.submittedFollow}
+      </p>
     </section>
   )
 }
@@ -148,7 +151,7 @@ export const Outcome = ({ view, onRetry }: OutcomeProps) => {
       <Notice tone="warn" icon="lock" title={outcome.submittedNote}>
         <p>{outcome.submittedNoteText(name)}</p>
       </Notice>
-      <Timeline />
+      <Timeline waitSeconds={organization.usualWaitSeconds} />
     </Screen>
   )
 }

@@ -10,6 +10,7 @@ import { lazy } from '../ui/lazy.tsx'
 import { Notice, Screen } from '../ui/parts.tsx'
 import { StepActions } from '../ui/step-actions.tsx'
 import { isPhone } from '../wallets/apps.ts'
+import { useWallets } from '../wallets/discovery.ts'
 import type { ManualWayProps } from '../wallets/manual-way.tsx'
 import { WalletList } from '../wallets/wallet-list.tsx'
 import { WalletRow } from '../wallets/wallet-row.tsx'
@@ -28,6 +29,9 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
   const [removing, setRemoving] = useState<string | null>(null)
   const [round, setRound] = useState(0)
   const family = familyOf(lockedWallet)
+  const found = useWallets(family)
+  /** Nothing to choose from here: the way over the wallet's own app or the phone is the usual one. */
+  const alone = wallets.length === 0 && found.wallets.length === 0 && !found.searching
   const full = wallets.length >= walletsMax
 
   /** What had the focus is gone: whoever uses the keyboard or a screen reader goes on from the first heading. */
@@ -72,7 +76,7 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
     <Screen
       title={lockedWallet === null ? words.title : words.titleLocked}
       lead={lockedWallet === null ? words.lead(walletsMax) : words.leadLocked}
-      actions={<StepActions back={back} onNext={proceed} />}
+      actions={<StepActions back={back} onNext={proceed} quiet={wallets.length === 0} />}
     >
       {lockedWallet !== null && (
         <Notice icon="lock" title={words.lockedWallet}>
@@ -119,19 +123,20 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
           <WalletList
             key={`list-${round}`}
             calls={calls}
-            family={family}
+            found={found}
             chains={chains}
             connected={wallets}
             lockedWallet={lockedWallet}
             onDone={added}
           />
+          {alone && <p class="hint">{words.noWalletConnect}</p>}
           <div class="ways">
             {isPhone() ? (
-              <Disclosure icon="external" title={words.openIn}>
+              <Disclosure key={`app-${alone}`} icon="external" title={words.openIn} startOpen={alone}>
                 {() => <AppLinks calls={calls} apps={appsFor(family)} />}
               </Disclosure>
             ) : (
-              <Disclosure icon="phone" title={words.onPhone}>
+              <Disclosure key={`phone-${alone}`} icon="phone" title={words.onPhone} startOpen={alone}>
                 {() => <PhoneCode calls={calls} />}
               </Disclosure>
             )}

@@ -1,6 +1,7 @@
 // Who asks, why, and what it takes: before anything is given.
-import { shortAddress } from '../format.ts'
-import { useMessages } from '../language.ts'
+import { LANGUAGES } from '../../contract.ts'
+import { formatWait, shortAddress } from '../format.ts'
+import { useSpeech } from '../language.ts'
 import { partsOf } from '../steps.ts'
 import { type IconName, ItemWithIcon } from '../ui/icons.tsx'
 import { Notice, Screen } from '../ui/parts.tsx'
@@ -8,8 +9,11 @@ import { StepActions } from '../ui/step-actions.tsx'
 import type { StepProps } from './step-props.ts'
 
 export const Welcome = ({ view, next }: StepProps) => {
-  const { welcome, partsInline, common } = useMessages()
+  const { messages, language } = useSpeech()
+  const { welcome, partsInline, common, locale } = messages
   const { checkType, organization, origin, lockedWallet } = view
+  const { usualWaitSeconds: wait } = organization
+  const words = organization.words[language] ?? LANGUAGES.map((known) => organization.words[known]).find(Boolean)
   const list = (step: 'details' | 'documents'): string =>
     common.listOf(partsOf(view, step).map((part) => partsInline[part]))
   const documents = list('documents')
@@ -18,13 +22,21 @@ export const Welcome = ({ view, next }: StepProps) => {
     <Screen
       title={welcome.title[checkType](organization.name)}
       lead={welcome.why[checkType](organization.name)}
-      pinned={false}
       actions={
         <StepActions back={null} onNext={() => next()}>
           {welcome.start}
         </StepActions>
       }
     >
+      <Notice icon="shield" title={welcome.notExpected}>
+        <p>{welcome.notExpectedText(organization.name)}</p>
+      </Notice>
+      {words && (
+        <figure class="comment">
+          <figcaption>{welcome.says(organization.name)}</figcaption>
+          <blockquote dir="auto">{words}</blockquote>
+        </figure>
+      )}
       <section class="card" aria-labelledby="you-will">
         <h2 id="you-will">{welcome.youWill}</h2>
         <ol class="items">
@@ -40,16 +52,13 @@ export const Welcome = ({ view, next }: StepProps) => {
             </ItemWithIcon>
           )}
           <ItemWithIcon icon="clock" title={welcome.wait}>
-            {welcome.waitText}
+            {welcome.waitText} {wait !== null && welcome.waitUsual(formatWait(wait, locale))}
           </ItemWithIcon>
         </ol>
       </section>
       <p class="aside-note">
         {welcome.minutes} {origin !== null && welcome.sentBy(origin.host)}
       </p>
-      <Notice icon="shield" title={welcome.notExpected}>
-        <p>{welcome.notExpectedText(organization.name)}</p>
-      </Notice>
     </Screen>
   )
 }

@@ -115,6 +115,23 @@ const LanguageChoice = () => {
   )
 }
 
+/** Where the organization answers: shown where the person is known to be its. */
+const Contact = ({ organization: { name, supportEmail, privacyUrl } }: { readonly organization: OrganizationView }) => {
+  const { common } = useSpeech().messages
+  return (
+    <>
+      {supportEmail !== null && (
+        <a href={`mailto:${encodeURIComponent(supportEmail)}`}>{common.support(name, supportEmail)}</a>
+      )}
+      {privacyUrl !== null && (
+        <a href={privacyUrl} target="_blank" rel="noopener noreferrer">
+          {common.privacy(name)}
+        </a>
+      )}
+    </>
+  )
+}
+
 export const Frame = (props: FrameProps) => {
   const { organization, progress, test, online, announcement, onLeave, children } = props
   const { messages } = useSpeech()
@@ -152,9 +169,12 @@ export const Frame = (props: FrameProps) => {
         )}
         {children}
         {onLeave !== undefined && (
-          <button type="button" class="leave" onClick={onLeave}>
-            <Icon name="lock" size={18} /> {leave.button}
-          </button>
+          <div class="beside">
+            <button type="button" class="leave" onClick={onLeave}>
+              <Icon name="lock" size={18} /> {leave.button}
+            </button>
+            {organization !== null && <Contact organization={organization} />}
+          </div>
         )}
       </main>
       <p class="sr-only" role="status" aria-live="polite">

@@ -65,14 +65,12 @@ interface ScreenProps {
   /** Above the heading. */
   readonly emblem?: ComponentChildren
   readonly children?: ComponentChildren
-  /** The way on and back, always in the same place. */
+  /** The way on and back, always in the same place and in sight however long the screen is. */
   readonly actions?: ComponentChildren
-  /** They stay in sight however long the screen is. False where it has to be read to its end. */
-  readonly pinned?: boolean
 }
 
 /** One screen: its heading takes the focus when it appears, so that screen readers begin there. */
-export const Screen = ({ title, lead, emblem, children, actions, pinned = true }: ScreenProps) => {
+export const Screen = ({ title, lead, emblem, children, actions }: ScreenProps) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
@@ -89,7 +87,7 @@ export const Screen = ({ title, lead, emblem, children, actions, pinned = true }
       </h1>
       {lead !== undefined && <p class="lead">{lead}</p>}
       {children}
-      {actions !== undefined && <div class={`actions${pinned ? ' actions-pinned' : ''}`}>{actions}</div>}
+      {actions !== undefined && <div class="actions">{actions}</div>}
     </div>
   )
 }

@@ -7,12 +7,14 @@ interface StepActionsProps {
   readonly back: (() => void) | null
   readonly onNext?: () => void
   readonly busy?: boolean
+  /** What has to be done first is above: pressed, it says so. */
+  readonly quiet?: boolean
   /** Submits the form that it stands in. */
   readonly form?: string
   readonly children?: ComponentChildren
 }
 
-export const StepActions = ({ back, onNext, busy = false, form, children }: StepActionsProps) => {
+export const StepActions = ({ back, onNext, busy = false, quiet = false, form, children }: StepActionsProps) => {
   const { common } = useMessages()
   return (
     <>
@@ -22,7 +24,7 @@ export const StepActions = ({ back, onNext, busy = false, form, children }: Step
         </Button>
       )}
       <Button
-        kind="primary"
+        kind={quiet ? 'secondary' : 'primary'}
         trailing="forward"
         busy={busy}
         submit={form !== undefined}

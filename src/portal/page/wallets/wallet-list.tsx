@@ -5,20 +5,20 @@ import type { ProofCalls } from '../api.ts'
 import { useMessages } from '../language.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ConnectPanel } from './connect-panel.tsx'
-import { useWallets } from './discovery.ts'
+import type { Discovery } from './discovery.ts'
 
 interface WalletListProps<Result> {
   readonly calls: ProofCalls<Result>
-  readonly family: 'evm' | 'solana' | null
+  readonly found: Discovery
   readonly chains: readonly ChainView[]
   readonly connected: readonly WalletView[]
   readonly lockedWallet: string | null
   readonly onDone: (result: Result, address: string) => void
 }
 
-export const WalletList = <Result,>({ family, onDone, ...rest }: WalletListProps<Result>) => {
+export const WalletList = <Result,>({ found, onDone, ...rest }: WalletListProps<Result>) => {
   const { wallets: words } = useMessages()
-  const { wallets, searching } = useWallets(family)
+  const { wallets, searching } = found
   const [open, setOpen] = useState<string | null>(null)
   if (wallets.length === 0) {
     return (
