@@ -79,6 +79,11 @@ describe('addresses', () => {
     const keys = PAGES.flatMap(({ navigation }) => (navigation === undefined ? [] : [navigation.key]))
     expect(new Set(keys).size).toBe(keys.length)
   })
+
+  test('no two entries of the navigation have the same name', () => {
+    const names = PAGES.flatMap(({ navigation, title }) => (navigation === undefined ? [] : [title]))
+    expect(new Set(names).size).toBe(names.length)
+  })
 })
 
 describe('problems', () => {

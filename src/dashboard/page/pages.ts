@@ -10,8 +10,9 @@ export interface PageProps {
   readonly params: Params
 }
 
-export type NavigationGroup = 'Work' | 'Set up' | 'Organization' | 'Deployment'
-export const NAVIGATION_GROUPS: readonly NavigationGroup[] = ['Work', 'Set up', 'Organization', 'Deployment']
+/** By what one does there: look at people and decisions, connect a product, run the organization, run the deployment. */
+export const NAVIGATION_GROUPS = ['Review', 'Build', 'Organization', 'Deployment'] as const
+export type NavigationGroup = (typeof NAVIGATION_GROUPS)[number]
 
 export interface PageEntry {
   /** `/o/{organization}/…` for what belongs to an organization. */
@@ -34,14 +35,14 @@ export const PAGES: readonly PageEntry[] = [
     path: '/o/{organization}',
     title: 'Overview',
     needs: 'viewer',
-    navigation: { group: 'Work', icon: 'home', key: 'o' },
+    navigation: { group: 'Review', icon: 'home', key: 'o' },
     load: async () => (await import('./overview/overview.tsx')).Overview,
   },
   {
     path: '/o/{organization}/reviews',
     title: 'Reviews',
     needs: 'reviewer',
-    navigation: { group: 'Work', icon: 'review', key: 'r' },
+    navigation: { group: 'Review', icon: 'review', key: 'r' },
     load: async () => (await import('./reviews/reviews.tsx')).Reviews,
   },
   {
@@ -54,7 +55,7 @@ export const PAGES: readonly PageEntry[] = [
     path: '/o/{organization}/decisions',
     title: 'Decisions',
     needs: 'viewer',
-    navigation: { group: 'Work', icon: 'decisions', key: 'd' },
+    navigation: { group: 'Review', icon: 'decisions', key: 'd' },
     load: async () => (await import('./decisions/decisions.tsx')).Decisions,
   },
   {
@@ -64,17 +65,10 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./decisions/decision.tsx')).DecisionPage,
   },
   {
-    path: '/live',
-    title: 'Live',
-    needs: 'deployment',
-    navigation: { group: 'Work', icon: 'pulse', key: 'v' },
-    load: async () => (await import('./live/live.tsx')).LivePage,
-  },
-  {
     path: '/o/{organization}/projects',
     title: 'Projects',
     needs: 'viewer',
-    navigation: { group: 'Set up', icon: 'project', key: 'j' },
+    navigation: { group: 'Build', icon: 'project', key: 'j' },
     load: async () => (await import('./projects/projects.tsx')).Projects,
   },
   {
@@ -87,7 +81,7 @@ export const PAGES: readonly PageEntry[] = [
     path: '/o/{organization}/policies',
     title: 'Policies',
     needs: 'viewer',
-    navigation: { group: 'Set up', icon: 'scale', key: 'p' },
+    navigation: { group: 'Build', icon: 'scale', key: 'p' },
     load: async () => (await import('./policies/policies.tsx')).Policies,
   },
   {
@@ -106,14 +100,14 @@ export const PAGES: readonly PageEntry[] = [
     path: '/o/{organization}/keys',
     title: 'API keys',
     needs: 'viewer',
-    navigation: { group: 'Set up', icon: 'key', key: 'k' },
+    navigation: { group: 'Build', icon: 'key', key: 'k' },
     load: async () => (await import('./keys/keys.tsx')).Keys,
   },
   {
     path: '/o/{organization}/lists',
     title: 'Lists',
     needs: 'viewer',
-    navigation: { group: 'Set up', icon: 'list', key: 'l' },
+    navigation: { group: 'Build', icon: 'list', key: 'l' },
     load: async () => (await import('./lists/lists.tsx')).Lists,
   },
   {
@@ -126,7 +120,7 @@ export const PAGES: readonly PageEntry[] = [
     path: '/o/{organization}/webhooks',
     title: 'Webhooks',
     needs: 'viewer',
-    navigation: { group: 'Set up', icon: 'webhook', key: 'w' },
+    navigation: { group: 'Build', icon: 'webhook', key: 'w' },
     load: async () => (await import('./webhooks/webhooks.tsx')).Webhooks,
   },
   {
@@ -158,6 +152,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./organizations/settings.tsx')).Settings,
   },
   {
+    path: '/live',
+    title: 'Live',
+    needs: 'deployment',
+    navigation: { group: 'Deployment', icon: 'pulse', key: 'v' },
+    load: async () => (await import('./live/live.tsx')).LivePage,
+  },
+  {
     path: '/organizations',
     title: 'Organizations',
     needs: 'deployment',
@@ -180,7 +181,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/decision-log',
-    title: 'Decision log',
+    title: 'Signed log',
     needs: 'deployment',
     navigation: { group: 'Deployment', icon: 'decisions', key: 'i' },
     load: async () => (await import('./decisions/log.tsx')).DecisionLog,
@@ -200,14 +201,14 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/approvals',
-    title: 'Approvals',
+    title: 'Deployment approvals',
     needs: 'deployment',
     navigation: { group: 'Deployment', icon: 'approve', key: 'y' },
     load: async () => (await import('./approvals/approvals.tsx')).DeploymentApprovals,
   },
   {
     path: '/audit',
-    title: 'Audit log',
+    title: 'Deployment audit',
     needs: 'deployment',
     navigation: { group: 'Deployment', icon: 'audit', key: 'x' },
     load: async () => (await import('./audit/audit.tsx')).DeploymentAudit,

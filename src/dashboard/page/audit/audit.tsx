@@ -112,7 +112,7 @@ const Entries = ({ pages, filtered }: { readonly pages: Pages<AuditEntry>; reado
             label: 'What',
             narrow: true,
             cell: (entry) => (
-              <button type="button" class="row-button" data-row onClick={() => setShown(entry)}>
+              <button type="button" class="row-link" data-row onClick={() => setShown(entry)}>
                 {entry.action}
               </button>
             ),
@@ -199,7 +199,7 @@ export const DeploymentAudit = () => {
   const { values } = filters
   const pages = usePages((cursor, signal) => call('GET /audit', { query: { cursor, ...values }, signal }), [values])
   return (
-    <Page title="Audit log" lead="Every change in the deployment, in all organizations.">
+    <Page title="Deployment audit" lead="Every change in the deployment, in all organizations.">
       <Verify />
       <FilterBar {...filters} />
       <Entries pages={pages} filtered={Object.values(values).some((value) => value !== '')} />

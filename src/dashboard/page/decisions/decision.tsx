@@ -218,7 +218,6 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
   }
   return (
     <Page
-      wide
       title={value.decision.kind === 'task' ? 'Task' : 'Attestation'}
       crumbs={crumbs}
       badge={<Verdict decision={value.decision} />}

@@ -85,7 +85,6 @@ export const Decisions = () => {
 
   return (
     <Page
-      wide
       title="Decisions"
       lead="Every verdict that was ever given, from the log that each signature is written to first."
       actions={

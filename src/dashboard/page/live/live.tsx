@@ -41,7 +41,6 @@ export const LivePage = () => {
   }, [points, quiet, teaching])
   return (
     <Page
-      wide
       title="Live"
       badge={STATES[live.state]}
       lead="Every organization of this deployment together, second by second."

@@ -72,7 +72,6 @@ export const NewPolicy = () => {
   }
   return (
     <Page
-      wide
       title="Write a policy"
       crumbs={[{ label: 'Policies', href: path('/policies') }]}
       lead="Choose what is nearest to what you need, and change it. The service checks it while you type."

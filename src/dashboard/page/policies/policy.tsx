@@ -135,7 +135,6 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
   const isAsked = data.waiting.some(({ changes }) => askedRevision(changes) === `Revision ${newest?.number}`)
   return (
     <Page
-      wide
       title={policy.name}
       crumbs={crumbs}
       badge={<StateBadges policy={policy} revisions={revisions} />}
@@ -163,7 +162,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     >
       <Problem error={save.failure ?? shadow.failure ?? draft.error} />
       <Waiting data={data} />
-      <Tabs label="Parts of the policy" tabs={TABS} current={tab} onChange={setTab} />
+      <Tabs label="Parts of the policy" tabs={TABS} current={tab} />
       {tab === 'document' && (
         <>
           <p class="editor-state" role="status">

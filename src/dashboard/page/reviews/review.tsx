@@ -136,7 +136,6 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const { type, environment, status } = session
   return (
     <Page
-      wide
       title={TYPE_WORDS[type]}
       crumbs={[{ label: 'Reviews', href: back }]}
       badge={

@@ -4,10 +4,10 @@ import { Dialog } from '../ui/dialog.tsx'
 import { CheckField } from '../ui/field.tsx'
 import { Key } from '../ui/parts.tsx'
 import { keepShortcuts, shortcutsEnabled } from './preferences.ts'
-import { listShortcuts, type Shortcut } from './shortcuts.ts'
+import { FIND_KEYS, listShortcuts, type Shortcut } from './shortcuts.ts'
 
 const ALWAYS: readonly Pick<Shortcut, 'keys' | 'label' | 'group'>[] = [
-  { keys: 'Ctrl K', label: 'Find a page or an organization', group: 'Everywhere' },
+  { keys: FIND_KEYS, label: 'Find anything', group: 'Everywhere' },
   { keys: 'j', label: 'Next row', group: 'Everywhere' },
   { keys: 'k', label: 'Row before', group: 'Everywhere' },
 ]

@@ -12,6 +12,10 @@ export interface Shortcut {
   readonly run: () => void
 }
 
+/** As the keyboard of this machine has it. */
+export const FIND_KEYS =
+  typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.platform) ? '⌘K' : 'Ctrl K'
+
 const PAIR_MS = 1_500
 const registered = new Set<Shortcut>()
 

@@ -7,6 +7,7 @@ import { Menu } from '../ui/menu.tsx'
 import { Key } from '../ui/parts.tsx'
 import { keepTheme, storedTheme, type Theme } from './preferences.ts'
 import { isAllowed, type Session, useSession } from './session.ts'
+import { FIND_KEYS } from './shortcuts.ts'
 import { useWaiting } from './waiting.ts'
 
 type Navigable = PageEntry & { readonly navigation: NonNullable<PageEntry['navigation']> }
@@ -41,29 +42,41 @@ const THEMES: readonly (readonly [theme: Theme, label: string, icon: 'screen' | 
   ['dark', 'Dark theme', 'moon'],
 ]
 
-const OrganizationSwitcher = ({ path }: { readonly path: string }) => {
-  const { organizations, organization } = useSession()
+/** Pages of the deployment have a navigation of their own, and so no organization stands over them. */
+const isOfDeployment = (path: string): boolean =>
+  PAGES.some(({ path: pattern, needs }) => needs === 'deployment' && matchPath(pattern, path) !== null)
+
+const DEPLOYMENT_HOME = '/organizations'
+
+const Switcher = ({ path, deployment }: { readonly path: string; readonly deployment: boolean }) => {
+  const { organizations, organization, account } = useSession()
   if (organization === null) return null
+  const name = deployment ? 'Deployment' : organization.name
   return (
     <Menu
       faceClass="switcher"
       face={
         <>
           <span class="switcher-initial" aria-hidden="true">
-            {[...organization.name][0]?.toLocaleUpperCase()}
+            {[...name][0]?.toLocaleUpperCase()}
           </span>
           <span class="switcher-name">
-            <span class="sr-only">Organization: </span>
-            {organization.name}
+            <span class="sr-only">{deployment ? 'Everything: ' : 'Organization: '}</span>
+            {name}
           </span>
           <Icon name="down" size={16} />
         </>
       }
-      items={organizations.map(({ id, name, slug }) => ({
-        label: name,
-        current: id === organization.id,
-        href: pathIn(slug, path),
-      }))}
+      items={[
+        ...organizations.map(({ id, name: label, slug }) => ({
+          label,
+          current: !deployment && id === organization.id,
+          href: pathIn(slug, path),
+        })),
+        ...(account.deployment_admin
+          ? [{ label: 'Deployment', icon: 'settings' as const, current: deployment, href: DEPLOYMENT_HOME }]
+          : []),
+      ]}
     />
   )
 }
@@ -117,6 +130,7 @@ interface SidebarProps {
 
 export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) => {
   const session = useSession()
+  const deployment = isOfDeployment(path)
   const pages = navigationOf(session)
   const waiting = useWaiting(session, path)
   const current = currentHref(
@@ -128,16 +142,18 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
       <a class="brand" href="/" onClick={() => navigate('/')}>
         <Mark size={24} /> Countersign
       </a>
-      <OrganizationSwitcher path={path} />
+      <Switcher path={path} deployment={deployment} />
       <button type="button" class="find" onClick={onFind}>
         <Icon name="search" size={16} />
         <span>Find</span>
-        <Key>Ctrl K</Key>
+        <Key>{FIND_KEYS}</Key>
       </button>
       <nav class="navigation" aria-label="Pages">
         {NAVIGATION_GROUPS.map((group) => {
           const listed = pages.filter(({ navigation }) => navigation.group === group)
-          if (listed.length === 0) return null
+          // Without an organization there is only the deployment.
+          if (listed.length === 0 || (session.organization !== null && (group === 'Deployment') !== deployment))
+            return null
           return (
             <section key={group}>
               <h2>{group}</h2>
@@ -157,6 +173,18 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
         })}
       </nav>
       <div class="sidebar-foot">
+        {session.organization !== null && session.account.deployment_admin && (
+          <a
+            class="foot-link"
+            href={
+              deployment ? pathFor('/o/{organization}', { organization: session.organization.slug }) : DEPLOYMENT_HOME
+            }
+          >
+            <Icon name={deployment ? 'back' : 'settings'} />
+            {deployment ? session.organization.name : 'Deployment'}
+            {!deployment && <WaitingCount count={waiting?.['/approvals'] ?? 0} />}
+          </a>
+        )}
         {hasReference && (
           <a class="foot-link" href="/docs" target="_blank" rel="noreferrer">
             <Icon name="book" /> API reference

@@ -18,13 +18,11 @@ interface PageProps {
   readonly badge?: ComponentChildren
   /** What can be done here, the most important first. */
   readonly actions?: ComponentChildren
-  /** As wide as the window allows: editors, wide tables. */
-  readonly wide?: boolean
   readonly children: ComponentChildren
 }
 
 /** One page: its heading takes the focus when it appears, so that screen readers begin there. */
-export const Page = ({ title, lead, crumbs = [], badge, actions, wide = false, children }: PageProps) => {
+export const Page = ({ title, lead, crumbs = [], badge, actions, children }: PageProps) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
@@ -34,7 +32,7 @@ export const Page = ({ title, lead, crumbs = [], badge, actions, wide = false, c
     document.title = `${title} · Countersign`
   }, [title])
   return (
-    <div class={wide ? 'page page-wide' : 'page'}>
+    <div class="page">
       <header class="page-head">
         <div class="page-title">
           {crumbs.length > 0 && (

@@ -1,5 +1,6 @@
 // Parts of a page of which one is shown; which one is in the address. Links, not the tab pattern: each part has an address.
-import { useSearchParam } from '../router.ts'
+import { useContext } from 'preact/hooks'
+import { type Place, PlaceContext, useSearchParam } from '../router.ts'
 
 export interface Tab {
   readonly id: string
@@ -19,22 +20,31 @@ interface TabsProps {
   readonly label: string
   readonly tabs: readonly Tab[]
   readonly current: string
-  readonly onChange: (id: string) => void
 }
 
-export const Tabs = ({ label, tabs, current, onChange }: TabsProps) => (
-  <nav class="tabs" aria-label={label}>
-    {tabs.map(({ id, label: text, count }) => (
-      <button
-        key={id}
-        type="button"
-        class="tab"
-        aria-current={id === current ? 'true' : undefined}
-        onClick={() => onChange(id)}
-      >
-        {text}
-        {count !== undefined && <span class="tab-count">{count}</span>}
-      </button>
-    ))}
-  </nav>
-)
+/** The first part has the address of the page itself. */
+const hrefOf = ({ path, search }: Place, id: string, first: boolean): string => {
+  const parameters = new URLSearchParams(search)
+  if (first) parameters.delete('tab')
+  else parameters.set('tab', id)
+  return parameters.size === 0 ? path : `${path}?${parameters}`
+}
+
+export const Tabs = ({ label, tabs, current }: TabsProps) => {
+  const place = useContext(PlaceContext)
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ id, label: text, count }, index) => (
+        <a
+          key={id}
+          class="tab"
+          href={hrefOf(place, id, index === 0)}
+          aria-current={id === current ? 'page' : undefined}
+        >
+          {text}
+          {count !== undefined && <span class="tab-count">{count}</span>}
+        </a>
+      ))}
+    </nav>
+  )
+}
