@@ -52,7 +52,7 @@ const USAGE = `Usage: bun run countersign VERB [--data-dir FOLDER] [--config FIL
   restore     make a deployment from a backup
   migrate     copy a database into another, SQLite or PostgreSQL
   audit       show who changed what, and verify that record
-  doctor      check who can read the secrets, the configured chains, their registries and our attesters there
+  doctor      check chains, registries and attesters there, the machine, the store and backups, and say what to do
   solana      say what to run so that a Solana cluster has a registry of your own
   sbom        print the software bill of materials (CycloneDX)
   settings    list every setting of the service with its default

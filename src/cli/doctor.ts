@@ -1,30 +1,40 @@
 // `countersign doctor`: asks every configured chain whether it is as the configuration says, and whether its registry
-// knows our attesters; says what of the deployment's own traffic crosses a network unprotected. Changes nothing; RPC URLs
-// are named by their hosts, since their paths hold keys.
+// knows our attesters; then looks at the machine, the listeners and the store. Each finding says what to do. Changes nothing;
+// RPC URLs are named by their hosts, since their paths hold keys.
 
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import type { Clock } from '../domain/time.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
-import { inspectAccess, type SecretSettings } from '../setup/file-access.ts'
+import type { SecretSettings } from '../setup/file-access.ts'
 import { storeMayExist } from '../setup/store-location.ts'
 import type { Attester } from '../store/attesters.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
-import { type CertificateCheck, inspectCertificateTerms } from '../wiring/certificate-term.ts'
+import { inspectCertificateTerms } from '../wiring/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../wiring/chain-inspection.ts'
-import { type ExposureCheck, inspectExposure, type ListenSettings } from '../wiring/exposure.ts'
+import { inspectExposure, type ListenSettings } from '../wiring/exposure.ts'
 import { readListenerTls, type TlsSettings } from '../wiring/tls-files.ts'
+import { type Finding, inspectMachine } from './doctor-machine.ts'
+import { inspectStore } from './doctor-store.ts'
 import { type CommandOutput, formatTable, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign doctor [--chain CHAIN]
 
 Checks each chain that has an RPC URL: that every URL answers and serves the chain, how far its latest block is from this
-machine's clock, and, where a registry is set, that there is one and that it knows our attesters. Says what crosses a
-network unprotected: the connection to the store, and listeners on addresses that other machines reach; and who besides the
-service's user can read or change the data folder and the secrets. Names listeners whose TLS certificate is over or ends within
-14 days, says where documents are not scanned, and names projects whose policy has no active revision.
+machine's clock, and, where a registry is set, that there is one and that it knows our attesters. Then, each with what to do:
+
+  folder, access   Whether the data folder is there, and who owns, reads and can change it and the secrets
+  disk, signer     The room on its disks, and by which code attestations are signed
+  store, clock     Whether the store opens, and how far the database's clock is from this machine's
+  listener, store  What crosses a network unprotected: listeners on addresses that other machines reach, and the store
+  certificate      Certificates of listeners that are over or end within 14 days
+  project          Projects whose policy has no active revision
+  list, geography  Lists whose source has not confirmed them for two days, and a geography file over 45 days old
+  backup           No backup within two days, by the audit log
+  scanner          Whether documents are scanned
 
   --chain CHAIN  This chain only, and nothing else
   --json         Print JSON
@@ -39,9 +49,9 @@ export interface DoctorCommandInput {
     ListenSettings &
     TlsSettings &
     SecretSettings &
-    Pick<Config, 'scanner'>
+    Pick<Config, 'scanner' | 'signer' | 'geoipFile'>
   readonly folder: DataFolder
-  readonly clock: Pick<Clock, 'unixSeconds'>
+  readonly clock: Clock
   readonly openStore: () => Promise<Store>
   readonly locateStore: () => Promise<StoreTarget>
 }
@@ -55,51 +65,14 @@ const readAttesters = async (openStore: DoctorCommandInput['openStore']): Promis
   }
 }
 
-/** A file or folder that others can read or change. */
-interface AccessCheck extends Omit<ExposureCheck, 'check'> {
-  readonly check: 'access'
-}
-/** A project that can't be decided for. */
-interface ProjectCheck extends Omit<ExposureCheck, 'check'> {
-  readonly check: 'project'
-}
-/** Whether documents are scanned. */
-interface ScannerCheck extends Omit<ExposureCheck, 'check'> {
-  readonly check: 'scanner'
-}
-type DeploymentCheck = ExposureCheck | AccessCheck | CertificateCheck | ProjectCheck | ScannerCheck
-
-const inspectScanner = ({ config }: DoctorCommandInput): ScannerCheck[] => {
+const inspectScanner = ({ config }: DoctorCommandInput): Finding[] => {
   if (config.scanner !== null) return []
   const detail = 'documents that people hand in are not scanned for malware: scanner names a clamd that does'
   return [{ check: 'scanner', subject: 'scanner', result: 'note', detail }]
 }
 
-const inspectFiles = ({ folder, config }: DoctorCommandInput): AccessCheck[] =>
-  inspectAccess(folder, config).map(({ path, detail, refused }) => ({
-    check: 'access',
-    subject: path,
-    result: refused ? 'problem' : 'note',
-    detail,
-  }))
-
-/** Projects whose policy has no active revision. */
-const inspectProjects = async ({ organizations, projects }: Store): Promise<ProjectCheck[]> => {
-  const checks: ProjectCheck[] = []
-  for (const { id, slug } of await organizations.list()) {
-    for (const { name, policyId, policyActive } of await projects.list(id)) {
-      if (policyActive) continue
-      const detail =
-        `its policy has no active revision, so every request for it is refused: ` +
-        `countersign policy activate ${policyId} --revision N --org ${slug}`
-      checks.push({ check: 'project', subject: `${slug}: ${name}`, result: 'problem', detail })
-    }
-  }
-  return checks
-}
-
 /** Whether the listeners could start with their certificates, and for how long clients take those. */
-const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly (ExposureCheck | CertificateCheck)[] => {
+const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly Finding[] => {
   try {
     return inspectCertificateTerms(readListenerTls(config), clock.unixSeconds())
   } catch (error) {
@@ -108,33 +81,36 @@ const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly (E
   }
 }
 
-/**
- * Whether the store opens, each project can be decided for, what crosses a network, and who can read the files. Before the
- * first start there is nothing to open.
- */
-const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly DeploymentCheck[]> => {
+/** The data folder and its disks, the signing code, what crosses a network, and what is in the store. */
+const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Finding[]> => {
+  const { config, folder, clock } = input
   const target = await input.locateStore()
-  const exposure = [
-    ...inspectFiles(input),
+  const findings = [
+    ...inspectMachine(folder, config),
     ...inspectCertificates(input),
-    ...inspectExposure(input.config, target),
+    ...inspectExposure(config, target),
     ...inspectScanner(input),
   ]
-  if (!storeMayExist(target)) return exposure
+  if (!storeMayExist(target)) {
+    // Said already.
+    if (!existsSync(folder.root)) return findings
+    const detail = 'there is no deployment here: the first start of the service makes one, or set --data-dir'
+    return [{ check: 'store', subject: 'store', result: 'note', detail }, ...findings]
+  }
   try {
     const store = await input.openStore()
     try {
-      return [...(await inspectProjects(store)), ...exposure]
+      return [...(await inspectStore(store, clock, config.geoipFile)), ...findings]
     } finally {
       await store.close()
     }
   } catch (error) {
     if (!(error instanceof StoreUnusableError)) throw error
-    return [{ check: 'store', subject: 'store', result: 'problem', detail: error.detail }, ...exposure]
+    return [{ check: 'store', subject: 'store', result: 'problem', detail: error.detail }, ...findings]
   }
 }
 
-const print = (output: CommandOutput, checks: readonly ChainCheck[], exposure: readonly DeploymentCheck[]): void => {
+const print = (output: CommandOutput, checks: readonly ChainCheck[], exposure: readonly Finding[]): void => {
   if (checks.length === 0) output.stdout('no chain has an RPC URL: no chain is checked\n')
   const rows = [
     ...checks.map(({ chain, check, result, subject, detail }) => [chain, check, result, subject, detail]),

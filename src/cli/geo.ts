@@ -32,7 +32,7 @@ export interface GeoCommandInput {
   readonly clock: Clock
 }
 
-const openFile = async (path: string, clock: Clock) => {
+export const openGeoFile = async (path: string, clock: Clock) => {
   let failure: unknown = null
   const geography = createGeography({
     path,
@@ -75,7 +75,7 @@ export const runGeo = (commandArguments: readonly string[], input: GeoCommandInp
         )
         return 0
       }
-      const { file } = await openFile(path, clock)
+      const { file } = await openGeoFile(path, clock)
       const ageSeconds = Math.max(0, clock.unixSeconds() - file.builtAtSeconds)
       const { databaseType, ipVersion, bytes } = file
       const age = command.flag('json') ? { ageSeconds } : { age: durationText(ageSeconds) }
@@ -87,7 +87,7 @@ export const runGeo = (commandArguments: readonly string[], input: GeoCommandInp
     const ip = parseIpAddress(address)
     if (ip === null) throw new UsageError('that is no IP address')
     if (path === '') throw new CommandFailedError('no geography file is set: COUNTERSIGN_GEOIP_FILE names one')
-    const { geography } = await openFile(path, clock)
+    const { geography } = await openGeoFile(path, clock)
     const facts = geography.lookup(ip)
     if (facts === null) throw new CommandFailedError(`the geography file ${path} is damaged`)
     print({ ip, ...facts })

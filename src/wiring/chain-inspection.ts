@@ -54,13 +54,13 @@ const inspectRpc = async (
     await registry.verify(rpc)
     report('rpc', host, 'ok', 'answers, and serves the chain')
   } catch (error) {
-    report('rpc', host, 'problem', failureReason(error))
+    report('rpc', host, 'problem', `${failureReason(error)}: correct rpc under chains, or name another`)
     return null
   }
   try {
     const behind = nowSeconds() - (await registry.latestBlockSeconds(rpc))
     const text = `the latest block is ${Math.abs(behind)} s ${behind < 0 ? 'ahead' : 'old'}`
-    if (behind < -AHEAD_MAX_SECONDS) report('clock', host, 'problem', `${text}: is this machine’s clock behind?`)
+    if (behind < -AHEAD_MAX_SECONDS) report('clock', host, 'problem', `${text}: set this machine’s clock by NTP`)
     else if (behind > BEHIND_MAX_SECONDS) {
       report('clock', host, 'note', `${text}: the node is behind or idle, or this machine’s clock is ahead`)
     } else report('clock', host, 'ok', text)
@@ -81,7 +81,12 @@ const inspectAttester = async (
     if (isRegistered) report('attester', address, 'note', 'retired here and still registered: deregister it')
   } else if (isRegistered) report('attester', address, 'ok', `${status}, registered`)
   else if (status === 'active')
-    report('attester', address, 'problem', 'active and not registered: the chain refuses it')
+    report(
+      'attester',
+      address,
+      'problem',
+      'active and not registered, so the chain refuses it: have the registry’s owner register it',
+    )
   else report('attester', address, 'note', 'retiring and not registered: what it signed before is refused')
 }
 
@@ -93,18 +98,29 @@ const inspectRegistry = async (
 ): Promise<void> => {
   const subject = settings.registry ?? ''
   if (!(await registry.isDeployed(rpc))) {
-    report('registry', subject, 'problem', 'there is no code at this address')
+    report(
+      'registry',
+      subject,
+      'problem',
+      'there is no code at this address: correct registry under chains, or deploy one',
+    )
     return
   }
   report('registry', subject, 'ok', 'has code')
   const ours = attesters.filter(({ kind }) => kind === KINDS[chain.family])
   if (!ours.some(({ status }) => status === 'active')) {
-    report('attester', subject, 'problem', `no active attester of kind ${KINDS[chain.family]}`)
+    report(
+      'attester',
+      subject,
+      'problem',
+      `no active attester of kind ${KINDS[chain.family]}: countersign attester add`,
+    )
   }
   for (const attester of ours) await inspectAttester(registry, rpc, attester, report)
   const known = new Set(ours.map(({ address }) => address.toLowerCase()))
   for (const address of (await registry.registeredAttesters(rpc)) ?? []) {
-    if (!known.has(address.toLowerCase())) report('attester', address, 'note', 'registered and not one of ours')
+    if (!known.has(address.toLowerCase()))
+      report('attester', address, 'note', 'registered and not one of ours: deregister it unless you know whose it is')
   }
 }
 

@@ -1,0 +1,11 @@
+// The clock of a database that is on another machine.
+import type { Database } from './database.ts'
+
+/** Unix seconds by PostgreSQL's own clock; null for SQLite, which has this machine's. */
+export const readDatabaseClock = async (database: Database): Promise<number | null> => {
+  if (database.dialect !== 'postgres') return null
+  const [row] = await database.query<{ seconds: number | bigint }>(
+    'SELECT CAST(extract(epoch FROM clock_timestamp()) AS bigint) AS seconds',
+  )
+  return row === undefined ? null : Number(row.seconds)
+}

@@ -1,0 +1,121 @@
+// `countersign doctor` beside the chains: the folder, its owners and its room, the signing code, lists, backups, and the
+// database's clock. Each finding says what to do.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, chownSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Finding, SPACE_NOTE_BYTES, SPACE_PROBLEM_BYTES, spaceFinding } from '../../src/cli/doctor-machine.ts'
+import { inspectStore } from '../../src/cli/doctor-store.ts'
+import { systemClock } from '../../src/domain/time.ts'
+import { openOverPostgres } from '../store/temporary-store.ts'
+import * as postgres from '../support/postgres.ts'
+import { type CommandWorld, openCommandWorld } from './world.ts'
+
+const DAY_SECONDS = 86_400
+
+let world: CommandWorld
+beforeAll(async () => {
+  world = await openCommandWorld()
+})
+afterAll(() => world.remove())
+
+const doctor = async (...words: string[]) => {
+  const { code, stdout } = await world.run('doctor', '--json', ...words)
+  const { ok, exposure } = JSON.parse(stdout) as { ok: boolean; exposure: Finding[] }
+  expect(code).toBe(ok ? 0 : 1)
+  return (check: string) => exposure.filter((finding) => finding.check === check)
+}
+
+test('a folder that is not there is a problem, and one without a deployment is named', async () => {
+  const missing = join(world.root, 'nowhere')
+  const of = await doctor('--data-dir', missing)
+  expect(of('folder')).toEqual([
+    {
+      check: 'folder',
+      subject: missing,
+      result: 'problem',
+      detail: expect.stringContaining('start the service once, or set --data-dir'),
+    },
+  ])
+  const empty = await doctor('--data-dir', join(world.root, 'secrets'))
+  expect([empty('folder'), empty('store')]).toMatchObject([[], [{ result: 'note' }]])
+})
+
+test('room on the disk', () => {
+  const of = (bytes: number) => spaceFinding('/data', bytes).result
+  expect([SPACE_NOTE_BYTES, SPACE_NOTE_BYTES - 1, SPACE_PROBLEM_BYTES, SPACE_PROBLEM_BYTES - 1].map(of)).toEqual([
+    'ok',
+    'note',
+    'note',
+    'problem',
+  ])
+  expect(spaceFinding('/data', 5 * 2 ** 20).detail).toStartWith('5 MiB free: make room')
+})
+
+test('signatures that are made in JavaScript', async () => {
+  world.environment['COUNTERSIGN_SIGNER'] = 'noble'
+  const found = (await doctor())('signer')
+  delete world.environment['COUNTERSIGN_SIGNER']
+  expect(found).toMatchObject([
+    { subject: 'noble', result: 'note', detail: expect.stringContaining('install libsecp256k1') },
+  ])
+})
+
+test('a list that its source has not confirmed for long', async () => {
+  const list = async () => (await doctor())('list')
+  expect(await list()).toEqual([])
+  const path = world.file('sanctions.txt', '0x1111111111111111111111111111111111111111\n')
+  await world.run('lists', 'create', 'sanctions', '--shared')
+  expect((await world.run('lists', 'source', 'sanctions', '--shared', '--from', path)).code).toBe(0)
+  expect((await world.run('lists', 'refresh', 'sanctions', '--shared')).code).toBe(0)
+  expect(await list()).toMatchObject([{ subject: 'sanctions', result: 'ok' }])
+  world.clock.advance(2 * DAY_SECONDS + 60)
+  expect(await list()).toMatchObject([
+    {
+      result: 'problem',
+      detail: expect.stringMatching(/2 d 0 h ago.*: countersign lists refresh sanctions --shared$/),
+    },
+  ])
+})
+
+test('backups, by their entries in the audit log', async () => {
+  const backup = async () => (await doctor())('backup')[0]
+  expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('none was ever made') })
+  expect((await world.run('backup', '--to', join(world.root, 'backup'))).code).toBe(0)
+  expect(await backup()).toMatchObject({ result: 'ok' })
+  world.clock.advance(2 * DAY_SECONDS + 60)
+  expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('2 d 0 h old') })
+})
+
+test.skipIf(process.getuid?.() !== 0)('files of another user, which only root can make', async () => {
+  expect((await doctor())('access').filter(({ result }) => result === 'problem')).toEqual([])
+  const secrets = join(world.root, 'secrets')
+  const file = join(secrets, readdirSync(secrets)[0] ?? '')
+  chmodSync(file, 0o440)
+  chownSync(file, 12_345, 0)
+  // Readable by its group: a mounted secret.
+  expect((await doctor())('access').filter(({ result }) => result === 'problem')).toEqual([])
+  chmodSync(file, 0o600)
+  expect((await doctor())('access')).toContainEqual({
+    check: 'access',
+    subject: secrets,
+    result: 'problem',
+    detail: expect.stringContaining('belong to another user than the data folder'),
+  })
+})
+
+const missing = postgres.POSTGRES_MISSING
+describe.skipIf(missing !== null)(`over PostgreSQL${missing === null ? '' : ` (${missing})`}`, () => {
+  test('a database with another clock', async () => {
+    const { store, clock, remove } = await openOverPostgres(postgres)
+    try {
+      const clockOf = async (own: typeof systemClock) =>
+        (await inspectStore(store, own, '')).filter(({ check }) => check === 'clock')
+      expect(await clockOf(systemClock)).toMatchObject([{ subject: 'store', result: 'ok' }])
+      expect(await clockOf(clock)).toMatchObject([{ result: 'problem', detail: expect.stringContaining('NTP') }])
+      const late = { ...systemClock, unixSeconds: () => systemClock.unixSeconds() - 8 }
+      expect(await clockOf(late)).toMatchObject([{ result: 'note' }])
+    } finally {
+      await remove()
+    }
+  }, 60_000)
+})
