@@ -49,8 +49,8 @@ Options of ship:
       --once            Ship what is there now and end, instead of going on until interrupted.
 
 Options of all:
-  --json                tail: the lines as they are in the log. verify: the whole report. prove: with the log's key. ship: one
-                        line a pass.
+  --json                tail: the lines as they are in the log. verify: the whole report. prove: with the log's key. publish:
+                        the lines under the published head. ship: one line a pass.
   -h, --help            Print this.
 
 Exit code: 0 when all is well, 1 when a problem was found, 2 when the command can't be understood.
@@ -221,7 +221,8 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
       if (io.openTree === undefined) throw new CommandFailedError('there is no store here')
       const access = await io.openTree()
       try {
-        stdout(`${await publishTree(access, target())} lines are under the published head\n`)
+        const size = await publishTree(access, target())
+        stdout(json ? `${JSON.stringify({ size })}\n` : `${size} lines are under the published head\n`)
       } finally {
         await access.close()
       }

@@ -5,16 +5,17 @@ import { ArgumentInvalidError } from '../client/errors.ts'
 import type { LogKey } from '../setup/log-key.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
 import { shown } from './decisions-report.ts'
+import { readLogKeyOption } from './log-key-option.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: bun run countersign proof check FILE --key KEY [--json]
-       bun run countersign proof key
+       bun run countersign proof key [--json]
 
 check  Checks offline that the decision in FILE is in the log with this key, and prints what was decided. KEY is a verifier
        key, <name>+<8 hex digits>+<base64>, or a file that holds one. FILE may be - for standard input.
 key    Prints the key of this deployment's log, to be given to whoever will check proofs.
 
-Exit code: 0 when the proof holds, 1 when it does not, 2 when the command can't be understood.
+Exit code: 0 when the proof holds, 1 when it does not, 2 when the command can't be understood or FILE can't be read.
 `
 
 export interface ProofContext {
@@ -27,23 +28,13 @@ const readText = (path: string): string => {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8')
   } catch {
-    throw new CommandFailedError(`${path} can't be read`)
-  }
-}
-
-/** The key itself, or what a file of that name holds. */
-const readKey = (given: string): string => {
-  if (given.includes('+')) return given
-  try {
-    return readFileSync(given, 'utf8')
-  } catch {
-    throw new UsageError('--key is neither a verifier key nor a file that can be read')
+    throw new UsageError(`${path} can't be read`)
   }
 }
 
 const check = (path: string, key: string, json: boolean, { stdout }: CommandOutput): number => {
   try {
-    const proven = checkDecisionProof(readText(path), readKey(key))
+    const proven = checkDecisionProof(readText(path), readLogKeyOption(key, 'key'))
     const { decision, index, size } = proven
     if (json) stdout(`${JSON.stringify({ ok: true, index, size, decision })}\n`)
     else {
@@ -87,6 +78,7 @@ export const runProof = (commandArguments: readonly string[], { output, readKey 
     if (verb !== 'key' || path !== undefined) throw new UsageError('expected: check FILE --key KEY, or key')
     const logKey = await readKey()
     if (logKey === null) throw new CommandFailedError('there is no log key yet: start the service once')
-    output.stdout(`${encodeVerifierKey(logKey.key)}\n`)
+    const key = encodeVerifierKey(logKey.key)
+    output.stdout(command.flag('json') ? `${JSON.stringify({ log_key: key })}\n` : `${key}\n`)
     return 0
   })

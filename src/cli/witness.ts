@@ -1,33 +1,38 @@
-// `countersign witness`: follows a log from another machine, checks that each head goes on from the last one, and cosigns it.
-// What was cosigned is on the disk before anybody sees the cosignature, so that no restart makes it sign another history.
-import { existsSync, mkdirSync } from 'node:fs'
+// `countersign witness`: on another machine, checks that each head of a log goes on from the last one, and cosigns it. It
+// looks at the log's published files by itself (--log), or the log asks it (--listen).
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseListen } from '../config/setting-values.ts'
 import { HEAD_MAX_BYTES } from '../decisions/tree-heads.ts'
-import { makeKeyFile, readKeyFile } from '../setup/key-file.ts'
-import { createEd25519Signer } from '../signing/ed25519.ts'
-import { writePrivateFile } from '../signing/private-file.ts'
-import { cosign } from '../transparency/cosignature.ts'
+import { fetchBounded } from '../transparency/bounded-fetch.ts'
 import { encodeVerifierKey, NoteInvalidError, parseVerifierKey, verifierKeyOf } from '../transparency/note.ts'
 import type { ReadTiles } from '../transparency/prove.ts'
 import { TILE_BYTES, TILE_WIDTH, tilePath } from '../transparency/tiles.ts'
 import { judgeHead, widthIn } from '../transparency/witness.ts'
+import { readLogKeyOption } from './log-key-option.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+import { listenForHeads } from './witness-listen.ts'
+import { openWitnessState } from './witness-state.ts'
 
-const USAGE = `Usage: bun run countersign witness --log PLACE --log-key KEY --state FOLDER --name NAME [--interval SECONDS] [--once]
+const USAGE = `Usage: bun run countersign witness --listen ADDRESS --log-key KEY --state FOLDER --name NAME
+       bun run countersign witness --log PLACE --log-key KEY --state FOLDER --name NAME [--interval SECONDS] [--once]
 
-Follows a log whose tiles are published (countersign decisions publish), and cosigns each head that goes on from the last.
+Cosigns each head of a log that goes on from the last one that it cosigned. With --listen the log asks for that, where its
+setting witnesses names this one. With --log the witness looks by itself at the files that the log publishes.
 
+  --listen ADDRESS     host:port or :port, where POST /add-checkpoint is answered (C2SP tlog-witness), by http: put a proxy
+                       that speaks https before it.
   --log PLACE          https://…, http://… or dir:/path, below which are checkpoint and tile/.
-  --log-key KEY        The log's verifier key (countersign proof key), from its operator.
+  --log-key KEY        The log's verifier key (countersign proof key), from its operator, or a file that holds it.
   --state FOLDER       Made where it is missing: the witness's key, and cosigned, the newest head with its cosignature.
   --name NAME          The witness's own name, such as witness.example/1.
   --interval SECONDS   Between two looks (default 10).
   --once               One look, and its result as the exit code.
 
-A head that is older than the last or of another history is refused: both heads are kept in the folder as evidence, and
-the command ends with 1. It never cosigns such a log again, also after a restart.
+With --log, a head that is older than the last or of another history ends the command with 1, also after a restart. Heads of
+two histories are kept in the folder as evidence. Only a head that goes on from the last one cosigned is cosigned after that.
 `
 
 const LIMIT_MS = 15_000
@@ -43,23 +48,10 @@ const createPlace = (place: string): ((path: string, maxBytes: number) => Promis
   if (!/^https?:\/\//.test(place)) throw new UsageError('--log expects https://…, http://… or dir:/path')
   return async (path, maxBytes) => {
     const url = `${place.replace(/\/$/, '')}/${path}`
-    const response = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS), redirect: 'error' }).catch(
-      (error: unknown) => {
-        const { code, name } = error as { code?: unknown; name?: unknown }
-        throw new CommandFailedError(`${url} can't be reached (${String(typeof code === 'string' ? code : name)})`)
-      },
-    )
-    if (response.status === 404) return null
-    if (!response.ok) throw new CommandFailedError(`the log answers ${response.status} for ${path}`)
-    const parts: Uint8Array[] = []
-    let length = 0
-    for await (const part of response.body ?? []) {
-      length += part.length
-      // Leaving the loop ends the answer: a log can't fill the witness's memory.
-      if (length > maxBytes) throw new CommandFailedError(`the log answers too much for ${path}`)
-      parts.push(part)
-    }
-    return Buffer.concat(parts)
+    const { status, body } = await fetchBounded(url, { timeoutMs: LIMIT_MS, maxBytes })
+    if (status === 404) return null
+    if (status !== 200) throw new CommandFailedError(`the log answers ${status} for ${path}`)
+    return body
   }
 }
 
@@ -69,7 +61,32 @@ export interface WitnessContext {
   readonly signal: AbortSignal
 }
 
-const readIfThere = async (path: string): Promise<string | null> => (existsSync(path) ? readFile(path, 'utf8') : null)
+/** @throws UsageError */
+const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifierKey> => {
+  try {
+    // Of the name alone: the witness has no key yet.
+    verifierKeyOf(name, 'cosignature', new Uint8Array(32))
+    return parseVerifierKey(logKey)
+  } catch (error) {
+    if (error instanceof NoteInvalidError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+/** @throws UsageError */
+const parseAddress = (text: string): ReturnType<typeof parseListen> => {
+  try {
+    return parseListen(text)
+  } catch (error) {
+    throw new UsageError(`--listen ${error instanceof Error ? error.message : 'is malformed'}`)
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 
 /** Returns the exit code: 0 ended, 1 refused or not reached, 2 usage. */
 export const runWitness = (commandArguments: readonly string[], context: WitnessContext): Promise<number> =>
@@ -77,6 +94,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
     const { output, unixSeconds, signal } = context
     const command = parseCommand(commandArguments, {
       log: { type: 'string' },
+      listen: { type: 'string' },
       'log-key': { type: 'string' },
       state: { type: 'string' },
       name: { type: 'string' },
@@ -89,71 +107,74 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
       return 0
     }
     if (command.positionals.length > 0) throw new UsageError('witness takes options only')
-    const read = createPlace(command.required('log'))
-    const folder = command.required('state')
+    const listenText = command.text('listen')
+    const listen = listenText === undefined ? null : parseAddress(listenText)
+    if (listen !== null && ((command.text('log') ?? command.text('interval')) !== undefined || command.flag('once'))) {
+      throw new UsageError('--listen stands without --log, --interval and --once')
+    }
+    const read = listen === null ? createPlace(command.required('log')) : null
     const intervalSeconds = Number(command.text('interval') ?? '10')
     if (!(intervalSeconds >= 1 && intervalSeconds <= 3_600))
       throw new UsageError('--interval expects 1 to 3600 seconds')
-    let logKey: ReturnType<typeof parseVerifierKey>
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const keyFile = join(folder, 'key')
-    if (!existsSync(keyFile)) makeKeyFile(keyFile)
-    const { publicKey, sign } = createEd25519Signer(readKeyFile(keyFile, 'the witness key'))
-    let witness: { key: ReturnType<typeof verifierKeyOf>; sign: typeof sign }
-    try {
-      logKey = parseVerifierKey(command.required('log-key'))
-      witness = { key: verifierKeyOf(command.required('name'), 'cosignature', publicKey), sign }
-    } catch (error) {
-      if (error instanceof NoteInvalidError) throw new UsageError(error.message)
-      throw error
-    }
-    output.stderr(`witness key: ${encodeVerifierKey(witness.key)}\n`)
-    const cosigned = join(folder, 'cosigned')
+    const name = command.required('name')
+    const logKey = parseKeys(readLogKeyOption(command.required('log-key'), 'log-key'), name)
+    const state = openWitnessState(command.required('state'), name, unixSeconds)
 
     const tilesOf =
-      (size: number): ReadTiles =>
+      (place: NonNullable<typeof read>, size: number): ReadTiles =>
       async (tiles) =>
         Promise.all(
           tiles.map(async (tile) => {
             const width = widthIn(tile, size)
-            const full = (): Promise<Buffer | null> => read(tilePath(tile), TILE_BYTES)
+            const full = (): Promise<Buffer | null> => place(tilePath(tile), TILE_BYTES)
             const found =
-              width === TILE_WIDTH ? await full() : ((await read(tilePath(tile, width), TILE_BYTES)) ?? (await full()))
+              width === TILE_WIDTH ? await full() : ((await place(tilePath(tile, width), TILE_BYTES)) ?? (await full()))
             return found ?? new Uint8Array(0)
           }),
         )
 
-    const look = async (): Promise<'fine' | 'refused'> => {
-      const offered = (await read('checkpoint', HEAD_MAX_BYTES))?.toString('utf8')
+    const look = async (place: NonNullable<typeof read>): Promise<'fine' | 'refused'> => {
+      const offered = (await place('checkpoint', HEAD_MAX_BYTES))?.toString('utf8')
       if (offered === undefined) throw new CommandFailedError('the log has no checkpoint there')
-      const before = await readIfThere(cosigned)
-      const judgement = await judgeHead(before, offered, logKey, tilesOf)
+      const before = await state.before()
+      const judgement = await judgeHead(before, offered, logKey, (size) => tilesOf(place, size))
       if (judgement.kind === 'refused') {
         output.stderr(`refused: ${judgement.reason}\n`)
         if (judgement.evidence && before !== null) {
-          const evidence = join(folder, `evidence-${unixSeconds()}`)
-          await writePrivateFile(evidence, `${before}\n${offered}`)
+          const evidence = await state.keepEvidence(before, offered)
           output.stderr(`both heads, as the log signed them, are in ${evidence}\n`)
         }
         return 'refused'
       }
       // Also where nothing is new: the time says that the log was looked at.
-      await writePrivateFile(cosigned, cosign(offered, unixSeconds(), witness))
+      await state.cosign(offered)
       if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
       return 'fine'
     }
 
-    for (;;) {
-      try {
-        if ((await look()) === 'refused') return 1
-      } catch (error) {
-        // A log that is away for now is no offence.
-        const reason = error instanceof Error ? error.message : String(error)
-        if (command.flag('once')) throw new CommandFailedError(reason)
-        output.stderr(`the log could not be looked at: ${reason}\n`)
+    try {
+      output.stderr(`witness key: ${encodeVerifierKey(state.key)}\n`)
+      if (listen !== null) {
+        const server = listenForHeads(listen, logKey, state, output)
+        output.stderr(`listens at ${server.url}\n`)
+        await aborted(signal)
+        await server.stop()
+        return 0
       }
-      if (command.flag('once') || signal.aborted) return 0
-      await sleep(intervalSeconds * 1_000, undefined, { signal }).catch(() => undefined)
-      if (signal.aborted) return 0
+      for (;;) {
+        try {
+          if (read !== null && (await look(read)) === 'refused') return 1
+        } catch (error) {
+          // A log that is away for now is no offence.
+          const reason = error instanceof Error ? error.message : String(error)
+          if (command.flag('once')) throw new CommandFailedError(reason)
+          output.stderr(`the log could not be looked at: ${reason}\n`)
+        }
+        if (command.flag('once') || signal.aborted) return 0
+        await sleep(intervalSeconds * 1_000, undefined, { signal }).catch(() => undefined)
+        if (signal.aborted) return 0
+      }
+    } finally {
+      state.close()
     }
   })

@@ -102,6 +102,16 @@ const rootFrom = (leaf: Buffer, index: number, size: number, path: readonly Buff
   return last === 0 ? hash : null
 }
 
+const parseLine = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Not JSON: no decision either.
+  }
+  throw new ProofInvalidError('the line is in the log, and is no decision')
+}
+
 /**
  * Checks a proof, as `client.proof` or `countersign decisions prove` give it.
  * @param logKey the log's public key, from its operator once and for all: never take it from beside the proof
@@ -135,7 +145,7 @@ export const checkDecisionProof = (proof: string, logKey: string): ProvenDecisio
   }
   const text = line.toString('utf8')
   return {
-    decision: JSON.parse(text) as Readonly<Record<string, unknown>>,
+    decision: parseLine(text),
     line: text,
     index: Number(index),
     size,

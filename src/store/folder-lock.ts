@@ -26,16 +26,21 @@ const openLock = (path: string): SqliteFile => {
   return file
 }
 
-/** @throws StoreUnusableError when another process holds the lock, or it can't be taken. */
-export const lockFolder = (path: string, folder: string): FolderLock => {
+/**
+ * @param held the message when another process holds the lock
+ * @throws StoreUnusableError when another process holds the lock, or it can't be taken.
+ */
+export const lockFolder = (
+  path: string,
+  folder: string,
+  held = `another service runs on ${folder}: stop it, or set another --data-dir`,
+): FolderLock => {
   try {
     const file = openLock(path)
     return { release: () => file.close() }
   } catch (error) {
     throw new StoreUnusableError(
-      isBusy(error)
-        ? `another service runs on ${folder}: stop it, or set another --data-dir`
-        : `${path} can't be locked: ${fileProblem(error) ?? String(error)}`,
+      isBusy(error) ? held : `${path} can't be locked: ${fileProblem(error) ?? String(error)}`,
       error,
     )
   }

@@ -8,12 +8,19 @@ const TIME_BYTES = 8
 const messageOf = (text: string, timeSeconds: number): Buffer =>
   Buffer.from(`cosignature/v1\ntime ${timeSeconds}\n${text}`)
 
-/** The checkpoint with the witness's line under it. @param witness its key is of the type `cosignature` */
+/** The witness's line, to be put under the checkpoint. @param witness its key is of the type `cosignature` */
 export const cosign = (checkpoint: string, timeSeconds: number, { key, sign }: LogSigner): string => {
   const time = Buffer.alloc(TIME_BYTES)
   time.writeBigUInt64BE(BigInt(timeSeconds))
   const bytes = Buffer.concat([time, sign(messageOf(parseNote(checkpoint).text, timeSeconds))])
-  return checkpoint + encodeSignature({ name: key.name, keyId: key.keyId, bytes })
+  return encodeSignature({ name: key.name, keyId: key.keyId, bytes })
+}
+
+/** The checkpoint with these witnesses' lines alone under the log's own signatures. */
+export const withCosignatures = (checkpoint: string, lines: string, keys: readonly VerifierKey[]): string => {
+  const note = parseNote(checkpoint + lines)
+  const found = keys.flatMap((key) => signatureOf(note, key) ?? [])
+  return checkpoint + found.map(encodeSignature).join('')
 }
 
 /** When the witness cosigned, Unix seconds. @throws NoteInvalidError when it did not, or its signature does not fit */

@@ -15,9 +15,16 @@ export type Judgement =
 export const widthIn = ({ level, number }: TileName, size: number): number =>
   Math.max(0, Math.min(TILE_WIDTH, levelWidth(level, size) - number * TILE_WIDTH))
 
+/** The tiles under a head are not there, or not yet: that proves nothing, and is looked at again. */
+export class TilesMissingError extends Error {
+  override readonly name = 'TilesMissingError'
+  override readonly message = 'tiles under its head are not there yet'
+}
+
 /**
  * @param before the head that was cosigned last; null: none
- * @param readTiles of the tree that the offered head is of. What it rejects with is thrown
+ * @param readTiles of the tree that the offered head is of
+ * @throws TilesMissingError; what `readTiles` rejects with
  */
 export const judgeHead = async (
   before: string | null,
@@ -43,14 +50,12 @@ export const judgeHead = async (
       ? { kind: 'unchanged', head }
       : { kind: 'refused', reason: `the log has two histories of ${head.size} lines`, evidence: true }
   }
-  try {
-    const path = await proveConsistency(readTiles(head.size), known.size, head.size)
-    const { size: oldSize, root: oldRoot } = known
-    if (verifyConsistency({ oldSize, oldRoot, size: head.size, root: head.root, path }))
-      return { kind: 'continued', head }
-  } catch (error) {
-    if (!(error instanceof TileTooShortError)) throw error
-  }
+  const path = await proveConsistency(readTiles(head.size), known.size, head.size).catch((error: unknown) => {
+    throw error instanceof TileTooShortError ? new TilesMissingError() : error
+  })
+  const { size: oldSize, root: oldRoot } = known
+  if (verifyConsistency({ oldSize, oldRoot, size: head.size, root: head.root, path }))
+    return { kind: 'continued', head }
   const reason = `the head of ${head.size} lines does not go on from the one of ${known.size}: forked, or its tiles are wrong`
   return { kind: 'refused', reason, evidence: true }
 }

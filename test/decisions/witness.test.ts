@@ -1,10 +1,21 @@
 // A witness follows a published log: it cosigns what goes on from what it saw, and refuses a log that was rolled back or forked,
 // with both heads as evidence, also after a restart.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { publishTree } from '../../src/cli/decisions-publish.ts'
 import { runWitness } from '../../src/cli/witness.ts'
+import { openWitnessState } from '../../src/cli/witness-state.ts'
 import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { cosign, openCosignature } from '../../src/transparency/cosignature.ts'
@@ -131,7 +142,18 @@ test('a fork is refused: another history that is longer, one of the same size, a
   rmSync(published, { recursive: true })
   cpSync(honest, published, { recursive: true })
   await grow(300, 300)
-  rmSync(join(published, 'tile', '0'), { recursive: true })
+  const leaves = join(published, 'tile', '0')
+  renameSync(leaves, `${leaves}.away`)
+  const evidence = (): number => readdirSync(state).filter((name) => name.startsWith('evidence-')).length
+  const kept = evidence()
+  // Not there, or not yet: no offence.
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('are not there yet') })
+  expect([evidence(), cosigned()]).toEqual([kept, before])
+  renameSync(`${leaves}.away`, leaves)
+  for (const name of readdirSync(leaves, { recursive: true })) {
+    const file = join(leaves, String(name))
+    if (statSync(file).isFile()) writeFileSync(file, Buffer.alloc(256 * 32, 3))
+  }
   expect((await witness()).out).toContain('or its tiles are wrong')
   expect(cosigned()).toBe(before)
 
@@ -139,6 +161,47 @@ test('a fork is refused: another history that is longer, one of the same size, a
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('this is no signed note') })
   rmSync(join(published, 'checkpoint'))
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint there') })
+})
+
+test('a wrong call leaves nothing behind, and the log key may be in a file', async () => {
+  await grow(0, 5)
+  const call = async (...words: string[]) => {
+    let out = ''
+    const print = (text: string): void => {
+      out += text
+    }
+    const output = { stdout: print, stderr: print }
+    const signal = new AbortController().signal
+    return { code: await runWitness(words, { output, unixSeconds: () => 1_800_000_000, signal }), out }
+  }
+  const right = { log: `dir:${published}`, 'log-key': LOG_KEY, state, name: 'witness.example/1' }
+  const words = (changes: Record<string, string>): string[] => [
+    ...Object.entries({ ...right, ...changes }).flatMap(([name, value]) => [`--${name}`, value]),
+    '--once',
+  ]
+  for (const wrong of [
+    { name: 'with space' },
+    { 'log-key': 'none' },
+    { 'log-key': 'a+b' },
+    { log: 'ftp://x' },
+    { interval: '0' },
+  ]) {
+    expect((await call(...words(wrong as unknown as Record<string, string>))).code).toBe(2)
+    expect(existsSync(state)).toBe(false)
+  }
+  expect((await call(...words({}), '--listen', ':0')).code).toBe(2)
+  const file = join(root, 'log-key')
+  writeFileSync(file, `${LOG_KEY}\n`)
+  expect((await call(...words({ 'log-key': file }))).code).toBe(0)
+})
+
+test('two witnesses can not use one folder', async () => {
+  await grow(0, 5)
+  expect((await witness()).code).toBe(0)
+  const held = openWitnessState(state, 'witness.example/1', () => 0)
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('another witness uses') })
+  held.close()
+  expect((await witness()).code).toBe(0)
 })
 
 test('what is published of another history is not written over', async () => {
@@ -200,7 +263,7 @@ test('an answer without an end is given up, and not collected', async () => {
   })
   try {
     const { code, out } = await witness(`http://127.0.0.1:${endless.port}`)
-    expect([code, out]).toEqual([1, expect.stringContaining('the log answers too much for checkpoint')])
+    expect([code, out]).toEqual([1, expect.stringContaining('/checkpoint answers too much')])
     expect(sent).toBeLessThan(134_217_728)
   } finally {
     await endless.stop(true)
@@ -215,7 +278,7 @@ test('a cosignature is over the header, the time and the note, as its document s
     signed.push(Buffer.from(message))
     return Buffer.alloc(64)
   }
-  const line = cosign(note, 1_679_315_147, { key: { ...key, type: 'cosignature' }, sign }).slice(note.length)
+  const line = cosign(note, 1_679_315_147, { key: { ...key, type: 'cosignature' }, sign })
   expect(signed[0]?.toString()).toBe(`cosignature/v1\ntime 1679315147\n${note.slice(0, note.indexOf('\n\n') + 1)}`)
   const bytes = Buffer.from(line.trim().split(' ').at(-1) ?? '', 'base64')
   expect([bytes.length, Number(bytes.readBigUInt64BE(4))]).toEqual([4 + 8 + 64, 1_679_315_147])

@@ -1,0 +1,13 @@
+// A verifier key as commands take it: the key itself, or what a file of that name holds.
+import { readFileSync } from 'node:fs'
+import { UsageError } from './output.ts'
+
+/** @throws UsageError */
+export const readLogKeyOption = (given: string, option: string): string => {
+  if (given.includes('+')) return given.trim()
+  try {
+    return readFileSync(given, 'utf8').trim()
+  } catch {
+    throw new UsageError(`--${option} is neither a verifier key nor a file that can be read`)
+  }
+}

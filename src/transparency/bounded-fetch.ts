@@ -1,0 +1,42 @@
+// A request to a log or a witness, whose time and whose answer's size are bounded: the other side can neither hold this
+// process up nor fill its memory.
+
+/** `message` is one line for the operator: it holds nothing that the other side said. */
+export class FetchFailedError extends Error {
+  override readonly name = 'FetchFailedError'
+}
+
+export interface BoundedRequest {
+  /** Left out: GET. */
+  readonly post?: string
+  /** From the call to the end of the answer. */
+  readonly timeoutMs: number
+  readonly maxBytes: number
+}
+
+/** @param url https or http: `fetch` opens files as well. @throws FetchFailedError */
+export const fetchBounded = async (
+  url: string,
+  { post, timeoutMs, maxBytes }: BoundedRequest,
+): Promise<{ readonly status: number; readonly body: Buffer }> => {
+  const parts: Uint8Array[] = []
+  let length = 0
+  try {
+    const response = await fetch(url, {
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+      ...(post === undefined ? {} : { method: 'POST', body: post }),
+    })
+    for await (const part of response.body ?? []) {
+      length += part.length
+      // Leaving the loop ends the answer.
+      if (length > maxBytes) throw new FetchFailedError(`${url} answers too much`)
+      parts.push(part)
+    }
+    return { status: response.status, body: Buffer.concat(parts) }
+  } catch (error) {
+    if (error instanceof FetchFailedError) throw error
+    const { code, name } = error as { code?: unknown; name?: unknown }
+    throw new FetchFailedError(`${url} can't be reached (${String(typeof code === 'string' ? code : name)})`)
+  }
+}
