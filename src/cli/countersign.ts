@@ -77,6 +77,43 @@ const untilSignal = (): Promise<void> =>
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
 
+const untilStopped = (): AbortSignal => {
+  const controller = new AbortController()
+  void untilSignal().then(() => controller.abort())
+  return controller.signal
+}
+
+/** Those of this command that name secrets, as another process takes them. */
+const secretSettingsOf = ({ passphrase, evidenceKey, accountKey }: Config): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ PASSPHRASE: passphrase, EVIDENCE_KEY: evidenceKey, ACCOUNT_KEY: accountKey }).flatMap(
+      ([name, source]) => {
+        if (source === null) return []
+        if (source.source === 'file') return [[`COUNTERSIGN_${name}_FILE`, source.path]]
+        return [[`COUNTERSIGN_${name}`, process.env[source.name] ?? '']]
+      },
+    ),
+  )
+
+/** Another command, with these settings alone: returns what it prints. @throws CommandFailedError */
+const runWithin =
+  (place: CommandPlace) =>
+  async (environment: CommandPlace['environment'], ...words: readonly string[]): Promise<string> => {
+    let stdout = ''
+    let stderr = ''
+    const output: CommandOutput = {
+      stdout: (text) => {
+        stdout += text
+      },
+      stderr: (text) => {
+        stderr += text
+      },
+    }
+    const code = await runCountersign(words, { ...place, environment, output })
+    if (code === 0) return stdout
+    throw new CommandFailedError(`countersign ${words.slice(0, 2).join(' ')}: ${stderr === '' ? stdout : stderr}`)
+  }
+
 const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
   const place = named ?? config.decisionsShip
   if (place === null) throw new CommandFailedError('say where to, or set COUNTERSIGN_DECISIONS_SHIP')
@@ -313,15 +350,12 @@ const runVerb = async (
           }
         },
       })
-    case 'witness': {
-      const stopping = new AbortController()
-      void untilSignal().then(() => stopping.abort())
+    case 'witness':
       return (await import('./witness.ts')).runWitness(commandArguments, {
         output,
         unixSeconds: clock.unixSeconds,
-        signal: stopping.signal,
+        signal: untilStopped(),
       })
-    }
     case 'backup':
       return (await import('./backup.ts')).runBackup(commandArguments, {
         output,
@@ -331,11 +365,7 @@ const runVerb = async (
         describeSettings: describeGivenSettings,
         note: () => note(config, place, verb, commandArguments),
         now: () => new Date(),
-        stopped: () => {
-          const controller = new AbortController()
-          untilSignal().then(() => controller.abort(), controller.abort)
-          return controller.signal
-        },
+        stopped: untilStopped,
       })
     case 'restore':
       return (await import('./restore.ts')).runRestore(commandArguments, {
@@ -343,6 +373,11 @@ const runVerb = async (
         folder,
         monotonicMs: clock.monotonicMs,
         locateStore: () => locateStore(config, folder),
+        trial: () => ({
+          secretSettings: secretSettingsOf(config),
+          signal: untilStopped(),
+          run: runWithin(place),
+        }),
       })
     case 'migrate':
       return (await import('./migrate.ts')).runMigrate(commandArguments, {

@@ -10,15 +10,30 @@ import { describeStore, type StoreTarget } from '../store/store-address.ts'
 import { copyTables, openForCopying } from '../store/table-copy.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
 import { copyFileHashed, syncPath } from './file-copy.ts'
-import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  parseCommand,
+  runToExitCode,
+  UsageError,
+} from './output.ts'
+import { type TrialInput, tryRestore } from './restore-trial.ts'
 
 const USAGE = `Usage: bun run countersign restore --from FOLDER --data-dir NEW-FOLDER [--json]
        bun run countersign restore --from FOLDER --check [--json]
+       bun run countersign restore --from FOLDER --try [--json]
 
 Compares every file of the backup with its manifest, then makes the data folder from it. The data folder must not exist
 or be empty. Where COUNTERSIGN_STORE names a PostgreSQL database, an empty one, the tables go there instead.
 
 With --check it compares, and restores nothing.
+
+With --try it also restores into a temporary folder (TMPDIR; about twice the backup's size), starts a service from it on
+loopback, and compares: the rows of the tables, the decision log, the proof of its last decision, and a verdict with its
+signature. Then all of it is removed. Where the backup has no secrets, those of --data-dir or of the settings open it. The
+trial sends no webhook, fetches no list, ships nothing, and signs no head with the deployment's log key. It ends with 1 when
+something differs.
 `
 
 const PROGRESS_MS = 1_000
@@ -29,6 +44,8 @@ export interface RestoreContext {
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
+  /** For `--try`. */
+  readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
 
 /** Of the data folder; the rest is for people to read. */
@@ -136,6 +153,7 @@ export const runRestore = (commandArguments: readonly string[], context: Restore
     const command = parseCommand(commandArguments, {
       from: { type: 'string' },
       check: { type: 'boolean' },
+      try: { type: 'boolean' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     })
@@ -146,7 +164,9 @@ export const runRestore = (commandArguments: readonly string[], context: Restore
     if (command.positionals.length > 0) throw new UsageError('restore takes options only')
     const from = resolve(command.required('from'))
     const json = command.flag('json')
-    if (!command.flag('check')) requireRoom(folder.root)
+    const isTrial = command.flag('try')
+    if (isTrial && command.flag('check')) throw new UsageError('give --check or --try, not both')
+    if (!isTrial && !command.flag('check')) requireRoom(folder.root)
     let printedMs = monotonicMs()
     const manifest = await verifyBackup(from, ({ bytes, bytesTotal }) => {
       if (json || monotonicMs() - printedMs < PROGRESS_MS) return
@@ -161,6 +181,19 @@ export const runRestore = (commandArguments: readonly string[], context: Restore
           : `${from}: ${files.length} files, all as they should be\n`,
       )
       return 0
+    }
+    if (isTrial) {
+      const findings = await tryRestore({
+        manifest,
+        folder,
+        monotonicMs,
+        restoreInto: (into) => restoreTo(from, manifest, into, { kind: 'sqlite', path: into.database }),
+        ...context.trial(),
+      })
+      const ok = findings.every(({ result }) => result !== 'problem')
+      if (json) output.stdout(`${JSON.stringify({ ok, ...facts, findings })}\n`)
+      else output.stdout(formatTable(findings.map(({ check, result, detail }) => [check, result, detail])))
+      return ok ? 0 : 1
     }
     const target = await context.locateStore()
     await restoreTo(from, manifest, folder, target)

@@ -1,0 +1,148 @@
+// `countersign restore --try`: a service is started from the backup and compared, nothing of the trial reaches others or
+// stays behind, and a backup that would not bring the deployment back is found.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BackupManifest } from '../../src/cli/backup-manifest.ts'
+import { runCountersign } from '../service/run-to-end.ts'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { attestUnder } from './acknowledged.ts'
+
+const LIMIT_MS = 120_000
+
+let folder: string
+let service: RunningService
+let backup: string
+let source: ReturnType<typeof Bun.serve>
+let fetched = 0
+
+/** A copy of the backup with something changed, and a manifest that agrees with it. */
+const changed = (name: string, change: (copy: string) => void): string => {
+  const copy = join(folder, name)
+  cpSync(backup, copy, { recursive: true })
+  change(copy)
+  const path = join(copy, 'manifest.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as BackupManifest
+  const files = manifest.files.map(({ path: file }) => {
+    const content = readFileSync(join(copy, file))
+    return { path: file, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') }
+  })
+  writeFileSync(path, JSON.stringify({ ...manifest, files }))
+  return copy
+}
+
+const edit = (copy: string, ...statements: readonly string[]): void => {
+  const file = new Database(join(copy, 'countersign.db'))
+  for (const statement of statements) file.run(statement)
+  file.close()
+}
+
+const attempt = async (from: string, dataDirectory = join(folder, 'nowhere')) => {
+  const scratch = mkdtempSync(join(folder, 'scratch-'))
+  const environment = { COUNTERSIGN_DATA_DIR: dataDirectory, TMPDIR: scratch }
+  const { code, stdout, stderr } = await runCountersign(environment, 'restore', '--from', from, '--try', '--json')
+  expect([stderr, readdirSync(scratch)]).toEqual(['', []])
+  const { ok, findings } = JSON.parse(stdout) as {
+    ok: boolean
+    findings: { check: string; result: string; detail: string }[]
+  }
+  expect(code).toBe(ok ? 0 : 1)
+  return {
+    ok,
+    results: Object.fromEntries(findings.map(({ check, result }) => [check, result])),
+    detail: (check: string) => findings.find((finding) => finding.check === check)?.detail,
+  }
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-restore-trial-test-'))
+  source = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => {
+      fetched += 1
+      return new Response(`0x${'33'.repeat(20)}\n`)
+    },
+  })
+  service = await startService()
+  await attestUnder(service, 'one')
+  const command = (...words: string[]) => runCommand(service.dataDirectory, ...words)
+  expect((await command('lists', 'create', 'sanctions', '--shared')).code).toBe(0)
+  const place = ['--from', `${source.url}list.txt`, '--reach', 'loopback'] as const
+  expect((await command('lists', 'source', 'sanctions', '--shared', ...place)).code).toBe(0)
+  const whole = join(folder, 'whole')
+  expect((await command('backup', '--to', whole, '--with-secrets', '--with-decisions')).code).toBe(0)
+  backup = whole
+  // The source is due, and the service of the trial leads at once.
+  backup = changed('due', (copy) =>
+    edit(copy, 'UPDATE list_sources SET due_at_seconds = 0', 'DELETE FROM leader_leases'),
+  )
+}, LIMIT_MS)
+afterAll(async () => {
+  await Promise.all([service?.stop(), source?.stop(true)])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test(
+  'a good backup passes, fetches nothing and leaves nothing behind',
+  async () => {
+    const before = fetched
+    const { ok, results, detail } = await attempt(backup)
+    expect({ ok, results }).toEqual({
+      ok: true,
+      results: { files: 'ok', decisions: 'ok', start: 'ok', database: 'ok', 'last decision': 'ok', verdict: 'ok' },
+    })
+    expect(detail('verdict')).toContain(service.quickstart['EVM_ATTESTER'] ?? '-')
+    expect(fetched).toBe(before)
+  },
+  LIMIT_MS,
+)
+
+test(
+  'without secrets in it, those of the deployment open it, and without any it says what is missing',
+  async () => {
+    const plain = join(folder, 'plain')
+    expect((await runCommand(service.dataDirectory, 'backup', '--to', plain)).code).toBe(0)
+    const { ok, results } = await attempt(plain, service.dataDirectory)
+    expect({ ok, results }).toMatchObject({ ok: true, results: { decisions: 'left out', start: 'ok', verdict: 'ok' } })
+    const locked = await attempt(plain)
+    expect(locked.ok).toBe(false)
+    expect(locked.detail('start')).toContain('passphrase')
+  },
+  LIMIT_MS,
+)
+
+test(
+  'a decision that was changed, and a keystore that no passphrase opens, are found',
+  async () => {
+    const rewritten = changed('rewritten', (copy) => {
+      const slot = join(copy, 'decisions', 'w00')
+      const [name = ''] = readdirSync(slot)
+      const text = readFileSync(join(slot, name), 'utf8')
+      writeFileSync(join(slot, name), text.replace('"chain":"sepolia"', '"chain":"bsc"'))
+    })
+    const log = await attempt(rewritten)
+    expect(log.results['decisions']).toBe('problem')
+    const broken = changed('broken', (copy) => {
+      for (const name of readdirSync(join(copy, 'keystores'))) {
+        const path = join(copy, 'keystores', name)
+        if (name.endsWith('.json')) writeFileSync(path, readFileSync(path, 'utf8').replace(/"ciphertext": ?"../, '"ciphertext":"00'))
+      }
+    })
+    const keys = await attempt(broken)
+    expect([keys.ok, keys.results['start']]).toEqual([false, 'problem'])
+  },
+  LIMIT_MS,
+)
+
+test('is no --check, and looks at nothing that is no backup', async () => {
+  const nowhere = join(folder, 'nowhere')
+  const both = await runCommand(nowhere, 'restore', '--from', backup, '--check', '--try')
+  expect([both.code, both.stderr.split('\n')[0]]).toEqual([2, 'give --check or --try, not both'])
+  mkdirSync(join(folder, 'empty'))
+  const none = await runCommand(nowhere, 'restore', '--from', join(folder, 'empty'), '--try')
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('there is no backup in')])
+})
