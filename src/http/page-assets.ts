@@ -32,10 +32,13 @@ export class PageBuildError extends Error {
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
+/** Of the dashboard, 11 takes a second of a processor after each start and saves 8% of 257 KB; 9 takes 80 ms. */
+const BROTLI_QUALITY = 9
+
 const compress = async (content: Content, encoding: Encoding): Promise<Content> => {
   if (encoding === 'identity') return content
   if (encoding === 'gzip') return Uint8Array.from(await compressGzip(content, { level: 9 }))
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
   return Uint8Array.from(await compressBrotli(content, { params }))
 }
 

@@ -51,6 +51,8 @@ const FLAGS = [
   '--use-fake-ui-for-media-stream',
   '--disable-dev-shm-usage',
   '--font-render-hinting=none',
+  // One for each profile: a page's own policy of openers would put it into another one than the empty page before it.
+  '--renderer-process-limit=1',
 ]
 
 export interface Watched {
