@@ -38,7 +38,10 @@ const BROTLI_QUALITY = 9
 const compress = async (content: Content, encoding: Encoding): Promise<Content> => {
   if (encoding === 'identity') return content
   if (encoding === 'gzip') return Uint8Array.from(await compressGzip(content, { level: 9 }))
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+    [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+  }
   return Uint8Array.from(await compressBrotli(content, { params }))
 }
 
