@@ -14,6 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { loadConfig } from '../../src/config/config.ts'
+import { SettingInvalidError } from '../../src/config/settings.ts'
 import { until } from '../support/until.ts'
 import { startHeldRpc } from './held-rpc.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
@@ -138,11 +140,14 @@ describe('a folder that is not as it was left', () => {
     expect(stderr).toContain(names)
   }
 
-  test('another service on it: the second is refused, and the first goes on', async () => {
+  test('another service on it: the second is refused; the first goes on, and ends well with its terminal', async () => {
     const dataDirectory = temporaryFolder()
     const first = await startService({ dataDirectory })
     await expectRefusal(dataDirectory, dataDirectory)
     await ask(first)
+    first.process.kill('SIGHUP')
+    expect(await first.process.exited).toBe(0)
+    await first.logLine((line) => line['message'] === 'stopped')
     await first.stop()
     expect((await runCommand(dataDirectory, 'decisions', 'verify')).code).toBe(0)
   })
@@ -240,23 +245,29 @@ describe('settings', () => {
     ['an unknown key in the file', { COUNTERSIGN_CONFIG: configFile('nope: 1') }, [], 'nope'],
     ['a chain without id', { COUNTERSIGN_CONFIG: configFile('chains: { mine: {} }') }, [], 'mine'],
     ['a chain id twice', { COUNTERSIGN_CONFIG: configFile('chains: { mine: { id: 8453 } }') }, [], '8453'],
-  ])('%s stops the start with one line', async (_name, environment, flags, names) => {
-    const { code, stdout, stderr } = await runMain(temporaryFolder(), environment, ...flags)
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-    expect(stderr).toContain(names)
+  ])('%s is refused in one line', (_name, environment, flags, names) => {
+    let refusal: unknown
+    try {
+      loadConfig({ arguments: flags, environment })
+    } catch (error) {
+      refusal = error
+    }
+    expect(refusal).toBeInstanceOf(SettingInvalidError)
+    expect((refusal as Error).message).toContain(names)
+    expect((refusal as Error).message).not.toContain('\n')
   })
 
-  test('flags beat variables, and variables beat the file', async () => {
+  test('a refused setting stops the start, which prints that line and nothing else', async () => {
+    const { code, stdout, stderr } = await runMain(temporaryFolder(), {}, '--nope', '1')
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(stderr).toContain('--nope')
+  })
+
+  test('flags beat variables, and variables beat the file', () => {
     const environment = { COUNTERSIGN_CONFIG: configFile('workers: 3\nlog-level: debug'), COUNTERSIGN_WORKERS: '2' }
-    const byVariable = await startService({ environment })
-    expect(await (await fetch(`${byVariable.url}/readyz`)).json()).toMatchObject({
-      workers: 2,
-    })
-    await byVariable.stop()
-    const byFlag = await startService({ environment, arguments: ['--workers', '1'] })
-    expect(await (await fetch(`${byFlag.url}/readyz`)).json()).toMatchObject({ workers: 1 })
-    await byFlag.stop()
+    expect(loadConfig({ arguments: [], environment })).toMatchObject({ workers: 2, logLevel: 'debug' })
+    expect(loadConfig({ arguments: ['--workers', '1'], environment })).toMatchObject({ workers: 1 })
   })
 
   test('--help lists every setting with its default', async () => {
@@ -374,14 +385,6 @@ describe('stopping', () => {
     expect(((await response.json()) as { expiry_block: number }).expiry_block).toBeGreaterThan(16)
     expect(await stopped).toBe(0)
     await rpc.stop()
-  })
-
-  test('a terminal that hangs up stops a service of one process in good order', async () => {
-    const service = await startService()
-    service.process.kill('SIGHUP')
-    expect(await service.process.exited).toBe(0)
-    await service.logLine((line) => line['message'] === 'stopped')
-    await service.stop()
   })
 
   test('SIGTERM under load on kept connections fails no request', async () => {
