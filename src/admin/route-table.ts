@@ -15,6 +15,7 @@ import { LIST_ROUTES } from './routes/lists.ts'
 import { MEMBER_OFFER_ROUTES } from './routes/member-offers.ts'
 import { MEMBER_ROUTES } from './routes/members.ts'
 import { ORGANIZATION_ROUTES } from './routes/organizations.ts'
+import { OVERVIEW_ROUTES } from './routes/overview.ts'
 import { POLICY_ROUTES } from './routes/policies.ts'
 import { POLICY_EFFECT_ROUTES } from './routes/policy-effects.ts'
 import { POLICY_LANGUAGE_ROUTES } from './routes/policy-language.ts'
@@ -27,6 +28,7 @@ import { REQUIRED_FACTOR_ROUTES } from './routes/required-factor.ts'
 import { SECOND_FACTOR_ROUTES } from './routes/second-factors.ts'
 import { SESSION_ROUTES } from './routes/sessions.ts'
 import { SIGN_IN_ROUTES } from './routes/sign-in.ts'
+import { TALLY_ROUTES } from './routes/tallies.ts'
 import { TASK_ROUTES } from './routes/tasks.ts'
 import { USER_ROUTES } from './routes/users.ts'
 import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
@@ -38,6 +40,7 @@ const ROUTES: readonly Route[] = [
   ...ACCOUNT_ROUTES,
   ...SECOND_FACTOR_ROUTES,
   ...ORGANIZATION_ROUTES,
+  ...OVERVIEW_ROUTES,
   ...PORTAL_SETTING_ROUTES,
   ...VERIFICATION_TRUST_ROUTES,
   ...REQUIRED_FACTOR_ROUTES,
@@ -55,6 +58,7 @@ const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
   ...EVIDENCE_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...TALLY_ROUTES,
   ...DECISION_ROUTES,
   ...DECISION_LOG_ROUTES,
   ...TASK_ROUTES,

@@ -134,6 +134,16 @@ export const createListSourceTable = (scope: TableScope) => {
     listAll: async (): Promise<readonly ListSource[]> =>
       (await scope.statements.query<SourceRow>(`SELECT ${COLUMNS} FROM list_sources`)).map(toSource),
 
+    /** Of an organization's own lists, with their names. */
+    listOf: async (organizationId: string): Promise<readonly (ListSource & { readonly name: string })[]> =>
+      (
+        await scope.statements.query<SourceRow & { readonly name: string }>(
+          `SELECT name, ${COLUMNS} FROM lists JOIN list_sources ON list_id = lists.id
+           WHERE organization_id = ? ORDER BY name`,
+          [organizationId],
+        )
+      ).map((row) => ({ ...toSource(row), name: row.name })),
+
     /** Leases one due source, or returns null. No other process gets it before the lease ends. */
     takeDue: async (leaseSeconds: number): Promise<ListSource | null> => {
       const now = scope.nowSeconds()

@@ -30,6 +30,7 @@ import { createPortalProgressTable } from './portal-progress.ts'
 import { createProjectTable } from './projects.ts'
 import { createProviderResultTable } from './provider-results.ts'
 import { createRateLeaseTable } from './rate-leases.ts'
+import { createSessionCounts } from './session-counts.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
 import { createSessionTable } from './sessions.ts'
@@ -54,6 +55,7 @@ const createTables = (scope: TableScope) => ({
   listBases: createListBaseTable(scope),
   listSources: createListSourceTable(scope),
   sessions: createSessionTable(scope),
+  sessionCounts: createSessionCounts(scope),
   sessionWallets: createSessionWalletTable(scope),
   sessionNonces: createSessionNonceTable(scope),
   organizationBrands: createOrganizationBrandTable(scope),

@@ -145,8 +145,8 @@ const BODIES: Readonly<Record<string, object>> = {
   setListSource: { url: 'https://lists.example/a.csv', format: 'csv' },
   editList: { add: [{ address: '0x1111111111111111111111111111111111111111' }] },
   assignSession: { user_id: null, version: 0 },
-  decideSession: { status: 'rejected', sequence: 2 },
-  revokeSession: { status: 'rejected', sequence: 2 },
+  decideSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
+  revokeSession: { status: 'rejected', sequence: 2, private_comment: 'x' },
   decideApproval: { approve: false },
 }
 

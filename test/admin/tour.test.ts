@@ -380,6 +380,10 @@ describe('a tour of the admin API', () => {
     segment.close()
     while (harness.index.ingest()) harness.index.improve()
     const base = '/organizations/tour/decisions'
+    const since = new Date(harness.clock.unixSeconds() * 1000).toISOString()
+    await call(200, 'GET', `${base}/tally?by=rule&since=${since}`)
+    await call(200, 'GET', `/decisions/tally?since=${since}`)
+    await call(200, 'GET', '/organizations/tour/overview')
     const found = await call<{ data: { uuid: string }[] }>(
       200,
       'GET',

@@ -296,6 +296,27 @@ export interface DecisionProof {
   readonly next_matches: boolean | null
 }
 
+export interface DecisionTallies {
+  /** Beginning of the first quarter of an hour that was counted */
+  readonly since: string
+  readonly step_seconds: number
+  /** False: decisions of the last moments may not be counted yet */
+  readonly up_to_date: boolean
+  /** By `time` oldest first, otherwise the most frequent first; what has none is left out */
+  readonly data: readonly {
+    readonly at: string | null
+    readonly organization_id: string | null
+    readonly organization_name: string | null
+    readonly key_id: string | null
+    readonly key_name: string | null
+    readonly policy_id: string | null
+    readonly policy_name: string | null
+    readonly rule: string | null
+    readonly compliant: number
+    readonly denied: number
+  }[]
+}
+
 export interface DeploymentSettings {
   /** Attester keys, deployment admins and shared lists change only when someone else approves */
   readonly second_person: boolean
@@ -498,6 +519,44 @@ export interface OrganizationSecondFactorRule {
 export interface OrganizationSettings {
   /** What changes who gets signed for is done only when someone else approves */
   readonly second_person: boolean
+}
+
+export interface Overview {
+  readonly reviews: {
+    readonly waiting: number
+    /** False: there are more */
+    readonly exact: boolean
+    readonly oldest_at: string | null
+  }
+  /** Each once; test sessions are left out */
+  readonly verified: {
+    readonly people: number
+    readonly businesses: number
+    /** False: only the newest sessions were counted */
+    readonly exact: boolean
+  }
+  /** Changes that wait for a second person */
+  readonly approvals: number
+  /** Active ones that end within 30 days, the first to end first */
+  readonly keys: readonly {
+    readonly id: string
+    readonly name: string
+    readonly expires_at: string
+  }[]
+  /** Whose source was missed twice or failed last */
+  readonly lists: readonly {
+    readonly name: string
+    readonly confirmed_at: string | null
+    readonly failure: string | null
+  }[]
+  readonly webhooks:
+    | readonly {
+        readonly id: string
+        readonly url: string
+        readonly failed: number
+        readonly since: string
+      }[]
+    | null
 }
 
 export interface OwnOffer {
@@ -1143,6 +1202,12 @@ export interface Operations {
       readonly second_person: boolean
     }
     answer: OrganizationSettings | Approval
+  }
+  'GET /organizations/{organization}/overview': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: Overview
   }
   'GET /organizations/{organization}/brand': {
     params: { readonly organization: string }
@@ -2175,6 +2240,18 @@ export interface Operations {
     answer: {
       readonly messages: number
     }
+  }
+  'GET /organizations/{organization}/decisions/tally': {
+    params: { readonly organization: string }
+    query: { readonly since: string; readonly by: 'time' | 'rule' | 'source' }
+    body: undefined
+    answer: DecisionTallies
+  }
+  'GET /decisions/tally': {
+    params: None
+    query: { readonly since: string }
+    body: undefined
+    answer: DecisionTallies
   }
   'GET /organizations/{organization}/decisions': {
     params: { readonly organization: string }

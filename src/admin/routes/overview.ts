@@ -1,0 +1,124 @@
+// What an organization should look at now: what waits, what fails, what ends soon. Each number is read from an index and
+// stops at a limit.
+import type { ListSource } from '../../store/list-sources.ts'
+import type { WebhookMessage } from '../../store/webhook-messages.ts'
+import { mayIn } from '../actor.ts'
+import { scopeBeyond } from '../rights.ts'
+import { declareRoutes, VIEWER } from '../route.ts'
+import { closed, named, nullable, Type, time, timeOrNull, timeText } from '../schema.ts'
+
+const route = declareRoutes('Organizations')
+
+const KEYS_READ = 1_000
+const ENDS_SOON_SECONDS = 30 * 86_400
+const MESSAGES_READ = 500
+/** A source that was missed once is late; twice, and the list grows old. */
+const INTERVALS_MISSED = 2
+
+const OVERVIEW = named(
+  'Overview',
+  closed({
+    reviews: closed({
+      waiting: Type.Integer(),
+      exact: Type.Boolean({ description: 'False: there are more' }),
+      oldest_at: nullable(time('When the session that waits longest was handed in')),
+    }),
+    verified: closed(
+      {
+        people: Type.Integer(),
+        businesses: Type.Integer(),
+        exact: Type.Boolean({ description: 'False: only the newest sessions were counted' }),
+      },
+      'Each once; test sessions are left out',
+    ),
+    approvals: Type.Integer({ description: 'Changes that wait for a second person' }),
+    keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {
+      description: 'Active ones that end within 30 days, the first to end first',
+    }),
+    lists: Type.Array(
+      closed({ name: Type.String(), confirmed_at: nullable(time()), failure: nullable(Type.String()) }),
+      { description: 'Whose source was missed twice or failed last' },
+    ),
+    webhooks: nullable(
+      Type.Array(closed({ id: Type.String(), url: Type.String(), failed: Type.Integer(), since: time() }), {
+        description:
+          'Endpoints that took none of the newest messages: how many failed, and since when. Null for whoever is no admin',
+      }),
+    ),
+  }),
+)
+
+/** Newest first, so what comes before an endpoint's first delivered message failed since then. */
+export const failingSince = (messages: readonly WebhookMessage[]) => {
+  const failing = new Map<string, { failed: number; sinceSeconds: number }>()
+  const working = new Set<string>()
+  for (const { endpointId, state, attempts, createdAtSeconds } of messages) {
+    if (working.has(endpointId)) continue
+    if (state === 'delivered') working.add(endpointId)
+    else if (state === 'dead' || attempts > 0) {
+      const failed = (failing.get(endpointId)?.failed ?? 0) + 1
+      failing.set(endpointId, { failed, sinceSeconds: createdAtSeconds })
+    }
+  }
+  return failing
+}
+
+export const growsOld = (
+  {
+    failure,
+    confirmedAtSeconds,
+    intervalSeconds,
+  }: Pick<ListSource, 'failure' | 'confirmedAtSeconds' | 'intervalSeconds'>,
+  nowSeconds: number,
+): boolean =>
+  failure !== null ||
+  (confirmedAtSeconds !== null && nowSeconds - confirmedAtSeconds > INTERVALS_MISSED * intervalSeconds)
+
+export const OVERVIEW_ROUTES = [
+  route('readOverview', 'GET', '/organizations/{organization}/overview', {
+    access: VIEWER,
+    summary: 'What waits, fails or ends soon',
+    answer: OVERVIEW,
+    handle: async ({ services: { store, clock }, organization: { id }, actor }) => {
+      const nowSeconds = clock.unixSeconds()
+      const soon = nowSeconds + ENDS_SOON_SECONDS
+      const keys = await store.apiKeys.page(
+        { organizationId: id, withoutScope: scopeBeyond(actor, id) },
+        { after: null, limit: KEYS_READ },
+      )
+      const isAdmin = mayIn(actor, id, 'organization-admin')
+      const endpoints = isAdmin ? await store.webhookEndpoints.list(id) : []
+      const failing = failingSince(
+        endpoints.length === 0 ? [] : await store.webhookMessages.list(id, { limit: MESSAGES_READ }),
+      )
+      const waiting = await store.sessionCounts.waiting(id)
+      return {
+        reviews: { waiting: waiting.count, exact: waiting.exact, oldest_at: timeOrNull(waiting.oldestAtSeconds) },
+        verified: await store.sessionCounts.verified(id),
+        approvals: await store.approvals.countPending(id),
+        keys: keys.items
+          .flatMap(({ keyId, name, revokedAtSeconds: revoked, expiresAtSeconds: expires }) =>
+            revoked === null && expires !== null && expires > nowSeconds && expires <= soon
+              ? [{ id: keyId, name, expires_at: timeText(expires) }]
+              : [],
+          )
+          .sort((left, right) => left.expires_at.localeCompare(right.expires_at)),
+        lists: (await store.listSources.listOf(id))
+          .filter((source) => growsOld(source, nowSeconds))
+          .map(({ name, confirmedAtSeconds, failure }) => ({
+            name,
+            confirmed_at: timeOrNull(confirmedAtSeconds),
+            failure,
+          })),
+        webhooks: isAdmin
+          ? endpoints.flatMap((endpoint) => {
+              const found = failing.get(endpoint.id)
+              return found === undefined
+                ? []
+                : [{ id: endpoint.id, url: endpoint.url, failed: found.failed, since: timeText(found.sinceSeconds) }]
+            })
+          : null,
+      }
+    },
+  }),
+]

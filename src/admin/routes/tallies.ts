@@ -1,0 +1,115 @@
+// How many decisions there were, by time, by rule and by who asked: read from what the decision index counts as it takes
+// decisions in, and said with names.
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { quarterOf, TALLY_MS, type TallyQuestion, type TallyRow } from '../../store/decision-index/tallies.ts'
+import type { Tables } from '../../store/store.ts'
+import { DEPLOYMENT, declareRoutes, VIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, Type, time } from '../schema.ts'
+import type { Services } from '../services.ts'
+import { timeOf } from '../time.ts'
+
+const route = declareRoutes('Decisions')
+
+const SPAN_MAX_DAYS = 31
+const DAY_MS = 86_400_000
+/** The names of each are read from the store. */
+const GROUPS_SHOWN = 200
+
+const SINCE = { since: Type.String({ maxLength: 40, description: 'ISO 8601; counted from its quarter of an hour on' }) }
+
+const TALLIES = named(
+  'DecisionTallies',
+  closed({
+    since: time('Beginning of the first quarter of an hour that was counted'),
+    step_seconds: Type.Integer(),
+    up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
+    data: Type.Array(
+      closed({
+        at: nullable(time('By `time`: beginning of the quarter of an hour')),
+        organization_id: nullable(Type.String({ description: 'By `source`' })),
+        organization_name: nullable(Type.String()),
+        key_id: nullable(Type.String({ description: 'By `source`' })),
+        key_name: nullable(Type.String({ description: 'As it is called now' })),
+        policy_id: nullable(Type.String({ description: 'By `rule`' })),
+        policy_name: nullable(Type.String({ description: 'As it is called now' })),
+        rule: nullable(Type.String({ description: 'By `rule`; null: the policy’s default decided' })),
+        compliant: Type.Integer(),
+        denied: Type.Integer(),
+      }),
+      { description: 'By `time` oldest first, otherwise the most frequent first; what has none is left out' },
+    ),
+  }),
+)
+
+const showTally = async (
+  { policies, apiKeys, organizations }: Pick<Tables, 'policies' | 'apiKeys' | 'organizations'>,
+  row: TallyRow,
+  asked: string | null,
+) => {
+  const organizationId = row.organizationId ?? asked ?? ''
+  const { atMs, policyId, keyId, rule, compliant, denied } = row
+  return {
+    at: atMs === null ? null : new Date(atMs).toISOString(),
+    organization_id: row.organizationId,
+    organization_name: row.organizationId === null ? null : ((await organizations.find(organizationId))?.name ?? null),
+    key_id: keyId,
+    key_name: keyId === null ? null : ((await apiKeys.find(organizationId, keyId))?.name ?? null),
+    policy_id: policyId,
+    policy_name: policyId === null ? null : ((await policies.find(organizationId, policyId))?.name ?? null),
+    rule,
+    compliant,
+    denied,
+  }
+}
+
+/** The end of this second. */
+const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
+
+const read = async ({ store, decisions }: Services, question: TallyQuestion) => {
+  if (question.untilMs - question.sinceMs > SPAN_MAX_DAYS * DAY_MS) {
+    throw new FieldInvalidError('since', `must be at most ${SPAN_MAX_DAYS} days back`)
+  }
+  const rows = await decisions.ask({ operation: 'tally', question })
+  const { upToDate } = await decisions.ask({ operation: 'status' })
+  const shown = question.by === 'time' ? rows : rows.slice(0, GROUPS_SHOWN)
+  const data = []
+  for (const row of shown) data.push(await showTally(store, row, question.organizationId))
+  return {
+    since: new Date(quarterOf(question.sinceMs)).toISOString(),
+    step_seconds: TALLY_MS / 1000,
+    up_to_date: upToDate,
+    data,
+  }
+}
+
+export const TALLY_ROUTES = [
+  route('tallyDecisions', 'GET', '/organizations/{organization}/decisions/tally', {
+    access: VIEWER,
+    summary: 'How many decisions there were, by time, by rule or by who asked',
+    description: 'Up to now; quick however many there were.',
+    query: Type.Object({ ...SINCE, by: oneOf(['time', 'rule', 'source']) }),
+    answer: TALLIES,
+    errors: [503],
+    handle: ({ services, organization, query: { since, by } }) =>
+      read(services, {
+        organizationId: organization.id,
+        by,
+        sinceMs: timeOf('since', since),
+        untilMs: nowMs(services),
+      }),
+  }),
+  route('tallyDeploymentDecisions', 'GET', '/decisions/tally', {
+    access: DEPLOYMENT,
+    summary: 'Who asked for how many decisions, over all organizations',
+    query: Type.Object(SINCE),
+    answer: TALLIES,
+    errors: [503],
+    handle: ({ services, query: { since } }) =>
+      read(services, {
+        organizationId: null,
+        by: 'source',
+        sinceMs: timeOf('since', since),
+        untilMs: nowMs(services),
+      }),
+  }),
+]

@@ -1,0 +1,170 @@
+// What the overview says of an organization, and how many decisions it counts: its own only, with names, in whole quarters.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { failingSince, growsOld } from '../../src/admin/routes/overview.ts'
+import { openSegment } from '../../src/decisions/segment.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import type { WebhookMessage } from '../../src/store/webhook-messages.ts'
+import { decisionRecord } from './support/decisions.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+
+const DAY_SECONDS = 86_400
+const QUARTER_MS = 900_000
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+let beta: Awaited<ReturnType<Harness['organization']>>
+let viewer: { readonly cookie: string }
+
+type Row = Record<string, string | number | null>
+const read = async (path: string, cookie: string) => {
+  const response = await harness.request('GET', path, { cookie })
+  return { status: response.status, body: (await response.json()) as { data: Row[] } & Record<string, unknown> }
+}
+
+beforeAll(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+  beta = await harness.organization('beta')
+  viewer = await harness.person({ email: 'vera@example.com', roles: { [alpha.id]: 'viewer' } })
+})
+afterAll(() => harness.close())
+
+describe('what waits, fails or ends soon', () => {
+  const session = async (organizationId: string, fill: number, to: readonly ('submitted' | 'completed')[]) => {
+    const sessionId = newSessionId()
+    await harness.store.sessions.register({
+      organizationId,
+      environment: fill === 9 ? 'test' : 'live',
+      checkType: fill === 3 ? 'kyb' : 'kyc',
+      sessionId,
+      walletAddress: null,
+      originUrl: null,
+      tokenHash: new Uint8Array(32).fill(fill),
+      provider: 'manual',
+      actor: 'key:test',
+    })
+    for (const status of to) {
+      await harness.store.sessions.changeStatus({ organizationId, sessionId, to: status, actor: 'person' })
+      harness.clock.advance(60)
+    }
+  }
+
+  test('is said with its age, of the own organization only', async () => {
+    const nowSeconds = harness.clock.unixSeconds()
+    await session(alpha.id, 1, ['submitted'])
+    await session(alpha.id, 2, ['submitted'])
+    await session(alpha.id, 3, ['submitted', 'completed'])
+    await session(alpha.id, 4, ['submitted', 'completed'])
+    await session(alpha.id, 9, ['submitted', 'completed'])
+    await session(beta.id, 5, ['submitted'])
+    const key = { kind: 'attestation', environment: 'live', rateLimit: null } as const
+    for (const [organizationId, name, days] of [
+      [alpha.id, 'Ends later', 31],
+      [alpha.id, 'Ends soon', 3],
+      [alpha.id, 'Ends first', 2],
+      [beta.id, 'Theirs', 2],
+    ] as const) {
+      await harness.store.apiKeys.issue({
+        ...key,
+        organizationId,
+        name,
+        expiresAtSeconds: harness.clock.unixSeconds() + days * DAY_SECONDS,
+      })
+    }
+    const { status, body } = await read('/organizations/alpha/overview', viewer.cookie)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      reviews: { waiting: 2, exact: true, oldest_at: new Date(nowSeconds * 1000).toISOString() },
+      verified: { people: 1, businesses: 1, exact: true },
+      approvals: 0,
+      lists: [],
+      webhooks: null,
+    })
+    expect((body['keys'] as { name: string }[]).map(({ name }) => name)).toEqual(['Ends first', 'Ends soon'])
+    expect((await read('/organizations/beta/overview', viewer.cookie)).status).toBe(404)
+  })
+
+  test('an endpoint fails since the last message that it took', () => {
+    const message = (endpointId: string, state: WebhookMessage['state'], attempts: number, createdAtSeconds: number) =>
+      ({ endpointId, state, attempts, createdAtSeconds }) as WebhookMessage
+    const found = failingSince([
+      message('new', 'waiting', 0, 9),
+      message('down', 'waiting', 2, 8),
+      message('back', 'delivered', 1, 7),
+      message('down', 'dead', 9, 6),
+      message('back', 'dead', 9, 5),
+      message('down', 'delivered', 1, 4),
+      message('down', 'dead', 9, 3),
+    ])
+    expect([...found]).toEqual([['down', { failed: 2, sinceSeconds: 6 }]])
+  })
+
+  test('a list grows old when its source fails or was missed twice', () => {
+    const source = { failure: null, confirmedAtSeconds: 1_000, intervalSeconds: 100 }
+    expect(growsOld(source, 1_200)).toBe(false)
+    expect(growsOld(source, 1_201)).toBe(true)
+    expect(growsOld({ ...source, failure: 'no answer' }, 1_001)).toBe(true)
+  })
+})
+
+describe('how many decisions there were', () => {
+  test('by time, rule and key, with names; over all organizations for the deployment alone', async () => {
+    const nowMs = harness.clock.unixSeconds() * 1000
+    const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'Limits' })
+    const { record } = await harness.store.apiKeys.issue({
+      organizationId: alpha.id,
+      kind: 'attestation',
+      environment: 'live',
+      name: 'Backend',
+      expiresAtSeconds: null,
+      rateLimit: null,
+    })
+    const of = (n: number, agoMs: number, compliant: boolean, organization = alpha.id) =>
+      decisionRecord(n, {
+        organization,
+        at: nowMs - agoMs,
+        compliant,
+        policy: policy.id,
+        key: record.keyId,
+        rule: compliant ? null : 'too-much',
+      })
+    const segment = openSegment({
+      directory: `${harness.folder}/decisions`,
+      slot: 'w00',
+      maxBytes: 1e6,
+      sync: false,
+      clock: { unixMs: () => nowMs },
+    })
+    segment.append([
+      of(1, 40 * DAY_SECONDS * 1000, true),
+      of(2, 2 * QUARTER_MS, true),
+      of(3, 1, true),
+      of(4, 0, false),
+      of(5, 0, true, beta.id),
+    ])
+    segment.close()
+    while (harness.index.ingest()) harness.index.improve()
+    const since = encodeURIComponent(new Date(nowMs - DAY_SECONDS * 1000).toISOString())
+    const tally = (by: string) => read(`/organizations/alpha/decisions/tally?by=${by}&since=${since}`, viewer.cookie)
+
+    const byTime = (await tally('time')).body
+    expect(byTime.data.reduce((sum, { compliant }) => sum + Number(compliant), 0)).toBe(2)
+    expect(byTime.data.every(({ at }) => Date.parse(String(at)) % QUARTER_MS === 0)).toBe(true)
+    expect(Date.parse(String(byTime['since'])) % QUARTER_MS).toBe(0)
+    expect((await tally('rule')).body.data).toMatchObject([
+      { policy_id: policy.id, policy_name: 'Limits', rule: null, compliant: 2, denied: 0 },
+      { policy_name: 'Limits', rule: 'too-much', compliant: 0, denied: 1 },
+    ])
+    expect((await tally('source')).body.data).toMatchObject([{ key_name: 'Backend', compliant: 2, denied: 1 }])
+
+    const all = `/decisions/tally?since=${since}`
+    expect((await read(all, viewer.cookie)).status).toBe(403)
+    const admin = await harness.person({ email: 'ada@example.com', deploymentAdmin: true })
+    expect((await read(all, admin.cookie)).body.data).toMatchObject([
+      { organization_name: 'alpha', key_name: 'Backend', compliant: 2, denied: 1 },
+      { organization_id: beta.id, key_name: null, compliant: 1, denied: 0 },
+    ])
+    const far = encodeURIComponent(new Date(nowMs - 32 * DAY_SECONDS * 1000).toISOString())
+    expect((await read(`/organizations/alpha/decisions/tally?by=time&since=${far}`, viewer.cookie)).status).toBe(400)
+  })
+})
