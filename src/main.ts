@@ -132,7 +132,8 @@ const start = async (): Promise<void> => {
   const config = loadConfig({ arguments: process.argv.slice(2), environment: process.env })
   reportRejections(createLogger({ level: config.logLevel }))
   if (link !== null) await startSupervised(link, config)
-  else if (config.processes === 1) await startAlone(config)
+  // A thread that signs and answers hangs as a whole, and only another process can see that.
+  else if (config.processes === 1 && config.workers > 0) await startAlone(config)
   else {
     const log = createLogger({ level: config.logLevel })
     const supervisor = await startProcesses(config, log)

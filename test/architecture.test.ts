@@ -59,6 +59,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/policy',
     'src/signing',
     'src/decisions',
+    'src/pool/port.ts',
     'src/pool/protocol.ts',
     'src/pool/wire.ts',
   ],

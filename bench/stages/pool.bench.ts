@@ -1,6 +1,6 @@
 // The way to a worker and back: a batch of jobs encoded, sent, decoded, answered, sent back and decoded. The worker does
 // nothing else, and the CPU of both threads counts.
-import { decodeOutcomes, encodeJobs, type JobRow, jobRow } from '../../src/pool/wire.ts'
+import { type DispatchedJob, decodeOutcomes, encodeJobs } from '../../src/pool/wire.ts'
 import { CHAIN_ID, EXPIRATION_SECONDS, exampleAt } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 
@@ -8,9 +8,10 @@ import type { StageBenchmark } from './harness.ts'
 const BATCH = 16
 const IN_FLIGHT = 2
 
-const rowOf = (sequence: number): JobRow => {
+const jobOf = (sequence: number): DispatchedJob => {
   const { body, uuid } = exampleAt(sequence)
-  const job = {
+  return {
+    sequence,
     kind: 'attestation',
     uuid,
     targetId: 'target_0123456789abcdef',
@@ -29,8 +30,7 @@ const rowOf = (sequence: number): JobRow => {
     requestedAtSeconds: EXPIRATION_SECONDS - 300,
     expiration: EXPIRATION_SECONDS,
     deadlineMs: 25_000,
-  } as const
-  return jobRow(sequence, job, job.deadlineMs)
+  }
 }
 
 const poolStage: StageBenchmark = {
@@ -45,7 +45,7 @@ const poolStage: StageBenchmark = {
 
     const send = (): void => {
       toSend--
-      worker.postMessage(encodeJobs(Array.from({ length: BATCH }, () => rowOf(sequence++))))
+      worker.postMessage(encodeJobs(Array.from({ length: BATCH }, () => jobOf(sequence++))))
     }
     worker.onmessage = (event: MessageEvent<string>) => {
       if (decodeOutcomes(event.data).outcomes.length !== BATCH) throw new Error('a batch came back incomplete')

@@ -100,9 +100,9 @@ export const parseByListener = (text: string): ByListener => {
 
 /** Null: to be planned from the processors there are. */
 export const parseCountOrAuto =
-  (maximum: number) =>
+  (minimum: number, maximum: number) =>
   (text: string): number | null =>
-    text === 'auto' ? null : parseInteger(1, maximum)(text)
+    text === 'auto' ? null : parseInteger(minimum, maximum)(text)
 
 /** In place of an organization's short name: all that are not named. */
 export const ALL_OTHERS = '*'

@@ -149,15 +149,16 @@ export const SETTINGS = {
   }),
   workers: setting({
     name: 'workers',
-    description: 'Signing workers of a process: auto (from the processors there are), or 1 to 64',
+    description:
+      'Signing workers of a process: auto (from the processors there are), 1 to 64, or 0: the thread that answers signs, for several processes',
     defaultText: 'auto',
-    parse: parseCountOrAuto(64),
+    parse: parseCountOrAuto(0, 64),
   }),
   processes: setting({
     name: 'processes',
     description: 'Processes that share the API address (Linux): auto (one for about three processors), or 1 to 64',
     defaultText: '1',
-    parse: parseCountOrAuto(PROCESSES_MAX),
+    parse: parseCountOrAuto(1, PROCESSES_MAX),
   }),
   deadlineMs: setting({
     name: 'deadline-ms',

@@ -16,19 +16,19 @@ import { DEFAULT_POOL_LIMITS, type PoolLimits } from './limits.ts'
 import { createLostJobs } from './lost-jobs.ts'
 import { createTakeOutcomes } from './outcomes.ts'
 import { createPoolLists } from './pool-lists.ts'
+import type { OpenPort } from './port.ts'
 import { type AttesterReference, type Job, SEQUENCE_MASK, type WorkerReport, type WorkerSettings } from './protocol.ts'
 import type { RecoverDecisions } from './recovery.ts'
 import { createSettlement } from './settlement.ts'
 import { createPoolStatistics, type PoolStats, predictWaitMs } from './statistics.ts'
 import { systemTimers, type Timers } from './timers.ts'
 import { createWithheldLedger } from './withheld.ts'
-import type { WorkerHandle, WorkerPort } from './worker-handle.ts'
+import type { WorkerHandle } from './worker-handle.ts'
 import { createSupervisor } from './worker-supervisor.ts'
 
 export interface PoolOptions {
   readonly workers: number
-  /** Creates a thread that runs workers/signing/attest.worker.ts. */
-  readonly spawn: () => WorkerPort
+  readonly spawn: OpenPort
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   /** Number of the first worker's slot. Default: 0; others only when several pools share a log. */
   readonly firstSlot?: number

@@ -21,7 +21,7 @@ export class WireFormatError extends Error {
   override readonly name = 'WireFormatError'
 }
 
-export type JobRow = readonly [
+type JobRow = readonly [
   sequence: number,
   kind: 0 | 1,
   uuid: string,
@@ -38,14 +38,13 @@ export type JobRow = readonly [
   facts: string,
   requestedAtSeconds: number,
   expiration: number,
-  workerDeadlineMs: number,
+  deadlineMs: number,
   onBehalf: string,
   chainFamily: 0 | 1,
 ]
 
-/** @param workerDeadlineMs the job's deadline on the worker's clock. */
-export const jobRow = (sequence: number, job: Job, workerDeadlineMs: number): JobRow => [
-  sequence,
+const jobRow = (job: DispatchedJob): JobRow => [
+  job.sequence,
   job.kind === 'task' ? 1 : 0,
   job.uuid,
   job.targetId,
@@ -61,12 +60,12 @@ export const jobRow = (sequence: number, job: Job, workerDeadlineMs: number): Jo
   job.facts,
   job.requestedAtSeconds,
   job.expiration,
-  workerDeadlineMs,
+  job.deadlineMs,
   job.onBehalf,
   job.chainFamily === 'solana' ? 1 : 0,
 ]
 
-export const encodeJobs = (rows: readonly JobRow[]): string => JSON.stringify(rows)
+export const encodeJobs = (jobs: readonly DispatchedJob[]): string => JSON.stringify(jobs.map(jobRow))
 
 /** @throws SyntaxError when the text is not JSON; only the pool writes it, so this process is then broken */
 export const decodeJobs = (text: string): DispatchedJob[] => {

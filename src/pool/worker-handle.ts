@@ -1,9 +1,10 @@
-// One worker thread as the main thread sees it: the messages that it was sent, the targets that it knows, and the
+// One worker as the pool sees it: the messages that it was sent, the targets that it knows, and the
 // offset of its clock. The handle decides nothing: the supervisor reads it to judge the thread, the pool to choose a
 // worker.
 import type { Clock } from '../domain/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { Entry } from './entry.ts'
+import type { OpenPort } from './port.ts'
 import {
   type ControlMessage,
   CURRENT_NONE,
@@ -16,15 +17,7 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from './protocol.ts'
-import { decodeOutcomes, encodeJobs, type JobRow, jobRow, type OutcomeBatch } from './wire.ts'
-
-/** The part of a Worker that the pool uses. Bun's Worker has it. */
-export interface WorkerPort {
-  postMessage(message: unknown): void
-  terminate(): void
-  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
-  addEventListener(type: 'close' | 'error' | 'messageerror', listener: () => void): void
-}
+import type { DispatchedJob, OutcomeBatch } from './wire.ts'
 
 export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
 
@@ -36,7 +29,7 @@ export interface WorkerHandleOptions {
   readonly generation: number
   /** All settings except the shared state, which the handle creates. */
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
-  readonly spawn: () => WorkerPort
+  readonly spawn: OpenPort
   readonly clock: Clock
   readonly maxBatch: number
   readonly revision: (revisionId: string) => SentRevision | undefined
@@ -99,14 +92,12 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   const knownTargets = new Set<string>()
   const knownRevisions = new Set<string>()
   const knownLimit = options.settings.revisionCacheSize
-  let outbox: JobRow[] = []
+  let outbox: DispatchedJob[] = []
   let clockRounds = 0
   /** Main clock minus worker clock, never too small: the worker never believes that it has more time than it has. */
   let clockOffsetMs = Number.POSITIVE_INFINITY
 
-  const port = options.spawn()
-
-  const control = (message: ControlMessage): void => port.postMessage(message)
+  const control = (message: ControlMessage): void => port.control(message)
 
   const askClock = (): void => control({ type: 'clock' })
 
@@ -130,19 +121,6 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     } else {
       on.report(handle, report)
     }
-  }
-
-  const takeOutcomes = (text: string): void => {
-    let batch: OutcomeBatch
-    try {
-      batch = decodeOutcomes(text)
-    } catch {
-      // The text may hold answers, so no part of it is passed on.
-      on.garbled(handle)
-      return
-    }
-    handle.proven = true
-    on.outcomes(handle, batch)
   }
 
   const define = (entry: Entry): boolean => {
@@ -181,15 +159,15 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
       if (handle.inFlight.size === 0) handle.lastProgressMs = nowMs
       handle.inFlight.set(entry.sequence, entry)
       entry.dispatchedMs = nowMs
-      outbox.push(jobRow(entry.sequence, entry.job, entry.job.deadlineMs - clockOffsetMs))
+      outbox.push({ ...entry.job, sequence: entry.sequence, deadlineMs: entry.job.deadlineMs - clockOffsetMs })
       return true
     },
     flush: () => {
       if (outbox.length === 0) return
-      const rows = outbox
+      const jobs = outbox
       outbox = []
-      for (let start = 0; start < rows.length; start += options.maxBatch) {
-        port.postMessage(encodeJobs(rows.slice(start, start + options.maxBatch)))
+      for (let start = 0; start < jobs.length; start += options.maxBatch) {
+        port.work(jobs.slice(start, start + options.maxBatch))
       }
     },
     control,
@@ -209,20 +187,28 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     terminate: () => port.terminate(),
   }
 
-  port.addEventListener('message', ({ data }) => {
-    // A worker that was given up may still have answers under way: what it recorded has already been read from its log.
-    if (handle.state === 'lost' || handle.state === 'gone') return
+  /** A worker that was given up may still have answers under way: what it recorded was already read from its log. */
+  const hears = (): boolean => {
+    if (handle.state === 'lost' || handle.state === 'gone') return false
     handle.lastProgressMs = clock.monotonicMs()
-    if (typeof data === 'string') takeOutcomes(data)
-    else takeReport(data as WorkerReport)
-  })
-  // The event's text quotes source code, so it is dropped. A `close` event always follows and is handled.
-  port.addEventListener('error', () => undefined)
-  port.addEventListener('messageerror', () => on.garbled(handle))
-  port.addEventListener('close', () => {
-    if (handle.threadGone) return
-    handle.threadGone = true
-    on.closed(handle)
+    return true
+  }
+
+  const port = options.spawn({
+    outcomes: (batch) => {
+      if (!hears()) return
+      handle.proven = true
+      on.outcomes(handle, batch)
+    },
+    report: (report) => {
+      if (hears()) takeReport(report)
+    },
+    garbled: () => on.garbled(handle),
+    closed: () => {
+      if (handle.threadGone) return
+      handle.threadGone = true
+      on.closed(handle)
+    },
   })
   control({ type: 'start', settings: { ...options.settings, slot, generation, shared } })
   return handle

@@ -6,12 +6,13 @@ import type { Entry } from './entry.ts'
 import type { LossCause, PoolEventListener } from './events.ts'
 import { createHangMonitor } from './hang-monitor.ts'
 import type { PoolLimits } from './limits.ts'
+import type { OpenPort } from './port.ts'
 import type { WorkerReport, WorkerSettings } from './protocol.ts'
 import { createSlots, restartDelayMs, type Slot } from './slots.ts'
 import { createThreadReaper } from './thread-reaper.ts'
 import type { Timers } from './timers.ts'
 import type { OutcomeBatch } from './wire.ts'
-import { createWorkerHandle, culpritOf, type WorkerHandle, type WorkerPort } from './worker-handle.ts'
+import { createWorkerHandle, culpritOf, type WorkerHandle } from './worker-handle.ts'
 
 /** A worker that can record nothing more, except for an append that it may be stuck in. */
 export interface LostWorker {
@@ -22,7 +23,7 @@ export interface LostWorker {
 }
 
 export interface SupervisorOptions {
-  readonly spawn: () => WorkerPort
+  readonly spawn: OpenPort
   /** Read at each start, because the attester keys change. */
   readonly settings: () => Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   readonly attestersVersion: () => number

@@ -78,7 +78,9 @@ const supervisorOptions = (config: Config, log: Logger) => ({
 /** @throws SettingInvalidError, StoreUnusableError, ProcessStartError */
 export const startProcesses = async (config: Config, log: Logger): Promise<ProcessSupervisor> => {
   if (!CAN_SHARE_PORT) {
-    throw new SettingInvalidError('--processes above 1 needs Linux: elsewhere the system does not share a port fairly')
+    throw new SettingInvalidError(
+      '--processes above 1 and --workers 0 need Linux: elsewhere the system does not share a port fairly',
+    )
   }
   const { listen, lock } = claim(config, log)
   const supervisor = createProcessSupervisor({

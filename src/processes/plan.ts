@@ -4,7 +4,7 @@
 
 export interface ProcessPlan {
   readonly processes: number
-  /** Signing workers of each process. */
+  /** Signing workers of each process; 0: the thread that answers signs. */
   readonly workers: number
 }
 
@@ -18,8 +18,10 @@ export const planProcesses = (
   processors: number,
   wanted: { readonly processes: number | null; readonly workers: number | null },
 ): ProcessPlan => {
+  // Without workers a process is one thread.
+  const processorsPerProcess = wanted.workers === 0 ? 1 : PROCESSORS_PER_PROCESS
   const processes =
-    wanted.processes ?? Math.min(PROCESSES_MAX, Math.max(1, Math.round(processors / PROCESSORS_PER_PROCESS)))
+    wanted.processes ?? Math.min(PROCESSES_MAX, Math.max(1, Math.round(processors / processorsPerProcess)))
   if (wanted.workers !== null) return { processes, workers: wanted.workers }
   // A single process gets a worker for each processor except the main thread's. With two processors both get one,
   // because with batches the main thread has little to do. Several processes use each other's idle time.

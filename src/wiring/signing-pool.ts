@@ -2,6 +2,9 @@
 // logged.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createOwnThreadPort } from '../../workers/signing/own-thread.ts'
+import { openWorkerParts } from '../../workers/signing/setup.ts'
+import { signersOf } from '../admin/live/processes.ts'
 import type { Config } from '../config/config.ts'
 import { answerOf } from '../decisions/answer.ts'
 import { recoverDecisions } from '../decisions/recover.ts'
@@ -10,7 +13,10 @@ import type { Clock } from '../domain/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { PoolEvent } from '../pool/events.ts'
 import { createPool, type Pool } from '../pool/pool.ts'
+import type { OpenPort } from '../pool/port.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
+import { createThreadPort } from '../pool/thread-port.ts'
+import { systemTimers } from '../pool/timers.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { PassphraseSource } from '../signing/passphrase.ts'
 import { chooseSecp256k1Backend } from '../signing/secp256k1-backends.ts'
@@ -113,6 +119,21 @@ export interface SigningPool {
   readonly logFailures: () => number
 }
 
+const inThread: OpenPort = (listener) =>
+  createThreadPort(new Worker(new URL('../../workers/signing/attest.worker.ts', import.meta.url).href), listener)
+
+const inOwnThread =
+  (clock: Clock): OpenPort =>
+  (listener) =>
+    createOwnThreadPort(
+      {
+        open: (settings) => openWorkerParts(settings, Date.now),
+        clock: { monotonicMs: clock.monotonicMs, unixMs: Date.now },
+        nextTurn: systemTimers.endOfTurn,
+      },
+      listener,
+    )
+
 /** Without requests nobody writes to the log, so after this time a failure says nothing. */
 const LOG_FAILURE_VALID_MS = 5_000
 
@@ -136,8 +157,8 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   let logFailures = 0
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
   const pool: Pool = createPool({
-    workers: config.workers,
-    spawn: () => new Worker(new URL('../../workers/signing/attest.worker.ts', import.meta.url).href),
+    workers: signersOf(config.workers),
+    spawn: config.workers === 0 ? inOwnThread(clock) : inThread,
     settings: {
       signer,
       attesters: dependencies.attesters,

@@ -1,24 +1,15 @@
-// The pool over real threads that fail in every way a thread can. Steered by messages and atomics: what waits, waits for
-// something that happens.
+// The pool over real threads that fail in the ways in which only a thread can; both-ports.test.ts has the others. Steered
+// by messages and atomics: what waits, waits for something that happens.
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { pbkdf2Sync } from 'node:crypto'
-import { testKey } from '../signing/test-keys.ts'
-import { removeTemporaryDirectories, storeAttester, temporaryDirectory } from '../workers/support/attesters.ts'
-import { testTarget } from '../workers/support/policies.ts'
-import type { Settled } from './support/harness.ts'
+import { removeTemporaryDirectories } from '../workers/support/attesters.ts'
 import { uuidOf } from './support/jobs.ts'
-import { allRecords, deadlineIn, startThreadPool, type ThreadPool } from './support/thread-pool.ts'
+import { attesters, bodyOf, expectSound, withFault } from './support/sound.ts'
+import { allRecords, deadlineIn, startThreadPool } from './support/thread-pool.ts'
 
 setDefaultTimeout(20_000)
 afterAll(removeTemporaryDirectories)
-
-const keystores = temporaryDirectory()
-const attesters = [
-  await storeAttester(keystores, 'secp256k1', testKey(1).toHex()),
-  await storeAttester(keystores, 'ed25519', testKey(2).toHex()),
-]
-const successor = await storeAttester(keystores, 'secp256k1', testKey(3).toHex())
 
 /** PBKDF2 rounds that take about so many seconds on this machine. */
 const calibratedRounds = (seconds: number): number => {
@@ -27,35 +18,8 @@ const calibratedRounds = (seconds: number): number => {
   return Math.ceil((20_000 / (performance.now() - from)) * seconds * 1000)
 }
 
-const bodyOf = (settled: Settled) => JSON.parse(settled.answer?.body ?? 'null')
-
-/** Every answer is of its own job, nothing is recorded twice, and what was answered is recorded. */
-const expectSound = async (threads: ThreadPool, answers: Promise<Settled>[]) => {
-  const all = await Promise.all(answers)
-  const report = await threads.finish()
-  expect(report.segments.flatMap(({ problem }) => problem ?? [])).toEqual([])
-  expect(report.ok).toBe(true)
-  const recorded = allRecords(threads.decisions)
-  const decided = recorded.filter(({ kind }) => kind !== 'withheld').map(({ uuid }) => uuid)
-  expect(new Set(decided).size).toBe(decided.length)
-  for (const settled of all) {
-    if (settled.answer !== null) expect(decided).toContain(bodyOf(settled).attestation.uuid)
-  }
-  return { all, recorded, decided }
-}
-
-/** One of the jobs meets a fault; the others must not notice. */
-const withFault = async (fault: string, jobs = 20, options: Partial<Parameters<typeof startThreadPool>[0]> = {}) => {
-  const threads = await startThreadPool({ attesters, ...options })
-  const answers = Array.from({ length: jobs }, (_, number) =>
-    threads.submit(number, number === 5 ? { requestId: fault } : {}),
-  )
-  return { threads, answers }
-}
-
 describe('a worker that ends with jobs in flight', () => {
   for (const [fault, name] of [
-    ['fault:throw', 'by an uncaught error'],
     ['fault:reject', 'by a floating rejection'],
     ['fault:exit', 'by an exit'],
   ] as const) {
@@ -72,47 +36,6 @@ describe('a worker that ends with jobs in flight', () => {
       expect(JSON.stringify(threads.events)).not.toContain('canary')
     })
   }
-
-  test('between record and answer: answered from the record, byte for byte, one record', async () => {
-    const { threads, answers } = await withFault('fault:exit-after-append')
-    const { all, recorded } = await expectSound(threads, answers)
-    for (const [number, settled] of all.entries()) {
-      const record = recorded.find(({ uuid }) => uuid === uuidOf(number))
-      if (record?.kind !== 'attestation') throw new Error('it was not recorded')
-      expect(settled.answer?.body).toBe(
-        JSON.stringify({
-          policy_id: record.policy,
-          policy_name: record.policy_name,
-          verification_hash: record.verification_hash,
-          is_compliant: true,
-          attestation: {
-            uuid: record.uuid,
-            expiration: record.expiration,
-            attester: record.attesters[0],
-            signature: record.signatures[0],
-          },
-        }),
-      )
-    }
-    const recovered = await threads.event('jobs-recovered')
-    expect(recovered.answered).toBe(10)
-    expect(recovered).toMatchObject({ dispatchedAgain: 0, failed: 0, withheld: 0 })
-    expect(threads.pool.stats().restarts).toEqual({ crash: 1, hang: 0, start: 0 })
-  })
-
-  test('is replaced, and neighbours are served while it is', async () => {
-    const threads = await startThreadPool({ attesters })
-    const doomed = threads.submit(0, { requestId: 'fault:exit' })
-    const answers = [doomed]
-    // One after another, so that they go out while the first thread dies and the next one starts.
-    for (let number = 1; number < 30; number++) {
-      const answer = threads.submit(number)
-      answers.push(answer)
-      expect((await answer).answer).not.toBeNull()
-    }
-    expect(await doomed).toMatchObject({ code: 'INTERNAL' })
-    await expectSound(threads, answers)
-  })
 })
 
 describe('a worker that hangs', () => {
@@ -224,112 +147,5 @@ describe('the deadline', () => {
       ['attestation', uuidOf(0)],
       ['withheld', uuidOf(0)],
     ])
-  })
-})
-
-test('a log that can’t be written fails its batch with 503, and heals', async () => {
-  const threads = await startThreadPool({ attesters, workers: 1 })
-  const failed = [threads.submit(0, { requestId: 'fault:log-full' }), threads.submit(1)]
-  expect(await Promise.all(failed)).toMatchObject([
-    { code: 'DEPENDENCY_UNAVAILABLE' },
-    { code: 'DEPENDENCY_UNAVAILABLE' },
-  ])
-  expect((await threads.submit(2)).answer).not.toBeNull()
-  const { decided } = await expectSound(threads, failed)
-  expect(decided).toEqual([uuidOf(2)])
-})
-
-describe('under load', () => {
-  /** Keeps `width` jobs under way until told to stop. */
-  const load = (threads: ThreadPool, width: number) => {
-    const answers: Promise<Settled>[] = []
-    let stopped = false
-    const lane = async (): Promise<void> => {
-      while (!stopped) {
-        const answer = threads.submit(answers.length)
-        answers.push(answer)
-        await answer
-      }
-    }
-    const lanes = Promise.all(Array.from({ length: width }, lane))
-    return {
-      answers,
-      /** Waits until this many have been submitted. */
-      reach: async (count: number) => {
-        while (answers.length < count) await answers.at(-1)
-      },
-      stop: async () => {
-        stopped = true
-        await lanes
-      },
-    }
-  }
-
-  test('new keys take over and no request fails', async () => {
-    const threads = await startThreadPool({ attesters })
-    const running = load(threads, 20)
-    await running.reach(100)
-    const updated = threads.pool.updateAttesters([successor, ...attesters.slice(1)])
-    await updated
-    const signedSince = running.answers.length
-    await running.reach(signedSince + 100)
-    await running.stop()
-    const { all } = await expectSound(threads, running.answers)
-    const signers = all.map((settled) => bodyOf(settled)?.attestation.attester)
-    expect(new Set(signers.slice(0, 50))).toEqual(new Set([attesters[0]?.address]))
-    expect(new Set(signers.slice(signedSince + 20))).toEqual(new Set([successor.address]))
-    expect(all.every(({ answer }) => answer !== null)).toBe(true)
-  })
-
-  test('keys that can’t be opened leave all as it was', async () => {
-    const threads = await startThreadPool({ attesters })
-    const running = load(threads, 10)
-    const broken = { ...successor, keystorePath: `${successor.keystorePath}.gone` }
-    await expect(threads.pool.updateAttesters([broken])).rejects.toMatchObject({
-      detail: `keystore ${broken.keystorePath} of attester ${broken.id}: it can't be read (ENOENT)`,
-    })
-    await running.stop()
-    expect(bodyOf(await threads.submit(1_000_000)).attestation.attester).toBe(attesters[0]?.address)
-    const { all } = await expectSound(threads, running.answers)
-    expect(all.every(({ answer }) => answer !== null)).toBe(true)
-  })
-
-  test('growing, shrinking and draining lose nothing', async () => {
-    const threads = await startThreadPool({ attesters, workers: 1 })
-    const running = load(threads, 20)
-    for (const workers of [3, 1, 2]) {
-      threads.pool.resize(workers)
-      await running.reach(running.answers.length + 200)
-    }
-    await running.stop()
-    const last = Array.from({ length: 50 }, (_, index) => threads.submit(1_000_000 + index))
-    expect(await threads.pool.drain(10_000)).toBe(true)
-    const { all } = await expectSound(threads, [...running.answers, ...last])
-    expect(all.every(({ answer }) => answer !== null)).toBe(true)
-    expect(threads.pool.stats().restarts).toEqual({ crash: 0, hang: 0, start: 0 })
-  })
-
-  test('more targets than a worker remembers: each is sent again, and every job is answered', async () => {
-    const threads = await startThreadPool({ attesters, workers: 1, settings: { revisionCacheSize: 16 } })
-    const answers: Promise<Settled>[] = []
-    for (let round = 0; round < 3; round++) {
-      for (let index = 0; index < 40; index++) {
-        const id = `target_${index}`
-        answers.push(threads.submit(round * 100 + index, { targetId: id }, testTarget({ id, revisionId: `r${index}` })))
-      }
-      await Promise.all(answers)
-    }
-    const { all } = await expectSound(threads, answers)
-    expect(all.every(({ answer }) => answer !== null)).toBe(true)
-  })
-})
-
-test('a wrong address stops the start with one line, and no thread is left', async () => {
-  const [first] = attesters
-  if (first === undefined) throw new Error('there is no attester')
-  const started = startThreadPool({ attesters: [{ ...first, address: successor.address }] })
-  await expect(started).rejects.toMatchObject({
-    name: 'WorkersUnusableError',
-    detail: expect.stringContaining(`it holds the key of ${first.address}, not of ${successor.address}`),
   })
 })

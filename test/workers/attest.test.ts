@@ -14,7 +14,7 @@ import {
   SHARED_HEARTBEAT,
   SHARED_LATCH,
 } from '../../src/pool/protocol.ts'
-import { type DispatchedJob, decodeOutcomes, encodeJobs, jobRow } from '../../src/pool/wire.ts'
+import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { createAttest } from '../../workers/signing/attest.ts'
 import { type Decision, TOO_LATE } from '../../workers/signing/decide.ts'
 import { createRecorder } from '../../workers/signing/recorder.ts'
@@ -59,22 +59,22 @@ const attestIn = (world: World = {}) => {
   return { attest, recorder, words, appended, acknowledged }
 }
 
-const batchOf = (...deadlines: number[]): string =>
-  encodeJobs(deadlines.map((deadlineMs, index) => jobRow(index, jobOf(index), deadlineMs)))
+const batchOf = (...deadlines: number[]): DispatchedJob[] =>
+  deadlines.map((deadlineMs, sequence) => ({ ...jobOf(sequence), sequence, deadlineMs }))
 
-const outcomesOf = (text: string | null) => {
-  if (text === null) throw new Error('the worker said nothing')
-  return decodeOutcomes(text).outcomes
+const outcomesOf = (batch: OutcomeBatch | null) => {
+  if (batch === null) throw new Error('the worker said nothing')
+  return batch.outcomes
 }
 
 describe('a batch', () => {
   test('is recorded by one append, and answered from its records, in its order', () => {
     const { attest, appended } = attestIn({ times: [10, 11, 14] })
-    const text = attest.take(batchOf(100, 100, 100))
+    const batch = attest.take(batchOf(100, 100, 100))
     expect(appended).toHaveLength(1)
     expect(appended[0]?.map(({ uuid }) => uuid)).toEqual([uuidOf(0), uuidOf(1), uuidOf(2)])
-    expect(decodeOutcomes(text ?? '').busyMs).toBe(4)
-    expect(outcomesOf(text)).toEqual(
+    expect(batch?.busyMs).toBe(4)
+    expect(outcomesOf(batch)).toEqual(
       appended[0]?.map((record, sequence) => ({
         status: 'answered',
         sequence,

@@ -10,8 +10,8 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from '../../src/pool/protocol.ts'
-import { decodeOutcomes, encodeJobs, jobRow } from '../../src/pool/wire.ts'
-import { createController } from '../../workers/signing/controller.ts'
+import type { Keyring } from '../../src/signing/types.ts'
+import { type ControllerDependencies as Controlled, createController } from '../../workers/signing/controller.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
 import { recordsOf } from '../decisions/fixtures.ts'
 import { jobOf } from '../pool/support/jobs.ts'
@@ -27,17 +27,17 @@ const second = await storeAttester(keystores, 'secp256k1', testKey(2).toHex())
 const solana = await storeAttester(keystores, 'ed25519', testKey(3).toHex())
 
 /** A worker without a thread. */
-const createWorker = () => {
+const createWorker = (wrap: (open: Controlled['open']) => Controlled['open'] = (open) => open) => {
   const reports: WorkerReport[] = []
   const outcomes: Outcome[] = []
   let wake: () => void = () => undefined
-  const receive = createController({
-    post: (message) => {
-      if (typeof message === 'string') outcomes.push(...decodeOutcomes(message).outcomes)
-      else reports.push(message)
+  const { work, control, end } = createController({
+    outcomes: (batch) => outcomes.push(...batch.outcomes),
+    report: (report) => {
+      reports.push(report)
       wake()
     },
-    open: (settings) => openWorkerParts(settings, Date.now),
+    open: wrap((settings) => openWorkerParts(settings, Date.now)),
     clock: { monotonicMs: () => 1000, unixMs: Date.now },
     later: (work) => setImmediate(work),
   })
@@ -52,10 +52,10 @@ const createWorker = () => {
   }
   const send = (...jobs: Parameters<typeof jobOf>[]): Outcome[] => {
     outcomes.length = 0
-    receive(encodeJobs(jobs.map((job, index) => jobRow(index, jobOf(...job), 2000))))
+    work(jobs.map((job, sequence) => ({ ...jobOf(...job), sequence, deadlineMs: 2000 })))
     return [...outcomes]
   }
-  return { receive, next, send, reports }
+  return { work, control, end, next, send, reports }
 }
 
 const settingsOf = (
@@ -72,9 +72,9 @@ const settingsOf = (
 const startWorker = async (attesters = [first, solana], overrides: Partial<WorkerSettings> = {}) => {
   const directory = temporaryDirectory()
   const worker = createWorker()
-  worker.receive({ type: 'start', settings: settingsOf(directory, attesters, overrides) })
+  worker.control({ type: 'start', settings: settingsOf(directory, attesters, overrides) })
   const ready = await worker.next('ready')
-  worker.receive({
+  worker.control({
     type: 'define',
     targets: [testTarget({ id: 'target_1' })],
     revisions: [revisionWith('revision_test', TEST_POLICY)],
@@ -96,7 +96,7 @@ describe('starting', () => {
 
   const reasonFor = async (settings: WorkerSettings): Promise<string> => {
     const worker = createWorker()
-    worker.receive({ type: 'start', settings })
+    worker.control({ type: 'start', settings })
     const report = await worker.next('unusable')
     return report.type === 'unusable' ? report.reason : ''
   }
@@ -132,8 +132,8 @@ describe('starting', () => {
   })
 
   test('tells its clock', async () => {
-    const { receive, next } = await startWorker()
-    receive({ type: 'clock' })
+    const { control, next } = await startWorker()
+    control({ type: 'clock' })
     expect(await next('clock')).toEqual({ type: 'clock', workerMs: 1000 })
   })
 })
@@ -171,9 +171,9 @@ describe('jobs', () => {
   })
 
   test('a withheld answer is recorded and confirmed', async () => {
-    const { send, receive, next, decisions } = await startWorker()
+    const { send, control, next, decisions } = await startWorker()
     send([1])
-    receive({ type: 'withheld', uuids: [jobOf(1).uuid] })
+    control({ type: 'withheld', uuids: [jobOf(1).uuid] })
     expect(await next('withheld-recorded')).toEqual({ type: 'withheld-recorded', uuids: [jobOf(1).uuid] })
     expect(recordsOf(decisions).map(({ kind }) => kind)).toEqual(['attestation', 'withheld'])
   })
@@ -196,31 +196,31 @@ describe('jobs', () => {
 
 describe('new keys', () => {
   test('sign only once they are committed; the old ones sign until then', async () => {
-    const { send, receive, next } = await startWorker([first])
-    receive({ type: 'attesters', version: 1, attesters: [second] })
+    const { send, control, next } = await startWorker([first])
+    control({ type: 'attesters', version: 1, attesters: [second] })
     expect(attesterOf(send([1])[0])).toBe(first.address)
     expect(await next('attesters-loaded')).toEqual({ type: 'attesters-loaded', version: 1, ok: true, reason: '' })
     expect(attesterOf(send([2])[0])).toBe(first.address)
-    receive({ type: 'attesters-commit', version: 1 })
+    control({ type: 'attesters-commit', version: 1 })
     expect(attesterOf(send([3])[0])).toBe(second.address)
   })
 
   test('that are discarded never sign, also when they were still loading', async () => {
-    const { send, receive, next } = await startWorker([first])
+    const { send, control, next } = await startWorker([first])
     for (const version of [1, 2]) {
-      receive({ type: 'attesters', version, attesters: [second] })
+      control({ type: 'attesters', version, attesters: [second] })
       if (version === 1) await next('attesters-loaded')
-      receive({ type: 'attesters-discard', version })
+      control({ type: 'attesters-discard', version })
       if (version === 2) await next('attesters-loaded')
-      receive({ type: 'attesters-commit', version })
+      control({ type: 'attesters-commit', version })
       expect(attesterOf(send([version])[0])).toBe(first.address)
     }
   })
 
   test('that can’t be opened change nothing, and the reason is told', async () => {
-    const { send, receive, next } = await startWorker([first])
+    const { send, control, next } = await startWorker([first])
     const gone = { ...second, keystorePath: join(keystores, 'gone.json') }
-    receive({ type: 'attesters', version: 1, attesters: [gone] })
+    control({ type: 'attesters', version: 1, attesters: [gone] })
     expect(await next('attesters-loaded')).toEqual({
       type: 'attesters-loaded',
       version: 1,
@@ -233,9 +233,9 @@ describe('new keys', () => {
 
 describe('closing', () => {
   test('says so, and takes no job any more', async () => {
-    const { send, receive, next, decisions } = await startWorker()
+    const { send, control, next, decisions } = await startWorker()
     send([1])
-    receive({ type: 'close' })
+    control({ type: 'close' })
     await next('closed')
     expect(send([2])).toEqual([])
     expect(recordsOf(decisions)).toHaveLength(1)
@@ -243,17 +243,62 @@ describe('closing', () => {
 
   test('while it starts: it closes once it has started', async () => {
     const worker = createWorker()
-    worker.receive({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
-    worker.receive({ type: 'close' })
+    worker.control({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
+    worker.control({ type: 'close' })
     await worker.next('closed')
     expect(worker.reports).toEqual([])
   })
 })
 
+describe('an end', () => {
+  const erasing =
+    (open: Controlled['open'], erased: string[]): Controlled['open'] =>
+    async (settings) => {
+      const parts = await open(settings)
+      const watch = (keyring: Keyring, name: string): Keyring => ({
+        ...keyring,
+        erase: () => {
+          erased.push(name)
+          keyring.erase()
+        },
+      })
+      return {
+        ...parts,
+        keyring: watch(parts.keyring, 'in use'),
+        openKeyring: async (attesters) => watch(await parts.openKeyring(attesters), 'next'),
+      }
+    }
+
+  test('erases every key, also one that is still being opened, and nothing is answered or recorded any more', async () => {
+    const erased: string[] = []
+    const directory = temporaryDirectory()
+    const worker = createWorker((open) => erasing(open, erased))
+    worker.control({ type: 'start', settings: settingsOf(directory, [first]) })
+    await worker.next('ready')
+    worker.control({ type: 'attesters', version: 1, attesters: [second] })
+    worker.end()
+    expect(erased).toEqual(['in use'])
+    await worker.next('attesters-loaded')
+    expect(erased).toEqual(['in use', 'next'])
+    expect(worker.send([1])).toEqual([])
+    worker.control({ type: 'withheld', uuids: ['u'] })
+    expect(recordsOf(join(directory, 'decisions'))).toEqual([])
+  })
+
+  test('while it starts erases the keys once they are there', async () => {
+    const erased: string[] = []
+    const worker = createWorker((open) => erasing(open, erased))
+    worker.control({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
+    worker.end()
+    await worker.next('closed')
+    expect(erased).toEqual(['in use'])
+  })
+})
+
 test('messages before the start are survived', () => {
   const worker = createWorker()
-  worker.receive(encodeJobs([]))
-  worker.receive({ type: 'withheld', uuids: ['u'] })
-  worker.receive({ type: 'attesters-commit', version: 1 })
+  worker.work([])
+  worker.control({ type: 'withheld', uuids: ['u'] })
+  worker.control({ type: 'attesters-commit', version: 1 })
   expect(worker.reports).toEqual([])
 })

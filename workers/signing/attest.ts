@@ -4,7 +4,7 @@ import { answerOf } from '../../src/decisions/answer.ts'
 import type { DecisionRecord } from '../../src/decisions/types.ts'
 import { CountersignError } from '../../src/domain/errors.ts'
 import { CURRENT_NONE, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
-import { type DispatchedJob, decodeJobs, encodeOutcomes } from '../../src/pool/wire.ts'
+import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { type Decision, type Failure, TOO_LATE, type WorkerClock } from './decide.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -34,15 +34,12 @@ const answered = (sequence: number, record: DecisionRecord): Outcome => ({
 })
 
 export interface Attest {
-  /**
-   * Takes a batch in the pool's text format. Null: there is no answer, either not yet or, when the pool gave this
-   * worker up, never.
-   */
-  take(text: string): string | null
+  /** Takes a batch. Null: there is no answer, either not yet or, when the pool gave this worker up, never. */
+  take(jobs: readonly DispatchedJob[]): OutcomeBatch | null
   /** Whether some jobs wait for their policies: the caller must then call `resume` soon, after its other work. */
   waits(): boolean
   /** Continues with the waiting jobs for one turn. Null as above. */
-  resume(): string | null
+  resume(): OutcomeBatch | null
 }
 
 export const createAttest = ({ words, decide, prepare, recorder, clock }: AttestDependencies): Attest => {
@@ -90,17 +87,14 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     return outcomes
   }
 
-  const answer = (jobs: readonly DispatchedJob[], startedMs: number): string | null => {
+  const answer = (jobs: readonly DispatchedJob[], startedMs: number): OutcomeBatch | null => {
     const outcomes = outcomesOf(jobs)
     if (outcomes === null || outcomes.length === 0) return null
-    return encodeOutcomes({ busyMs: clock.monotonicMs() - startedMs, outcomes })
+    return { busyMs: clock.monotonicMs() - startedMs, outcomes }
   }
 
   return {
-    take: (text) => {
-      const startedMs = clock.monotonicMs()
-      return answer(decodeJobs(text), startedMs)
-    },
+    take: (jobs) => answer(jobs, clock.monotonicMs()),
     waits: () => waiting.length > 0,
     resume: () => {
       const [first] = waiting

@@ -1,5 +1,7 @@
 // Entry point of a signing thread. All logic is in controller.ts; an error that reaches this file ends the thread, and
 // the pool replaces the worker.
+import type { ControlMessage } from '../../src/pool/protocol.ts'
+import { decodeJobs, encodeOutcomes } from '../../src/pool/wire.ts'
 import { createController } from './controller.ts'
 import { openWorkerParts } from './setup.ts'
 
@@ -7,11 +9,15 @@ declare const self: Worker
 
 const clock = { monotonicMs: () => performance.now(), unixMs: () => Date.now() }
 
-const receive = createController({
-  post: (message) => self.postMessage(message),
+const controller = createController({
+  outcomes: (batch) => self.postMessage(encodeOutcomes(batch)),
+  report: (report) => self.postMessage(report),
   open: (settings) => openWorkerParts(settings, clock.unixMs),
   clock,
   later: (work) => setImmediate(work),
 })
 
-self.onmessage = ({ data }) => receive(data)
+self.onmessage = ({ data }: { readonly data: string | ControlMessage }) => {
+  if (typeof data === 'string') controller.work(decodeJobs(data))
+  else controller.control(data)
+}

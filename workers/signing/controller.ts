@@ -1,6 +1,7 @@
-// Handles the pool's messages to a worker. The thread's entry point connects it to its port; tests connect it to their
-// own.
+// Handles the pool's messages to a worker. The thread's entry point and the port of the thread that answers connect it;
+// tests connect it to their own.
 import type { ControlMessage, WorkerReport, WorkerSettings } from '../../src/pool/protocol.ts'
+import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import type { Keyring } from '../../src/signing/types.ts'
 import { type Attest, createAttest } from './attest.ts'
 import { createDecide, type WorkerClock } from './decide.ts'
@@ -11,8 +12,8 @@ import { createSign, type Sign } from './sign.ts'
 import { createLists, type Lists } from './worker-lists.ts'
 
 export interface ControllerDependencies {
-  /** Sends a message to the pool; a text is a batch of outcomes. */
-  readonly post: (message: string | WorkerReport) => void
+  readonly outcomes: (batch: OutcomeBatch) => void
+  readonly report: (report: WorkerReport) => void
   readonly open: (settings: WorkerSettings) => Promise<WorkerParts>
   readonly clock: WorkerClock
   /** Runs the work soon, after the messages that have already arrived. */
@@ -30,7 +31,7 @@ interface Running {
   readonly eraseKeys: () => void
 }
 
-const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: ControllerDependencies): Running => {
+const run = (settings: WorkerSettings, parts: WorkerParts, { clock, report }: ControllerDependencies): Running => {
   const words = new Int32Array(settings.shared)
   const policies = createPolicies({ maxEntries: settings.revisionCacheSize, monotonicMs: clock.monotonicMs })
   const lists = createLists(clock)
@@ -40,7 +41,7 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: Cont
     words,
     segment: parts.segment,
     clock,
-    onWithheld: (uuids) => post({ type: 'withheld-recorded', uuids }),
+    onWithheld: (uuids) => report({ type: 'withheld-recorded', uuids }),
   })
   const decide = createDecide({ policies, lists, sign: () => sign, clock })
   return {
@@ -60,9 +61,16 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, post }: Cont
   }
 }
 
-/** Handles every message of the pool. An error in a batch is a bug: it ends the thread, and the pool notices. */
-export const createController = (dependencies: ControllerDependencies): ((message: unknown) => void) => {
-  const { post, clock, later } = dependencies
+/** Every message of the pool. An error in a batch is a bug: it ends the worker, and the pool notices. */
+export interface Controller {
+  work(jobs: readonly DispatchedJob[]): void
+  control(message: ControlMessage): void
+  /** Erases the keys and lets the log go, without another word in it. Nothing is answered any more. */
+  end(): void
+}
+
+export const createController = (dependencies: ControllerDependencies): Controller => {
+  const { report, clock, later } = dependencies
   let running: Running | null = null
   let closing = false
   /** Versions of the keys being opened, and the opened keys that are not in use yet. */
@@ -77,7 +85,7 @@ export const createController = (dependencies: ControllerDependencies): ((messag
         close()
         return
       }
-      post({
+      report({
         type: 'ready',
         signer: parts.signer,
         evmAttesters: parts.keyring.evm.map(({ address }) => address),
@@ -85,7 +93,7 @@ export const createController = (dependencies: ControllerDependencies): ((messag
         segmentPath: parts.segment.path,
       })
     } catch (error) {
-      post(closing ? { type: 'closed' } : { type: 'unusable', reason: setupReason(error) })
+      report(closing ? { type: 'closed' } : { type: 'unusable', reason: setupReason(error) })
     }
   }
 
@@ -94,13 +102,13 @@ export const createController = (dependencies: ControllerDependencies): ((messag
     loading.add(version)
     try {
       const keyring = await parts.openKeyring(message.attesters)
-      // If another worker could not load them, they were discarded meanwhile.
+      // Another worker could not load them, or this one has ended: they were discarded meanwhile.
       if (loading.delete(version)) staged.set(version, keyring)
       else keyring.erase()
-      post({ type: 'attesters-loaded', version, ok: true, reason: '' })
+      report({ type: 'attesters-loaded', version, ok: true, reason: '' })
     } catch (error) {
       loading.delete(version)
-      post({ type: 'attesters-loaded', version, ok: false, reason: setupReason(error) })
+      report({ type: 'attesters-loaded', version, ok: false, reason: setupReason(error) })
     }
   }
 
@@ -116,20 +124,27 @@ export const createController = (dependencies: ControllerDependencies): ((messag
     staged.delete(version)
   }
 
+  const end = (): void => {
+    closing = true
+    loading.clear()
+    for (const keyring of staged.values()) keyring.erase()
+    staged.clear()
+    running?.parts.segment.close()
+    running?.eraseKeys()
+    running = null
+  }
+
   const close = (): void => {
     closing = true
     if (running === null) return
     running.recorder.commit([])
-    running.parts.segment.close()
-    running.eraseKeys()
-    for (const keyring of staged.values()) keyring.erase()
-    running = null
-    post({ type: 'closed' })
+    end()
+    report({ type: 'closed' })
   }
 
   const control = (message: ControlMessage): void => {
     if (message.type === 'start') void start(message.settings)
-    else if (message.type === 'clock') post({ type: 'clock', workerMs: clock.monotonicMs() })
+    else if (message.type === 'clock') report({ type: 'clock', workerMs: clock.monotonicMs() })
     else if (message.type === 'close') close()
     else if (running === null) return
     else if (message.type === 'define') running.define(message)
@@ -141,8 +156,8 @@ export const createController = (dependencies: ControllerDependencies): ((messag
   }
 
   let resuming = false
-  const say = (outcomes: string | null): void => {
-    if (outcomes !== null) post(outcomes)
+  const say = (batch: OutcomeBatch | null): void => {
+    if (batch !== null) dependencies.outcomes(batch)
     if (resuming || running?.attest.waits() !== true) return
     resuming = true
     later(() => {
@@ -151,8 +166,11 @@ export const createController = (dependencies: ControllerDependencies): ((messag
     })
   }
 
-  return (message) => {
-    if (typeof message !== 'string') control(message as ControlMessage)
-    else if (running !== null) say(running.attest.take(message))
+  return {
+    work: (jobs) => {
+      if (running !== null) say(running.attest.take(jobs))
+    },
+    control,
+    end,
   }
 }

@@ -3,9 +3,12 @@ import type { LiveReading } from './point.ts'
 
 export interface ProcessTarget {
   readonly processes: number
-  /** Signing workers of each process. */
+  /** Signing workers of each process; 0: the thread that answers signs. */
   readonly workers: number
 }
+
+/** Number of signing workers of a process with this setting: the thread that answers counts as one. */
+export const signersOf = (workers: number): number => Math.max(1, workers)
 
 /**
  * `down`: it ended and waits to be started again. `starting`: it does not listen yet. `leaving`: it finishes what it has.

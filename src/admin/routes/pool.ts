@@ -4,7 +4,7 @@ import { FieldInvalidError } from '../../domain/errors.ts'
 import { eventStreamResponse } from '../../http/event-stream.ts'
 import { LIVE_POINT } from '../live/point.ts'
 import { PROCESS_ROW } from '../live/process-row.ts'
-import type { ProcessesLook } from '../live/processes.ts'
+import { type ProcessesLook, signersOf } from '../live/processes.ts'
 import { DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import type { Services } from '../services.ts'
@@ -29,7 +29,7 @@ const POOL = named(
       busy: Type.Integer(),
       wanted: Type.Integer({ description: '`live` follows within seconds' }),
       abandoned: Type.Integer({ description: 'Threads given up that native code keeps alive' }),
-      each: Type.Integer({ description: 'As asked for, in each process' }),
+      each: Type.Integer({ description: 'As asked for, in each process; 0: the thread that answers signs' }),
     }),
     queue: closed({ waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() }),
     mean_service_ms: Type.Number({ description: 'A worker’s own time per job, on average' }),
@@ -42,6 +42,9 @@ const POOL = named(
     signer: Type.String(),
   }),
 )
+
+/** Whether the thread that answers signs. */
+const signsInPlace = ({ workers }: { readonly workers: number }): boolean => workers === 0
 
 const showPool = (look: ProcessesLook, { live: watch, signer }: Services) => {
   const pools = look.processes.flatMap(({ reading }) => (reading === null ? [] : [reading.pool]))
@@ -58,7 +61,7 @@ const showPool = (look: ProcessesLook, { live: watch, signer }: Services) => {
     workers: {
       live: sum((stats) => stats.workers),
       busy: sum((stats) => stats.busy),
-      wanted: look.target.workers * look.target.processes,
+      wanted: signersOf(look.target.workers) * look.target.processes,
       abandoned: sum((stats) => stats.abandoned),
       each: look.target.workers,
     },
@@ -92,10 +95,10 @@ export const POOL_ROUTES = [
     description:
       'More start at once; fewer finish what they hold first. No request fails for it, but one whose connection is just ' +
       'being made to a process that leaves may have to be made anew. Until the next start: the settings `processes` and ' +
-      '`workers` say how many there are then. More than one process needs Linux.',
+      '`workers` say how many there are then. More than one process needs Linux. Where the thread that answers signs (`workers` is 0), that is so until the next start.',
     body: closed({
       processes: Type.Optional(Type.Integer({ minimum: 1, maximum: PROCESSES_MAX })),
-      workers: Type.Optional(Type.Integer({ minimum: 1, maximum: WORKERS_MAX, description: 'Of each process' })),
+      workers: Type.Optional(Type.Integer({ minimum: 0, maximum: WORKERS_MAX, description: 'Of each process' })),
     }),
     answer: POOL,
     handle: async ({ services, body, write }) => {
@@ -106,6 +109,9 @@ export const POOL_ROUTES = [
           'processes',
           `must be at most ${processesMax} here: processes share a port on Linux only`,
         )
+      }
+      if (signsInPlace(target) !== signsInPlace(wanted)) {
+        throw new FieldInvalidError('workers', 'can change to 0, or from 0, only by a start with another setting')
       }
       await write(async (_tables, note) =>
         note({

@@ -11,8 +11,8 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from '../../../src/pool/protocol.ts'
+import type { SigningThread } from '../../../src/pool/thread-port.ts'
 import { type DispatchedJob, decodeJobs, encodeOutcomes } from '../../../src/pool/wire.ts'
-import type { WorkerPort } from '../../../src/pool/worker-handle.ts'
 
 export interface FakeWorkerBehaviour {
   /** Says why it can't start. */
@@ -31,7 +31,7 @@ export interface FakeWorkerBehaviour {
 
 export const bodyOf = (job: { readonly uuid: string }): string => JSON.stringify({ uuid: job.uuid, text: 'ünï\ncode' })
 
-export class FakeWorker implements WorkerPort {
+export class FakeWorker implements SigningThread {
   readonly batches: DispatchedJob[][] = []
   readonly controls: ControlMessage[] = []
   readonly behaviour: FakeWorkerBehaviour

@@ -1,4 +1,7 @@
-// What a test and a faulty worker share: the gate at which a job waits, and where it is seen to arrive.
+// What a test and a faulty worker share: the gate at which a job waits, where it is seen to arrive, and what a job meets.
+import { pbkdf2Sync } from 'node:crypto'
+import type { DispatchedJob } from '../../../src/pool/wire.ts'
+import type { WorkerParts } from '../../../workers/signing/setup.ts'
 
 /** How many jobs have arrived at their fault. */
 export const GATE_ARRIVED = 0
@@ -33,5 +36,90 @@ export const createGate = (): Gate => {
       Atomics.store(words, GATE_OPEN, value)
       Atomics.notify(words, GATE_OPEN)
     },
+  }
+}
+
+export interface Faults {
+  useGate(shared: SharedArrayBuffer): void
+  /** Call it with each batch; `requestId` names a job's fault. */
+  expect(jobs: readonly DispatchedJob[]): void
+  /** The worker's parts, in which these jobs meet their faults. */
+  within(parts: WorkerParts): WorkerParts
+}
+
+/** @param exit ends the worker, now or before it answers anything */
+export const createFaults = (exit: (code: number) => void): Faults => {
+  let gate = new Int32Array(new SharedArrayBuffer(8))
+  /** By uuid. */
+  const faults = new Map<string, DispatchedJob>()
+
+  const arrive = (): void => {
+    Atomics.add(gate, GATE_ARRIVED, 1)
+    Atomics.notify(gate, GATE_ARRIVED)
+  }
+
+  const waitAtGate = (): void => {
+    arrive()
+    while (Atomics.load(gate, GATE_OPEN) === 0) Atomics.wait(gate, GATE_OPEN, 0)
+  }
+
+  const meetWhileSigning = (fault: string): void => {
+    if (fault === 'fault:exit') exit(3)
+    if (fault === 'fault:gate') waitAtGate()
+    if (fault === 'fault:wait-forever') {
+      arrive()
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    }
+    if (fault === 'fault:loop') {
+      arrive()
+      for (;;) if (Atomics.load(gate, GATE_OPEN) === 2) return
+    }
+    // Only the first worker that gets the job is held.
+    if (fault === 'fault:native-once' && Atomics.load(gate, GATE_ARRIVED) === 0) {
+      arrive()
+      pbkdf2Sync('password', 'salt', Atomics.load(gate, GATE_OPEN), 32, 'sha256')
+    }
+  }
+
+  const within = (parts: WorkerParts): WorkerParts => ({
+    ...parts,
+    digesters: {
+      ...parts.digesters,
+      statement: (statement) => {
+        meetWhileSigning(faults.get(statement.uuid)?.requestId ?? '')
+        return parts.digesters.statement(statement)
+      },
+    },
+    segment: {
+      get path() {
+        return parts.segment.path
+      },
+      get failure() {
+        return parts.segment.failure
+      },
+      append: (records) => {
+        const jobs = records.flatMap(({ uuid }) => faults.get(uuid) ?? [])
+        const met = jobs.map(({ requestId }) => requestId)
+        if (met.includes('fault:log-full')) throw Object.assign(new Error('injected'), { code: 'ENOSPC' })
+        parts.segment.append(records)
+        if (met.includes('fault:exit-after-append')) exit(4)
+        if (met.includes('fault:gate-after-append')) waitAtGate()
+        // As on a slow disk.
+        for (const { requestId, deadlineMs } of jobs) {
+          while (requestId === 'fault:late-append' && performance.now() <= deadlineMs);
+        }
+      },
+      close: () => parts.segment.close(),
+    },
+  })
+
+  return {
+    useGate: (shared) => {
+      gate = new Int32Array(shared)
+    },
+    expect: (jobs) => {
+      for (const job of jobs) faults.set(job.uuid, job)
+    },
+    within,
   }
 }

@@ -4,6 +4,7 @@ import type { PoolEvent } from '../../../src/pool/events.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/pool/pool.ts'
 import type { Job, WorkerSettings } from '../../../src/pool/protocol.ts'
 import type { LostLog } from '../../../src/pool/recovery.ts'
+import { createThreadPort } from '../../../src/pool/thread-port.ts'
 import { FakeWorker, type FakeWorkerBehaviour } from './fake-worker.ts'
 import { jobOf, revisionOf, targetOf } from './jobs.ts'
 import { createManualTime, type ManualTime } from './manual-time.ts'
@@ -74,10 +75,10 @@ export const createHarness = (options: HarnessOptions = {}): Harness => {
     },
     ...rest,
     limits: { hangMs: 1000, ...limits },
-    spawn: () => {
+    spawn: (listener) => {
       const worker = new FakeWorker(time.clock.monotonicMs, behaviour(workers.length))
       workers.push(worker)
-      return worker
+      return createThreadPort(worker, listener)
     },
     clock: time.clock,
     timers: time.timers,

@@ -8,9 +8,10 @@ import type { Target } from '../../../src/domain/target.ts'
 import { systemClock } from '../../../src/domain/time.ts'
 import type { PoolEvent } from '../../../src/pool/events.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/pool/pool.ts'
+import type { OpenPort } from '../../../src/pool/port.ts'
 import type { AttesterReference, Job, WorkerSettings } from '../../../src/pool/protocol.ts'
 import type { RecoverDecisions } from '../../../src/pool/recovery.ts'
-import type { WorkerPort } from '../../../src/pool/worker-handle.ts'
+import { createThreadPort, type SigningThread } from '../../../src/pool/thread-port.ts'
 import { recordsOf } from '../../decisions/fixtures.ts'
 import { settingsFor, temporaryDirectory } from '../../workers/support/attesters.ts'
 import { revisionWith, TEST_POLICY, testTarget } from '../../workers/support/policies.ts'
@@ -35,12 +36,14 @@ export interface ThreadPool {
   finish(): Promise<VerifyReport>
 }
 
-export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'spawn' | 'settings' | 'clock'>> {
+export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' | 'clock'>> {
   readonly attesters: readonly AttesterReference[]
   readonly settings?: Partial<WorkerSettings>
   readonly entry?: URL
+  /** Opens workers of another kind than threads. */
+  readonly spawn?: OpenPort
   /** Wraps the n-th thread. */
-  readonly wrap?: (port: WorkerPort, spawned: number) => WorkerPort
+  readonly wrap?: (thread: SigningThread, spawned: number) => SigningThread
 }
 
 export const FAULTY_WORKER = new URL('./faulty.worker.ts', import.meta.url)
@@ -69,29 +72,30 @@ export const startThreadPool = async (options: ThreadPoolOptions): Promise<Threa
   const waiters = new Set<() => void>()
   const threads: ThreadPool['threads'] = []
   const workers: Worker[] = []
+  const openThread: OpenPort = (listener) => {
+    const worker = new Worker(entry.href)
+    let hasEnded = false
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    worker.addEventListener('close', () => {
+      hasEnded = true
+      resolve()
+    })
+    workers.push(worker)
+    threads.push({ ended, hasEnded: () => hasEnded })
+    worker.postMessage({ type: 'gate', shared: gate.shared })
+    return createThreadPort(wrap(worker, threads.length - 1), listener)
+  }
   const pool = createPool({
     workers: 2,
     queueLimit: 10_000,
     recover: recoverFrom(decisions),
     definitions: { revision: (id) => revisionWith(id, TEST_POLICY) },
+    spawn: openThread,
     ...rest,
     settings: settingsFor(directory, attesters, settings),
     // Long, so that a busy machine makes no worker look hung; tests of hanging set their own.
     limits: { hangMs: 10_000, ...limits },
     clock: systemClock,
-    spawn: () => {
-      const worker = new Worker(entry.href)
-      let hasEnded = false
-      const { promise: ended, resolve } = Promise.withResolvers<void>()
-      worker.addEventListener('close', () => {
-        hasEnded = true
-        resolve()
-      })
-      workers.push(worker)
-      threads.push({ ended, hasEnded: () => hasEnded })
-      worker.postMessage({ type: 'gate', shared: gate.shared })
-      return wrap(worker, threads.length - 1)
-    },
     onEvent: (event) => {
       events.push(event)
       for (const wake of [...waiters]) wake()

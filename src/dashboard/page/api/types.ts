@@ -624,7 +624,7 @@ export interface Pool {
     readonly wanted: number
     /** Threads given up that native code keeps alive */
     readonly abandoned: number
-    /** As asked for, in each process */
+    /** As asked for, in each process; 0: the thread that answers signs */
     readonly each: number
   }
   readonly queue: {

@@ -25,6 +25,9 @@ interface Wanted {
 const fits = (text: string, max: number): boolean =>
   /^[0-9]+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= max
 
+/** Number of workers where the thread that answers signs: it can't be changed here. */
+const IN_PLACE = '0'
+
 const check = ({ processes, workers }: Wanted, processesMax: number): Readonly<Record<string, string>> => ({
   ...(fits(processes, processesMax)
     ? {}
@@ -34,7 +37,9 @@ const check = ({ processes, workers }: Wanted, processesMax: number): Readonly<R
             ? 'Only 1 here: several processes need Linux.'
             : `A whole number from 1 to ${processesMax}.`,
       }),
-  ...(fits(workers, WORKERS_MAX) ? {} : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }),
+  ...(workers === IN_PLACE || fits(workers, WORKERS_MAX)
+    ? {}
+    : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }),
 })
 
 const count = (number: number, one: string): string =>
@@ -117,7 +122,8 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
     submit: async ({ processes, workers }): Promise<void> => {
       const answer = await call('PATCH /pool', { body: { processes: Number(processes), workers: Number(workers) } })
       pool.set(answer)
-      say(`${count(answer.processes.wanted, 'process')} with ${count(answer.workers.each, 'worker')} each asked for`)
+      const each = workers === IN_PLACE ? '' : ` with ${count(answer.workers.each, 'worker')} each`
+      say(`${count(answer.processes.wanted, 'process')}${each} asked for`)
     },
   })
   const wantedProcesses = value?.processes.wanted
@@ -140,7 +146,9 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
     <section class="card workers" aria-label="Processes and signing workers">
       <form {...form.attributes} class="workers-form">
         <Stepper form={form} name="processes" label="Processes" one="process" max={processesMax} />
-        <Stepper form={form} name="workers" label="Workers of each" one="worker" max={WORKERS_MAX} />
+        {value.workers.each > 0 && (
+          <Stepper form={form} name="workers" label="Workers of each" one="worker" max={WORKERS_MAX} />
+        )}
         <Button kind="primary" submit busy={form.busy}>
           Resize
         </Button>
@@ -163,6 +171,7 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
           {value.workers.abandoned > 0 && `; ${value.workers.abandoned} given up`}
         </span>
         <span>
+          {value.workers.each === 0 && 'Each process signs in the thread that answers. '}
           Until the next start; then the settings <code>processes</code> and <code>workers</code> count.
         </span>
       </p>

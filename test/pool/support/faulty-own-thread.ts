@@ -1,0 +1,44 @@
+// The real worker in the test's own thread, with the faults that a thread can survive. What would end a thread is an error
+// outside of any job's own handling, which ends the worker: it is thrown by the clock.
+
+import type { OpenPort, WorkerPort } from '../../../src/pool/port.ts'
+import { SHARED_CURRENT } from '../../../src/pool/protocol.ts'
+import { systemTimers } from '../../../src/pool/timers.ts'
+import { createOwnThreadPort } from '../../../workers/signing/own-thread.ts'
+import { openWorkerParts } from '../../../workers/signing/setup.ts'
+import { createFaults } from './faults.ts'
+
+export const openFaultyOwnThread: OpenPort = (listener): WorkerPort => {
+  let words = new Int32Array(new SharedArrayBuffer(16))
+  let exited = false
+  const faults = createFaults(() => {
+    exited = true
+  })
+  const throwing = new Set<number>()
+  const port = createOwnThreadPort(
+    {
+      open: async (settings) => {
+        words = new Int32Array(settings.shared)
+        return faults.within(await openWorkerParts(settings, Date.now))
+      },
+      clock: {
+        monotonicMs: () => {
+          if (exited || throwing.has(Atomics.load(words, SHARED_CURRENT)))
+            throw new Error('canary text of an uncaught error')
+          return performance.now()
+        },
+        unixMs: Date.now,
+      },
+      nextTurn: systemTimers.endOfTurn,
+    },
+    listener,
+  )
+  return {
+    ...port,
+    work: (jobs) => {
+      faults.expect(jobs)
+      for (const { requestId, sequence } of jobs) if (requestId === 'fault:throw') throwing.add(sequence)
+      port.work(jobs)
+    },
+  }
+}

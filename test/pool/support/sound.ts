@@ -1,0 +1,44 @@
+// What every pool of real workers is held to, whatever its workers met.
+import { expect } from 'bun:test'
+import { testKey } from '../../signing/test-keys.ts'
+import { storeAttester, temporaryDirectory } from '../../workers/support/attesters.ts'
+import type { Settled } from './harness.ts'
+import { allRecords, startThreadPool, type ThreadPool } from './thread-pool.ts'
+
+const keystores = temporaryDirectory()
+export const attesters = [
+  await storeAttester(keystores, 'secp256k1', testKey(1).toHex()),
+  await storeAttester(keystores, 'ed25519', testKey(2).toHex()),
+]
+/** Takes over from the first. */
+export const successor = await storeAttester(keystores, 'secp256k1', testKey(3).toHex())
+
+export const bodyOf = (settled: Settled) => JSON.parse(settled.answer?.body ?? 'null')
+
+/** Every answer is of its own job, nothing is recorded twice, and what was answered is recorded. */
+export const expectSound = async (threads: ThreadPool, answers: Promise<Settled>[]) => {
+  const all = await Promise.all(answers)
+  const report = await threads.finish()
+  expect(report.segments.flatMap(({ problem }) => problem ?? [])).toEqual([])
+  expect(report.ok).toBe(true)
+  const recorded = allRecords(threads.decisions)
+  const decided = recorded.filter(({ kind }) => kind !== 'withheld').map(({ uuid }) => uuid)
+  expect(new Set(decided).size).toBe(decided.length)
+  for (const settled of all) {
+    if (settled.answer !== null) expect(decided).toContain(bodyOf(settled).attestation.uuid)
+  }
+  return { all, recorded, decided }
+}
+
+/** One of the jobs meets a fault; the others must not notice. */
+export const withFault = async (
+  fault: string,
+  jobs = 20,
+  options: Partial<Parameters<typeof startThreadPool>[0]> = {},
+) => {
+  const threads = await startThreadPool({ attesters, ...options })
+  const answers = Array.from({ length: jobs }, (_, number) =>
+    threads.submit(number, number === 5 ? { requestId: fault } : {}),
+  )
+  return { threads, answers }
+}

@@ -1,0 +1,83 @@
+// The port of a worker in the thread that answers: when it speaks, and what its end leaves behind. The pool over it is in
+// test/pool/both-ports.test.ts.
+import { afterAll, expect, test } from 'bun:test'
+import { createSharedState, type WorkerReport } from '../../src/pool/protocol.ts'
+import type { OutcomeBatch } from '../../src/pool/wire.ts'
+import { createOwnThreadPort } from '../../workers/signing/own-thread.ts'
+import { openWorkerParts } from '../../workers/signing/setup.ts'
+import { jobOf } from '../pool/support/jobs.ts'
+import { testKey } from '../signing/test-keys.ts'
+import { removeTemporaryDirectories, settingsFor, storeAttester, temporaryDirectory } from './support/attesters.ts'
+import { revisionWith, TEST_POLICY, testTarget } from './support/policies.ts'
+
+afterAll(removeTemporaryDirectories)
+
+const attester = await storeAttester(temporaryDirectory(), 'secp256k1', testKey(1).toHex())
+
+/** A started worker; turns are taken by hand. */
+const startPort = async () => {
+  const batches: OutcomeBatch[] = []
+  const ready = Promise.withResolvers<WorkerReport>()
+  let turns: (() => void)[] = []
+  let closed = 0
+  let erased = 0
+  const port = createOwnThreadPort(
+    {
+      open: async (settings) => {
+        const parts = await openWorkerParts(settings, Date.now)
+        const erase = (): void => {
+          erased += 1
+          parts.keyring.erase()
+        }
+        return { ...parts, keyring: { ...parts.keyring, erase } }
+      },
+      clock: { monotonicMs: () => performance.now(), unixMs: Date.now },
+      nextTurn: (callback) => turns.push(callback),
+    },
+    {
+      outcomes: (batch) => batches.push(batch),
+      report: ready.resolve,
+      garbled: () => undefined,
+      closed: () => {
+        closed += 1
+      },
+    },
+  )
+  const turn = (): void => {
+    const now = turns
+    turns = []
+    for (const callback of now) callback()
+  }
+  const settings = settingsFor(temporaryDirectory(), [attester])
+  port.control({ type: 'start', settings: { ...settings, slot: 0, generation: 0, shared: createSharedState() } })
+  turn()
+  expect((await ready.promise).type).toBe('ready')
+  const revisions = [revisionWith('revision_test', TEST_POLICY)]
+  port.control({ type: 'define', targets: [testTarget({ id: 'target_1' })], revisions })
+  const work = (number: number): void =>
+    port.work([{ ...jobOf(number), sequence: number, deadlineMs: performance.now() + 60_000 }])
+  return { port, work, turn, batches, closed: () => closed, erased: () => erased }
+}
+
+test('answers in a later turn than it is asked, in the order in which it was asked', async () => {
+  const { work, turn, batches } = await startPort()
+  work(1)
+  work(2)
+  expect(batches).toEqual([])
+  const answered = (): number[] => batches.flatMap(({ outcomes }) => outcomes.map(({ sequence }) => sequence))
+  // Compiling the policy may take turns of its own.
+  for (let turns = 0; turns < 1_000 && answered().length < 2; turns++) turn()
+  expect(answered()).toEqual([1, 2])
+})
+
+test('once ended it has no keys, answers nothing that it held, and says so once, in a later turn', async () => {
+  const { port, work, turn, batches, closed, erased } = await startPort()
+  work(1)
+  port.terminate()
+  port.terminate()
+  work(2)
+  expect([erased(), closed()]).toEqual([1, 0])
+  turn()
+  turn()
+  expect([batches, closed()]).toEqual([[], 1])
+})
