@@ -78,7 +78,7 @@ export const USAGE = `bun run bench [options]
   --signer NAME      secp256k1 backend of the service: auto, libsecp256k1, secp256k1-node, noble (auto)
   --minutes N        how long the soak takes (60)
   --soak-rate N      its requests per second (70% of the capacity that it measures at its start)
-  --workers 1,2,4    workers of each process that the sweep tries (by default from the cores)
+  --workers 0,1,2    workers of each process that the sweep tries (by default from the cores); 0: signing where it answers
   --processes 1,2    the same for processes
   --images FOLDER    where sweep and soak draw bench-*.svg (docs/images; with --quick only where this is given)
   --json             print the result as JSON and nothing else
@@ -121,8 +121,18 @@ const wholeNumber = (name: string, text: string | undefined, fallback: number, m
   return value
 }
 
-const wholeNumbers = (name: string, text: string | undefined, maximum: number): readonly number[] | null =>
-  text === undefined ? null : text.split(',').map((item) => wholeNumber(name, item.trim(), 1, maximum))
+const wholeNumbers = (
+  name: string,
+  text: string | undefined,
+  maximum: number,
+  minimum: 0 | 1 = 1,
+): readonly number[] | null =>
+  text === undefined
+    ? null
+    : text.split(',').map((item) => {
+        const word = item.trim()
+        return minimum === 0 && word === '0' ? 0 : wholeNumber(name, word, 1, maximum)
+      })
 
 const parseParts = (text: string | undefined): readonly Part[] => {
   if (text === undefined) return USUAL_PARTS
@@ -211,7 +221,7 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
       values['soak-rate'] === undefined ? null : wholeNumber('soak-rate', values['soak-rate'], 1, 1_000_000),
     imageFolder: values.images ?? (values.quick ? null : IMAGE_FOLDER),
     sweep: {
-      workers: wholeNumbers('workers', values.workers, 64),
+      workers: wholeNumbers('workers', values.workers, 64, 0),
       processes: wholeNumbers('processes', values.processes, 64),
     },
     deployment: parseDeployment(values),

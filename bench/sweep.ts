@@ -4,7 +4,7 @@ import type { Measurement } from './result.ts'
 
 export interface SweepSetting {
   readonly processes: number
-  /** Of each process. */
+  /** Of each process; 0: the thread that answers signs. */
   readonly workers: number
 }
 
@@ -27,7 +27,7 @@ export const sweepSettings = (
   given: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null },
 ): SweepSetting[] => {
   const processes = given.processes ?? COUNTS.filter((count) => count <= cores)
-  const workers = given.workers ?? COUNTS.filter((count) => count <= cores * WORKERS_PER_CORE)
+  const workers = given.workers ?? [0, ...COUNTS.filter((count) => count <= cores * WORKERS_PER_CORE)]
   return processes.flatMap((processCount) =>
     workers
       .filter((workerCount) => given.workers !== null || processCount * workerCount <= cores * WORKERS_PER_CORE)

@@ -16,8 +16,8 @@ const point = (processes: number, workers: number, throughput: number, cpu: numb
 
 describe('settings', () => {
   test('up to two workers a core, in all processes together', () => {
-    expect(sweepSettings(2, BY_CORES).map(pair)).toEqual(['1×1', '1×2', '1×3', '1×4', '2×1', '2×2'])
-    expect(sweepSettings(1, BY_CORES).map(pair)).toEqual(['1×1', '1×2'])
+    expect(sweepSettings(2, BY_CORES).map(pair)).toEqual(['1×0', '1×1', '1×2', '1×3', '1×4', '2×0', '2×1', '2×2'])
+    expect(sweepSettings(1, BY_CORES).map(pair)).toEqual(['1×0', '1×1', '1×2'])
     expect(sweepSettings(64, BY_CORES).length).toBeLessThan(120)
   })
 

@@ -1,6 +1,6 @@
-// `bun test/long/kill-process.ts [--times 100] [--processes 1] [--ready-ms 2000]`: kill -9 at a random moment under load, again and again over
+// `bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--ready-ms 2000]`: kill -9 at a random moment under load, again and again over
 // one data folder. With one process it is the whole service; with several it is the supervisor, one of its processes, or a
-// process beside them (the search index). After each: ready within two seconds, and answering; at the end every answer that was received is
+// process beside them (the search index), and now and then a process is suspended until the supervisor kills it. After each: ready within two seconds, and answering; at the end every answer that was received is
 // in the log, no uuid was given twice, and the log verifies. Exit code 1 when anything is lost.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,24 +13,35 @@ const { values } = parseArgs({
   options: {
     times: { type: 'string', default: '100' },
     processes: { type: 'string', default: '1' },
+    // 0: the threads that answer sign.
+    workers: { type: 'string', default: '1' },
     // For machines that have other work.
     'ready-ms': { type: 'string', default: '2000' },
     help: { type: 'boolean', short: 'h' },
   },
 })
-if (values.help === true || !/^[1-9]\d{0,5}$/.test(values.times) || !/^[1-9]\d?$/.test(values.processes)) {
-  process.stdout.write('Usage: bun test/long/kill-process.ts [--times 100] [--processes 1] [--ready-ms 2000]\n')
+if (
+  values.help === true ||
+  !/^[1-9]\d{0,5}$/.test(values.times) ||
+  !/^[1-9]\d?$/.test(values.processes) ||
+  !/^\d\d?$/.test(values.workers)
+) {
+  process.stdout.write(
+    'Usage: bun test/long/kill-process.ts [--times 100] [--processes 1] [--workers 1] [--ready-ms 2000]\n',
+  )
   process.exit(values.help === true ? 0 : 2)
 }
 const times = Number(values.times)
 const processes = Number(values.processes)
+/** Whether a process of its own watches the others: it is killed with them, or without. */
+const supervised = processes > 1 || values.workers === '0'
 const CLIENTS = 16
 const READY_WITHIN_MS = Number(values['ready-ms'])
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-kill-'))
 const ledger = createLedger()
 const { problems } = ledger
-const killed = { supervisor: 0, process: 0, helper: 0 }
+const killed = { supervisor: 0, process: 0, helper: 0, hung: 0 }
 let slowestStartMs = 0
 let told = 0
 let slowestReturnMs = 0
@@ -48,11 +59,12 @@ const start = async (round: number): Promise<RunningService> => {
   const startedMs = performance.now()
   const started = await startService({
     dataDirectory,
-    arguments: processes > 1 ? ['--processes', values.processes] : [],
+    arguments: ['--processes', values.processes],
+    environment: { COUNTERSIGN_WORKERS: values.workers },
   })
   const startMs = performance.now() - startedMs
   // Until all were ready once, a process that ends ends the start.
-  for (let number = 0; processes > 1 && number < processes; number++) {
+  for (let number = 0; supervised && number < processes; number++) {
     await started.logLine(({ message, process: of }) => message === 'ready' && of === number)
   }
   if (round > 1) slowestStartMs = Math.max(slowestStartMs, startMs)
@@ -65,6 +77,14 @@ const untilWhole = async (supervisor: number): Promise<void> => {
   const limitMs = performance.now() + 30_000
   while (childrenOf(supervisor).length < processes) {
     if (performance.now() > limitMs) throw new Error('a process was not started again within 30 s')
+    await Bun.sleep(20)
+  }
+}
+
+const untilGone = async (supervisor: number, child: number): Promise<void> => {
+  const limitMs = performance.now() + 30_000
+  while (childrenOf(supervisor).includes(child)) {
+    if (performance.now() > limitMs) throw new Error('a process that hangs was not killed within 30 s')
     await Bun.sleep(20)
   }
 }
@@ -82,17 +102,26 @@ try {
     await Bun.sleep(50 + Math.random() * 250)
     const own = childrenOf(running.process.pid)
     const helpers = own.flatMap(childrenOf)
-    const choice = processes === 1 ? 0 : Math.random()
+    const choice = supervised ? Math.random() : 0
     const victim =
-      choice < 0.34 || own.length === 0 ? 'supervisor' : choice < 0.85 || helpers.length === 0 ? 'process' : 'helper'
+      choice < 0.34 || own.length === 0
+        ? 'supervisor'
+        : choice < 0.39
+          ? 'hung'
+          : choice < 0.85 || helpers.length === 0
+            ? 'process'
+            : 'helper'
     killed[victim] += 1
     if (victim === 'supervisor') {
       service = null
       running.process.kill('SIGKILL')
       await running.stop()
     } else {
-      const among = victim === 'process' ? own : helpers
-      process.kill(among[Math.floor(Math.random() * among.length)] ?? 0, 'SIGKILL')
+      const among = victim === 'helper' ? helpers : own
+      const chosen = among[Math.floor(Math.random() * among.length)] ?? 0
+      process.kill(chosen, victim === 'hung' ? 'SIGSTOP' : 'SIGKILL')
+      // The supervisor kills it after ten pings without an answer.
+      if (victim === 'hung') await untilGone(running.process.pid, chosen)
       const returnMs = await readyAfterMs(running)
       slowestReturnMs = Math.max(slowestReturnMs, returnMs)
       if (returnMs > READY_WITHIN_MS) problems.push(`round ${round}: ready again after ${returnMs.toFixed(0)} ms`)
