@@ -25,10 +25,12 @@ interface Wanted {
 const fits = (text: string, max: number): boolean =>
   /^[0-9]+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= max
 
-/** Number of workers where the thread that answers signs: it can't be changed here. */
-const IN_PLACE = '0'
-
-const check = ({ processes, workers }: Wanted, processesMax: number): Readonly<Record<string, string>> => ({
+/** @param inPlace the thread that answers signs: the number of workers can't be changed here */
+const check = (
+  { processes, workers }: Wanted,
+  processesMax: number,
+  inPlace: boolean,
+): Readonly<Record<string, string>> => ({
   ...(fits(processes, processesMax)
     ? {}
     : {
@@ -37,9 +39,7 @@ const check = ({ processes, workers }: Wanted, processesMax: number): Readonly<R
             ? 'Only 1 here: several processes need Linux.'
             : `A whole number from 1 to ${processesMax}.`,
       }),
-  ...(workers === IN_PLACE || fits(workers, WORKERS_MAX)
-    ? {}
-    : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }),
+  ...(inPlace || fits(workers, WORKERS_MAX) ? {} : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }),
 })
 
 const count = (number: number, one: string): string =>
@@ -116,13 +116,14 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
     return () => clearInterval(timer)
   }, [reload])
   const processesMax = value?.processes.max ?? 1
+  const inPlace = value?.workers.each === 0
   const form = useForm({
     initial: { processes: '', workers: '' },
-    check: (values) => check(values, processesMax),
+    check: (values) => check(values, processesMax, inPlace),
     submit: async ({ processes, workers }): Promise<void> => {
       const answer = await call('PATCH /pool', { body: { processes: Number(processes), workers: Number(workers) } })
       pool.set(answer)
-      const each = workers === IN_PLACE ? '' : ` with ${count(answer.workers.each, 'worker')} each`
+      const each = inPlace ? '' : ` with ${count(answer.workers.each, 'worker')} each`
       say(`${count(answer.processes.wanted, 'process')}${each} asked for`)
     },
   })
@@ -146,9 +147,7 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
     <section class="card workers" aria-label="Processes and signing workers">
       <form {...form.attributes} class="workers-form">
         <Stepper form={form} name="processes" label="Processes" one="process" max={processesMax} />
-        {value.workers.each > 0 && (
-          <Stepper form={form} name="workers" label="Workers of each" one="worker" max={WORKERS_MAX} />
-        )}
+        {!inPlace && <Stepper form={form} name="workers" label="Workers of each" one="worker" max={WORKERS_MAX} />}
         <Button kind="primary" submit busy={form.busy}>
           Resize
         </Button>
@@ -171,7 +170,7 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
           {value.workers.abandoned > 0 && `; ${value.workers.abandoned} given up`}
         </span>
         <span>
-          {value.workers.each === 0 && 'Each process signs in the thread that answers. '}
+          {inPlace && 'Each process signs in the thread that answers. '}
           Until the next start; then the settings <code>processes</code> and <code>workers</code> count.
         </span>
       </p>
