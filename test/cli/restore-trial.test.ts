@@ -129,7 +129,8 @@ test(
     const broken = changed('broken', (copy) => {
       for (const name of readdirSync(join(copy, 'keystores'))) {
         const path = join(copy, 'keystores', name)
-        if (name.endsWith('.json')) writeFileSync(path, readFileSync(path, 'utf8').replace(/"ciphertext": ?"../, '"ciphertext":"00'))
+        if (name.endsWith('.json'))
+          writeFileSync(path, readFileSync(path, 'utf8').replace(/"ciphertext": ?"../, '"ciphertext":"00'))
       }
     })
     const keys = await attempt(broken)
