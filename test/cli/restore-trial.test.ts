@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BackupManifest } from '../../src/cli/backup-manifest.ts'
+import { makeQuiet } from '../../src/store/quiet-copy.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
 import { attestUnder } from './acknowledged.ts'
@@ -138,6 +139,23 @@ test(
   },
   LIMIT_MS,
 )
+
+test('what would be sent or fetched is taken from the copy that is tried', () => {
+  const path = join(folder, 'quiet.db')
+  cpSync(join(backup, 'countersign.db'), path)
+  const file = new Database(path)
+  file.run('PRAGMA foreign_keys = OFF')
+  file.run('PRAGMA ignore_check_constraints = ON')
+  const columns = file.query("SELECT name FROM pragma_table_info('webhook_messages')").values().flat()
+  const values = columns.map(() => '1')
+  file.run(`INSERT INTO webhook_messages (${columns.join(', ')}) VALUES (${values.join(', ')})`)
+  const counts = () =>
+    ['webhook_messages', 'list_sources'].map((table) => file.query(`SELECT COUNT(*) FROM ${table}`).values()[0]?.[0])
+  expect(counts()).toEqual([1, 1])
+  makeQuiet(path)
+  expect(counts()).toEqual([0, 0])
+  file.close()
+})
 
 test('is no --check, and looks at nothing that is no backup', async () => {
   const nowhere = join(folder, 'nowhere')
