@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { VERSION } from '../config/version.ts'
 import { wholeLength } from '../decisions/backwards.ts'
 import { listSegments, listSlots } from '../decisions/segment-name.ts'
+import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import { CountersignError } from '../domain/errors.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { StoreUnusableError } from '../store/errors.ts'
@@ -16,26 +17,30 @@ import { describeSqlite, snapshotSqlite } from '../store/sqlite-snapshot.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import { copyTables, openCopySource, openForCopying } from '../store/table-copy.ts'
 import { BACKUP_FORMAT, type BackedUpFile, type BackupManifest, MANIFEST } from './backup-manifest.ts'
+import { createBackupBucket, createBackupFolder, readBucket } from './backup-place.ts'
 import { runSeries } from './backup-series.ts'
 import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
 import { parseDuration, parseWhole } from './key-options.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: bun run countersign backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
-       bun run countersign backup --into FOLDER [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
+       bun run countersign backup --into PLACE [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
 
-Makes FOLDER (--to), or a folder in it that is named by the time (--into), with the database, the keystores (encrypted), the
+Makes FOLDER (--to), or one in PLACE that is named by the time (--into; a folder, or s3://BUCKET/PREFIX), with the database, the keystores (encrypted), the
 evidence (encrypted), the settings that this command sees, and a manifest with the SHA-256 of each file. The service may run
 meanwhile; nothing of it waits. Whatever the store is, the database in the backup is a SQLite file.
 
-  --every DURATION  Goes on until it is stopped: the next one this long after the newest in FOLDER (at least 1m; 24h, 7d). One
+  --every DURATION  Goes on until it is stopped: the next one this long after the newest in PLACE (at least 1m; 24h, 7d). One
                     that fails is said and tried again within 15 minutes.
-  --keep N          Removes all but the N newest of this deployment in FOLDER, once a new one is whole.
+  --keep N          Removes all but the N newest of this deployment in PLACE, once a new one is whole.
   --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
                     one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
                     And the config file, whose RPC URLs may hold keys.
   --with-decisions  Also the decision log as it is, and its tree unless that is in PostgreSQL. It may be large: decisions-ship
                     copies it all along.
+
+A bucket is reached as decisions-ship reaches its own: by the same endpoint, region and credentials. A backup for it is made in
+TMPDIR first. What it holds is as readable as the database: let the bucket encrypt it, and keep the secrets elsewhere.
 `
 
 export interface BackupContext {
@@ -46,6 +51,7 @@ export interface BackupContext {
   readonly describeSettings: () => Readonly<Record<string, unknown>>
   /** The config file; null where there is none. */
   readonly configFile: string | null
+  readonly openBucket: (place: ShipPlace) => ShipTarget
   /** Writes the backup into the audit log: it carries away what is secret. */
   readonly note: () => Promise<void>
   readonly now: () => Date
@@ -215,7 +221,6 @@ const make = async (to: string, choice: Choice, context: BackupContext): Promise
     const manifest = await fill(partial, await context.locateStore(), context, choice)
     await rename(partial, to)
     await syncPath(dirname(to))
-    await noteBackup(manifest, context)
     return manifest
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
@@ -267,11 +272,11 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
     }
     if (command.positionals.length > 0) throw new UsageError('backup takes options only')
     const choice = { withSecrets: command.flag('with-secrets'), withDecisions: command.flag('with-decisions') }
-    const makeAndTell = async (to: string): Promise<BackupManifest> => {
-      const manifest = await make(to, choice, context)
-      if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: to, ...manifest })}\n`)
-      else print(manifest, to, output)
-      return manifest
+    const makeIn = (to: string): Promise<BackupManifest> => make(to, choice, context)
+    const tell = async (where: string, manifest: BackupManifest): Promise<void> => {
+      if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: where, ...manifest })}\n`)
+      else print(manifest, where, output)
+      await noteBackup(manifest, context)
     }
     const everyMs = readInterval(command.text('every'))
     const keep = readKeep(command.text('keep'))
@@ -279,18 +284,22 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
       if (everyMs !== null || keep !== null) throw new UsageError('--every and --keep need --into')
       const to = command.text('to')
       if (to === undefined || to === '') throw new UsageError('--to or --into is required')
-      await makeAndTell(resolve(to))
+      const folder = resolve(to)
+      await tell(folder, await makeIn(folder))
       return 0
     }
     if (command.text('to') !== undefined) throw new UsageError('give --to or --into, not both')
+    const into = command.required('into')
     return runSeries({
-      folder: resolve(command.required('into')),
+      place: into.startsWith('s3://')
+        ? createBackupBucket(context.openBucket(readBucket(into, '--into')), makeIn)
+        : createBackupFolder(resolve(into), makeIn),
       everyMs,
       keep,
       output,
       now: context.now,
       sleep: sleepUnless,
       signal: everyMs === null ? new AbortController().signal : context.stopped(),
-      make: makeAndTell,
+      tell,
     })
   })

@@ -21,6 +21,7 @@ import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import type { EvidenceParts } from '../wiring/evidence-service.ts'
 import { bucketAccessOf, foreignSessionToken } from '../wiring/ship-service.ts'
+import { openBackupBucket } from './backup-place.ts'
 import { isNoted, noteCommand } from './command-note.ts'
 import type { Opened } from './door.ts'
 import { configFileOf, describeGivenSettings } from './given-settings.ts'
@@ -363,6 +364,7 @@ const runVerb = async (
         configFile: configFileOf(),
         locateStore: () => locateStore(config, folder),
         describeSettings: describeGivenSettings,
+        openBucket: (bucket) => openBackupBucket(shipTargetOf(config, bucket)),
         note: () => note(config, place, verb, commandArguments),
         now: () => new Date(),
         stopped: untilStopped,
@@ -373,6 +375,7 @@ const runVerb = async (
         folder,
         monotonicMs: clock.monotonicMs,
         locateStore: () => locateStore(config, folder),
+        openBucket: (bucket) => openBackupBucket(shipTargetOf(config, bucket)),
         trial: () => ({
           secretSettings: secretSettingsOf(config),
           signal: untilStopped(),

@@ -2,18 +2,22 @@
 // There is all of it at the end or nothing: files are made beside their place and put there by renaming.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { rememberStore } from '../setup/store-place.ts'
 import { describeStore, type StoreTarget } from '../store/store-address.ts'
 import { copyTables, openForCopying } from '../store/table-copy.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
+import { fetchBackup, readBucket } from './backup-place.ts'
 import { copyFileHashed, syncPath } from './file-copy.ts'
 import {
   CommandFailedError,
   type CommandOutput,
   formatTable,
+  type ParsedCommand,
   parseCommand,
   runToExitCode,
   UsageError,
@@ -24,7 +28,8 @@ const USAGE = `Usage: bun run countersign restore --from FOLDER --data-dir NEW-F
        bun run countersign restore --from FOLDER --check [--json]
        bun run countersign restore --from FOLDER --try [--json]
 
-Compares every file of the backup with its manifest, then makes the data folder from it. The data folder must not exist
+FOLDER is a backup, here or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z, which is copied into TMPDIR first). Compares
+every file of it with its manifest, then makes the data folder from it. The data folder must not exist
 or be empty. Where COUNTERSIGN_STORE names a PostgreSQL database, an empty one, the tables go there instead.
 
 With --check it compares, and restores nothing.
@@ -44,6 +49,7 @@ export interface RestoreContext {
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
+  readonly openBucket: (place: ShipPlace) => ShipTarget
   /** For `--try`. */
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
@@ -141,15 +147,57 @@ const print = (
     )
     output.stderr('as far as settings do not name them.\n')
   }
-  output.stderr(
-    `The settings that it ran with, as far as the backup saw them, are in ${join(from, 'settings.json')}.\n`,
-  )
+  output.stderr(`The settings that it ran with, as far as the backup saw them, are in ${from}/settings.json.\n`)
+}
+
+/** What the options ask for, with a backup that is in the folder `from`; people know it as `given`. */
+const restoreFrom = async (
+  from: string,
+  given: string,
+  command: ParsedCommand,
+  context: RestoreContext,
+): Promise<number> => {
+  const { output, folder, monotonicMs } = context
+  const json = command.flag('json')
+  let printedMs = monotonicMs()
+  const manifest = await verifyBackup(from, ({ bytes, bytesTotal }) => {
+    if (json || monotonicMs() - printedMs < PROGRESS_MS) return
+    printedMs = monotonicMs()
+    output.stderr(`compared ${Math.floor((100 * bytes) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
+  })
+  const { files, ...facts } = manifest
+  if (command.flag('check')) {
+    output.stdout(
+      json
+        ? `${JSON.stringify({ ...facts, files: files.length })}\n`
+        : `${given}: ${files.length} files, all as they should be\n`,
+    )
+    return 0
+  }
+  if (command.flag('try')) {
+    const findings = await tryRestore({
+      manifest,
+      folder,
+      monotonicMs,
+      restoreInto: (into) => restoreTo(from, manifest, into, { kind: 'sqlite', path: into.database }),
+      ...context.trial(),
+    })
+    const ok = findings.every(({ result }) => result !== 'problem')
+    if (json) output.stdout(`${JSON.stringify({ ok, ...facts, findings })}\n`)
+    else output.stdout(formatTable(findings.map(({ check, result, detail }) => [check, result, detail])))
+    return ok ? 0 : 1
+  }
+  const target = await context.locateStore()
+  await restoreTo(from, manifest, folder, target)
+  if (json) output.stdout(`${JSON.stringify({ ...facts, files: files.length, dataFolder: folder.root })}\n`)
+  else print(given, manifest, folder, target, output)
+  return 0
 }
 
 /** Returns the exit code: 0 done, 1 it can't be done and nothing was restored, 2 usage. */
 export const runRestore = (commandArguments: readonly string[], context: RestoreContext): Promise<number> =>
   runToExitCode(context.output, USAGE, async () => {
-    const { output, folder, monotonicMs } = context
+    const { output, folder } = context
     const command = parseCommand(commandArguments, {
       from: { type: 'string' },
       check: { type: 'boolean' },
@@ -162,42 +210,16 @@ export const runRestore = (commandArguments: readonly string[], context: Restore
       return 0
     }
     if (command.positionals.length > 0) throw new UsageError('restore takes options only')
-    const from = resolve(command.required('from'))
-    const json = command.flag('json')
+    const given = command.required('from')
     const isTrial = command.flag('try')
     if (isTrial && command.flag('check')) throw new UsageError('give --check or --try, not both')
     if (!isTrial && !command.flag('check')) requireRoom(folder.root)
-    let printedMs = monotonicMs()
-    const manifest = await verifyBackup(from, ({ bytes, bytesTotal }) => {
-      if (json || monotonicMs() - printedMs < PROGRESS_MS) return
-      printedMs = monotonicMs()
-      output.stderr(`compared ${Math.floor((100 * bytes) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
-    })
-    const { files, ...facts } = manifest
-    if (command.flag('check')) {
-      output.stdout(
-        json
-          ? `${JSON.stringify({ ...facts, files: files.length })}\n`
-          : `${from}: ${files.length} files, all as they should be\n`,
-      )
-      return 0
+    if (!given.startsWith('s3://')) return restoreFrom(resolve(given), resolve(given), command, context)
+    const copy = await mkdtemp(join(tmpdir(), 'countersign-restore-'))
+    try {
+      await fetchBackup(context.openBucket(readBucket(given, '--from')), copy)
+      return await restoreFrom(copy, given, command, context)
+    } finally {
+      await rm(copy, { recursive: true, force: true })
     }
-    if (isTrial) {
-      const findings = await tryRestore({
-        manifest,
-        folder,
-        monotonicMs,
-        restoreInto: (into) => restoreTo(from, manifest, into, { kind: 'sqlite', path: into.database }),
-        ...context.trial(),
-      })
-      const ok = findings.every(({ result }) => result !== 'problem')
-      if (json) output.stdout(`${JSON.stringify({ ok, ...facts, findings })}\n`)
-      else output.stdout(formatTable(findings.map(({ check, result, detail }) => [check, result, detail])))
-      return ok ? 0 : 1
-    }
-    const target = await context.locateStore()
-    await restoreTo(from, manifest, folder, target)
-    if (json) output.stdout(`${JSON.stringify({ ...facts, files: files.length, dataFolder: folder.root })}\n`)
-    else print(from, manifest, folder, target, output)
-    return 0
   })

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { BACKUP_FORMAT, type BackupManifest, MANIFEST } from '../../src/cli/backup-manifest.ts'
+import { createBackupFolder } from '../../src/cli/backup-place.ts'
 import { runSeries } from '../../src/cli/backup-series.ts'
 import { CommandFailedError } from '../../src/cli/output.ts'
 import { cleanEnvironment } from '../service/run-to-end.ts'
@@ -51,8 +52,15 @@ const runFor = async (
   let nowMs = START
   const made: string[] = []
   let said = ''
+  const make = async (to: string): Promise<BackupManifest> => {
+    // A backup takes its time.
+    nowMs += 60_000
+    if (fails(nowMs)) throw new CommandFailedError('the disk is full')
+    made.push(basename(to))
+    return writeBackup(to)
+  }
   const code = await runSeries({
-    folder,
+    place: createBackupFolder(folder, make),
     everyMs,
     keep,
     output: { stdout: () => undefined, stderr: (text) => (said += text) },
@@ -63,13 +71,7 @@ const runFor = async (
       if (nowMs >= START + endMs) controller.abort()
     },
     signal: controller.signal,
-    make: async (to) => {
-      // A backup takes its time.
-      nowMs += 60_000
-      if (fails(nowMs)) throw new CommandFailedError('the disk is full')
-      made.push(basename(to))
-      return writeBackup(to)
-    },
+    tell: async () => undefined,
   })
   return { code, made, said }
 }

@@ -129,6 +129,9 @@ describe('a backup under load', () => {
         return {}
       },
       configFile: null,
+      openBucket: () => {
+        throw new Error('no bucket is named')
+      },
       note: async () => undefined,
       now: () => new Date(),
       stopped: () => new AbortController().signal,
