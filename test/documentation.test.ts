@@ -50,12 +50,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
     'test/cli/second-person.test.ts',
   'bun run countersign migrate --from sqlite:data/countersign.db --to file:/run/secrets/store':
     'test/cli/migrate.test.ts',
-  'sudo systemd-run --pipe --wait --uid=countersign --property=EnvironmentFile=/etc/countersign/environment --working-directory=/opt/countersign bun run countersign keys list':
-    'needs systemd',
-  'docker compose exec node1 bun run countersign keys list': 'needs Docker',
-  'kubectl exec -it countersign-0 -- bun run countersign keys list': 'needs Kubernetes',
-  'kubectl create secret generic countersign --from-file=store --from-file=passphrase --from-file=evidence-key':
-    'needs Kubernetes',
+  'bun src/cli/countersign.ts restore --from /backup --try': 'test/cli/restore-trial.test.ts',
   'systemctl reload': 'needs systemd; test/service/processes.test.ts sends the SIGHUP that it stands for',
   'kill -HUP': 'test/service/processes.test.ts',
   'chown 1000 store passphrase evidence-key': 'needs another user’s rights',
@@ -94,6 +89,10 @@ const KINDS: ReadonlyArray<readonly [kind: RegExp, reason: string]> = [
     /^(?:mkdir|openssl|printf|for|ln|done)\b/,
     'deploy/README.md: test/cluster/proxies.test.ts runs the block as a whole',
   ],
+  [/^sudo (?:CODE=\S+ )?\S+\/countersign-command /, 'test/deploy/unit-command.test.ts runs the script'],
+  [/^sudo (?:ln|systemctl) /, 'needs systemd'],
+  [/^docker /, 'needs Docker'],
+  [/^kubectl /, 'needs Kubernetes'],
   [/^solana(?:-keygen)? /, 'needs the Solana tools and a cluster; test/chain/solana-programs.test.ts runs the program'],
   [/bun docs\/examples\//, 'test/examples and test/identity/relay.test.ts run the files'],
 ]
