@@ -115,7 +115,7 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
     'is reached by keys alone',
     async () => {
       const page = await dashboard.enter('/o/demo')
-      await page.getByText('First steps').waitFor()
+      await page.getByRole('heading', { name: 'Needs someone' }).waitFor()
       await page.keyboard.press('g')
       await page.keyboard.press('j')
       await page.getByRole('heading', { name: 'Projects' }).waitFor()

@@ -134,9 +134,14 @@ export const POOL_ROUTES = [
     description:
       'The last quarter of an hour by the second, or the last day by the minute, oldest first: of all processes together, ' +
       'as far back as the process that keeps it was started.',
-    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'A quarter of an hour unless given')) }),
+    query: Type.Object({
+      window: Type.Optional(oneOf(['15m', '24h'], 'A quarter of an hour unless given')),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Only the newest of them' })),
+    }),
     answer: closed({ points: Type.Array(named('LivePoint', LIVE_POINT)) }),
-    handle: async ({ services, query }) => ({ points: [...services.live.monitor.points(query.window ?? '15m')] }),
+    handle: async ({ services, query: { window = '15m', limit = Number.POSITIVE_INFINITY } }) => ({
+      points: services.live.monitor.points(window).slice(-limit),
+    }),
   }),
   live('followLive', 'GET', '/live/stream', {
     access: DEPLOYMENT,

@@ -2501,7 +2501,7 @@ export interface Operations {
   }
   'GET /live': {
     params: None
-    query: { readonly window?: '15m' | '24h' | undefined }
+    query: { readonly window?: '15m' | '24h' | undefined; readonly limit?: number | undefined }
     body: undefined
     answer: {
       readonly points: readonly LivePoint[]

@@ -1,127 +1,124 @@
-// Where one begins: what the organization has, what comes next, and a first call to copy.
+// The organization at a glance: what needs someone, the day's numbers beside those of yesterday and of a week ago, and what
+// is denied and why. A new organization sees what comes first.
 import { call } from '../api/client.ts'
-import { TryIt } from '../attest/try-it.tsx'
 import { useQuery } from '../data/use-query.ts'
-import { PAGES } from '../pages.ts'
+import { useInterval } from '../reviews/use-interval.ts'
 import { useSession, useWorkplace, type Workplace } from '../shell/session.ts'
-import { ButtonLink } from '../ui/button.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Card, Page } from '../ui/parts.tsx'
+import { Badge, Card, Page } from '../ui/parts.tsx'
+import { Notice, Problem } from '../ui/problem.tsx'
+import { zoneWord } from '../ui/relative-time.ts'
+import { type Attention, attentionOf } from './attention.ts'
+import { daysOf, hoursOf, sinceOf, startOfDay } from './days.ts'
+import { Denials } from './denials.tsx'
+import { FirstSteps, readBeginning } from './first-steps.tsx'
+import { Hours } from './hours.tsx'
+import { type Latency, Numbers } from './numbers.tsx'
 
-interface Step {
-  readonly done: boolean
-  readonly title: string
-  readonly text: string
-  readonly href: string
-  readonly label: string
+const AGAIN_MS = 60_000
+const LATENCY_MINUTES = 15
+const WEEK_MS = 7 * 86_400_000
+
+const readLatency = async (signal: AbortSignal): Promise<Latency> => {
+  const { points } = await call('GET /live', { query: { window: '24h', limit: LATENCY_MINUTES }, signal })
+  const from = Date.now() - (LATENCY_MINUTES + 1) * AGAIN_MS
+  const measured = points.flatMap(({ at, latency_ms: latency }) => (latency === null || at < from ? [] : [latency.p99]))
+  return { p99Ms: measured.length === 0 ? null : Math.max(...measured) }
 }
 
-const read = async ({ params, path }: Workplace, signal: AbortSignal) => {
-  const one = { params, signal, query: { limit: 1 } } as const
-  const [passkeys, policies, projects, keys, decisions] = await Promise.all([
+const readNow = async ({ params, may }: Workplace, signal: AbortSignal) => {
+  const [overview, latency, passkeys] = await Promise.all([
+    call('GET /organizations/{organization}/overview', { params, signal }),
+    may('deployment') ? readLatency(signal) : null,
     call('GET /me/passkeys', { signal }),
-    call('GET /organizations/{organization}/policies', { params, signal, query: { limit: 50 } }),
-    call('GET /organizations/{organization}/projects', { params, signal, query: { limit: 50 } }),
-    call('GET /organizations/{organization}/keys', { params, signal, query: { kind: 'attestation', limit: 50 } }),
-    call('GET /organizations/{organization}/decisions', one),
   ])
-  const steps: readonly Step[] = [
-    {
-      done: policies.data.some(({ active_revision_id: active }) => active !== null),
-      title: 'A policy that decides',
-      text: 'Says which wallets pass and why. Begin with a template, try it, make it live.',
-      href: path('/policies'),
-      label: 'Policies',
-    },
-    {
-      done: projects.data.length > 0,
-      title: 'A project that uses it',
-      text: 'Gets the verification hash that your contracts carry.',
-      href: path('/projects'),
-      label: 'Projects',
-    },
-    {
-      done: keys.data.some(({ status }) => status === 'active'),
-      title: 'A key for your backend',
-      text: 'Sent with every request; shown once when it is issued.',
-      href: path('/keys'),
-      label: 'API keys',
-    },
-    {
-      done: decisions.data.length > 0,
-      title: 'The first attestation',
-      text: 'Copy the command below, or call the API from your backend.',
-      href: path('/decisions'),
-      label: 'Decisions',
-    },
-  ]
-  return { steps, projects: projects.data, hasPasskey: passkeys.data.length > 0 }
+  return { overview, latency, hasPasskey: passkeys.data.length > 0, nowMs: Date.now() }
 }
 
-/** A page that is not there yet is not led to. */
-const exists = (path: string): boolean => PAGES.some((page) => page.path === path)
-const patternOf = (href: string): string => href.replace(/^\/o\/[^/]+/, '/o/{organization}')
+const readCounts = async ({ params }: Workplace, signal: AbortSignal) => {
+  const nowMs = Date.now()
+  const tally = (by: 'time' | 'rule', sinceMs: number) =>
+    call('GET /organizations/{organization}/decisions/tally', {
+      params,
+      query: { by, since: new Date(sinceMs).toISOString() },
+      signal,
+    })
+  const [time, today, week] = await Promise.all([
+    tally('time', sinceOf(nowMs)),
+    tally('rule', startOfDay(nowMs, 0)),
+    tally('rule', nowMs - WEEK_MS),
+  ])
+  return { time, today: today.data, week: week.data, nowMs }
+}
 
-const Steps = ({ steps }: { readonly steps: readonly Step[] }) => (
-  <ol class="steps">
-    {steps.map(({ done, title, text, href, label }) => (
-      <li key={title} class={done ? 'step step-done' : 'step'}>
-        <span class="step-mark">{done ? <Icon name="check" size={14} /> : null}</span>
-        <div class="step-body">
-          <h3>
-            {title}
-            <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
-          </h3>
-          <p class="soft">{text}</p>
-        </div>
-        {exists(patternOf(href)) && (
-          <ButtonLink small href={href}>
-            {label}
-          </ButtonLink>
-        )}
-      </li>
-    ))}
-  </ol>
-)
+const NeedsSomeone = ({ items }: { readonly items: readonly Attention[] }) => {
+  return (
+    <Card title="Needs someone">
+      {items.length === 0 ? (
+        <p class="soft">Nothing waits, fails or ends soon.</p>
+      ) : (
+        <ul class="attention">
+          {items.map((item) => (
+            <li key={item.text}>
+              <Badge tone={item.tone}>{item.label}</Badge>
+              {item.href === null ? <span>{item.text}</span> : <a href={item.href}>{item.text}</a>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
 
 export const Overview = () => {
   const workplace = useWorkplace()
   const { account } = useSession()
   const { organization } = workplace
-  const query = useQuery((signal) => read(workplace, signal), [organization.id])
-  const { value } = query
-  const project = value?.projects[0]
+  const beginning = useQuery((signal) => readBeginning(workplace, signal), [organization.id])
+  const now = useQuery((signal) => readNow(workplace, signal), [organization.id])
+  const counts = useQuery((signal) => readCounts(workplace, signal), [organization.id])
+  useInterval(AGAIN_MS, () => {
+    now.reload()
+    counts.reload()
+    if (beginning.value !== null && beginning.value !== 'done') beginning.reload()
+  })
+  const { time, today, week, nowMs } = counts.value ?? { time: null, today: [], week: [], nowMs: 0 }
+  const isDeciding = week.length > 0
   return (
-    <Page title={organization.name} lead="What is set up, and what comes next.">
-      <Loaded query={query}>
-        {(value) => (
+    <Page wide title={organization.name} lead={`What needs someone, and today’s numbers, in ${zoneWord()}.`}>
+      {beginning.value !== null && beginning.value !== 'done' && <FirstSteps beginning={beginning.value} />}
+      <Loaded query={now}>
+        {({ overview, latency, hasPasskey, ...read }) => (
           <>
-            <Card title="First steps">
-              <Steps
-                steps={[
-                  ...value.steps,
-                  {
-                    done: account.has_totp || value.hasPasskey,
-                    title: 'A second factor for your account',
-                    text: 'A passkey or one-time codes, so that a stolen password is not enough.',
-                    href: '/account',
-                    label: 'Account',
-                  },
-                ]}
-              />
-            </Card>
-            {project !== undefined && (
-              <Card
-                title={`Try ${project.name}`}
-                text="The answer is a signed attestation, or a denial with its reason."
-              >
-                <TryIt verificationHash={project.verification_hash} />
-              </Card>
-            )}
+            <NeedsSomeone
+              items={attentionOf(overview, {
+                nowMs: read.nowMs,
+                path: workplace.path,
+                mayReview: workplace.may('reviewer'),
+                hasSecondFactor: hasPasskey || account.has_totp,
+              })}
+            />
+            <Numbers
+              days={time === null ? null : daysOf(time.data, time.step_seconds, nowMs)}
+              overview={overview}
+              latency={latency}
+              nowMs={read.nowMs}
+            />
           </>
         )}
       </Loaded>
+      <Problem error={counts.error} retry={counts.reload} />
+      {time?.up_to_date === false && (
+        <Notice title="The numbers are behind the log">
+          <p>Decisions of the last moments are signed and written, but not all of them are counted yet.</p>
+        </Notice>
+      )}
+      {isDeciding && time !== null && (
+        <>
+          <Hours hours={hoursOf(time.data, nowMs)} />
+          <Denials today={today} week={week} />
+        </>
+      )}
     </Page>
   )
 }

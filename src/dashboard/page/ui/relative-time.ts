@@ -8,7 +8,8 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
   ['minute', 60],
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
-const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+const zoned = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
 
 /** `3 min. ago`, `in 2 days`, `now`. */
 export const relativeTime = (at: string, nowMs: number): string => {
@@ -19,5 +20,9 @@ export const relativeTime = (at: string, nowMs: number): string => {
   return Math.abs(seconds) < 10 ? 'now' : relative.format(seconds, 'second')
 }
 
-/** In the browser's own zone. */
+/** The browser's own zone, as `CET`, `GMT+2` or `UTC`: today's, which summer time changes. */
+export const zoneWord = (): string =>
+  zoned.formatToParts().find(({ type }) => type === 'timeZoneName')?.value ?? 'local time'
+
+/** In the browser's own zone, which it names. */
 export const absoluteTime = (at: string): string => absolute.format(new Date(at))

@@ -1,0 +1,126 @@
+// The day in a few numbers, each a link to what it counts.
+import type { Overview } from '../api/types.ts'
+import { searchOf } from '../decisions/search.ts'
+import { formatNumber } from '../live/format.ts'
+import { ageWord } from '../reviews/words.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { type Counts, type Days, shareWord, totalOf } from './days.ts'
+
+interface Figure {
+  readonly label: string
+  readonly value: string
+  readonly more: readonly string[]
+  /** Null: not for this account to open. */
+  readonly href: string | null
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const count = (value: number): string => value.toLocaleString('en')
+/** As a field of the search takes it. */
+const startOfToday = (nowMs: number): string => {
+  const day = new Date(nowMs)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}T00:00`
+}
+
+/** The worst minute of the last quarter of an hour; null where nobody asked. */
+export interface Latency {
+  readonly p99Ms: number | null
+}
+
+interface NumbersProps {
+  readonly days: Days | null
+  readonly overview: Overview
+  /** Of the whole deployment; null for whoever may not see that. */
+  readonly latency: Latency | null
+  readonly nowMs: number
+}
+
+export const Numbers = ({ days, overview, latency, nowMs }: NumbersProps) => {
+  const { path, may } = useWorkplace()
+  const until = days === null ? '' : clock.format(days.untilMs)
+  const compared = (read: (counts: Counts) => string): readonly string[] =>
+    days === null
+      ? []
+      : [`${read(days.yesterday)} yesterday by ${until}`, `${read(days.weekAgo)} a week ago by ${until}`]
+  const denialRate = (counts: Counts): string => shareWord(counts.denied, totalOf(counts))
+  const since = startOfToday(nowMs)
+  const reviewsPath = may('reviewer') ? path('/reviews') : null
+  const { verified, reviews } = overview
+  const numbers: readonly Figure[] = [
+    ...(days === null
+      ? []
+      : [
+          {
+            label: 'Attestations today',
+            value: count(days.today.compliant),
+            more: compared(({ compliant }) => count(compliant)),
+            href: path('/decisions') + searchOf({ verdict: 'compliant', since }),
+          },
+          {
+            label: 'Denials today',
+            value: count(days.today.denied),
+            more: compared(({ denied }) => count(denied)),
+            href: path('/decisions') + searchOf({ verdict: 'denied', since }),
+          },
+          {
+            label: 'Denied today',
+            value: denialRate(days.today),
+            more: compared(denialRate),
+            href: path('/decisions') + searchOf({ since }),
+          },
+        ]),
+    ...(latency === null
+      ? []
+      : [
+          {
+            label: 'Latency p99',
+            value: latency.p99Ms === null ? '–' : `${formatNumber(latency.p99Ms)} ms`,
+            more: [
+              latency.p99Ms === null ? 'no answers in the last 15 minutes' : 'worst minute of the last 15',
+              'of the whole deployment',
+            ],
+            href: '/live',
+          },
+        ]),
+    {
+      label: 'Verified people',
+      value: `${verified.exact ? '' : 'over '}${count(verified.people)}`,
+      more: verified.businesses === 0 ? [] : [`and ${count(verified.businesses)} businesses`],
+      href: reviewsPath === null ? null : `${reviewsPath}?status=completed`,
+    },
+    {
+      label: 'Waiting reviews',
+      value: `${reviews.exact ? '' : 'over '}${count(reviews.waiting)}`,
+      more: reviews.oldest_at === null ? [] : [`the oldest for ${ageWord(reviews.oldest_at, nowMs)}`],
+      href: reviewsPath,
+    },
+  ]
+  return (
+    <ul class="tiles">
+      {numbers.map((number) => (
+        <li key={number.label} class="tile">
+          {number.href === null ? (
+            <Tile {...number} />
+          ) : (
+            <a href={number.href}>
+              <Tile {...number} />
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const Tile = ({ label, value, more }: Figure) => (
+  <>
+    <span class="tile-label">{label}</span>
+    <span class="tile-value">{value}</span>
+    {more.map((line) => (
+      <span key={line} class="tile-more">
+        {line}
+      </span>
+    ))}
+  </>
+)

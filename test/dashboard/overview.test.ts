@@ -1,0 +1,138 @@
+// What the overview makes of what it reads: days that are compared up to the same moment, and what needs someone.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Overview } from '../../src/dashboard/page/api/types.ts'
+import { attentionOf } from '../../src/dashboard/page/overview/attention.ts'
+import {
+  daysOf,
+  hoursOf,
+  policiesOf,
+  shareWord,
+  sinceOf,
+  type Tally,
+  totalOf,
+} from '../../src/dashboard/page/overview/days.ts'
+
+const STEP_SECONDS = 900
+const HOUR_MS = 3_600_000
+const tally = (change: Partial<Tally>): Tally => ({
+  at: null,
+  organization_id: null,
+  organization_name: null,
+  key_id: null,
+  key_name: null,
+  policy_id: null,
+  policy_name: null,
+  rule: null,
+  compliant: 0,
+  denied: 0,
+  ...change,
+})
+const at = (text: string, compliant: number): Tally => tally({ at: new Date(text).toISOString(), compliant })
+
+describe('days', () => {
+  const zone = process.env['TZ']
+  beforeAll(() => {
+    process.env['TZ'] = 'Europe/Berlin'
+  })
+  afterAll(() => {
+    if (zone === undefined) delete process.env['TZ']
+    else process.env['TZ'] = zone
+  })
+
+  test('are those of the browser’s zone, and compared up to the end of the same quarter of an hour', () => {
+    const now = Date.parse('2026-11-23T09:20:00+01:00')
+    const rows = [
+      at('2026-11-16T09:15:00+01:00', 7),
+      at('2026-11-16T09:30:00+01:00', 100),
+      at('2026-11-21T23:45:00+01:00', 100),
+      at('2026-11-22T00:00:00+01:00', 5),
+      at('2026-11-22T09:30:00+01:00', 100),
+      at('2026-11-22T23:45:00+01:00', 100),
+      at('2026-11-23T00:00:00+01:00', 2),
+      at('2026-11-23T09:15:00+01:00', 1),
+    ]
+    const { today, yesterday, weekAgo, untilMs } = daysOf(rows, STEP_SECONDS, now)
+    expect([today, yesterday, weekAgo].map(totalOf)).toEqual([3, 5, 7])
+    expect(new Date(untilMs).toISOString()).toBe('2026-11-23T08:30:00.000Z')
+    expect(new Date(sinceOf(now)).toISOString()).toBe('2026-11-15T23:00:00.000Z')
+  })
+
+  test('on which the clock was turned begin at midnight all the same', () => {
+    // Summer time ended on 25 October: that day has 25 hours.
+    const now = Date.parse('2026-10-26T10:00:00+01:00')
+    const rows = [at('2026-10-25T00:00:00+02:00', 1), at('2026-10-24T23:45:00+02:00', 100)]
+    expect(totalOf(daysOf(rows, STEP_SECONDS, now).yesterday)).toBe(1)
+    expect(new Date(sinceOf(now)).toISOString()).toBe('2026-10-18T22:00:00.000Z')
+  })
+
+  test('the last 24 hours are whole hours, and hold every decision of theirs once', () => {
+    const now = Date.parse('2026-11-23T09:20:00+01:00')
+    const rows = Array.from({ length: 200 }, (_, n) =>
+      at(new Date(now - 5 * 60_000 - n * STEP_SECONDS * 1000).toISOString(), 1),
+    )
+    const hours = hoursOf(rows, now)
+    expect(hours).toHaveLength(24)
+    expect(hours.every(({ atMs }) => atMs % HOUR_MS === 0)).toBe(true)
+    expect(hours.map(totalOf)).toEqual([...Array.from({ length: 23 }, () => 4), 2])
+  })
+})
+
+test('shares have as many digits as one reads', () => {
+  const shares = [shareWord(0, 0), shareWord(0, 9), shareWord(1, 3_000), shareWord(1, 30), shareWord(1, 3)]
+  expect(shares).toEqual(['–', '0%', 'under 0.1%', '3.3%', '33%'])
+})
+
+test('policies come with the rules that denied, the most frequent first', () => {
+  const rows = [
+    tally({ policy_id: 'a', policy_name: 'A', rule: null, compliant: 1 }),
+    tally({ policy_id: 'b', policy_name: 'B', rule: 'one', denied: 1 }),
+    tally({ policy_id: 'b', policy_name: 'B', rule: 'two', denied: 3 }),
+    tally({ policy_id: 'b', policy_name: 'B', rule: 'yes', compliant: 4 }),
+  ]
+  expect(policiesOf(rows)).toMatchObject([
+    { name: 'B', compliant: 4, denied: 4, denying: [{ rule: 'two' }, { rule: 'one' }] },
+    { name: 'A', compliant: 1, denied: 0, denying: [] },
+  ])
+})
+
+describe('what needs someone', () => {
+  const nowMs = Date.parse('2026-11-23T09:00:00Z')
+  const ago = (days: number): string => new Date(nowMs - days * 24 * HOUR_MS).toISOString()
+  const quiet: Overview = {
+    reviews: { waiting: 0, exact: true, oldest_at: null },
+    verified: { people: 3, businesses: 0, exact: true },
+    approvals: 0,
+    keys: [],
+    lists: [],
+    webhooks: null,
+  }
+  const context = { nowMs, path: (rest: string) => `/o/demo${rest}`, mayReview: true, hasSecondFactor: true }
+
+  test('is nothing where nothing waits', () => {
+    expect(attentionOf(quiet, context)).toEqual([])
+  })
+
+  test('leads somewhere, the most urgent first, and shows nobody’s URL in full', () => {
+    const busy: Overview = {
+      ...quiet,
+      reviews: { waiting: 1, exact: true, oldest_at: ago(1.5) },
+      approvals: 2,
+      keys: [
+        { id: 'k1', name: 'Backend', expires_at: ago(-2) },
+        { id: 'k2', name: 'Other', expires_at: ago(-20) },
+      ],
+      lists: [{ name: 'partners', confirmed_at: ago(3), failure: 'no answer' }],
+      webhooks: [{ id: 'e1', url: 'https://hooks.example/secret-token', failed: 1, since: ago(0.5) }],
+    }
+    const items = attentionOf(busy, context)
+    expect(items.map(({ tone, text, href }) => [tone, text, href])).toEqual([
+      ['bad', 'Webhook hooks.example fails: 1 message not taken since 12 hr. ago', '/o/demo/webhooks'],
+      ['warn', '1 review waits, the oldest for 1 d 12 h', '/o/demo/reviews'],
+      ['warn', 'List partners was last read 3 days ago: no answer', '/o/demo/lists/partners'],
+      ['warn', 'Key Backend ends in 2 days', '/o/demo/keys'],
+      ['info', '2 changes wait for a second person', '/o/demo/approvals'],
+      ['plain', 'Key Other ends in 20 days', '/o/demo/keys'],
+    ])
+    expect(attentionOf(busy, { ...context, mayReview: false }).find(({ text }) => /review/.test(text))?.href).toBeNull()
+  })
+})
