@@ -9,6 +9,7 @@ import { DECISION_LOG_ROUTES } from './routes/decision-log.ts'
 import { DECISION_ROUTES } from './routes/decisions.ts'
 import { DEPLOYMENT_ROUTES } from './routes/deployment.ts'
 import { EVIDENCE_ROUTES } from './routes/evidence.ts'
+import { FIND_ROUTES } from './routes/find.ts'
 import { KEY_ROUTES } from './routes/keys.ts'
 import { LIST_SOURCE_COMMANDS, LIST_SOURCE_ROUTES } from './routes/list-sources.ts'
 import { LIST_ROUTES } from './routes/lists.ts'
@@ -63,6 +64,7 @@ const ROUTES: readonly Route[] = [
   ...DECISION_LOG_ROUTES,
   ...TASK_ROUTES,
   ...AUDIT_ROUTES,
+  ...FIND_ROUTES,
   ...DEPLOYMENT_ROUTES,
   ...POOL_ROUTES,
   ...ATTESTER_ROUTES,

@@ -1,6 +1,9 @@
 // What the routes of the admin API work with. Made by the composition root; a route asks for nothing else.
+import type { WalletAddress } from '../domain/address.ts'
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
+import type { CheckType } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
@@ -37,6 +40,20 @@ export interface ChainFinding {
   readonly detail: string
 }
 
+export interface SessionMaker {
+  /** A new session, or the organization's own for that wallet, with a link that is stored nowhere. */
+  readonly make: (session: {
+    readonly organizationId: string
+    readonly environment: ApiKeyEnvironment
+    readonly checkType: CheckType
+    readonly walletAddress: WalletAddress | null
+    readonly originUrl: string | null
+    readonly actor: string
+  }) => Promise<{ readonly created: boolean; readonly sessionId: string; readonly link: string }>
+  /** Another link. @throws SessionUnknownError */
+  readonly link: (organizationId: string, sessionId: string) => Promise<string>
+}
+
 export interface Services {
   readonly store: Store
   /** Resolves once the caches of this process know of every change that is committed by now. */
@@ -67,8 +84,9 @@ export interface Services {
   readonly identity: {
     readonly evidence: Pick<
       EvidenceService,
-      'listEvidence' | 'missing' | 'readFields' | 'openDocument' | 'eraseSession'
+      'listEvidence' | 'missing' | 'readFields' | 'findByFields' | 'openDocument' | 'eraseSession'
     >
+    readonly sessions: SessionMaker
   }
   /**
    * A URL that an operator wrote, if it may be asked at all, in its canonical form.

@@ -72,9 +72,14 @@ export const openDoor = ({
             listEvidence: async (session) => (await evidence()).listEvidence(session),
             missing: async (session) => (await evidence()).missing(session),
             readFields: async (session, actor) => (await evidence()).readFields(session, actor),
+            findByFields: async (sessions, matches, actor) => (await evidence()).findByFields(sessions, matches, actor),
             openDocument: async (session, documentId, actor) =>
               (await evidence()).openDocument(session, documentId, actor),
             eraseSession: async (session, actor) => (await evidence()).eraseSession(session, actor),
+          },
+          sessions: {
+            make: () => Promise.reject(new ServiceNeededError()),
+            link: () => Promise.reject(new ServiceNeededError()),
           },
         },
       },

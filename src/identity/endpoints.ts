@@ -97,8 +97,10 @@ const createRegisterEndpoint = (
       async (sessionId, onDispatch) => {
         await onDispatch()
         const registered = await register.register({
-          principal,
+          organizationId,
           sessionId,
+          environment: principal.environment,
+          actor: `key:${keyId}`,
           forcedOutcome,
           checkType: CHECK_TYPES[type],
           request: decoded,

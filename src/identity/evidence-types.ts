@@ -138,6 +138,15 @@ export interface EvidenceService {
   /** The values, for the person who decides. Audited. */
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
   /**
+   * Which of some sessions, all of one organization, have fields that match. Whoever is found counts as read by `actor`:
+   * to be found says what was typed in.
+   */
+  findByFields(
+    sessions: readonly EvidenceSession[],
+    matches: (fields: EvidenceFields) => boolean,
+    actor: string,
+  ): Promise<ReadonlySet<string>>
+  /**
    * Checks, cleans, encrypts and stores one document.
    * @throws DocumentTooLargeError 413, DocumentTypeError 415, DocumentInvalidError and DocumentLimitError 400/409,
    * SessionClosedError 409, EvidenceBusyError 503.

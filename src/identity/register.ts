@@ -1,9 +1,9 @@
 // Handles one decoded registration: creates a session, or reuses the caller's own for that wallet, and returns it with
 // a valid link and its QR code. Source: spec B1; decisions §5, "Reuse", "redirectUrl".
 
+import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
-import type { Principal } from '../http/authenticate.ts'
 import type { SessionChanges } from './changes.ts'
 import { createPortalLink, type PortalLink } from './portal-link.ts'
 import type { Providers } from './providers.ts'
@@ -21,7 +21,10 @@ export interface RegisterDependencies {
 }
 
 export interface RegisterCall {
-  readonly principal: Principal
+  readonly organizationId: string
+  readonly environment: ApiKeyEnvironment
+  /** As the session's history names who made it. */
+  readonly actor: string
   readonly checkType: CheckType
   readonly request: RegisterRequest
   /** Id for a new session; the same in every try of one request. */
@@ -38,13 +41,14 @@ export interface RegisteredSession {
 
 export const createRegister = ({ changes, sessions, providers, qrCodeOf, portalUrl }: RegisterDependencies) => ({
   register: async ({
-    principal,
+    organizationId,
+    environment,
+    actor,
     checkType,
     request,
     sessionId,
     forcedOutcome,
   }: RegisterCall): Promise<RegisteredSession> => {
-    const { organizationId, environment, keyId } = principal
     const link = createPortalLink(portalUrl)
     const { created, session } = await changes.register({
       organizationId,
@@ -55,7 +59,7 @@ export const createRegister = ({ changes, sessions, providers, qrCodeOf, portalU
       walletAddress: request.walletAddress,
       originUrl: request.originUrl,
       provider: providers.forNew(environment, organizationId).name,
-      actor: `key:${keyId}`,
+      actor,
     })
     await providers.of(session).registered(session, { forcedOutcome })
     return { created, sessionId: session.id, link }

@@ -114,8 +114,12 @@ export interface AuditFilter {
   readonly action?: string
   /** Prefix of the action, for example `key.` */
   readonly actionPrefix?: string
+  /** Id, or the name at that time in any case. */
   readonly actor?: string
   readonly subject?: string
+  readonly sinceSeconds?: number
+  /** Exclusive. */
+  readonly untilSeconds?: number
   /** Only changes that overrode the second person's rule. */
   readonly overridden?: boolean
 }
@@ -185,7 +189,18 @@ export const createAuditTable = (scope: TableScope) => ({
       where.push('substr(action, 1, CAST(? AS INTEGER)) = ?')
       parameters.push([...filter.actionPrefix].length, filter.actionPrefix)
     }
-    addFilter(where, parameters, 'actor', filter.actor)
+    if (filter.actor !== undefined) {
+      where.push('(actor = ? OR LOWER(actor_name) = ?)')
+      parameters.push(filter.actor, filter.actor.toLowerCase())
+    }
+    if (filter.sinceSeconds !== undefined) {
+      where.push('at_seconds >= ?')
+      parameters.push(filter.sinceSeconds)
+    }
+    if (filter.untilSeconds !== undefined) {
+      where.push('at_seconds < ?')
+      parameters.push(filter.untilSeconds)
+    }
     addFilter(where, parameters, 'subject', filter.subject)
     // Quotes of a text within the JSON are escaped, so only a member of this name matches.
     if (filter.overridden === true) where.push(`detail LIKE '%"override":true%'`)

@@ -1,6 +1,7 @@
 // Sessions as others use them: registered, read, moved along. Each function names the organization, save the portal's
 // look-up by link. The parts are in the files beside this one.
 
+import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, Session, SessionState, SessionStatus } from '../domain/session.ts'
 import type { SqlParameter } from './database.ts'
@@ -56,6 +57,9 @@ export const createSessionTable = (scope: TableScope) => ({
       readonly organizationId: string
       readonly assignedTo?: string | null
       readonly createdBeforeSeconds?: number
+      readonly id?: string
+      /** Connected, or the only one that may connect. */
+      readonly wallet?: WalletAddress
       readonly oldestFirst?: boolean
     },
     page: PageRequest,
@@ -65,6 +69,15 @@ export const createSessionTable = (scope: TableScope) => ({
     addFilter(where, parameters, 'status', filter.status)
     addFilter(where, parameters, 'check_type', filter.checkType)
     addFilter(where, parameters, 'environment', filter.environment)
+    addFilter(where, parameters, 'id', filter.id)
+    if (filter.wallet !== undefined) {
+      // Both by an index that begins with the address.
+      where.push(`id IN (
+        SELECT session_id FROM session_wallets WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
+        UNION ALL
+        SELECT id FROM sessions WHERE locked_address = ? AND environment IN ('live', 'test') AND organization_id = ?)`)
+      parameters.push(filter.wallet, filter.organizationId, filter.wallet, filter.organizationId)
+    }
     if (filter.createdBeforeSeconds !== undefined) {
       where.push('created_at_seconds < ?')
       parameters.push(filter.createdBeforeSeconds)

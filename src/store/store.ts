@@ -10,6 +10,7 @@ import type { Database, TransactionOptions } from './database.ts'
 import { createDeploymentTable } from './deployment.ts'
 import { createEvidenceTable } from './evidence.ts'
 import { createEvidenceRetentionTable } from './evidence-retention.ts'
+import { createFindTable } from './find.ts'
 import { createIdempotencyTable } from './idempotency.ts'
 import { createKeyRotation } from './key-rotation.ts'
 import { createLastUsedWriter } from './last-used.ts'
@@ -63,6 +64,7 @@ const createTables = (scope: TableScope) => ({
   portalLinks: createPortalLinkTable(scope),
   portalProgress: createPortalProgressTable(scope),
   evidence: createEvidenceTable(scope),
+  find: createFindTable(scope),
   evidenceRetention: createEvidenceRetentionTable(scope),
   organizationKeys: { ...createOrganizationKeyTable(scope), ...createKeyRotation(scope) },
   webhookEndpoints: createWebhookEndpointTable(scope),

@@ -29,6 +29,7 @@ import type { Config } from '../config/config.ts'
 import { type DashboardListener, startDashboardListener } from '../dashboard/listener.ts'
 import { buildDashboardAssets, createDashboardPages } from '../dashboard/pages.ts'
 import { createReferencePages } from '../dashboard/reference.ts'
+import { newSessionId } from '../domain/identifier.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Authenticator } from '../http/authenticate.ts'
 import { createClientAddress } from '../http/client-address.ts'
@@ -37,6 +38,7 @@ import type { ListenerTls } from '../http/listen-address.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import type { RequestIdSource } from '../http/request-id.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import type { Register } from '../identity/register.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import { systemTimers } from '../pool/timers.ts'
 import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
@@ -77,7 +79,7 @@ export interface AdminDependencies {
   readonly store: Store
   readonly changesTold: Services['changesTold']
   readonly processes: ProcessControl
-  readonly identity: Pick<Identity, 'evidence'>
+  readonly identity: Pick<Identity, 'evidence' | 'register'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
   readonly prove: Services['prove']
@@ -97,6 +99,20 @@ export interface AdminDependencies {
   /** Public addresses, without a trailing slash. */
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
+
+/** Sessions that are made in the dashboard, as those of interface B. */
+const sessionMaker = (register: Register): Services['identity']['sessions'] => ({
+  make: async ({ walletAddress, originUrl, ...session }) => {
+    const { created, sessionId, link } = await register.register({
+      ...session,
+      request: { walletAddress, originUrl },
+      sessionId: newSessionId(),
+      forcedOutcome: null,
+    })
+    return { created, sessionId, link: link.url }
+  },
+  link: async (organizationId, sessionId) => (await register.relink(organizationId, sessionId)).url,
+})
 
 export interface Admin {
   readonly url: string
@@ -193,7 +209,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       devices,
       attempted: createSignInReport({ log, monotonicMs: clock.monotonicMs }),
     }),
-    identity: { evidence: identity.evidence },
+    identity: { evidence: identity.evidence, sessions: sessionMaker(identity.register) },
     decisions: search,
     prove: dependencies.prove,
     documents: config.docs

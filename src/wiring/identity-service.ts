@@ -18,7 +18,7 @@ import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { createManualProvider, createProviders, type Providers } from '../identity/providers.ts'
 import { createQrCodes } from '../identity/qr-code.ts'
-import { createRegister } from '../identity/register.ts'
+import { createRegister, type Register } from '../identity/register.ts'
 import { createSandboxProvider } from '../identity/sandbox.ts'
 import { createStandings, type Standings } from '../identity/standings.ts'
 import { createStreamHub, type StreamHub } from '../identity/stream-hub.ts'
@@ -65,6 +65,8 @@ export interface Identity {
   readonly providers: Providers
   /** For the page and for whoever decides. */
   readonly evidence: EvidenceService
+  /** Makes sessions and links. */
+  readonly register: Register
   /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
   /** Handles changes of the topics `session` and `organization`, and ignores others. */
@@ -143,6 +145,13 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     reach: dependencies.webhookReach,
     clock: systemClock,
   })
+  const register = createRegister({
+    changes,
+    providers,
+    portalUrl,
+    sessions: store.sessions,
+    qrCodeOf: createQrCodes(portalUrl),
+  })
   const ticking = setInterval(hub.tick, 1_000 / TICKS_PER_SECOND)
   ticking.unref()
 
@@ -155,13 +164,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
         authenticator,
         hub,
         sessions: store.sessions,
-        register: createRegister({
-          changes,
-          providers,
-          portalUrl,
-          sessions: store.sessions,
-          qrCodeOf: createQrCodes(portalUrl),
-        }),
+        register,
         verifyWallet: createVerifyWallet(standings),
       }),
     },
@@ -169,6 +172,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     changes,
     providers,
     evidence: evidenceParts.evidence,
+    register,
     metrics: () => ({ ...webhooks.metrics(), ...evidenceParts.metrics() }),
     followChange: ({ topic, subjectId }) => {
       if (topic === 'organization') {

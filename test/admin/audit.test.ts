@@ -217,3 +217,41 @@ describe('reading it', () => {
     }
   })
 })
+
+describe('the log', () => {
+  test('is found by time, and by who it was by id or name', async () => {
+    await fill(1)
+    harness.clock.advance(3_600)
+    const ada = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
+    await harness.request('PATCH', '/organizations/alpha', { cookie: ada.cookie, body: { name: 'A' } })
+    const found = async (query: string) => {
+      const response = await harness.request('GET', `/organizations/alpha/audit?${query}`, { key: alpha.key })
+      return ((await response.json()) as { data: { action: string }[] }).data.map(({ action }) => action)
+    }
+    const between = encodeURIComponent(new Date((harness.clock.unixSeconds() - 1_800) * 1_000).toISOString())
+    expect(await found(`since=${between}`)).toEqual(['organization.change'])
+    expect(await found(`until=${between}`)).toEqual(['key.issue'])
+    expect(await found('actor=ADA@example.com')).toEqual(['organization.change'])
+    expect(await found(`actor=user:${ada.id}`)).toEqual(['organization.change'])
+    expect((await harness.request('GET', '/organizations/alpha/audit?since=today', { key: alpha.key })).status).toBe(
+      400,
+    )
+  })
+
+  test('is taken out whole, as filtered, with no formula in it, and that is an entry', async () => {
+    await issue('=1+1')
+    await fill(3)
+    const take = async (query: string) =>
+      (await harness.request('GET', `/organizations/alpha/audit/export?${query}`, { key: alpha.key })).text()
+    const lines = (await take('format=ndjson&action=key.')).trimEnd().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence)).toEqual([4, 3, 2, 1])
+    const csv = await take('format=csv')
+    const rows = csv.trimEnd().split('\r\n')
+    expect(rows[0]).toStartWith('sequence,at,')
+    // The first export is an entry, the second is one as well.
+    expect(rows).toHaveLength(1 + 6)
+    expect((await entries())[0]).toMatchObject({ action: 'audit.export', detail: { format: 'csv' } })
+    expect(csv).not.toMatch(/(^|,)=/m)
+    expect((await harness.store.audit.verify()).ok).toBe(true)
+  })
+})

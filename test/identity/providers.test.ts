@@ -29,7 +29,9 @@ const register = async (
     qrCodeOf: () => 'data:',
     portalUrl: 'https://verify.example.com',
   }).register({
-    principal: principalOf(ours, environment),
+    organizationId: ours,
+    environment,
+    actor: `key:${principalOf(ours, environment).keyId}`,
     checkType: 'kyc',
     request: { walletAddress, originUrl: null },
     sessionId: newSessionId(),

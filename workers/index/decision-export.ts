@@ -1,6 +1,6 @@
-// Decisions as rows of a file: newline-delimited JSON, or CSV (RFC 4180) that a spreadsheet opens without running
-// anything in it.
+// Decisions as rows of a file: newline-delimited JSON, or CSV.
 import type { DecisionRecord } from '../../src/decisions/types.ts'
+import { csvLine } from '../../src/domain/csv.ts'
 
 export type ExportFormat = 'ndjson' | 'csv'
 
@@ -32,15 +32,6 @@ const CSV_COLUMNS = [
   'on_behalf',
 ] as const
 
-/** A cell that begins like a formula is one to a spreadsheet (OWASP, CSV injection): an apostrophe makes it text. */
-const FORMULA = /^[=+\-@\t\r]/
-
-const cell = (value: unknown): string => {
-  const plain = value === null || value === undefined ? '' : Array.isArray(value) ? value.join(' ') : String(value)
-  const safe = typeof value === 'string' && FORMULA.test(plain) ? `'${plain}` : plain
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
 export interface ExportedDecision {
   readonly record: DecisionRecord
   readonly withheld: boolean
@@ -54,14 +45,14 @@ const valuesOf = ({ record, withheld }: ExportedDecision): Record<string, unknow
 })
 
 /** What comes before the first row. */
-export const exportHeader = (format: ExportFormat): string => (format === 'csv' ? `${CSV_COLUMNS.join(',')}\r\n` : '')
+export const exportHeader = (format: ExportFormat): string => (format === 'csv' ? csvLine(CSV_COLUMNS) : '')
 
 export const exportRows = (format: ExportFormat, decisions: readonly ExportedDecision[]): string =>
   format === 'csv'
     ? decisions
         .map((decision) => {
           const values = valuesOf(decision)
-          return `${CSV_COLUMNS.map((column) => cell(values[column])).join(',')}\r\n`
+          return csvLine(CSV_COLUMNS.map((column) => values[column]))
         })
         .join('')
     : decisions.map(({ record, withheld }) => `${JSON.stringify({ ...record, withheld })}\n`).join('')

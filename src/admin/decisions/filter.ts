@@ -1,4 +1,5 @@
 // What decisions may be searched for, as queries say it and as the index is asked.
+import type { WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import type { DecisionFilter } from '../../store/decision-index/types.ts'
@@ -21,9 +22,9 @@ export const FILTER = {
 }
 export const FILTER_QUERY = Type.Object(FILTER)
 
-export const walletOf = (text: string): string => {
+export const walletOf = (field: string, text: string): WalletAddress => {
   const parsed = parseWalletAddress(text)
-  if (parsed === null) throw new FieldInvalidError('wallet', 'must be an EVM or Solana address')
+  if (parsed === null) throw new FieldInvalidError(field, 'must be an EVM or Solana address')
   return parsed.address
 }
 
@@ -41,7 +42,7 @@ export const shadowFilterOf = (query: Static<typeof FILTER_QUERY>): Pick<Decisio
 
 export const filterOf = (organizationId: string, query: Static<typeof FILTER_QUERY>): DecisionFilter => ({
   organizationId,
-  ...(query.wallet === undefined ? {} : { wallet: walletOf(query.wallet) }),
+  ...(query.wallet === undefined ? {} : { wallet: walletOf('wallet', query.wallet) }),
   ...(query.project_id === undefined ? {} : { projectId: query.project_id }),
   ...(query.policy_id === undefined ? {} : { policyId: query.policy_id }),
   ...(query.verdict === undefined ? {} : { verdict: query.verdict }),

@@ -1,8 +1,12 @@
 // The audit log.
-import type { AuditEntry } from '../../store/audit.ts'
+import { csvLine } from '../../domain/csv.ts'
+import type { AuditEntry, AuditFilter, AuditTable } from '../../store/audit.ts'
+import type { Page, PagePosition } from '../../store/paging.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
-import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeText } from '../schema.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time, timeText } from '../schema.ts'
+import type { Services } from '../services.ts'
+import { timeOf } from '../time.ts'
 
 const route = declareRoutes('Audit')
 
@@ -40,8 +44,10 @@ const FILTERS = {
   action: Type.Optional(
     Type.String({ maxLength: 100, description: 'Its beginning: `key.` for all that was done with keys' }),
   ),
-  actor: Type.Optional(Type.String({ maxLength: 100 })),
+  actor: Type.Optional(Type.String({ maxLength: 254, description: 'Its id, or the name it had then' })),
   subject: Type.Optional(Type.String({ maxLength: 200 })),
+  since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
+  until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
   overridden: Type.Optional(
     Type.Boolean({ description: 'True: only where the second person’s rule was overridden, at the command line' }),
   ),
@@ -62,12 +68,96 @@ const showEntry = (entry: AuditEntry) => ({
   hash: entry.hash,
 })
 
-const filterOf = (query: { action?: string; actor?: string; subject?: string; overridden?: boolean }) => ({
-  ...(query.action === undefined ? {} : { actionPrefix: query.action }),
-  ...(query.actor === undefined ? {} : { actor: query.actor }),
-  ...(query.subject === undefined ? {} : { subject: query.subject }),
-  ...(query.overridden === undefined ? {} : { overridden: query.overridden }),
+const FILTER_QUERY = Type.Object(FILTERS)
+
+const filterOf = ({ action, actor, subject, since, until, overridden }: Static<typeof FILTER_QUERY>): AuditFilter => ({
+  ...(action === undefined ? {} : { actionPrefix: action }),
+  ...(actor === undefined ? {} : { actor }),
+  ...(subject === undefined ? {} : { subject }),
+  ...(since === undefined ? {} : { sinceSeconds: Math.ceil(timeOf('since', since) / 1000) }),
+  ...(until === undefined ? {} : { untilSeconds: Math.ceil(timeOf('until', until) / 1000) }),
+  ...(overridden === undefined ? {} : { overridden }),
 })
+
+const EXPORT_QUERY = Type.Object({ ...FILTERS, format: oneOf(['csv', 'ndjson']) })
+const EXPORT_ROWS = 500
+/** More are taken out by dates, one file after another. */
+const EXPORT_MAX = 100_000
+const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
+const EXPORT_ANSWER = {
+  description: `Streams as it is read, newest first, at most ${EXPORT_MAX.toLocaleString('en')} entries. Taking it out is an entry itself.`,
+  query: EXPORT_QUERY,
+  streams: true,
+  answer: Type.String(),
+  contentType: EXPORT_TYPES.ndjson,
+  others: [{ status: 200, description: 'With format=csv', schema: Type.String(), contentType: 'text/csv' }],
+} as const
+
+type ShownEntry = ReturnType<typeof showEntry>
+const CSV_COLUMNS = [
+  'sequence',
+  'at',
+  'organization_id',
+  'actor',
+  'actor_name',
+  'action',
+  'subject',
+  'detail',
+  'request_id',
+  'address',
+  'previous_hash',
+  'hash',
+] as const satisfies readonly (keyof ShownEntry)[]
+
+const lineOf = (entry: ShownEntry, format: keyof typeof EXPORT_TYPES): string =>
+  format === 'ndjson'
+    ? `${JSON.stringify(entry)}\n`
+    : csvLine(CSV_COLUMNS.map((column) => (column === 'detail' ? JSON.stringify(entry.detail) : entry[column])))
+
+/** Entries as the client takes them: the store is asked for more only when the last part was read. */
+async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, format: keyof typeof EXPORT_TYPES) {
+  if (format === 'csv') yield csvLine(CSV_COLUMNS)
+  let after: PagePosition | null = null
+  for (let rows = 0; rows < EXPORT_MAX; rows += EXPORT_ROWS) {
+    const page: Page<AuditEntry> = await audit.page(filter, { after, limit: EXPORT_ROWS })
+    yield page.items.map((entry) => lineOf(showEntry(entry), format)).join('')
+    after = page.next
+    if (after === null) return
+  }
+}
+
+const exportReply = (
+  call: { readonly services: Services; readonly requestId: string; readonly query: Static<typeof EXPORT_QUERY> },
+  filter: AuditFilter,
+  name: string,
+): Response => {
+  const { format } = call.query
+  const parts = exported(call.services.store.audit, filter, format)
+  const encoder = new TextEncoder()
+  return new Response(
+    new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const { done, value } = await parts.next()
+          if (done === true) controller.close()
+          else controller.enqueue(encoder.encode(value))
+        },
+        cancel: async () => {
+          await parts.return(undefined)
+        },
+      },
+      { highWaterMark: 0 },
+    ),
+    {
+      headers: {
+        'content-type': EXPORT_TYPES[format],
+        'content-disposition': `attachment; filename="audit-${name}.${format}"`,
+        'cache-control': 'no-store',
+        'x-request-id': call.requestId,
+      },
+    },
+  )
+}
 
 export const AUDIT_ROUTES = [
   route('listAudit', 'GET', '/organizations/{organization}/audit', {
@@ -91,6 +181,34 @@ export const AUDIT_ROUTES = [
     answer: pageOf(ENTRY),
     handle: async ({ services, query }) =>
       pageAnswer(await services.store.audit.page(filterOf(query), pageRequest(query, ['number'])), showEntry),
+  }),
+  route('exportAudit', 'GET', '/organizations/{organization}/audit/export', {
+    ...EXPORT_ANSWER,
+    access: ORGANIZATION_ADMIN,
+    summary: 'Take an organization’s audit log out as a file',
+    handle: async (call) => {
+      const { organization, query, write } = call
+      const { format, ...filters } = query
+      const filter = { organizationId: organization.id, ...filterOf(filters) }
+      await write(async (_tables, note) =>
+        note({ action: 'audit.export', subject: organization.id, detail: { format, ...filters } }),
+      )
+      return exportReply(call, filter, organization.slug)
+    },
+  }),
+  route('exportDeploymentAudit', 'GET', '/audit/export', {
+    ...EXPORT_ANSWER,
+    access: DEPLOYMENT,
+    summary: 'Take the deployment’s audit log out as a file',
+    handle: async (call) => {
+      const { query, write } = call
+      const { format, ...filters } = query
+      const filter = filterOf(filters)
+      await write(async (_tables, note) =>
+        note({ action: 'audit.export', subject: 'deployment', detail: { format, ...filters } }),
+      )
+      return exportReply(call, filter, 'deployment')
+    },
   }),
   route('verifyAudit', 'GET', '/audit/verify', {
     access: DEPLOYMENT,

@@ -1,10 +1,17 @@
 // Reviewing identity sessions: the queue, one session with its history, who looks at it, and the decision. Two reviewers
 // can't overwrite each other: each says which state they saw.
-import { CHECK_TYPES, COMMENT_MAX } from '../../domain/session.ts'
+import { FieldInvalidError } from '../../domain/errors.ts'
+import { HTTPS_LINK_MAX, parseHttpsLink } from '../../domain/https-link.ts'
+import { CHECK_TYPES, COMMENT_MAX, isSessionOpen, type Session } from '../../domain/session.ts'
+import { parseWalletAddress } from '../../domain/wallet.ts'
+import type { Page } from '../../store/paging.ts'
+import type { Tables } from '../../store/store.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
+import { walletOf } from '../decisions/filter.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
-import { closed, nullable, oneOf, PAGE_QUERY, pageOf, Type } from '../schema.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, SecretReply } from '../route.ts'
+import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type } from '../schema.ts'
+import { fieldMatcher } from '../session-search.ts'
 import { detailOf, ENVIRONMENT, SESSION, SESSION_DETAIL, STATUS, showSession, TYPE } from '../session-shapes.ts'
 import { BASE, correctionsOf, operator, requireReason, requireSession } from '../sessions.ts'
 import { timeOf } from '../time.ts'
@@ -18,6 +25,30 @@ const CORRECTIONS = Type.Optional(
   }),
 )
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
+
+/** Sessions whose details one request of a search opens. */
+const SEARCHED = 200
+
+const SESSION_LINK = named(
+  'SessionLink',
+  closed({
+    session_id: Type.String(),
+    url: Type.String({ description: 'Opens the verification page, in the browser that opens it first' }),
+  }),
+)
+
+const isSessionId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+
+const showPage = async (
+  tables: Pick<Tables, 'sessions' | 'sessionAssignments'>,
+  organizationId: string,
+  page: Page<Session>,
+) => {
+  const ids = page.items.map(({ id }) => id)
+  const assignments = await tables.sessionAssignments.findMany(organizationId, ids)
+  const submitted = await tables.sessions.findSubmittedTimes(organizationId, ids)
+  return pageAnswer(page, (session) => showSession(session, assignments.get(session.id), submitted.get(session.id)))
+}
 
 export const SESSION_ROUTES = [
   route('listSessions', 'GET', BASE, {
@@ -48,10 +79,110 @@ export const SESSION_ROUTES = [
         },
         pageRequest(query, ['string']),
       )
-      const ids = page.items.map(({ id }) => id)
-      const assignments = await services.store.sessionAssignments.findMany(organization.id, ids)
-      const submitted = await services.store.sessions.findSubmittedTimes(organization.id, ids)
-      return pageAnswer(page, (session) => showSession(session, assignments.get(session.id), submitted.get(session.id)))
+      return showPage(services.store, organization.id, page)
+    },
+  }),
+  route('searchSessions', 'POST', `${BASE}/search`, {
+    access: REVIEWER,
+    summary: 'Find sessions by name, number, wallet or id',
+    description:
+      'By the beginnings of the words of a name, by a number of a register or document, by a wallet, or by the session’s ' +
+      `id. Names and numbers are stored encrypted: each request opens at most ${SEARCHED} sessions, newest first, and the ` +
+      'next page goes on. Sessions found by them count as read, and each search is in the audit log, without its text.',
+    body: closed({
+      text: Type.String({ minLength: 1, maxLength: 200 }),
+      status: Type.Optional(STATUS),
+      type: Type.Optional(TYPE),
+      environment: Type.Optional(ENVIRONMENT),
+      cursor: PAGE_QUERY.cursor,
+    }),
+    example: { text: 'Ada Byron', status: 'submitted' },
+    answer: closed({
+      data: Type.Array(SESSION),
+      next_cursor: nullable(Type.String()),
+      searched: Type.Integer({ description: 'Sessions that this page looked at' }),
+    }),
+    handle: async ({ services, organization, actor, body, write }) => {
+      const { store } = services
+      const text = body.text.trim()
+      const wallet = parseWalletAddress(text)
+      const id = text.toLowerCase()
+      const exact = wallet === null ? (isSessionId(id) ? { id } : null) : { wallet: wallet.address }
+      const page = await store.sessions.page(
+        {
+          organizationId: organization.id,
+          ...(body.status === undefined ? {} : { status: body.status }),
+          ...(body.type === undefined ? {} : { checkType: CHECK_TYPES[body.type] }),
+          ...(body.environment === undefined ? {} : { environment: body.environment }),
+          ...exact,
+        },
+        pageRequest({ limit: SEARCHED, cursor: body.cursor }, ['string']),
+      )
+      const matches = exact === null ? fieldMatcher(text) : null
+      const found =
+        matches === null ? null : await services.identity.evidence.findByFields(page.items, matches, operator(actor))
+      const items = page.items.filter((session) => (exact === null ? found?.has(session.id) === true : true))
+      if (matches !== null) {
+        await write(async (_tables, note) =>
+          note({
+            action: 'session.search',
+            subject: organization.id,
+            detail: { searched: page.items.length, found: items.map((session) => session.id) },
+          }),
+        )
+      }
+      return { ...(await showPage(store, organization.id, { ...page, items })), searched: page.items.length }
+    },
+  }),
+  route('makeSession', 'POST', BASE, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make a session, with the link for its person',
+    description:
+      'As the identity API does, where the organization has no backend for it. The link is answered once and stored nowhere.',
+    body: closed({
+      type: TYPE,
+      environment: Type.Optional(ENVIRONMENT),
+      wallet_address: Type.Optional(nullable(Type.String({ maxLength: 100 }))),
+      origin_url: Type.Optional(nullable(Type.String({ maxLength: HTTPS_LINK_MAX }))),
+    }),
+    example: { type: 'individual' },
+    status: 201,
+    answer: SESSION_LINK,
+    handle: async ({ services, organization, actor, body, write }) => {
+      const { environment = 'live', wallet_address: address = null, origin_url: origin = null } = body
+      const originUrl = origin === null ? null : parseHttpsLink(origin)
+      if (origin !== null && originUrl === null) {
+        throw new FieldInvalidError('origin_url', 'must be an absolute https URL without credentials')
+      }
+      const { created, sessionId, link } = await services.identity.sessions.make({
+        originUrl,
+        environment,
+        organizationId: organization.id,
+        checkType: CHECK_TYPES[body.type],
+        walletAddress: address === null ? null : walletOf('wallet_address', address),
+        actor: operator(actor),
+      })
+      await write(async (_tables, note) =>
+        note({ action: 'session.make', subject: sessionId, detail: { type: body.type, environment, created } }),
+      )
+      return new SecretReply(201, { session_id: sessionId, url: link }, { session_id: sessionId, url: '' })
+    },
+  }),
+  route('linkSession', 'POST', `${BASE}/{session}/link`, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make another link for a session’s person',
+    description: 'The newest ten links of a session work. The link is answered once and stored nowhere.',
+    status: 201,
+    answer: SESSION_LINK,
+    errors: [409],
+    handle: async ({ services, organization, params, write }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      if (!isSessionOpen(session.status)) {
+        throw new ConflictError(`the session is ${session.status}: nothing can be done in it`)
+      }
+      const url = await services.identity.sessions.link(organization.id, session.id)
+      await write(async (_tables, note) => note({ action: 'session.link', subject: session.id }))
+      return new SecretReply(201, { session_id: session.id, url }, { session_id: session.id, url: '' })
     },
   }),
   route('readSession', 'GET', `${BASE}/{session}`, {

@@ -181,7 +181,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/decision-log',
-    title: 'Signed log',
+    title: 'Decision log',
     needs: 'deployment',
     navigation: { group: 'Deployment', icon: 'decisions', key: 'i' },
     load: async () => (await import('./decisions/log.tsx')).DecisionLog,

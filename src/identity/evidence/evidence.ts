@@ -58,6 +58,9 @@ const FIELD_ATTEMPTS = 5
 /** The page acts for the person whose session it is. */
 const PERSON = 'person'
 
+/** Files that one search reads at the same time. */
+const SEARCHES_AT_ONCE = 8
+
 const targetOf = ({ organizationId, id }: EvidenceSession): EvidenceTarget => ({ organizationId, sessionId: id })
 
 const toKind = (kind: string): DocumentKind | undefined => DOCUMENT_KINDS.find((known) => known === kind)
@@ -221,6 +224,23 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
         if (values !== null) return values
       }
       throw new EvidenceUnreadableError()
+    },
+
+    findByFields: async (sessions, matches, actor) => {
+      const found = new Set<string>()
+      const waiting = [...sessions]
+      const look = async (): Promise<void> => {
+        for (let session = waiting.shift(); session !== undefined; session = waiting.shift()) {
+          const target = targetOf(session)
+          const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
+          const fields = current === undefined ? null : await readUnlessReplaced(target, current)
+          if (current === undefined || fields === null || !matches(fields)) continue
+          await store.recordRead(target, current.id, actor)
+          found.add(session.id)
+        }
+      }
+      await Promise.all(Array.from({ length: SEARCHES_AT_ONCE }, look))
+      return found
     },
 
     addDocument: async (session, { kind, fileName, stream, declaredType }) => {

@@ -55,6 +55,9 @@ const ALONE: Readonly<Record<string, string>> = {
     'decideSession',
     'revokeSession',
     'readEvidenceFields',
+    'searchSessions',
+    'makeSession',
+    'linkSession',
     'eraseEvidence',
   ),
   ...named(

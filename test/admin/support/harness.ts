@@ -24,6 +24,7 @@ import type { Services } from '../../../src/admin/services.ts'
 import { createTaskRunner, type TaskListener } from '../../../src/admin/task-runner.ts'
 import { createChainTable } from '../../../src/domain/chain.ts'
 import { FieldInvalidError } from '../../../src/domain/errors.ts'
+import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { OrganizationRole } from '../../../src/domain/role.ts'
 import { createAuthenticator } from '../../../src/http/authenticate.ts'
 import { createDeadlines } from '../../../src/http/deadline.ts'
@@ -202,8 +203,14 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         listEvidence: async () => ({ fields: ['fullName'], documents: [] }),
         missing: async () => [],
         readFields: async () => ({ fullName: 'Ada Example' }),
+        findByFields: async (sessions, matches) =>
+          new Set(matches({ fullName: 'Ada Example' }) ? sessions.map(({ id }) => id) : []),
         openDocument: async () => null,
         eraseSession: async () => 2,
+      },
+      sessions: {
+        make: async () => ({ created: true, sessionId: newSessionId(), link: 'https://verify.example/v/secret' }),
+        link: async () => 'https://verify.example/v/another',
       },
     },
     reachableUrl: (text) => {

@@ -59,6 +59,18 @@ describe('fields', () => {
     expect(parts.fileNames().length).toBe(1)
   })
 
+  test('are looked through without being read, except those of whoever is found', async () => {
+    const { evidence, session, store } = parts
+    const [jane, john, none] = [await session(demo), await session(demo), await session(demo)]
+    await evidence.putFields(jane, { fullName: 'Jane' })
+    await evidence.putFields(john, { fullName: 'John' })
+    const found = await evidence.findByFields([jane, john, none], ({ fullName }) => fullName === 'Jane', 'operator:ada')
+    expect([...found]).toEqual([jane.id])
+    const reads = ({ id }: { readonly id: string }) => store.evidence.listReads({ organizationId: demo, sessionId: id })
+    expect(await reads(jane)).toMatchObject([{ kind: 'fields', actor: 'operator:ada' }])
+    expect([...(await reads(john)), ...(await reads(none))]).toEqual([])
+  })
+
   test('that are replaced after they were listed and before their file is read are read anew', async () => {
     const { evidence, session, store } = parts
     const target = await session(demo)

@@ -806,6 +806,12 @@ export interface SessionDetail {
   }[]
 }
 
+export interface SessionLink {
+  readonly session_id: string
+  /** Opens the verification page, in the browser that opens it first */
+  readonly url: string
+}
+
 export interface ShadowResults {
   readonly revision_id: string | null
   readonly same: number
@@ -2080,6 +2086,41 @@ export interface Operations {
       readonly next_cursor: string | null
     }
   }
+  'POST /organizations/{organization}/sessions': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly type: 'individual' | 'business'
+      readonly environment?: 'live' | 'test' | undefined
+      readonly wallet_address?: string | null | undefined
+      readonly origin_url?: string | null | undefined
+    }
+    answer: SessionLink
+  }
+  'POST /organizations/{organization}/sessions/search': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly text: string
+      readonly status?: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry' | undefined
+      readonly type?: 'individual' | 'business' | undefined
+      readonly environment?: 'live' | 'test' | undefined
+      /** `next_cursor` of the page before. */
+      readonly cursor?: string | undefined
+    }
+    answer: {
+      readonly data: readonly Session[]
+      readonly next_cursor: string | null
+      /** Sessions that this page looked at */
+      readonly searched: number
+    }
+  }
+  'POST /organizations/{organization}/sessions/{session}/link': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: undefined
+    answer: SessionLink
+  }
   'GET /organizations/{organization}/sessions/{session}': {
     params: { readonly organization: string; readonly session: string }
     query: None
@@ -2415,6 +2456,8 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly since?: string | undefined
+      readonly until?: string | undefined
       readonly overridden?: boolean | undefined
     }
     body: undefined
@@ -2432,6 +2475,8 @@ export interface Operations {
       readonly action?: string | undefined
       readonly actor?: string | undefined
       readonly subject?: string | undefined
+      readonly since?: string | undefined
+      readonly until?: string | undefined
       readonly overridden?: boolean | undefined
     }
     body: undefined
@@ -2441,11 +2486,63 @@ export interface Operations {
       readonly next_cursor: string | null
     }
   }
+  'GET /organizations/{organization}/audit/export': {
+    params: { readonly organization: string }
+    query: {
+      readonly action?: string | undefined
+      readonly actor?: string | undefined
+      readonly subject?: string | undefined
+      readonly since?: string | undefined
+      readonly until?: string | undefined
+      readonly overridden?: boolean | undefined
+      readonly format: 'csv' | 'ndjson'
+    }
+    body: undefined
+    answer: Response
+  }
+  'GET /audit/export': {
+    params: None
+    query: {
+      readonly action?: string | undefined
+      readonly actor?: string | undefined
+      readonly subject?: string | undefined
+      readonly since?: string | undefined
+      readonly until?: string | undefined
+      readonly overridden?: boolean | undefined
+      readonly format: 'csv' | 'ndjson'
+    }
+    body: undefined
+    answer: Response
+  }
   'GET /audit/verify': {
     params: None
     query: None
     body: undefined
     answer: AuditVerification
+  }
+  'GET /organizations/{organization}/find': {
+    params: { readonly organization: string }
+    query: { readonly text: string }
+    body: undefined
+    answer: {
+      readonly found: readonly {
+        readonly kind:
+          | 'policy'
+          | 'project'
+          | 'key'
+          | 'list'
+          | 'member'
+          | 'webhook'
+          | 'session'
+          | 'decision'
+          | 'decisions'
+        /** Of `decisions` the wallet, as it is searched for */
+        readonly id: string
+        readonly name: string
+        /** What tells it from others of the name */
+        readonly detail: string
+      }[]
+    }
   }
   'GET /deployment': {
     params: None

@@ -1,0 +1,78 @@
+// One question for everything that an organization has: what the dashboard's search asks. Each kind of thing is found by
+// whoever may see it on its own page, and a few of each kind are enough.
+
+import { roleIncludes } from '../../domain/role.ts'
+import { parseWalletAddress } from '../../domain/wallet.ts'
+import { FOUND_KINDS } from '../../store/find.ts'
+import { roleIn } from '../actor.ts'
+import { scopeBeyond } from '../rights.ts'
+import { declareRoutes, VIEWER } from '../route.ts'
+import { closed, oneOf, Type } from '../schema.ts'
+
+const route = declareRoutes('Organizations')
+
+const SESSIONS_MAX = 5
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export const FIND_ROUTES = [
+  route('find', 'GET', '/organizations/{organization}/find', {
+    access: VIEWER,
+    summary: 'Find things of an organization by a part of their name, by id, or by wallet',
+    description:
+      'A few of each kind. Sessions are found by id or wallet, and only for reviewers; `decisions` says that decisions ' +
+      'about the wallet can be searched for.',
+    query: Type.Object({ text: Type.String({ minLength: 1, maxLength: 100 }) }),
+    answer: closed({
+      found: Type.Array(
+        closed({
+          kind: oneOf([...FOUND_KINDS, 'session', 'decision', 'decisions']),
+          id: Type.String({ description: 'Of `decisions` the wallet, as it is searched for' }),
+          name: Type.String(),
+          detail: Type.String({ description: 'What tells it from others of the name' }),
+        }),
+      ),
+    }),
+    errors: [503],
+    handle: async ({ services, organization, actor, query }) => {
+      const text = query.text.trim()
+      const id = text.toLowerCase()
+      const wallet = parseWalletAddress(text)
+      const role = roleIn(actor, organization.id)
+      const reviews = role !== null && roleIncludes(role, 'reviewer')
+      const isUuid = UUID.test(id)
+      const [things, sessions, decision] = await Promise.all([
+        text === ''
+          ? []
+          : services.store.find.find({
+              text,
+              organizationId: organization.id,
+              withoutScope: scopeBeyond(actor, organization.id),
+            }),
+        !reviews || (wallet === null && !isUuid)
+          ? []
+          : services.store.sessions
+              .page(
+                { organizationId: organization.id, ...(wallet === null ? { id } : { wallet: wallet.address }) },
+                { limit: SESSIONS_MAX, after: null },
+              )
+              .then(({ items }) => items),
+        isUuid ? services.decisions.ask({ operation: 'find', organizationId: organization.id, uuid: id }) : null,
+      ])
+      return {
+        found: [
+          ...sessions.map((session) => ({
+            kind: 'session' as const,
+            id: session.id,
+            name: session.id,
+            detail: session.status,
+          })),
+          ...(decision === null || decision.record.kind === 'withheld'
+            ? []
+            : [{ kind: 'decision' as const, id, name: id, detail: '' }]),
+          ...(wallet === null ? [] : [{ kind: 'decisions' as const, id: text, name: text, detail: '' }]),
+          ...things,
+        ],
+      }
+    },
+  }),
+]

@@ -1,0 +1,89 @@
+// Finds what an organization has by a part of its name, or by its id: a few of each kind. Only rows of the organization are
+// read, and of these no text longer than a name.
+import type { ApiKeyScope } from '../domain/api-key.ts'
+import type { TableScope } from './table-scope.ts'
+
+export const FOUND_KINDS = ['policy', 'project', 'key', 'list', 'member', 'webhook'] as const
+export type FoundKind = (typeof FOUND_KINDS)[number]
+
+export interface Found {
+  readonly kind: FoundKind
+  readonly id: string
+  readonly name: string
+  /** What tells it from others of the name; empty where nothing does. */
+  readonly detail: string
+}
+
+export interface FindInput {
+  readonly organizationId: string
+  readonly text: string
+  /** Leaves out the keys that have this scope. */
+  readonly withoutScope?: ApiKeyScope | undefined
+}
+
+/** Of each kind. */
+const FOUND_MAX = 5
+
+interface Place {
+  /** Columns `id`, `name` and `detail`, up to WHERE; `organization_id` has to be among the tables' columns. */
+  readonly select: string
+  /** Columns of which the text may be a part. */
+  readonly parts: readonly string[]
+  /** Columns that the text has to equal. */
+  readonly whole: readonly string[]
+}
+
+const PLACES: Readonly<Record<FoundKind, Place>> = {
+  policy: { select: "SELECT id, name, '' AS detail FROM policies", parts: ['name'], whole: ['id'] },
+  project: {
+    select: 'SELECT id, name, verification_hash AS detail FROM projects',
+    parts: ['name'],
+    whole: ['id', 'verification_hash'],
+  },
+  key: { select: 'SELECT key_id AS id, name, kind AS detail FROM api_keys', parts: ['name'], whole: ['key_id'] },
+  list: { select: "SELECT id, name, '' AS detail FROM lists", parts: ['name'], whole: ['id'] },
+  member: {
+    select: `SELECT users.id AS id, users.name AS name, users.email AS detail
+      FROM memberships JOIN users ON users.id = memberships.user_id`,
+    parts: ['users.name', 'users.email'],
+    whole: ['users.id'],
+  },
+  webhook: {
+    select: "SELECT id, url AS name, '' AS detail FROM webhook_endpoints",
+    parts: ['url'],
+    whole: ['id'],
+  },
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)
+
+export const createFindTable = (scope: TableScope) => ({
+  /** In the order of the kinds; of each kind by name. */
+  find: async ({ organizationId, text, withoutScope }: FindInput): Promise<readonly Found[]> => {
+    const like = `%${escaped(text.toLowerCase())}%`
+    const found = await Promise.all(
+      FOUND_KINDS.map(async (kind) => {
+        const { select, parts, whole } = PLACES[kind]
+        const matches = [
+          ...parts.map((column) => `LOWER(${column}) LIKE ? ESCAPE '\\'`),
+          ...whole.map((column) => `${column} = ?`),
+        ]
+        const scopes = kind === 'key' && withoutScope !== undefined
+        const rows = await scope.statements.query<Omit<Found, 'kind'>>(
+          `${select} WHERE organization_id = ? AND (${matches.join(' OR ')})
+             ${scopes ? "AND ' ' || scopes || ' ' NOT LIKE ?" : ''} ${kind === 'webhook' ? 'AND removed_at_seconds IS NULL' : ''}
+           ORDER BY name, id LIMIT ?`,
+          [
+            organizationId,
+            ...parts.map(() => like),
+            ...whole.map(() => text),
+            ...(scopes ? [`% ${withoutScope} %`] : []),
+            FOUND_MAX,
+          ],
+        )
+        return rows.map((row) => ({ kind, id: row.id, name: row.name, detail: row.detail }))
+      }),
+    )
+    return found.flat()
+  },
+})

@@ -1,0 +1,151 @@
+// Finding: everything that one may see, by name, id or wallet, and nothing that one may not; sessions by what people typed.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { fieldMatcher } from '../../src/admin/session-search.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import { parseWalletAddress } from '../../src/domain/wallet.ts'
+import { type Harness, startHarness } from './support/harness.ts'
+import type { CallOptions } from './support/request.ts'
+
+const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'
+
+let harness: Harness
+let alpha: Awaited<ReturnType<Harness['organization']>>
+let beta: Awaited<ReturnType<Harness['organization']>>
+
+beforeEach(async () => {
+  harness = await startHarness()
+  alpha = await harness.organization('alpha')
+  beta = await harness.organization('beta')
+})
+afterEach(() => harness.close())
+
+const session = async (organizationId: string): Promise<string> => {
+  const sessionId = newSessionId()
+  await harness.store.sessions.register({
+    organizationId,
+    sessionId,
+    environment: 'live',
+    checkType: 'kyc',
+    walletAddress: parseWalletAddress(WALLET)?.address ?? null,
+    originUrl: null,
+    tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+    provider: 'manual',
+    actor: 'key:test',
+  })
+  return sessionId
+}
+
+const find = async (text: string, options: CallOptions, organization = 'alpha') => {
+  const path = `/organizations/${organization}/find?text=${encodeURIComponent(text)}`
+  const response = await harness.request('GET', path, options)
+  const { found } = (await response.json()) as { found: { kind: string; id: string; name: string }[] }
+  return found
+}
+const kinds = (found: readonly { readonly kind: string }[]): readonly string[] => found.map(({ kind }) => kind)
+
+describe('find', () => {
+  test('answers what the organization has, and nothing of another', async () => {
+    const source = 'name: Trading rules\nrules:\n  - id: all\n    allow: "true"\n'
+    for (const { slug, key } of [alpha, beta]) {
+      await harness.request('POST', `/organizations/${slug}/policies`, { key, body: { source } })
+      await harness.request('POST', `/organizations/${slug}/lists`, { key, body: { name: 'tradingpartners' } })
+    }
+    const ours = await find('TRADING', { key: alpha.key })
+    expect(kinds(ours)).toEqual(['policy', 'list'])
+    expect(await find(ours[0]?.id ?? '', { key: alpha.key })).toEqual(ours.slice(0, 1))
+    expect(await find(ours[0]?.id ?? '', { key: beta.key }, 'beta')).toEqual([])
+    // Neither is a wildcard.
+    expect(await find('%', { key: alpha.key })).toEqual([])
+    expect(await find('_', { key: alpha.key })).toEqual([])
+  })
+
+  test('answers sessions to reviewers only, and keys to whoever may have their rights', async () => {
+    const id = await session(alpha.id)
+    await session(beta.id)
+    const reviewer = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
+    const viewer = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'viewer' } })
+    expect(await find(WALLET, reviewer)).toEqual([
+      { kind: 'session', id, name: id, detail: 'pending' },
+      { kind: 'decisions', id: WALLET, name: WALLET, detail: '' },
+    ] as never)
+    expect(kinds(await find(id, reviewer))).toEqual(['session'])
+    expect(kinds(await find(WALLET, viewer))).toEqual(['decisions'])
+    expect(kinds(await find(id, viewer))).toEqual([])
+    // The admin key is called `test`: a viewer sees no key that may do more than they may.
+    expect(kinds(await find('test', viewer))).toEqual([])
+    expect(kinds(await find('test', { key: alpha.key }))).toEqual(['key'])
+    expect(kinds(await find('ada@', viewer))).toEqual(['member'])
+  })
+})
+
+describe('what people handed in', () => {
+  const ada = { fullName: 'Zoë Ångström-Byron', country: 'SE' }
+  const acme = {
+    registeredName: 'Acme Trading AG',
+    registrationNumber: 'HRB 123 456 B',
+    owners: [{ name: 'Ada King', sharePercent: 60 }],
+  }
+  const matches = (text: string, fields: object): boolean => fieldMatcher(text)?.(fields) ?? false
+
+  test('is found by the beginnings of names, without accents, and by numbers however they are written', () => {
+    for (const text of ['zoe', 'byron zo', 'ANGSTROM', 'Zoë Ångström-Byron'])
+      expect([text, matches(text, ada)]).toEqual([text, true])
+    for (const text of ['yron', 'zoe king', '???']) expect([text, matches(text, ada)]).toEqual([text, false])
+    for (const text of ['HRB123456', '123-456', 'acme', 'ada k'])
+      expect([text, matches(text, acme)]).toEqual([text, true])
+    for (const text of ['56', '654321', 'trade']) expect([text, matches(text, acme)]).toEqual([text, false])
+  })
+
+  test('is looked through for reviewers, is in the audit log without the text, and by id or wallet opens nothing', async () => {
+    const id = await session(alpha.id)
+    const reviewer = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
+    const viewer = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'viewer' } })
+    const search = async (body: object, caller: CallOptions = reviewer) => {
+      const response = await harness.request('POST', '/organizations/alpha/sessions/search', { ...caller, body })
+      return { status: response.status, body: (await response.json()) as { data: { id: string }[]; searched: number } }
+    }
+    const audited = async () =>
+      (await harness.store.audit.page({ actionPrefix: 'session.search' }, { after: null, limit: 10 })).items
+    expect((await search({ text: id.toUpperCase() })).body.data.map((found) => found.id)).toEqual([id])
+    expect((await search({ text: WALLET.toLowerCase() })).body.data.map((found) => found.id)).toEqual([id])
+    expect(await audited()).toEqual([])
+    expect((await search({ text: 'ada ex' })).body).toMatchObject({ data: [{ id }], searched: 1 })
+    expect((await search({ text: 'ada ex', status: 'submitted' })).body).toMatchObject({ data: [], searched: 0 })
+    expect((await search({ text: 'nobody' })).body.data).toEqual([])
+    expect((await search({ text: 'ada' }, viewer)).status).toBe(403)
+    const [, , first] = await audited()
+    expect(first?.detail).toEqual({ searched: 1, found: [id] })
+    expect(JSON.stringify(await audited())).not.toContain('nobody')
+  })
+})
+
+test('a link to a session is answered once, to who may issue a key that could make it', async () => {
+  const id = await session(alpha.id)
+  const admin = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'organization-admin' } })
+  const reviewer = await harness.person({ email: 'bob@example.com', roles: { [alpha.id]: 'reviewer' } })
+  const base = '/organizations/alpha/sessions'
+  const headers = { 'idempotency-key': 'once' }
+  const make = async (caller: CallOptions) => {
+    const response = await harness.request('POST', base, { ...caller, headers, body: { type: 'individual' } })
+    return [response.status, ((await response.json()) as { url?: string }).url]
+  }
+  expect((await make(reviewer))[0]).toBe(403)
+  expect(await make(admin)).toEqual([201, 'https://verify.example/v/secret'])
+  expect(await make(admin)).toEqual([201, ''])
+  const link = () => harness.request('POST', `${base}/${id}/link`, { ...admin, body: {} })
+  expect(((await (await link()).json()) as { url: string }).url).toBe('https://verify.example/v/another')
+  const text = JSON.stringify((await harness.store.audit.page({}, { after: null, limit: 10 })).items)
+  expect(text).toContain('session.link')
+  expect(text).not.toContain('verify.example')
+  await harness.store.sessions.changeStatus({
+    organizationId: alpha.id,
+    sessionId: id,
+    to: 'rejected',
+    actor: 'person',
+  })
+  expect((await link()).status).toBe(409)
+  expect(
+    (await harness.request('POST', base, { ...admin, body: { type: 'individual', origin_url: 'javascript:1' } }))
+      .status,
+  ).toBe(400)
+})
