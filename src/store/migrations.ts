@@ -22,6 +22,7 @@ import { verificationTrust } from './migrations/0016-verification-trust.ts'
 import { secondPerson } from './migrations/0017-second-person.ts'
 import { claimNodes } from './migrations/0018-claim-nodes.ts'
 import { portalWords } from './migrations/0019-portal-words.ts'
+import { sessionChecks } from './migrations/0020-session-checks.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   secondPerson,
   claimNodes,
   portalWords,
+  sessionChecks,
 ]
 
 /** The words left as they are called. */

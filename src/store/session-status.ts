@@ -15,6 +15,7 @@ import { requireEvidenceKept } from './evidence.ts'
 import { identifyPerson } from './persons.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
+import { queueChecks } from './session-checks.ts'
 import { lockSession, readState } from './session-rows.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -83,6 +84,7 @@ export const createStatusWriter =
       await writeStatus(transaction, session, change, nowSeconds)
       await writeCorrections(transaction, change, nowSeconds)
       const state = await readState(transaction, organizationId, sessionId)
+      if (change.to === 'submitted' && state !== null) await queueChecks(transaction, state.session, nowSeconds)
       if (state !== null) await announceSession(transaction, state, nowSeconds)
       if (DECISIONS.has(change.to)) await numberDecision(transaction, session)
       return state

@@ -31,6 +31,7 @@ import { createPortalProgressTable } from './portal-progress.ts'
 import { createProjectTable } from './projects.ts'
 import { createProviderResultTable } from './provider-results.ts'
 import { createRateLeaseTable } from './rate-leases.ts'
+import { createSessionCheckTable } from './session-checks.ts'
 import { createSessionCounts } from './session-counts.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
@@ -58,6 +59,7 @@ const createTables = (scope: TableScope) => ({
   sessions: createSessionTable(scope),
   sessionCounts: createSessionCounts(scope),
   sessionWallets: createSessionWalletTable(scope),
+  sessionChecks: createSessionCheckTable(scope),
   sessionNonces: createSessionNonceTable(scope),
   organizationBrands: createOrganizationBrandTable(scope),
   verificationTrust: createVerificationTrustTable(scope),

@@ -1,0 +1,62 @@
+// Makes the checks of sessions that were handed in: takes them from the queue, runs each part, stores what it found. A
+// part that fails is tried again; after the last attempt its outcome is `not-done`, for a person to look at.
+import type { Session } from '../domain/session.ts'
+import type { Clock } from '../domain/time.ts'
+import type { CheckPart, NewSessionCheck, QueuedChecks, SessionCheckStore } from './checks.ts'
+
+export interface CheckRunnerDependencies {
+  readonly store: SessionCheckStore
+  /** Null: the organization has no such session. */
+  readonly findSession: (organizationId: string, sessionId: string) => Promise<{ readonly session: Session } | null>
+  readonly parts: readonly CheckPart[]
+  readonly clock: Clock
+  readonly onError: (error: unknown, part: string) => void
+}
+
+const SESSIONS_AT_ONCE = 4
+/** Longer than all parts of one session take. */
+const CLAIM_SECONDS = 180
+/** Seconds until the next attempt; after the last the part is `not-done`. */
+const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
+
+export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
+  const { store, findSession, parts, clock, onError } = dependencies
+
+  /** @returns false where a part is to be tried again */
+  const runPart = async (target: QueuedChecks, session: Session, part: CheckPart): Promise<boolean> => {
+    let checks: readonly NewSessionCheck[]
+    try {
+      checks = await part.run(session)
+    } catch (error) {
+      onError(error, part.name)
+      if (target.attempts < RETRY_AFTER_SECONDS.length) return false
+      checks = [{ name: part.name, outcome: 'not-done', detail: {}, version: '' }]
+    }
+    await store.replace(target, part.name, checks)
+    return true
+  }
+
+  const runSession = async (target: QueuedChecks): Promise<void> => {
+    const state = await findSession(target.organizationId, target.sessionId)
+    let done = true
+    for (const part of state === null ? [] : parts) {
+      if (state !== null && !(await runPart(target, state.session, part))) done = false
+    }
+    if (done) await store.finish(target)
+    else await store.retry(target, clock.unixSeconds() + (RETRY_AFTER_SECONDS[target.attempts] ?? 0))
+  }
+
+  /** Makes what is due, a few sessions at a time. @returns how many sessions were taken */
+  return async (): Promise<number> => {
+    const claimed = await store.claim(SESSIONS_AT_ONCE, CLAIM_SECONDS)
+    for (const target of claimed) {
+      try {
+        await runSession(target)
+      } catch (error) {
+        // Its claim runs out, and it is taken again.
+        onError(error, 'store')
+      }
+    }
+    return claimed.length
+  }
+}

@@ -1,0 +1,51 @@
+// What the service itself checks of a session once it is handed in. A check never decides: it says what was found, and
+// who decides reads it. Invariant: an error of ours is the outcome `not-done` and rejects nobody (invariant 12).
+import type { Session } from '../domain/session.ts'
+
+/**
+ * `passed`; `look`: a person has to look at it; `failed`: what was compared differs; `unreadable`: what was handed in
+ * could not be read, which says nothing about the person; `not-done`: the check could not be made.
+ */
+export const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as const
+export type CheckOutcome = (typeof CHECK_OUTCOMES)[number]
+
+export interface SessionCheck {
+  /** For example `document.name`: the part that made it, then what was checked. */
+  readonly name: string
+  readonly outcome: CheckOutcome
+  /** Says what was compared, by ids and words of ours. Holds nothing of a person: the store keeps it unencrypted. */
+  readonly detail: Readonly<Record<string, unknown>>
+  /** Of what checked: the reader, or the list. */
+  readonly version: string
+  readonly checkedAtSeconds: number
+}
+
+export type NewSessionCheck = Omit<SessionCheck, 'checkedAtSeconds'>
+
+/** One kind of checks, made together. Add one to the list in src/wiring/check-service.ts. */
+export interface CheckPart {
+  /** The first word of its checks' names. */
+  readonly name: string
+  /** Throws where it could not be made now: it is tried again. */
+  run(session: Session): Promise<readonly NewSessionCheck[]>
+}
+
+/** A session whose checks are to be made. */
+export interface QueuedChecks {
+  readonly organizationId: string
+  readonly sessionId: string
+  /** Of the session when it was handed in; handed in again meanwhile, it is another. */
+  readonly sequence: number
+  /** Made before. */
+  readonly attempts: number
+}
+
+export interface SessionCheckStore {
+  /** Due, the longest waiting first; each is due again after `claimSeconds`, should the caller die. */
+  claim(limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]>
+  /** Puts a part's checks in place of those it made before. */
+  replace(target: QueuedChecks, part: string, checks: readonly NewSessionCheck[]): Promise<void>
+  /** Takes it from the queue, unless it was handed in again. */
+  finish(target: QueuedChecks): Promise<void>
+  retry(target: QueuedChecks, dueAtSeconds: number): Promise<void>
+}

@@ -1,0 +1,54 @@
+// What the service itself checked of a session: the outcomes, the sessions whose checks are still to be made, and keyed
+// traces by which the same document, portrait or person is found again.
+import type { Migration } from '../migrations.ts'
+
+export const sessionChecks: Migration = {
+  number: 20,
+  name: 'session-checks',
+  // A program that knows no checks hands sessions in without any, and decides as before.
+  worksWith: 8,
+  statements: ({ integer, bytes, tableEnd }) => [
+    // The detail holds nothing of a person: what was read of a document is evidence, encrypted and erased as such.
+    `CREATE TABLE session_checks (
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       name TEXT NOT NULL,
+       outcome TEXT NOT NULL,
+       detail TEXT NOT NULL,
+       version TEXT NOT NULL,
+       checked_at_seconds ${integer} NOT NULL,
+       PRIMARY KEY (organization_id, session_id, name),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    'CREATE INDEX session_checks_by_outcome ON session_checks (organization_id, outcome, session_id)',
+
+    `CREATE TABLE session_check_queue (
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       sequence ${integer} NOT NULL,
+       attempts ${integer} NOT NULL DEFAULT 0,
+       due_at_seconds ${integer} NOT NULL,
+       PRIMARY KEY (organization_id, session_id),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    'CREATE INDEX session_check_queue_due ON session_check_queue (due_at_seconds)',
+
+    // Values are made with a key of the organization, which is sealed as its other secrets are.
+    `CREATE TABLE session_traces (
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       kind TEXT NOT NULL,
+       value TEXT NOT NULL,
+       PRIMARY KEY (organization_id, session_id, kind, value),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    'CREATE INDEX session_traces_by_value ON session_traces (organization_id, kind, value)',
+    `CREATE TABLE trace_keys (
+       organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
+       sealed_key ${bytes} NOT NULL
+     )${tableEnd}`,
+
+    // Null: the organization asks for no age.
+    `ALTER TABLE organizations ADD COLUMN minimum_age ${integer} CHECK (minimum_age BETWEEN 1 AND 99)`,
+  ],
+}

@@ -1,0 +1,142 @@
+// The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
+// hands it in, so that none is forgotten, and leaves it when its checks are stored.
+import type { Session } from '../domain/session.ts'
+import type { Transaction } from './database.ts'
+import type { TableScope } from './table-scope.ts'
+
+export interface StoredCheck {
+  readonly name: string
+  readonly outcome: string
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly version: string
+  readonly checkedAtSeconds: number
+}
+
+interface QueuedChecks {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly sequence: number
+  readonly attempts: number
+}
+
+interface QueueRow {
+  readonly organization_id: string
+  readonly session_id: string
+  readonly sequence: number
+  readonly attempts: number
+}
+
+interface CheckRow {
+  readonly name: string
+  readonly outcome: string
+  readonly detail: string
+  readonly version: string
+  readonly checked_at_seconds: number
+}
+
+const OF_SESSION = 'organization_id = ? AND session_id = ?'
+/** A check or a claim that is lost is made once more. */
+const DURABILITY = { survives: 'process-crash' } as const
+
+/** For whoever hands a session in, inside that transaction. */
+export const queueChecks = (
+  transaction: Transaction,
+  { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
+  nowSeconds: number,
+): Promise<number> =>
+  transaction.execute(
+    `INSERT INTO session_check_queue (organization_id, session_id, sequence, due_at_seconds) VALUES (?, ?, ?, ?)
+     ON CONFLICT (organization_id, session_id) DO UPDATE SET sequence = excluded.sequence, attempts = 0,
+       due_at_seconds = excluded.due_at_seconds`,
+    [organizationId, id, sequence, nowSeconds],
+  )
+
+export const createSessionCheckTable = (scope: TableScope) => ({
+  /** In the order of their names. */
+  list: async (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
+    (
+      await scope.statements.query<CheckRow>(
+        `SELECT name, outcome, detail, version, checked_at_seconds FROM session_checks WHERE ${OF_SESSION} ORDER BY name`,
+        [organizationId, sessionId],
+      )
+    ).map((row) => ({
+      name: row.name,
+      outcome: row.outcome,
+      detail: JSON.parse(row.detail),
+      version: row.version,
+      checkedAtSeconds: row.checked_at_seconds,
+    })),
+
+  /** Whether its checks are still to be made. */
+  isQueued: async (organizationId: string, sessionId: string): Promise<boolean> =>
+    (await scope.statements.query(`SELECT 1 FROM session_check_queue WHERE ${OF_SESSION}`, [organizationId, sessionId]))
+      .length > 0,
+
+  /**
+   * Due, the longest waiting first; each is due again after `claimSeconds`, should the caller die. The deployment's own
+   * work, over all organizations.
+   */
+  claim: async (limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]> => {
+    const nowSeconds = scope.nowSeconds()
+    const due =
+      'SELECT organization_id, session_id, sequence, attempts FROM session_check_queue WHERE due_at_seconds <= ?'
+    const waiting = await scope.statements.query<QueueRow>(`${due} ORDER BY due_at_seconds LIMIT ?`, [
+      nowSeconds,
+      limit,
+    ])
+    if (waiting.length === 0) return []
+    return scope.write(async (transaction) => {
+      const claimed: QueuedChecks[] = []
+      for (const row of waiting) {
+        const taken = await transaction.execute(
+          `UPDATE session_check_queue SET due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ? AND due_at_seconds <= ?`,
+          [nowSeconds + claimSeconds, row.organization_id, row.session_id, row.sequence, nowSeconds],
+        )
+        if (taken === 0) continue
+        const { organization_id: organizationId, session_id: sessionId, sequence, attempts } = row
+        claimed.push({ organizationId, sessionId, sequence, attempts })
+      }
+      return claimed
+    }, DURABILITY)
+  },
+
+  /** Puts a part's checks in place of those it made before. */
+  replace: (
+    { organizationId, sessionId }: QueuedChecks,
+    part: string,
+    checks: readonly Omit<StoredCheck, 'checkedAtSeconds'>[],
+  ): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        `DELETE FROM session_checks WHERE ${OF_SESSION} AND (name = ? OR substr(name, 1, ?) = ?)`,
+        [organizationId, sessionId, part, part.length + 1, `${part}.`],
+      )
+      for (const { name, outcome, detail, version } of checks) {
+        await transaction.execute(
+          `INSERT INTO session_checks (organization_id, session_id, name, outcome, detail, version, checked_at_seconds)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          [organizationId, sessionId, name, outcome, JSON.stringify(detail), version, scope.nowSeconds()],
+        )
+      }
+    }, DURABILITY),
+
+  /** Takes it from the queue, unless it was handed in again. */
+  finish: ({ organizationId, sessionId, sequence }: QueuedChecks): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [
+        organizationId,
+        sessionId,
+        sequence,
+      ])
+    }, DURABILITY),
+
+  retry: ({ organizationId, sessionId, sequence, attempts }: QueuedChecks, dueAtSeconds: number): Promise<void> =>
+    scope.write(async (transaction) => {
+      await transaction.execute(
+        `UPDATE session_check_queue SET attempts = ?, due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ?`,
+        [attempts + 1, dueAtSeconds, organizationId, sessionId, sequence],
+      )
+    }, DURABILITY),
+})
+
+export type SessionCheckTable = ReturnType<typeof createSessionCheckTable>

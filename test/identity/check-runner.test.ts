@@ -1,0 +1,133 @@
+// Checks of sessions that were handed in: each is made once, what fails is tried again, and no error rejects anybody.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createCheckRunner } from '../../src/identity/check-runner.ts'
+import type { CheckPart, NewSessionCheck } from '../../src/identity/checks.ts'
+import { openIdentity, type TestIdentity } from './support.ts'
+
+const FOUND: NewSessionCheck = { name: 'first.thing', outcome: 'passed', detail: { sessions: [] }, version: 'v1' }
+
+let identity: TestIdentity
+let errors: string[]
+beforeEach(async () => {
+  identity = await openIdentity()
+  errors = []
+})
+afterEach(() => identity.remove())
+
+const runnerOf = (...parts: CheckPart[]) =>
+  createCheckRunner({
+    parts,
+    store: identity.store.sessionChecks,
+    findSession: identity.store.sessions.find,
+    clock: identity.clock,
+    onError: (_error, part) => void errors.push(part),
+  })
+
+const part = (name: string, run: CheckPart['run']): CheckPart => ({ name, run })
+
+const handIn = async () => {
+  const organizationId = await identity.createOrganization('demo')
+  const { session } = await identity.register(organizationId)
+  const target = { organizationId, sessionId: session.id }
+  await identity.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+  return {
+    target,
+    checks: async () =>
+      (await identity.store.sessionChecks.list(organizationId, session.id)).map(({ name, outcome }) => [name, outcome]),
+    isQueued: () => identity.store.sessionChecks.isQueued(organizationId, session.id),
+  }
+}
+
+describe('the checks of a session', () => {
+  test('are made once it was handed in, and stored with what made them', async () => {
+    const run = runnerOf(part('first', async () => [FOUND]))
+    expect(await run()).toBe(0)
+    const { target, isQueued } = await handIn()
+    expect(await isQueued()).toBe(true)
+    expect(await run()).toBe(1)
+    expect(await isQueued()).toBe(false)
+    expect(await run()).toBe(0)
+    expect(await identity.store.sessionChecks.list(target.organizationId, target.sessionId)).toEqual([
+      { ...FOUND, checkedAtSeconds: identity.clock.unixSeconds() },
+    ])
+  })
+
+  test('are made anew when it is handed in again, in place of the former', async () => {
+    let outcome: NewSessionCheck['outcome'] = 'failed'
+    const run = runnerOf(
+      part('first', async () => [outcome === 'failed' ? { ...FOUND, name: 'first.other', outcome } : FOUND]),
+      part('firsts', async () => [{ ...FOUND, name: 'firsts.own' }]),
+    )
+    const { target, checks } = await handIn()
+    await run()
+    expect(await checks()).toEqual([
+      ['first.other', 'failed'],
+      ['firsts.own', 'passed'],
+    ])
+    await identity.changes.changeStatus({ ...target, to: 'retry', actor: 'operator:ada' })
+    outcome = 'passed'
+    await identity.changes.changeStatus({ ...target, to: 'submitted', actor: 'person' })
+    await run()
+    expect(await checks()).toEqual([
+      ['first.thing', 'passed'],
+      ['firsts.own', 'passed'],
+    ])
+  })
+
+  test('of one part are kept while another part fails; that one is tried again and is at last not done', async () => {
+    let calls = 0
+    const run = runnerOf(
+      part('broken', () => Promise.reject(new Error(`attempt ${++calls}`))),
+      part('first', async () => [FOUND]),
+    )
+    const { checks, isQueued, target } = await handIn()
+    await run()
+    expect(await checks()).toEqual([['first.thing', 'passed']])
+    expect(await run()).toBe(0)
+    for (let attempt = 2; attempt <= 4; attempt++) {
+      expect(await isQueued()).toBe(true)
+      identity.clock.advance(301)
+      await run()
+    }
+    expect(calls).toBe(4)
+    expect(errors).toEqual(['broken', 'broken', 'broken', 'broken'])
+    expect(await checks()).toEqual([
+      ['broken', 'not-done'],
+      ['first.thing', 'passed'],
+    ])
+    expect(await isQueued()).toBe(false)
+    expect((await identity.store.sessions.find(target.organizationId, target.sessionId))?.session.status).toBe(
+      'submitted',
+    )
+  })
+
+  test('stay queued where it was handed in again while they were made', async () => {
+    const { target, isQueued } = await handIn()
+    const again = { ...target, actor: 'person' }
+    let first = true
+    const run = runnerOf(
+      part('first', async () => {
+        if (first) {
+          first = false
+          await identity.changes.changeStatus({ ...again, to: 'retry' })
+          await identity.changes.changeStatus({ ...again, to: 'submitted' })
+        }
+        return [FOUND]
+      }),
+    )
+    await run()
+    expect(await isQueued()).toBe(true)
+    await run()
+    expect(await isQueued()).toBe(false)
+  })
+
+  test('are taken by one of two runners, and by another once the first is gone', async () => {
+    const { isQueued } = await handIn()
+    const { store } = identity
+    expect(await store.sessionChecks.claim(4, 180)).toHaveLength(1)
+    expect(await store.sessionChecks.claim(4, 180)).toHaveLength(0)
+    identity.clock.advance(181)
+    expect(await runnerOf(part('first', async () => [FOUND]))()).toBe(1)
+    expect(await isQueued()).toBe(false)
+  })
+})
