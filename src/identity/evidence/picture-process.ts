@@ -1,0 +1,142 @@
+// Hands a picture to a program in a process with limits of memory and time, a few at once: a picture made to exhaust a
+// decoder costs a process that is killed, and nothing of the service (threats row 18).
+import { DocumentInvalidError, EvidenceBusyError } from './errors.ts'
+
+export interface PictureProcessOptions {
+  /** The program: reads a picture on its standard input, and exits with 3 where it is none. */
+  readonly script: string
+  readonly programArguments?: readonly string[]
+  /** At once. */
+  readonly processesMax?: number
+  /** Waiting for their turn; beyond that they are refused. */
+  readonly queueMax?: number
+  /** From the start of the process to the last byte. */
+  readonly timeLimitMs?: number
+  /** Address space. The runtime alone reserves 3.3 GB of it, which it never uses. */
+  readonly memoryLimitBytes?: number
+  readonly outputBytesMax?: number
+}
+
+export interface PictureProcess {
+  /** What the program writes. @throws DocumentInvalidError, EvidenceBusyError */
+  run(image: Uint8Array): Promise<Uint8Array>
+  /** Processes that run. */
+  running(): number
+  /** Kills what runs; later pictures are refused. */
+  close(): Promise<void>
+}
+
+const REFUSED = 3
+/** Sets what limits the shell of this system knows, then becomes the program: its process id is the one to kill. */
+const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
+
+/** Reads at most `maximum` bytes; null when there are more. */
+const readAtMost = async (stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array | null> => {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of stream) {
+    length += piece.length
+    if (length > maximum) return null
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces, length)
+}
+
+export const createPictureProcess = (options: PictureProcessOptions): PictureProcess => {
+  const {
+    processesMax = 2,
+    queueMax = 16,
+    timeLimitMs = 20_000,
+    memoryLimitBytes = 5 * 2 ** 30,
+    outputBytesMax = 20 * 2 ** 20,
+    script,
+    programArguments = [],
+  } = options
+  const running = new Set<ReturnType<typeof spawn>>()
+  const waiting: (() => void)[] = []
+  let taken = 0
+  let closed = false
+
+  const spawn = (image: Uint8Array) =>
+    Bun.spawn(
+      [
+        '/bin/sh',
+        '-c',
+        LIMITED,
+        'picture',
+        String(Math.floor(memoryLimitBytes / 1024)),
+        String(Math.ceil(timeLimitMs / 1000) + 1),
+        process.execPath,
+        '--no-env-file',
+        script,
+        ...programArguments,
+      ],
+      {
+        stdin: image,
+        stdout: 'pipe',
+        stderr: 'ignore',
+        // No secret of the service, and no setting of its folder, reaches what opens strangers' files.
+        env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' },
+        cwd: '/',
+      },
+    )
+
+  const run = async (image: Uint8Array): Promise<Uint8Array> => {
+    if (closed) throw new EvidenceBusyError()
+    const child = spawn(image)
+    running.add(child)
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      child.kill('SIGKILL')
+    }, timeLimitMs)
+    try {
+      const output = await readAtMost(child.stdout, outputBytesMax)
+      if (output === null) throw new DocumentInvalidError('the image is too detailed: send a smaller one')
+      const code = await child.exited
+      if (code === 0 && output.length > 0) return output
+      if (closed) throw new EvidenceBusyError()
+      if (late) throw new DocumentInvalidError('the image takes too long to open: send a simpler one')
+      // Anything but a refusal is a decoder that broke or ran into its limits: to the sender it is the same.
+      throw new DocumentInvalidError('the image can not be opened', code === REFUSED ? undefined : new Error(`${code}`))
+    } finally {
+      clearTimeout(timer)
+      child.kill('SIGKILL')
+      await child.exited
+      running.delete(child)
+    }
+  }
+
+  const takeTurn = async (): Promise<void> => {
+    if (taken < processesMax) {
+      taken += 1
+      return
+    }
+    if (waiting.length >= queueMax) throw new EvidenceBusyError()
+    // The one that ends hands its place over.
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+
+  const endTurn = (): void => {
+    const next = waiting.shift()
+    if (next === undefined) taken -= 1
+    else next()
+  }
+
+  return {
+    run: async (image) => {
+      await takeTurn()
+      try {
+        return await run(image)
+      } finally {
+        endTurn()
+      }
+    },
+    running: () => running.size,
+    close: async () => {
+      closed = true
+      for (const child of running) child.kill('SIGKILL')
+      await Promise.all([...running].map((child) => child.exited))
+    },
+  }
+}
