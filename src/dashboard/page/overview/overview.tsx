@@ -85,7 +85,7 @@ export const Overview = () => {
   const { time, today, week, nowMs } = counts.value ?? { time: null, today: [], week: [], nowMs: 0 }
   const isDeciding = week.length > 0
   return (
-    <Page wide title={organization.name} lead={`What needs someone, and today’s numbers, in ${zoneWord()}.`}>
+    <Page title={organization.name} lead={`What needs someone, and today’s numbers, in ${zoneWord()}.`}>
       {beginning.value !== null && beginning.value !== 'done' && <FirstSteps beginning={beginning.value} />}
       <Loaded query={now}>
         {({ overview, latency, hasPasskey, ...read }) => (
