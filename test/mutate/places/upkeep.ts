@@ -22,12 +22,12 @@ export const upkeep: readonly Place[] = [
   ...placesOf('src/cli/backup-series.ts', SERIES, [
     [
       'backups of another deployment are removed',
-      'manifest.deploymentId === deploymentId)',
-      "manifest.deploymentId !== '')",
+      'kept.manifest.deploymentId === manifest.deploymentId)',
+      "kept.manifest.deploymentId !== '')",
     ],
     ['a failed backup is not tried again soon', 'Math.min(everyMs, RETRY_MS)', 'everyMs'],
     ['each start makes a backup', 'return newestMs <= nowMs ? newestMs + everyMs : nowMs', 'return nowMs'],
-    ['what is half made by another is swept', 'timeOf(name) < nowMs - DAY_MS', 'timeOf(name) <= nowMs'],
+    ['what is half made by another is swept', 'now().getTime() - DAY_MS', 'now().getTime() + DAY_MS'],
   ]),
   ...placesOf('src/cli/restore.ts', BACKUP, [
     [
@@ -84,7 +84,7 @@ export const upkeep: readonly Place[] = [
     ],
   ),
   ...placesOf(
-    'workers/index/decision-export.ts',
+    'src/domain/csv.ts',
     ['test/workers/decision-export.test.ts'],
     [
       ['a line break in a cell begins a row', '/[",\\r\\n]/.test(safe)', '/[",]/.test(safe)'],
