@@ -135,7 +135,21 @@ export interface AuditVerification {
 
 const VERIFY_BATCH = 500
 
+/** Entries that `newest` looks at: a page that is read every few seconds never reads the whole log. */
+const NEWEST_LOOKED_AT = 2_000
+
 export const createAuditTable = (scope: TableScope) => ({
+  /** Those of some actions among the newest entries of the deployment, oldest first. */
+  newest: async (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> => {
+    const rows = await scope.statements.query<AuditRow>(
+      `SELECT ${COLUMNS} FROM audit_log
+       WHERE sequence > (SELECT COALESCE(MAX(sequence), 0) FROM audit_log) - ${NEWEST_LOOKED_AT}
+         AND at_seconds >= ? AND action IN (${actions.map(() => '?').join(', ')}) ORDER BY sequence`,
+      [sinceSeconds, ...actions],
+    )
+    return rows.map(toEntry)
+  },
+
   append: (record: AuditRecord): Promise<AuditEntry> =>
     scope.write(async (transaction) => {
       // Take this lock before the other counter's, in every transaction, so that two can't each hold one of them.

@@ -132,6 +132,14 @@ describe('the sum over processes', () => {
     expect(livePoint(at(1), at(0)).decisions.compliant).toBe(10)
     expect(livePoint(at(2), at(1)).decisions.compliant).toBe(20)
   })
+
+  test('what is refused for what it is stands apart from what failed', () => {
+    const sum = createLiveSum()
+    const before = sum(look(ready(0, 10, { decisions: 0 }))) as LiveReading
+    const errors = { ...before.totals.errors, RATE_LIMITED: 36, NOT_FOUND: 1, INTERNAL: 2, DEADLINE_EXCEEDED: 3 }
+    const after = { ...before, monotonicMs: before.monotonicMs + 1_000, totals: { ...before.totals, errors } }
+    expect(livePoint(after, before)).toMatchObject({ refused: 37, failed: 5 })
+  })
 })
 
 describe('watching', () => {

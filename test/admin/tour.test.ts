@@ -393,6 +393,7 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', `${base}/tally?by=rule&since=${since}`)
     await call(200, 'GET', `/decisions/tally?since=${since}`)
     await call(200, 'GET', '/organizations/tour/overview')
+    await call(200, 'GET', '/live/events')
     const found = await call<{ data: { uuid: string }[] }>(
       200,
       'GET',

@@ -3,7 +3,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { LivePoint } from '../../src/dashboard/page/api/types.ts'
 import { formatNumber } from '../../src/dashboard/page/live/format.ts'
-import { CHARTS, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from '../../src/dashboard/page/live/series.ts'
+import {
+  CHARTS,
+  DECISIONS_BY_CHAIN,
+  DECISIONS_BY_VERDICT,
+  newestWithValue,
+  toneOf,
+} from '../../src/dashboard/page/live/series.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { accessible, type Dashboard, fitsPhone, startDashboard, useDashboard } from './support/dashboard.ts'
 
@@ -27,6 +33,8 @@ const point = (change: Partial<LivePoint>): LivePoint => ({
   decisions: { compliant: 0, denied: 0 },
   decisions_by_chain: {},
   errors: {},
+  refused: 0,
+  failed: 0,
   latency_ms: null,
   queue_wait_ms: null,
   run_ms: null,
@@ -52,6 +60,22 @@ describe('what the charts show', () => {
       [4, null],
     ])
     expect(DECISIONS_BY_VERDICT(points)[0]?.values).toEqual([0, 0])
+  })
+
+  test('values are of the newest point that has any, and worry from a limit on', () => {
+    const points = [point({ latency_ms: { p50: 1, p90: 2, p99: 3, p999: 4 } }), point({}), point({})]
+    const [decisions, latency] = [DECISIONS_BY_VERDICT(points), CHARTS.find(({ id }) => id === 'latency')]
+    expect(newestWithValue(decisions, 2)).toBe(2)
+    expect(newestWithValue(latency?.lines(points) ?? [], 2)).toBe(0)
+    expect(newestWithValue(latency?.lines([point({}), point({})]) ?? [], 1)).toBe(1)
+    expect([249, 250, 999, 1_000, null].map((value) => toneOf(latency?.limits, value))).toEqual([
+      null,
+      'warn',
+      'warn',
+      'bad',
+      null,
+    ])
+    expect(toneOf(undefined, 1e9)).toBeNull()
   })
 
   test('four chains have lines of their own, the rest is added up', () => {
@@ -103,7 +127,7 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
       await slider.focus()
       const said = async () => (await slider.getAttribute('aria-valuetext')) ?? ''
       for (let step = 0; step < 60 && !DECIDED.test(await said()); step++) await page.keyboard.press('ArrowLeft')
-      expect(await said()).toMatch(/^\d\d:\d\d:\d\d: compliant \S+\/s, denied \S+\/s$/)
+      expect(await said()).toMatch(/^\d\d:\d\d:\d\d: compliant \S+\/s, denied \S+\/s, refused \S+\/s, failed \S+\/s$/)
       // One, in an interval of a second or, on a busy machine, somewhat more.
       const rate = Number(/denied (\S+)\/s/.exec(await said())?.[1])
       expect(rate).toBeGreaterThan(0.2)

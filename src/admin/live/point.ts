@@ -1,5 +1,6 @@
 // One second (or minute) of the service as the live page shows it: what was counted between two looks, as rates, and what
 // stood at the end. A pure function of the two looks.
+import { ERROR_STATUS, type ErrorCode } from '../../domain/errors.ts'
 import type { HistogramSnapshot } from '../../pool/histogram.ts'
 import type { PoolStats } from '../../pool/statistics.ts'
 import { finePercentileMs } from '../../telemetry/fine-histogram.ts'
@@ -41,6 +42,8 @@ export const LIVE_POINT = closed({
   errors: Type.Record(Type.String(), Type.Number(), {
     description: 'Answers with an error, by code, per second; codes without any are left out',
   }),
+  refused: perSecond('Answers that refuse a request for what it is, or for how many there were'),
+  failed: perSecond('Answers that fail for reasons of the service'),
   latency_ms: percentiles('Of answers to the attestation API; null when there were none'),
   queue_wait_ms: percentiles('From submission to dispatch'),
   run_ms: percentiles('From dispatch to the worker’s answer'),
@@ -148,10 +151,20 @@ const errorRates = (after: MetricTotals, before: MetricTotals, seconds: number):
     }),
   )
 
+/** 408 is ours: the request was right, and not answered in time. */
+const isFailure = (code: string): boolean => {
+  const status: number = ERROR_STATUS[code as ErrorCode] ?? 500
+  return status >= 500 || status === 408
+}
+
+const sumOf = (rates: Readonly<Record<string, number>>, counts: (code: string) => boolean): number =>
+  round(Object.entries(rates).reduce((sum, [code, rate]) => sum + (counts(code) ? rate : 0), 0))
+
 /** What happened between two looks. */
 export const livePoint = (after: LiveReading, before: LiveReading): LivePoint => {
   const seconds = Math.max(0.001, (after.monotonicMs - before.monotonicMs) / 1000)
   const { count, rates, byChain } = decisionRates(after.totals, before.totals, seconds)
+  const errors = errorRates(after.totals, before.totals, seconds)
   const latency = difference(after.latency, before.latency)
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds
   const { pool } = after
@@ -163,7 +176,9 @@ export const livePoint = (after: LiveReading, before: LiveReading): LivePoint =>
     seconds: round(seconds),
     decisions: rates,
     decisions_by_chain: byChain,
-    errors: errorRates(after.totals, before.totals, seconds),
+    errors,
+    refused: sumOf(errors, (code) => !isFailure(code)),
+    failed: sumOf(errors, isFailure),
     latency_ms: percentilesBy((share) => finePercentileMs(latency, share)),
     queue_wait_ms: ofHistogram(pool.wait, before.pool.wait),
     run_ms: ofHistogram(pool.run, before.pool.run),

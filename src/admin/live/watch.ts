@@ -1,4 +1,5 @@
 // Looks at all processes once a second for the live page, and at any time for whoever asks how they are.
+import { createSeenStarts, type SeenStarts } from './events.ts'
 import { createLiveMonitor, type LiveMonitor } from './monitor.ts'
 import { type ProcessRates, type ProcessRow, processRow, ratesBetween } from './process-row.ts'
 import type { ProcessControl, ProcessesLook } from './processes.ts'
@@ -6,6 +7,7 @@ import { createLiveSum } from './sum.ts'
 
 export interface LiveWatch {
   readonly monitor: LiveMonitor
+  readonly starts: Pick<SeenStarts, 'since'>
   /** Looks once. Call it every second; one that comes while another is under way is left out. */
   tick(): Promise<void>
   rows(look: ProcessesLook): ProcessRow[]
@@ -20,6 +22,7 @@ export interface LiveWatchDependencies {
 
 export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveWatchDependencies): LiveWatch => {
   const monitor = createLiveMonitor()
+  const starts = createSeenStarts()
   const sum = createLiveSum()
   let before: ProcessesLook | null = null
   let rates: ProcessRates = new Map()
@@ -30,12 +33,14 @@ export const createLiveWatch = ({ control, monotonicMs, unixMs, onError }: LiveW
   }
   return {
     monitor,
+    starts,
     rows,
     tick: async () => {
       if (looking) return
       looking = true
       try {
         const look = await control.look()
+        starts.look(look)
         if (before !== null) rates = ratesBetween(look, before)
         before = look
         const reading = sum(look)

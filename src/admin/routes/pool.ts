@@ -1,7 +1,9 @@
 // The processes of the service with their signing workers, and what they do second by second.
 
+import { availableParallelism } from 'node:os'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { eventStreamResponse } from '../../http/event-stream.ts'
+import { LIVE_EVENT, readChanges } from '../live/events.ts'
 import { LIVE_POINT } from '../live/point.ts'
 import { PROCESS_ROW } from '../live/process-row.ts'
 import { type ProcessesLook, signersOf } from '../live/processes.ts'
@@ -14,6 +16,7 @@ const live = declareRoutes('Live')
 
 const WORKERS_MAX = 64
 const PROCESSES_MAX = 64
+const WINDOW_SECONDS = { '15m': 900, '24h': 86_400 } as const
 
 const POOL = named(
   'Pool',
@@ -40,6 +43,7 @@ const POOL = named(
     ),
     restarts: closed({ crash: Type.Integer(), hang: Type.Integer(), start: Type.Integer() }),
     signer: Type.String(),
+    cores: Type.Integer({ description: 'That the system gives this machine’s processes' }),
   }),
 )
 
@@ -78,6 +82,7 @@ const showPool = (look: ProcessesLook, { live: watch, signer }: Services) => {
       start: sum(({ restarts }) => restarts.start),
     },
     signer,
+    cores: availableParallelism(),
   }
 }
 
@@ -142,6 +147,18 @@ export const POOL_ROUTES = [
     handle: async ({ services, query: { window = '15m', limit = Number.POSITIVE_INFINITY } }) => ({
       points: services.live.monitor.points(window).slice(-limit),
     }),
+  }),
+  live('listLiveEvents', 'GET', '/live/events', {
+    access: DEPLOYMENT,
+    summary: 'What happened beside the figures: starts, resizes, policies made live',
+    description: 'Oldest first. Starts as far back as the process that keeps the figures was started.',
+    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'A quarter of an hour unless given')) }),
+    answer: closed({ events: Type.Array(LIVE_EVENT) }),
+    handle: async ({ services: { clock, live: watch, store }, query: { window = '15m' } }) => {
+      const sinceSeconds = clock.unixSeconds() - WINDOW_SECONDS[window]
+      const events = [...watch.starts.since(sinceSeconds * 1000), ...(await readChanges(store, sinceSeconds))]
+      return { events: events.sort((left, right) => left.at - right.at) }
+    },
   }),
   live('followLive', 'GET', '/live/stream', {
     access: DEPLOYMENT,

@@ -384,6 +384,14 @@ export interface ListSource {
   readonly skipped: number | null
 }
 
+export interface LiveEvent {
+  /** Unix milliseconds */
+  readonly at: number
+  readonly kind: 'start' | 'resize' | 'policy'
+  /** In words */
+  readonly text: string
+}
+
 export interface LivePoint {
   /** End of the interval, Unix milliseconds */
   readonly at: number
@@ -407,6 +415,10 @@ export interface LivePoint {
   >
   /** Answers with an error, by code, per second; codes without any are left out */
   readonly errors: Readonly<Record<string, number>>
+  /** Answers that refuse a request for what it is, or for how many there were, per second */
+  readonly refused: number
+  /** Answers that fail for reasons of the service, per second */
+  readonly failed: number
   readonly latency_ms: {
     readonly p50: number
     readonly p90: number
@@ -641,6 +653,8 @@ export interface Pool {
     readonly start: number
   }
   readonly signer: string
+  /** That the system gives this machine’s processes */
+  readonly cores: number
 }
 
 export interface Process {
@@ -2602,6 +2616,14 @@ export interface Operations {
     body: undefined
     answer: {
       readonly points: readonly LivePoint[]
+    }
+  }
+  'GET /live/events': {
+    params: None
+    query: { readonly window?: '15m' | '24h' | undefined }
+    body: undefined
+    answer: {
+      readonly events: readonly LiveEvent[]
     }
   }
   'GET /live/stream': {

@@ -1,11 +1,11 @@
-// One chart: its lines, a legend with the values under the crosshair (or now), the same by arrow keys and read out, and as
+// One chart: its lines, a legend with the values under the crosshair (or of the newest point that has any, with its time), the same by arrow keys and read out, and as
 // a table for whoever does not see it.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { LivePoint } from '../api/types.ts'
+import type { LiveEvent, LivePoint } from '../api/types.ts'
 import { formatClock, formatNumber } from './format.ts'
 import { followTheme, type Palette, readPalette } from './palette.ts'
 import { createPlot, type Plot } from './plot.ts'
-import type { ChartSpec, Line } from './series.ts'
+import { type ChartSpec, type Limits, type Line, newestWithValue, toneOf } from './series.ts'
 import type { LiveWindow } from './windows.ts'
 
 const TABLE_ROWS = 15
@@ -15,6 +15,9 @@ interface ChartProps {
   readonly spec: ChartSpec
   readonly points: readonly LivePoint[]
   readonly window: LiveWindow
+  /** The last point is of this second. */
+  readonly isLive: boolean
+  readonly events: readonly LiveEvent[]
   /** Beside the title. */
   readonly children?: preact.ComponentChildren
 }
@@ -24,19 +27,15 @@ const withUnit = (value: number | null, unit: string): string => {
   return unit === '' || unit.startsWith('/') ? `${formatNumber(value)}${unit}` : `${formatNumber(value)} ${unit}`
 }
 
-/** The last value that there is: a second without an answer does not blank the legend. */
-const current = (values: readonly (number | null)[], index: number | null): number | null =>
-  index === null ? (values.findLast((value) => value !== null) ?? null) : (values[index] ?? null)
-
-export const Chart = ({ spec, points, window, children }: ChartProps) => {
-  const { title, text, unit } = spec
+export const Chart = ({ spec, points, window, isLive, events, children }: ChartProps) => {
+  const { title, text, unit, axis, limits } = spec
   const drawn = useMemo(() => spec.lines(points), [spec, points])
   const key = drawn.map(({ label, colour }) => `${label} ${colour}`).join()
   const [index, setIndex] = useState<number | null>(null)
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<Plot | null>(null)
-  const latest = useRef({ points, window, drawn })
-  latest.current = { points, window, drawn }
+  const latest = useRef({ points, window, drawn, events })
+  latest.current = { points, window, drawn, events }
 
   useEffect(() => {
     const element = place.current
@@ -46,6 +45,8 @@ export const Chart = ({ spec, points, window, children }: ChartProps) => {
       element,
       lines: latest.current.drawn,
       palette: () => palette,
+      limits,
+      marks: () => latest.current.events.map(({ at }) => at / 1000),
       range: () => {
         const end = (latest.current.points.at(-1)?.at ?? Date.now()) / 1000
         return [end - latest.current.window.seconds, end]
@@ -69,14 +70,17 @@ export const Chart = ({ spec, points, window, children }: ChartProps) => {
       points.map(({ at }) => at / 1000),
       drawn,
     )
-  }, [points, drawn, key])
+  }, [points, drawn, key, events.length])
 
   const last = points.length - 1
   // While the window moves on, the crosshair may stand where no point is any more.
   const shown = index === null || index > last ? null : index
-  const at = points[shown ?? last]?.at
+  // What is not of now says when it was: a second without an answer has no latency.
+  const read = shown ?? newestWithValue(drawn, last)
+  const at = points[read]?.at
+  const when = shown === null && read === last && isLive ? 'now' : at === undefined ? '' : formatClock(at)
   const spoken = `${at === undefined ? '' : `${formatClock(at)}: `}${drawn
-    .map(({ label, values }) => `${label} ${withUnit(current(values, shown), unit)}`)
+    .map(({ label, values }) => `${label} ${withUnit(values[read] ?? null, unit)}`)
     .join(', ')}`
 
   const move = (event: KeyboardEvent): void => {
@@ -112,11 +116,14 @@ export const Chart = ({ spec, points, window, children }: ChartProps) => {
           <li key={line.label}>
             <span class={`legend-mark legend-mark-${line.colour}`} />
             {line.label}
-            <span class="legend-value">{withUnit(current(line.values, shown), unit)}</span>
+            <LegendValue value={line.values[read] ?? null} unit={unit} limits={limits} />
           </li>
         ))}
-        <li class="legend-time">{shown === null || at === undefined ? 'now' : formatClock(at)}</li>
+        <li class="legend-time">{when}</li>
       </ul>
+      <p class="plot-axis faint" aria-hidden="true">
+        {axis}
+      </p>
       <div
         ref={place}
         class="plot"
@@ -133,6 +140,17 @@ export const Chart = ({ spec, points, window, children }: ChartProps) => {
       <ChartTable spec={spec} points={points} lines={drawn} />
     </section>
   )
+}
+
+interface LegendValueProps {
+  readonly value: number | null
+  readonly unit: string
+  readonly limits: Limits | undefined
+}
+
+const LegendValue = ({ value, unit, limits }: LegendValueProps) => {
+  const tone = toneOf(limits, value)
+  return <span class={tone === null ? 'legend-value' : `legend-value tone-${tone}`}>{withUnit(value, unit)}</span>
 }
 
 interface ChartTableProps {

@@ -4,8 +4,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'
 import { Badge, Loading, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
+import { zoneWord } from '../ui/relative-time.ts'
 import { Segments } from '../ui/segments.tsx'
 import { Chart } from './chart.tsx'
+import { Events, Sources, useEvents } from './events.tsx'
 import { LoadCommand } from './load-command.tsx'
 import { CHARTS, type ChartSpec, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from './series.ts'
 import { Tiles } from './tiles.tsx'
@@ -13,13 +15,17 @@ import { useLive } from './use-live.ts'
 import { QUARTER, WINDOWS, windowOf } from './windows.ts'
 import { Workers } from './workers.tsx'
 
-const DECISIONS = { id: 'decisions', title: 'Decisions', unit: '/s' } as const
+const DECISIONS = { id: 'decisions', title: 'Decisions', unit: '/s', axis: 'per second' } as const
 const BY_VERDICT: ChartSpec = {
   ...DECISIONS,
-  text: 'Attestations and tasks that were decided, per second.',
+  text: 'Attestations and tasks that were decided, and requests of all interfaces that were refused or failed.',
   lines: DECISIONS_BY_VERDICT,
 }
-const BY_CHAIN: ChartSpec = { ...BY_VERDICT, lines: DECISIONS_BY_CHAIN }
+const BY_CHAIN: ChartSpec = {
+  ...DECISIONS,
+  text: 'Attestations and tasks that were decided.',
+  lines: DECISIONS_BY_CHAIN,
+}
 
 const STATES = {
   connecting: <Badge>Connecting</Badge>,
@@ -33,6 +39,9 @@ export const LivePage = () => {
   const live = useLive(window)
   const [split, setSplit] = useState<'verdict' | 'chain'>('verdict')
   const { points } = live
+  const events = useEvents(window)
+  // A window of minutes ends with the last whole minute.
+  const isLive = live.state === 'open' && window.read === '15m'
   const quiet = points?.every(({ decisions }) => decisions.compliant + decisions.denied === 0) ?? false
   // Once shown it stays until it is hidden: nothing jumps when the first decisions come.
   const [teaching, setTeaching] = useState<'unknown' | 'yes' | 'no'>('unknown')
@@ -43,7 +52,7 @@ export const LivePage = () => {
     <Page
       title="Live"
       badge={STATES[live.state]}
-      lead="Every organization of this deployment together, second by second."
+      lead={`Every organization of this deployment together, second by second. Times are ${zoneWord()}.`}
       actions={
         <Segments
           label="Shown"
@@ -53,7 +62,7 @@ export const LivePage = () => {
         />
       }
     >
-      <Tiles point={live.newest} />
+      <Tiles point={live.newest} isLive={live.state === 'open'} />
       <Workers newest={live.newest} />
       <Problem error={live.error} retry={live.retry} />
       {points === null ? (
@@ -62,7 +71,13 @@ export const LivePage = () => {
         <>
           {teaching === 'yes' && <LoadCommand quiet={quiet} onHide={() => setTeaching('no')} />}
           <div class="charts">
-            <Chart spec={split === 'verdict' ? BY_VERDICT : BY_CHAIN} points={points} window={window}>
+            <Chart
+              spec={split === 'verdict' ? BY_VERDICT : BY_CHAIN}
+              points={points}
+              window={window}
+              isLive={isLive}
+              events={events}
+            >
               <Segments
                 label="Decisions by"
                 choices={[
@@ -74,8 +89,12 @@ export const LivePage = () => {
               />
             </Chart>
             {CHARTS.map((spec) => (
-              <Chart key={spec.id} spec={spec} points={points} window={window} />
+              <Chart key={spec.id} spec={spec} points={points} window={window} isLive={isLive} events={events} />
             ))}
+          </div>
+          <div class="columns">
+            <Events events={events} />
+            <Sources />
           </div>
         </>
       )}

@@ -6,6 +6,10 @@ export interface Palette {
   readonly lines: Readonly<Record<Colour, string>>
   readonly grid: string
   readonly text: string
+  /** Of values that should worry, and of what happened. */
+  readonly warn: string
+  readonly bad: string
+  readonly mark: string
 }
 
 const COLOURS: readonly Colour[] = [1, 2, 3, 4, 5]
@@ -24,6 +28,9 @@ export const readPalette = (): Palette => ({
   lines: Object.fromEntries(COLOURS.map((colour) => [colour, resolve(`--chart-${colour}`)])) as Palette['lines'],
   grid: resolve('--line'),
   text: resolve('--ink-soft'),
+  warn: resolve('--warn'),
+  bad: resolve('--bad'),
+  mark: resolve('--accent-text'),
 })
 
 /** Calls back when the theme changed. Answers how to stop. */

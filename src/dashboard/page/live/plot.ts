@@ -3,7 +3,7 @@
 import UPlot from 'uplot'
 import { formatClock, formatMinute, formatTick } from './format.ts'
 import type { Palette } from './palette.ts'
-import type { Line } from './series.ts'
+import type { Limits, Line } from './series.ts'
 
 const PLOT_HEIGHT = 168
 const AXIS_WIDTH = 46
@@ -13,6 +13,7 @@ const FONT = '11px system-ui, sans-serif'
 const HEADROOM = 1.08
 /** Of the window: a point that is further away is another one. */
 const NEAR = 0.02
+type Place = readonly [x: number, y: number]
 const NOWHERE = { left: -10, top: -10 } as const
 
 interface PlotOptions {
@@ -22,6 +23,10 @@ interface PlotOptions {
   readonly palette: () => Palette
   /** Seconds: how far back, and the end of what is shown. */
   readonly range: () => readonly [from: number, to: number]
+  /** Read each time something is drawn: lines at these values, where the scale has them. */
+  readonly limits: Limits | undefined
+  /** Read each time something is drawn: Unix seconds of what happened. */
+  readonly marks: () => readonly number[]
   /** The point under the crosshair; null when it is nowhere. */
   readonly onCursor: (index: number | null) => void
 }
@@ -47,7 +52,7 @@ const formatTime = (seconds: number, [first = 0, second = first + SECONDS_PER_MI
   (second - first < SECONDS_PER_MINUTE ? formatClock : formatMinute)(seconds * 1000)
 
 export const createPlot = (options: PlotOptions): Plot => {
-  const { element, lines, palette, range, onCursor } = options
+  const { element, lines, palette, range, limits, marks, onCursor } = options
   const axis = (): Pick<UPlot.Axis, 'stroke' | 'grid' | 'ticks' | 'font'> => ({
     stroke: () => palette().text,
     grid: { stroke: () => palette().grid, width: 1 },
@@ -60,6 +65,33 @@ export const createPlot = (options: PlotOptions): Plot => {
     if (time === undefined || cursor.left === undefined || cursor.left < 0) return null
     const [from, to] = range()
     return Math.abs(posToVal(cursor.left, 'x') - time) > (to - from) * NEAR ? null : (cursor.idx ?? null)
+  }
+  const dashed = (ctx: CanvasRenderingContext2D, colour: string, from: Place, to: Place): void => {
+    ctx.save()
+    ctx.strokeStyle = colour
+    ctx.lineWidth = devicePixelRatio
+    ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio])
+    ctx.beginPath()
+    ctx.moveTo(...from)
+    ctx.lineTo(...to)
+    ctx.stroke()
+    ctx.restore()
+  }
+  const drawLimitsAndMarks = (drawn: UPlot): void => {
+    const { ctx, bbox, scales } = drawn
+    const highest = scales['y']?.max ?? 0
+    for (const tone of ['warn', 'bad'] as const) {
+      const limit = limits?.[tone]
+      if (limit === undefined || limit > highest) continue
+      const y = drawn.valToPos(limit, 'y', true)
+      dashed(ctx, palette()[tone], [bbox.left, y], [bbox.left + bbox.width, y])
+    }
+    const [from, to] = range()
+    for (const at of marks()) {
+      if (at < from || at > to) continue
+      const x = drawn.valToPos(at, 'x', true)
+      dashed(ctx, palette().mark, [x, bbox.top], [x, bbox.top + bbox.height])
+    }
   }
   const plot = new UPlot(
     {
@@ -100,7 +132,7 @@ export const createPlot = (options: PlotOptions): Plot => {
           }),
         ),
       ],
-      hooks: { setCursor: [(drawn) => onCursor(pointAt(drawn))] },
+      hooks: { setCursor: [(drawn) => onCursor(pointAt(drawn))], draw: [drawLimitsAndMarks] },
     },
     [[], ...lines.map(() => [])],
     element,

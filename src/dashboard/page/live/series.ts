@@ -12,6 +12,21 @@ export interface Line {
   readonly values: readonly (number | null)[]
 }
 
+/** In the chart's unit. */
+export interface Limits {
+  readonly warn: number
+  readonly bad: number
+}
+
+/** A second in which one in a hundred waits so long is what the alerting rules tell of (deploy/prometheus). */
+export const LATENCY_LIMITS: Limits = { warn: 250, bad: 1_000 }
+const EVENT_LOOP_LIMITS: Limits = { warn: 100, bad: 250 }
+
+export const toneOf = (limits: Limits | undefined, value: number | null): 'bad' | 'warn' | null => {
+  if (limits === undefined || value === null || value < limits.warn) return null
+  return value < limits.bad ? 'warn' : 'bad'
+}
+
 export interface ChartSpec {
   readonly id: string
   readonly title: string
@@ -19,6 +34,10 @@ export interface ChartSpec {
   readonly text: string
   /** Of the values, after the number. */
   readonly unit: string
+  /** Of the axis, written out. */
+  readonly axis: string
+  /** From where on values should worry. */
+  readonly limits?: Limits
   readonly lines: (points: readonly LivePoint[]) => readonly Line[]
 }
 
@@ -30,6 +49,14 @@ const lines =
   (...all: readonly ((points: readonly LivePoint[]) => Line)[]) =>
   (points: readonly LivePoint[]): readonly Line[] =>
     all.map((each) => each(points))
+
+/** The newest point that has any value; the last one where none has. */
+export const newestWithValue = (lines: readonly Line[], last: number): number => {
+  for (let index = last; index >= 0; index--) {
+    if (lines.some(({ values }) => (values[index] ?? null) !== null)) return index
+  }
+  return last
+}
 
 const NAMED_MAX = 4
 const OTHERS = 'others'
@@ -64,6 +91,8 @@ const byName =
 export const DECISIONS_BY_VERDICT = lines(
   line('compliant', 1, ({ decisions }) => decisions.compliant),
   line('denied', 2, ({ decisions }) => decisions.denied),
+  line('refused', 4, ({ refused }) => refused),
+  line('failed', 5, ({ failed }) => failed),
 )
 
 export const DECISIONS_BY_CHAIN = byName(
@@ -76,8 +105,10 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'latency',
     title: 'Latency',
-    text: 'Of answers to the attestation API, from the request to its answer.',
+    text: 'Of answers to the attestation API, from the request to its answer. From 250 ms on it shows, from 1 s on it should wake someone.',
     unit: 'ms',
+    axis: 'milliseconds',
+    limits: LATENCY_LIMITS,
     lines: lines(
       line('p50', 1, ({ latency_ms: latency }) => latency?.p50 ?? null),
       line('p90', 3, ({ latency_ms: latency }) => latency?.p90 ?? null),
@@ -90,6 +121,7 @@ export const CHARTS: readonly ChartSpec[] = [
     title: 'Queue wait and run time',
     text: 'A wait longer than the run: more workers would help, if there are cores for them.',
     unit: 'ms',
+    axis: 'milliseconds',
     lines: lines(
       line('wait p50', 1, ({ queue_wait_ms: wait }) => wait?.p50 ?? null),
       line('wait p99', 2, ({ queue_wait_ms: wait }) => wait?.p99 ?? null),
@@ -102,6 +134,7 @@ export const CHARTS: readonly ChartSpec[] = [
     title: 'Workers',
     text: 'Busy at the end of each interval, and how many their work would have kept fully busy.',
     unit: '',
+    axis: 'workers',
     lines: lines(
       line('live', 1, ({ workers }) => workers.live),
       line('busy', 2, ({ workers }) => workers.busy),
@@ -113,6 +146,7 @@ export const CHARTS: readonly ChartSpec[] = [
     title: 'CPU per decision',
     text: 'All CPU time of the service over its decisions. Few decisions share the cost of an idle service.',
     unit: 'µs',
+    axis: 'microseconds',
     lines: lines(line('per decision', 1, ({ cpu }) => cpu.per_decision_us)),
   },
   {
@@ -120,6 +154,7 @@ export const CHARTS: readonly ChartSpec[] = [
     title: 'CPU cores in use',
     text: 'Of the whole service. At the number of the machine’s cores nothing gets faster.',
     unit: '',
+    axis: 'cores',
     lines: lines(line('cores', 1, ({ cpu }) => cpu.cores)),
   },
   {
@@ -127,6 +162,8 @@ export const CHARTS: readonly ChartSpec[] = [
     title: 'Event-loop lag',
     text: 'How late a main thread comes to what is due, in the worst process. Answers wait at least as long.',
     unit: 'ms',
+    axis: 'milliseconds',
+    limits: EVENT_LOOP_LIMITS,
     lines: lines(
       line('p50', 1, ({ event_loop_ms: loop }) => loop?.p50 ?? null),
       line('p99', 2, ({ event_loop_ms: loop }) => loop?.p99 ?? null),
@@ -136,8 +173,9 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'errors',
     title: 'Errors by code',
-    text: 'Answers with an error, per second. Denials are none.',
+    text: 'Refused and failed requests of all interfaces. Denials are none.',
     unit: '/s',
+    axis: 'per second',
     lines: byName(({ errors }) => errors, 'any code'),
   },
   {
@@ -145,6 +183,7 @@ export const CHARTS: readonly ChartSpec[] = [
     title: 'Open streams and requests',
     text: 'Event streams of browsers and backends, and requests under way.',
     unit: '',
+    axis: 'open',
     lines: lines(
       line('streams', 1, ({ streams }) => streams),
       line('requests', 2, ({ active_requests: requests }) => requests),

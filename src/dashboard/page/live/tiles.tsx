@@ -1,25 +1,31 @@
 // The last second in a few numbers. Each keeps its place and its width, whatever it says.
 import type { LivePoint } from '../api/types.ts'
-import { formatMegabytes, formatNumber } from './format.ts'
+import { Notice } from '../ui/problem.tsx'
+import { formatClock, formatMegabytes, formatNumber } from './format.ts'
+import { LATENCY_LIMITS, toneOf } from './series.ts'
 
 interface Tile {
   readonly label: string
   readonly value: string
   readonly more: string
+  readonly tone?: 'warn' | 'bad' | null
 }
 
 const NONE = '–'
 
+/** Which code it is that so many got. */
+const mostFrequent = ({ errors }: LivePoint): string | null =>
+  Object.entries(errors).sort(([, left], [, right]) => right - left)[0]?.[0] ?? null
+
 const tilesOf = (point: LivePoint | null): readonly Tile[] => {
   if (point === null) {
-    return ['Decisions', 'Latency p99', 'Errors', 'Workers busy', 'CPU', 'Streams'].map((label) => ({
+    return ['Decisions', 'Latency p99', 'Refused', 'Failed', 'Workers busy', 'CPU', 'Streams'].map((label) => ({
       label,
       value: NONE,
       more: 'waiting for the first second',
     }))
   }
-  const { decisions, latency_ms: latency, errors, workers, cpu, queue, streams } = point
-  const failed = Object.values(errors).reduce((sum, each) => sum + each, 0)
+  const { decisions, latency_ms: latency, refused, failed, workers, cpu, queue, streams } = point
   return [
     {
       label: 'Decisions',
@@ -29,12 +35,25 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
     {
       label: 'Latency p99',
       value: latency === null ? NONE : `${formatNumber(latency.p99)} ms`,
+      tone: toneOf(LATENCY_LIMITS, latency?.p99 ?? null),
       more: latency === null ? 'no answers' : `p50 ${formatNumber(latency.p50)} ms`,
     },
-    { label: 'Errors', value: `${formatNumber(failed)}/s`, more: `${queue.waiting} waiting in the queue` },
+    {
+      label: 'Refused',
+      value: `${formatNumber(refused)}/s`,
+      more: mostFrequent(point) ?? 'nothing',
+      tone: refused > 0 ? 'warn' : null,
+    },
+    {
+      label: 'Failed',
+      value: `${formatNumber(failed)}/s`,
+      more: `${queue.waiting.toLocaleString('en')} wait in the queue`,
+      tone: failed > 0 ? 'bad' : null,
+    },
     {
       label: 'Workers busy',
       value: `${workers.busy} of ${workers.live}`,
+      tone: workers.live < workers.wanted ? 'warn' : null,
       more: `${Math.round(workers.utilization * 100)}% of their time`,
     },
     {
@@ -46,13 +65,30 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
   ]
 }
 
-export const Tiles = ({ point }: { readonly point: LivePoint | null }) => (
+interface TilesProps {
+  readonly point: LivePoint | null
+  /** The point is of this second. */
+  readonly isLive: boolean
+}
+
+export const Tiles = ({ point, isLive }: TilesProps) => (
+  <>
+    {!isLive && point !== null && (
+      <Notice tone="warn" title={`These figures are of ${formatClock(point.at)}`}>
+        <p>The service does not answer this page. It is asked again every few seconds.</p>
+      </Notice>
+    )}
+    <TileList tiles={tilesOf(point)} />
+  </>
+)
+
+const TileList = ({ tiles }: { readonly tiles: readonly Tile[] }) => (
   <dl class="tiles">
-    {tilesOf(point).map(({ label, value, more }) => (
+    {tiles.map(({ label, value, more, tone = null }) => (
       <div key={label} class="tile">
         <dt>{label}</dt>
         <dd>
-          <span class="tile-value">{value}</span>
+          <span class={tone === null ? 'tile-value' : `tile-value tone-${tone}`}>{value}</span>
           <span class="tile-more">{more}</span>
         </dd>
       </div>

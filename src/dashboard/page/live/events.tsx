@@ -1,0 +1,85 @@
+// What happened beside the figures, and who asked: read again and again while the page is open.
+import { call } from '../api/client.ts'
+import type { LiveEvent } from '../api/types.ts'
+import { useQuery } from '../data/use-query.ts'
+import { shareWord, totalOf } from '../overview/days.ts'
+import { useInterval } from '../reviews/use-interval.ts'
+import { Badge, Card } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { zoneWord } from '../ui/relative-time.ts'
+import { type Column, Table } from '../ui/table.tsx'
+import { formatClock, formatMinute } from './format.ts'
+import type { LiveWindow } from './windows.ts'
+
+const EVENTS_AGAIN_MS = 5_000
+/** More than fits beside who asked is counted, not shown. */
+const EVENTS_SHOWN = 12
+const SOURCES_AGAIN_MS = 15_000
+const SOURCES_SINCE_MS = 900_000
+
+const KINDS = {
+  start: <Badge tone="info">Start</Badge>,
+  resize: <Badge tone="info">Resize</Badge>,
+  policy: <Badge tone="info">Policy</Badge>,
+} as const
+
+/** Of the window, oldest first; empty until they were read. */
+export const useEvents = ({ read, seconds }: LiveWindow): readonly LiveEvent[] => {
+  const { value, reload } = useQuery((signal) => call('GET /live/events', { query: { window: read }, signal }), [read])
+  useInterval(EVENTS_AGAIN_MS, reload)
+  return (value?.events ?? []).filter(({ at }) => at >= Date.now() - seconds * 1000)
+}
+
+export const Events = ({ events }: { readonly events: readonly LiveEvent[] }) =>
+  events.length === 0 ? null : (
+    <Card title="What happened" text="Each is a dashed line in the charts.">
+      <ul class="events">
+        {events
+          .slice(-EVENTS_SHOWN)
+          .reverse()
+          .map((event) => (
+            <li key={`${event.at} ${event.text}`}>
+              <time dateTime={new Date(event.at).toISOString()}>{formatClock(event.at)}</time> {KINDS[event.kind]}{' '}
+              {event.text}
+            </li>
+          ))}
+      </ul>
+      {events.length > EVENTS_SHOWN && <p class="soft">And {events.length - EVENTS_SHOWN} before.</p>}
+    </Card>
+  )
+
+const readSources = (signal: AbortSignal) =>
+  call('GET /decisions/tally', {
+    query: { since: new Date(Date.now() - SOURCES_SINCE_MS).toISOString() },
+    signal,
+  })
+type Source = Awaited<ReturnType<typeof readSources>>['data'][number]
+
+const COLUMNS: readonly Column<Source>[] = [
+  { label: 'Organization', cell: (source) => source.organization_name ?? source.organization_id },
+  { label: 'Key', cell: (source) => source.key_name ?? source.key_id },
+  { label: 'Decisions', align: 'end', cell: (source) => totalOf(source).toLocaleString('en') },
+  { label: 'Denied', align: 'end', cell: (source) => shareWord(source.denied, totalOf(source)) },
+]
+
+/** Counted by quarters of an hour, so the text says since when. */
+export const Sources = () => {
+  const { value, error, reload } = useQuery(readSources, [])
+  useInterval(SOURCES_AGAIN_MS, reload)
+  if (value === null) return <Problem error={error} retry={reload} />
+  const since = `${formatMinute(Date.parse(value.since))} ${zoneWord()}`
+  return (
+    <Card title="Who asked" text={`Decisions by key, since ${since}.`} flush>
+      {value.data.length === 0 ? (
+        <p class="card-note soft">Nobody since then.</p>
+      ) : (
+        <Table
+          caption="Who asked"
+          columns={COLUMNS}
+          rows={value.data}
+          rowKey={({ organization_id: organization, key_id: key }) => `${organization} ${key}`}
+        />
+      )}
+    </Card>
+  )
+}
