@@ -95,6 +95,16 @@ const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempot
 const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND uuid = ? AND claim_expires_at_seconds = ?`
 const HELD = (claim: IdempotencyClaim) => [...KEY(claim), claim.uuid, claim.claimExpiresAtSeconds]
 
+/** The statements of every request with a key: their texts are made once. */
+const statementsOf = (table: string) => ({
+  insert: `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
+       keep_until_seconds, node, dispatched, uuid_since_seconds)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  markDispatched: `UPDATE ${table} SET dispatched = 1 ${WHERE_STILL_HELD}`,
+  complete: `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
+})
+const STATEMENTS = { idempotency: statementsOf('idempotency'), admin_idempotency: statementsOf('admin_idempotency') }
+
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
 
 /** @param table that of the APIs, or that of the administration, whose callers may belong to no organization */
@@ -108,7 +118,7 @@ export const createIdempotencyTable = (
    * dispatched is refused as in flight until that node has settled it, or until a signature under it can't be used any
    * more. From then on, and if nothing was dispatched, the key is claimed as new, with the uuid given here.
    */
-  claim: (
+  claim: async (
     organizationId: string,
     keyId: string,
     idempotencyKey: string,
@@ -116,27 +126,32 @@ export const createIdempotencyTable = (
     uuid: string,
     claimExpiresAtSeconds: number,
     { node, usableSeconds }: ClaimPlace = ANYWHERE,
-  ): Promise<ClaimResult> =>
-    scope.write(async (transaction) => {
-      const nowSeconds = scope.nowSeconds()
-      const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
-      const keepUntilSeconds = claimExpiresAtSeconds + Math.max(ABANDONED_KEEP_SECONDS, usableSeconds)
-      // Without a node's name, the dispatch is never marked.
-      const dispatched = node === '' ? 1 : 0
-      const insert = () =>
-        transaction.execute(
-          `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
-             keep_until_seconds, node, dispatched, uuid_since_seconds)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-          [...KEY(claim), bodyHash, uuid, claimExpiresAtSeconds, keepUntilSeconds, node, dispatched, nowSeconds],
-        )
-      if ((await insert()) === 1) return { outcome: 'claimed', claim }
+  ): Promise<ClaimResult> => {
+    const nowSeconds = scope.nowSeconds()
+    const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
+    const keepUntilSeconds = claimExpiresAtSeconds + Math.max(ABANDONED_KEEP_SECONDS, usableSeconds)
+    // Without a node's name, the dispatch is never marked.
+    const dispatched = node === '' ? 1 : 0
+    const { insert } = STATEMENTS[table]
+    const values = [
+      ...KEY(claim),
+      bodyHash,
+      uuid,
+      claimExpiresAtSeconds,
+      keepUntilSeconds,
+      node,
+      dispatched,
+      nowSeconds,
+    ]
+    // Almost every key is new, and then this one statement is all.
+    if ((await scope.execute(insert, values, DURABILITY)) === 1) return { outcome: 'claimed', claim }
+    return scope.write(async (transaction) => {
       // A row past its time counts as deleted.
-      const swept = await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
+      await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
         ...KEY(claim),
         nowSeconds,
       ])
-      if (swept === 1 && (await insert()) === 1) return { outcome: 'claimed', claim }
+      if ((await transaction.execute(insert, values)) === 1) return { outcome: 'claimed', claim }
 
       const [row] = await transaction.query<ClaimRow>(
         `SELECT body_hash, uuid, claim_expires_at_seconds, keep_until_seconds, response_status, response_body, node,
@@ -189,73 +204,66 @@ export const createIdempotencyTable = (
       if (taken === 0) return { outcome: 'in-flight', expiresAtSeconds: claimExpiresAtSeconds }
       if (isNew) return { outcome: 'claimed', claim }
       return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, uuidSinceSeconds: row.uuid_since_seconds }
-    }, DURABILITY),
+    }, DURABILITY)
+  },
 
   /**
    * Stores the answer and returns the one that counts: the first to complete wins, so that every caller of a key sends
    * the same answer. Null when the claim is gone: deleted, or taken over by a request that has not answered yet.
    */
-  complete: (
+  complete: async (
     claim: IdempotencyClaim,
     response: StoredResponse,
     keepUntilSeconds: number,
-  ): Promise<StoredResponse | null> =>
-    scope.write(async (transaction) => {
-      const stored = await transaction.execute(
-        `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ? ${WHERE_STILL_HELD}`,
-        [response.status, response.body, keepUntilSeconds, ...HELD(claim)],
-      )
-      if (stored === 1) return response
-      const [row] = await transaction.query<ClaimRow>(
-        `SELECT response_status, response_body FROM ${table} ${WHERE}`,
-        KEY(claim),
-      )
-      return row === undefined || row.response_status === null || row.response_body === null
-        ? null
-        : { status: row.response_status, body: row.response_body }
-    }, DURABILITY),
+  ): Promise<StoredResponse | null> => {
+    const values = [response.status, response.body, keepUntilSeconds, ...HELD(claim)]
+    if ((await scope.execute(STATEMENTS[table].complete, values, DURABILITY)) === 1) return response
+    const [row] = await scope.statements.query<ClaimRow>(
+      `SELECT response_status, response_body FROM ${table} ${WHERE}`,
+      KEY(claim),
+    )
+    return row === undefined || row.response_status === null || row.response_body === null
+      ? null
+      : { status: row.response_status, body: row.response_body }
+  },
 
   /**
    * Like `complete`, but the holder may store again. The change's own transaction stores a first answer; if the holder
    * ends before it can store more, a retry gets that one. Null when the claim is gone.
    */
-  settle: (
+  settle: async (
     claim: IdempotencyClaim,
     response: StoredResponse,
     keepUntilSeconds: number,
-  ): Promise<StoredResponse | null> =>
-    scope.write(async (transaction) => {
-      const stored = await transaction.execute(
-        `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ?
-         ${WHERE} AND uuid = ? AND claim_expires_at_seconds = ?`,
-        [response.status, response.body, keepUntilSeconds, ...HELD(claim)],
-      )
-      return stored === 1 ? response : null
-    }, DURABILITY),
+  ): Promise<StoredResponse | null> => {
+    const stored = await scope.execute(
+      `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ?
+       ${WHERE} AND uuid = ? AND claim_expires_at_seconds = ?`,
+      [response.status, response.body, keepUntilSeconds, ...HELD(claim)],
+      DURABILITY,
+    )
+    return stored === 1 ? response : null
+  },
 
   /**
    * Replaces the uuid of a claim whose own uuid was signed before, in an attestation that can't be used any more. A
    * request that takes the claim over finds the uuid that is signed next. Null when the claim is no longer held.
    */
-  replaceUuid: (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> =>
-    scope.write(async (transaction) => {
-      const replaced = await transaction.execute(
-        `UPDATE ${table} SET uuid = ?, uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
-        [uuid, scope.nowSeconds(), ...HELD(claim)],
-      )
-      return replaced === 1 ? { ...claim, uuid } : null
-    }, DURABILITY),
+  replaceUuid: async (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> => {
+    const replaced = await scope.execute(
+      `UPDATE ${table} SET uuid = ?, uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
+      [uuid, scope.nowSeconds(), ...HELD(claim)],
+      DURABILITY,
+    )
+    return replaced === 1 ? { ...claim, uuid } : null
+  },
 
   /**
    * Records that from now on the claim's uuid may be signed on its node. False when the claim is no longer held: then
    * nothing may be dispatched.
    */
-  markDispatched: (claim: IdempotencyClaim): Promise<boolean> =>
-    scope.write(
-      async (transaction) =>
-        (await transaction.execute(`UPDATE ${table} SET dispatched = 1 ${WHERE_STILL_HELD}`, HELD(claim))) === 1,
-      DURABILITY,
-    ),
+  markDispatched: async (claim: IdempotencyClaim): Promise<boolean> =>
+    (await scope.execute(STATEMENTS[table].markDispatched, HELD(claim), DURABILITY)) === 1,
 
   /** Expired claims that this node dispatched and did not answer, the oldest first. */
   listUnanswered: async (node: string, limit: number): Promise<readonly UnansweredClaim[]> => {
@@ -281,22 +289,16 @@ export const createIdempotencyTable = (
    * Gives up a claim without an answer, so that a retry starts with a new uuid. Use it only when nothing can have been
    * signed; otherwise let the claim expire. True when it was still held.
    */
-  release: (claim: IdempotencyClaim): Promise<boolean> =>
-    scope.write(
-      async (transaction) => (await transaction.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim))) === 1,
-      DURABILITY,
-    ),
+  release: async (claim: IdempotencyClaim): Promise<boolean> =>
+    (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), DURABILITY)) === 1,
 
   /** Deletes some expired rows and returns their number. Call again until it returns 0. */
   sweep: (): Promise<number> =>
-    scope.write(
-      (transaction) =>
-        transaction.execute(
-          `DELETE FROM ${table} WHERE (organization_id, key_id, idempotency_key) IN (
-             SELECT organization_id, key_id, idempotency_key FROM ${table} WHERE keep_until_seconds <= ? LIMIT ?)
-             AND keep_until_seconds <= ?`,
-          [scope.nowSeconds(), SWEEP_BATCH, scope.nowSeconds()],
-        ),
+    scope.execute(
+      `DELETE FROM ${table} WHERE (organization_id, key_id, idempotency_key) IN (
+         SELECT organization_id, key_id, idempotency_key FROM ${table} WHERE keep_until_seconds <= ? LIMIT ?)
+         AND keep_until_seconds <= ?`,
+      [scope.nowSeconds(), SWEEP_BATCH, scope.nowSeconds()],
       DURABILITY,
     ),
 })

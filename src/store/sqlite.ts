@@ -117,22 +117,26 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
   }
 
-  const transaction = async <Result>(
-    work: (transaction: Transaction) => Promise<Result>,
-    { survives = 'power-loss' }: TransactionOptions = {},
-  ): Promise<Result> => {
-    requireUsable()
-    if (backlog.size >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
-    backlog.add()
-    const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    const deadlineMs = clock.monotonicMs() + lockLimitMs
-    queue.add({ work, survives, deadlineMs, resolve: (result) => resolve(result as Result), reject })
-    try {
-      return await promise
-    } finally {
-      backlog.remove()
-    }
-  }
+  /** Rejects also where it is refused at once. */
+  const enqueue = (work: WaitingTransaction['work'], { survives = 'power-loss' }: TransactionOptions = {}) =>
+    new Promise<unknown>((resolve, reject) => {
+      requireUsable()
+      if (backlog.size >= maximumQueued) throw new StoreUnavailableError(new Error('too many transactions are waiting'))
+      backlog.add()
+      queue.add({
+        work,
+        survives,
+        deadlineMs: clock.monotonicMs() + lockLimitMs,
+        resolve: (result) => {
+          backlog.remove()
+          resolve(result)
+        },
+        reject: (error) => {
+          backlog.remove()
+          reject(error)
+        },
+      })
+    })
 
   const query = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
     requireUsable()
@@ -153,8 +157,9 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
         ),
     },
     query,
-    transaction,
-    execute: (sql, parameters, settings) => transaction((handle) => handle.execute(sql, parameters), settings),
+    transaction: <Result>(work: (handle: Transaction) => Promise<Result>, settings?: TransactionOptions) =>
+      enqueue(work, settings) as Promise<Result>,
+    execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
     backlogMs: backlog.waitMs,
     // Differs for the reader whenever another connection, here or in another process, has committed.
     commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,

@@ -33,7 +33,8 @@ type Step =
   | { readonly kind: 'throw' }
 
 interface Plan {
-  readonly steps: readonly Step[]
+  /** One name: it is inserted by a single statement, without a transaction's work. */
+  readonly steps: readonly Step[] | string
   readonly survives: 'power-loss' | 'process-crash'
 }
 
@@ -47,8 +48,13 @@ const performStep = async (transaction: Transaction, step: Step): Promise<void> 
   await transaction.execute('UPDATE items SET number = ? WHERE name = ?', [row?.sum ?? 0, step.name])
 }
 
-const start = (database: Database, { steps, survives }: Plan): Promise<string> =>
-  database
+const start = (database: Database, { steps, survives }: Plan): Promise<string> => {
+  if (typeof steps === 'string') {
+    return database
+      .execute('INSERT INTO items (name, number) VALUES (?, ?)', [steps, 3], { survives })
+      .then(String, (error: Error) => error.name)
+  }
+  return database
     .transaction(
       async (transaction) => {
         for (const step of steps) await performStep(transaction, step)
@@ -58,18 +64,25 @@ const start = (database: Database, { steps, survives }: Plan): Promise<string> =
       { survives },
     )
     .catch((error: Error) => error.name)
+}
 
 const content = (database: Database) => database.query('SELECT name, number FROM items ORDER BY name')
 
 const names = fc.constantFrom('a', 'b', 'c', 'd')
 const plans: fc.Arbitrary<Plan> = fc.record({
   survives: fc.constantFrom('power-loss', 'process-crash', 'process-crash', 'process-crash'),
-  steps: fc.array(
-    fc.oneof(
-      fc.record({ kind: fc.constantFrom('insert', 'insert-and-catch', 'note-sum', 'delete'), name: names }),
-      fc.constantFrom({ kind: 'wait' }, { kind: 'throw' }),
-    ) as fc.Arbitrary<Step>,
-    { maxLength: 5 },
+  steps: fc.oneof(
+    { weight: 1, arbitrary: names },
+    {
+      weight: 2,
+      arbitrary: fc.array(
+        fc.oneof(
+          fc.record({ kind: fc.constantFrom('insert', 'insert-and-catch', 'note-sum', 'delete'), name: names }),
+          fc.constantFrom({ kind: 'wait' }, { kind: 'throw' }),
+        ) as fc.Arbitrary<Step>,
+        { maxLength: 5 },
+      ),
+    },
   ),
 })
 
@@ -240,6 +253,19 @@ describe('a group on the connection', () => {
     expect(left).toBe(1)
     expect(connection.inTransaction).toBe(false)
     expect(names()).toEqual([])
+    expect(committed).toBe(0)
+  })
+
+  test('that SQLite rolled back at a single statement fails like it', async () => {
+    connection.run('PRAGMA max_page_count = 1')
+    const { settled, left } = await run({
+      a: async () => 'nothing written',
+      full: { sql: 'INSERT INTO items (name, number) VALUES (?, 0)', parameters: ['x'.repeat(100_000)] },
+      later: inserting('later'),
+    })
+    expect(settled.sort()).toEqual(['a StoreUnavailableError', 'full StoreUnavailableError'])
+    expect(left).toBe(1)
+    expect(connection.inTransaction).toBe(false)
     expect(committed).toBe(0)
   })
 
