@@ -1,0 +1,209 @@
+// Lays the cells of a zone over rows that were found: rows beside each other at the distance of a zone, a plane through
+// their letters, and a look at each cell. What a page's bend adds to the plane is taken from the letters nearby.
+import type { GrayPicture } from './ink.ts'
+import { fitPlane, type Match, type Plane, type Point } from './plane.ts'
+import type { Row } from './rows.ts'
+
+/** Where a zone may lie: cell (0, 0) is its first letter, where the picture is not upside down. */
+export interface Grid {
+  /** The last row in which letters were found, counted from 0: 1 or 2. */
+  readonly lastRow: number
+  /** The first and the last column in which letters were found. */
+  readonly first: number
+  readonly last: number
+  /** Also beyond what was found: a row whose letters hang together is where the others say. */
+  cell(column: number, row: number): Cell
+}
+
+/** The middle of a cell, and the way of one pitch to the right and down. */
+export interface Cell extends Point {
+  readonly right: Point
+  readonly down: Point
+}
+
+/** Rows of a zone lie 6.35 mm apart, letters 2.54 mm. Source: ICAO 9303-3 and 9303-4, nominal dimensions. */
+export const ROW_IN_PITCHES = 2.5
+/** How far a row may be from where the one above says, in pitches. */
+const ROW_STRAY = 0.8
+const GRIDS_MAX = 6
+const ANGLE_MAX = 0.12
+const PITCH_RATIO_MAX = 1.2
+/** Letters whose piece is so far from the plane, in pitches, hang together with something else. */
+const STRAY = 0.3
+/** Columns to each side whose letters say how far the page bends. */
+const BEND_REACH = 4
+/** What the bend of another row counts. */
+const OTHER_ROW = 0.15
+
+/** Rows of one zone with their numbers in it, from the top. */
+type Group = readonly { readonly row: Row; readonly index: number }[]
+
+const minus = (one: Point, other: Point): Point => ({ x: one.x - other.x, y: one.y - other.y })
+const dot = (one: Point, other: Point): number => one.x * other.x + one.y * other.y
+const cross = (one: Point, other: Point): number => one.x * other.y - one.y * other.x
+const lengthOf = ({ x, y }: Point): number => Math.hypot(x, y)
+
+const turned = ({ placed, pitch }: Row): Row => ({
+  placed: placed.map((piece) => ({ ...piece, column: -piece.column })).reverse(),
+  pitch: { x: -pitch.x, y: -pitch.y },
+})
+
+const middleOf = ({ placed }: Row): Point => placed[placed.length >> 1]!
+const spanOf = ({ placed }: Row): number => placed.at(-1)!.column - placed[0]!.column
+
+/** How many pitches lower `other` lies, as `row` is read; null where they are not parallel or side by side. */
+const below = (row: Row, other: Row): number | null => {
+  const [pitch, its] = [lengthOf(row.pitch), lengthOf(other.pitch)]
+  if (Math.max(pitch / its, its / pitch) > PITCH_RATIO_MAX) return null
+  if (Math.abs(cross(row.pitch, other.pitch)) / (pitch * its) > ANGLE_MAX) return null
+  const apart = minus(middleOf(other), middleOf(row))
+  if (Math.abs(dot(apart, row.pitch)) / pitch / pitch > 25) return null
+  // From the letter of this row that is the nearest: rows may be bent, and need not be of one length.
+  const nearest = row.placed.reduce((best, piece) =>
+    Math.abs(dot(minus(middleOf(other), piece), row.pitch)) < Math.abs(dot(minus(middleOf(other), best), row.pitch))
+      ? piece
+      : best,
+  )
+  return cross(row.pitch, minus(middleOf(other), nearest)) / pitch / pitch
+}
+
+/** The column of `row` in which a point lies, whatever its distance. */
+const columnAt = (row: Row, point: Point): number => {
+  const nearest = row.placed.reduce((best, piece) =>
+    Math.abs(dot(minus(point, piece), row.pitch)) < Math.abs(dot(minus(point, best), row.pitch)) ? piece : best,
+  )
+  return nearest.column + dot(minus(point, nearest), row.pitch) / dot(row.pitch, row.pitch)
+}
+
+/** The rows' letters with columns that count from the first of the longest row. */
+const matchesOf = (group: Group): readonly Match[] => {
+  const rows = group.map(({ row }) => row)
+  const longest = rows.reduce((best, row) => (spanOf(row) > spanOf(best) ? row : best))
+  const start = longest.placed[0]!.column
+  return group.flatMap(({ row, index }) => {
+    const first = row.placed[0]!
+    const at = columnAt(longest, first)
+    // Rows of one length begin below each other, however the page is turned.
+    const level = spanOf(row) === spanOf(longest) && Math.abs(at - start) < 1.5
+    const shift = (level ? start : Math.round(at)) - first.column - start
+    return row.placed.map(({ x, y, column }) => ({ x, y, column: column + shift, row: index }))
+  })
+}
+
+const gridOf = (group: Group): Grid | null => {
+  const matches = matchesOf(group)
+  const rough = fitPlane(matches)
+  if (rough === null) return null
+  const pitch = lengthOf(group[0]!.row.pitch)
+  const farFrom = (plane: Plane, match: Match): number => lengthOf(minus(match, plane(match.column, match.row)))
+  const kept = matches.filter((match) => farFrom(rough, match) < STRAY * 2 * pitch)
+  const plane = fitPlane(kept)
+  if (plane === null) return null
+  const close = kept.filter((match) => farFrom(plane, match) < STRAY * pitch)
+  const bendAt = (column: number, row: number): Point => {
+    let [x, y, weight] = [0, 0, 1]
+    for (const match of close) {
+      const apart = Math.abs(match.column - column)
+      if (apart > BEND_REACH) continue
+      const from = minus(match, plane(match.column, match.row))
+      const share = (1 - apart / (BEND_REACH + 1)) * (match.row === row ? 1 : OTHER_ROW)
+      x += from.x * share
+      y += from.y * share
+      weight += share
+    }
+    return { x: x / weight, y: y / weight }
+  }
+  const columns = close.map(({ column }) => column)
+  return {
+    lastRow: group.at(-1)!.index,
+    first: Math.min(...columns),
+    last: Math.max(...columns),
+    cell: (column, row) => {
+      const bend = bendAt(column, row)
+      const at = plane(column, row)
+      const down = minus(plane(column, row + 0.5), plane(column, row - 0.5))
+      return {
+        x: at.x + bend.x,
+        y: at.y + bend.y,
+        right: minus(plane(column + 0.5, row), plane(column - 0.5, row)),
+        down: { x: down.x / ROW_IN_PITCHES, y: down.y / ROW_IN_PITCHES },
+      }
+    },
+  }
+}
+
+/** How many rows lower, for a distance in pitches; null for what is no whole number of them. */
+const rowsLower = (pitches: number): number | null => {
+  const rows = Math.round(pitches / ROW_IN_PITCHES)
+  return rows >= 1 && rows <= 2 && Math.abs(pitches - rows * ROW_IN_PITCHES) < ROW_STRAY * rows ? rows : null
+}
+
+/** Two rows or three that may be a zone's, those with the most letters first. One of three may be missing. */
+export const findGrids = (found: readonly Row[]): readonly Grid[] => {
+  const groups: Group[] = []
+  for (const row of found) {
+    const lower = found.flatMap((other) => {
+      if (other === row) return []
+      const same = dot(row.pitch, other.pitch) > 0 ? other : turned(other)
+      const index = rowsLower(below(row, same) ?? 0)
+      return index === null ? [] : [{ row: same, index }]
+    })
+    const top = { row, index: 0 }
+    for (const one of lower) {
+      groups.push([top, one])
+      if (one.index === 1) groups.push(...lower.filter(({ index }) => index === 2).map((last) => [top, one, last]))
+    }
+  }
+  const lettersOf = (group: Group): number => group.reduce((sum, { row }) => sum + row.placed.length, 0)
+  return groups
+    .sort((one, other) => lettersOf(other) - lettersOf(one))
+    .slice(0, GRIDS_MAX)
+    .flatMap((group) => gridOf(group) ?? [])
+}
+
+export const PATCH_WIDTH = 16
+export const PATCH_HEIGHT = 20
+/** Steps of a patch to one pitch: a patch is a little wider than its cell. */
+const STEPS = 15
+
+/**
+ * What a cell shows, brought to one size and one contrast: mean 0, standard deviation 1.
+ * @param over looks at it upside down
+ */
+export const patchOf = ({ width, height, pixels }: GrayPicture, cell: Cell, over: boolean): Float32Array => {
+  const patch = new Float32Array(PATCH_WIDTH * PATCH_HEIGHT)
+  const sign = over ? -1 : 1
+  const valueAt = (x: number, y: number): number => {
+    const [cx, cy] = [Math.min(Math.max(x, 0), width - 1.001), Math.min(Math.max(y, 0), height - 1.001)]
+    const [left, top] = [Math.floor(cx), Math.floor(cy)]
+    const at = top * width + left
+    const [fx, fy] = [cx - left, cy - top]
+    const upper = pixels[at]! * (1 - fx) + pixels[at + 1]! * fx
+    const lower = (pixels[at + width] ?? 0) * (1 - fx) + (pixels[at + width + 1] ?? 0) * fx
+    return upper * (1 - fy) + lower * fy
+  }
+  let [sum, squares] = [0, 0]
+  for (let row = 0; row < PATCH_HEIGHT; row++) {
+    for (let column = 0; column < PATCH_WIDTH; column++) {
+      let value = 0
+      // Four looks a step, since a step may be wider than a pixel.
+      for (const [du, dv] of [
+        [0.25, 0.25],
+        [0.75, 0.25],
+        [0.25, 0.75],
+        [0.75, 0.75],
+      ] as const) {
+        const u = (sign * (column + du - PATCH_WIDTH / 2)) / STEPS
+        const v = (sign * (row + dv - PATCH_HEIGHT / 2)) / STEPS
+        value += valueAt(cell.x + u * cell.right.x + v * cell.down.x, cell.y + u * cell.right.y + v * cell.down.y)
+      }
+      patch[row * PATCH_WIDTH + column] = value / 4
+      sum += value / 4
+      squares += (value / 4) ** 2
+    }
+  }
+  const mean = sum / patch.length
+  const deviation = Math.max(2, Math.sqrt(Math.max(0, squares / patch.length - mean * mean)))
+  for (let at = 0; at < patch.length; at++) patch[at] = (patch[at]! - mean) / deviation
+  return patch
+}

@@ -1,0 +1,63 @@
+// Reads the machine-readable zone of a picture: ink, rows at one pitch, cells, characters, check digits. Held sideways or
+// upside down, it reads the same.
+import { type CellScores, type DecodedZone, decodeZone } from '../zone/decode-zone.ts'
+import { LAYOUTS, type ZoneLayout } from '../zone/layout.ts'
+import { GLYPH_WEIGHTS } from './glyph-weights.ts'
+import { classify, unpackNet } from './glyphs.ts'
+import { findGrids, type Grid, patchOf } from './grid.ts'
+import { findPieces, type GrayPicture } from './ink.ts'
+import { findRows } from './rows.ts'
+
+/** Changes with everything that may read a picture differently. */
+export const READER_VERSION = 'zone-reader 1'
+
+export type ZoneReading =
+  | { readonly kind: 'read'; readonly decoded: DecodedZone }
+  /** There is something like a zone, and it can't be read with certainty. */
+  | { readonly kind: 'doubtful' }
+  | { readonly kind: 'none' }
+
+/** Columns that a row may begin before or after its first letter that was found, and end likewise. */
+const SLACK = 2
+
+/** The nearest first: rows of that many letters that hold most of those found. */
+const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => {
+  const spare = columns - (last - first + 1)
+  if (Math.abs(spare) > 2 * SLACK) return []
+  const starts: number[] = []
+  for (let start = first - Math.max(spare, 0); start <= first + Math.max(-spare, 0); start++) starts.push(start)
+  for (const beyond of [1, -1]) if (spare === 0) starts.push(first + beyond)
+  return starts
+}
+
+/** The grid's row in which a zone of that layout may begin: where a row was not found, it may be the first or the last. */
+const topsOf = ({ lastRow }: Grid, { rows, columns }: ZoneLayout) =>
+  (lastRow === rows - 1 ? [0] : lastRow === rows - 2 ? [0, -1] : []).map((top) => ({ rows, columns, top }))
+
+export const readZone = (picture: GrayPicture, nowSeconds: number): ZoneReading => {
+  const net = unpackNet(GLYPH_WEIGHTS)
+  const grids = findGrids(findRows(findPieces(picture)))
+  for (const grid of grids) {
+    for (const over of [false, true]) {
+      const known = new Map<string, Float32Array>()
+      const scoreOf = (column: number, row: number): Float32Array => {
+        const key = `${column} ${row}`
+        const scores = known.get(key) ?? classify(net, patchOf(picture, grid.cell(column, row), over))
+        known.set(key, scores)
+        return scores
+      }
+      for (const { rows, columns, top } of LAYOUTS.flatMap((layout) => topsOf(grid, layout))) {
+        for (const start of startsOf(grid, columns)) {
+          const scores: CellScores = Array.from({ length: rows }, (_, row) =>
+            Array.from({ length: columns }, (_, column) =>
+              over ? scoreOf(start + columns - 1 - column, top + rows - 1 - row) : scoreOf(start + column, top + row),
+            ),
+          )
+          const decoded = decodeZone(scores, nowSeconds)
+          if (decoded !== null) return { kind: 'read', decoded }
+        }
+      }
+    }
+  }
+  return grids.length === 0 ? { kind: 'none' } : { kind: 'doubtful' }
+}

@@ -1,0 +1,84 @@
+// Cells of invented documents with what they show, found by the reader's own search: what training sees is what reading
+// sees. The text is random, every character as likely as any other, with runs of fillers.
+
+import { type Cell, findGrids, patchOf } from '../../src/documents/reader/grid.ts'
+import { findPieces } from '../../src/documents/reader/ink.ts'
+import { findRows } from '../../src/documents/reader/rows.ts'
+import { ALPHABET, FILLER } from '../../src/documents/zone/alphabet.ts'
+import { makeSpecimen, randomOf } from './specimen.ts'
+
+export interface GlyphSample {
+  readonly patch: Float32Array
+  /** Index in ALPHABET. */
+  readonly label: number
+}
+
+const SHAPES = [
+  [2, 44],
+  [3, 30],
+  [2, 36],
+] as const
+/** Looks at each cell, each a little beside it. */
+const LOOKS = 4
+
+const randomLine = (columns: number, random: () => number): string => {
+  let line = ''
+  while (line.length < columns) {
+    if (random() < 0.04) line += FILLER.repeat(2 + Math.floor(random() * 8))
+    else line += ALPHABET[Math.floor(random() * ALPHABET.length)]
+  }
+  return line.slice(0, columns)
+}
+
+/** Of one document. Worse than what is read later: blurred more, noisier, compressed more, in two cuts of the font. */
+export const glyphSamples = async (seed: number): Promise<readonly GlyphSample[]> => {
+  const random = randomOf(seed ^ 0x5eed)
+  const [rows, columns] = SHAPES[seed % SHAPES.length] ?? SHAPES[0]
+  const lines = Array.from({ length: rows }, () => randomLine(columns, random))
+  const longSide = Math.round(1100 + random() * 1300)
+  const { gray, place } = await makeSpecimen({
+    seed,
+    lines,
+    longSide,
+    shake: random() * (longSide / 2400) * 5,
+    glare: random() * 0.6,
+    ink: random() * 4,
+    blur: 0.4 + random() * (longSide / 2400) * 3.4,
+    noise: random() * 11,
+    quality: 40 + Math.round(random() * 55),
+    shade: random() * 0.6,
+    perspective: random() * 0.13,
+    pattern: random() * 0.7,
+    font: random() < 0.3 ? 'OCR B S' : 'OCR B',
+  })
+  const grid = findGrids(findRows(findPieces(gray))).find((found) => found.lastRow === rows - 1)
+  if (grid === undefined) return []
+  const samples: GlyphSample[] = []
+  for (let row = 0; row < rows; row++) {
+    for (let column = grid.first - 1; column <= grid.last + 1; column++) {
+      const cell = grid.cell(column, row)
+      const found = lines
+        .flatMap((line, at) => [...line].map((character, index) => ({ character, ...place(index, at) })))
+        .find(({ x, y }) => Math.hypot(x - cell.x, y - cell.y) < 0.35 * Math.hypot(cell.right.x, cell.right.y))
+      if (found === undefined) continue
+      const turn = place(1, 0).x * cell.right.x < place(0, 0).x * cell.right.x
+      for (let look = 0; look < LOOKS; look++)
+        samples.push({
+          patch: patchOf(gray, beside(cell, look === 0 ? 0 : 1, random), turn),
+          label: ALPHABET.indexOf(found.character),
+        })
+    }
+  }
+  return samples
+}
+
+const beside = (cell: Cell, share: number, random: () => number): Cell => {
+  const spread = (range: number): number => (random() * 2 - 1) * range * share
+  const [along, across, size, lean] = [spread(0.09), spread(0.09), 1 + spread(0.1), spread(0.06)]
+  return {
+    x: cell.x + along * cell.right.x + across * cell.down.x,
+    y: cell.y + along * cell.right.y + across * cell.down.y,
+    right: { x: cell.right.x * size + lean * cell.down.x, y: cell.right.y * size + lean * cell.down.y },
+    down: { x: cell.down.x * size - lean * cell.right.x, y: cell.down.y * size - lean * cell.right.y },
+  }
+}
