@@ -12,6 +12,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/telemetry': ['src/domain'],
   'src/policy': ['src/domain'],
   'src/facts': ['src/domain', 'src/policy/types', 'src/policy/sources'],
+  // Lists and names: it opens no file, asks no server and knows no session.
+  'src/screening': ['src/domain', 'src/identity/evidence/countries.ts'],
   'src/signing': ['src/domain'],
   'src/decisions': ['src/domain', 'src/transparency'],
   // A tree knows hashes and no decisions.
@@ -79,6 +81,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Opens strangers' pictures: it knows nothing of the service but how a zone is read.
   'workers/documents': ['src/documents'],
   'workers/tasks': ['src/domain', 'src/policy', 'src/decisions', 'workers/background-process.ts'],
+  // They get lists and names, and answer: no store and no key comes near them.
+  'workers/screening': ['src/screening', 'workers/background-process.ts'],
   workers: [],
   // The settings, and what a setting's text may be: where each kind is used says how it is read.
   'src/config': [

@@ -4,7 +4,7 @@ import type { ListFormat } from '../../domain/list.ts'
 import { createEntrySink, type EntrySink } from './entry-sink.ts'
 import { type BadLine, createLineReader } from './line-reader.ts'
 import { createSdnReader } from './sdn-reader.ts'
-import { XmlInvalidError } from './xml-scanner.ts'
+import { XmlInvalidError } from '../../domain/xml-scanner.ts'
 
 export interface ListReading {
   readonly entries: EntrySink

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createXmlScanner, XmlInvalidError } from '../../../src/facts/lists/xml-scanner.ts'
+import { createXmlScanner, XmlInvalidError } from '../../src/domain/xml-scanner.ts'
 
 const scan = (xml: string, pieceLength = xml.length || 1, attribute = 'a') => {
   const events: string[] = []

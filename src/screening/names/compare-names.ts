@@ -1,0 +1,246 @@
+// Compares a name with one of the index, word by word whatever their order, and says how near they are: 1 for the same name,
+// less for words that are misspelt, missing or other. Words that many have count less than words that few have.
+import { type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
+import type { NameWord, WordRole } from './read-name.ts'
+
+/** How much a word of each kind says of whose name it is. */
+const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
+  name: 1,
+  initial: 0.35,
+  particle: 0.06,
+  title: 0.06,
+  form: 0.12,
+  common: 0.45,
+}
+/** A word that thousands have says half of what a rare one does. */
+const COMMONNESS = 0.045
+const WEIGHT_MIN = 0.5
+const INITIAL_SIMILARITY = 0.92
+/** Of two particles, whichever. */
+const PARTICLES_SIMILARITY = 0.7
+/** A word that is less near is another word. */
+const SIMILARITY_MIN = 0.5
+/** What is left of the similarity where one word alone tells that it is the name, of several. */
+const ONE_WORD_SHARE = 0.88
+/** Of words that are left over. */
+const LEFT_OVER_LENGTH_MIN = 3
+const LEFT_OVER_DISTANCE_MAX = 2
+/** Of the two names, the one with fewer matched words decides with this share. */
+const STRICTER_SHARE = 0.62
+
+export const weightOf = (role: WordRole, frequency: number): number =>
+  role === 'name' || role === 'common'
+    ? ROLE_WEIGHT[role] * Math.max(WEIGHT_MIN, 1 - COMMONNESS * Math.log2(Math.max(1, frequency)))
+    : ROLE_WEIGHT[role]
+
+/** A word of the name that is looked for, or two neighbours written as one, with the words of the index that resemble it. */
+export interface QueryPart {
+  readonly word: NameWord
+  /** One bit for each word of the query that it stands for. */
+  readonly mask: number
+  readonly weight: number
+  /** Word of the index that is written the same, or -1. */
+  readonly same: number
+  readonly matches: ReadonlyMap<number, WordMatch>
+  /** Name → where in it a join stands that is this word, and how near. */
+  readonly joins: ReadonlyMap<number, WordMatch>
+}
+
+export interface ComparedWord {
+  readonly asked: string
+  readonly listed: string
+  readonly similarity: number
+  readonly distance: number | null
+}
+
+export interface NameComparison {
+  /** 0 to 1. */
+  readonly similarity: number
+  readonly words: readonly ComparedWord[]
+  /** Words of the listed name that the name looked for has not. */
+  readonly missing: readonly string[]
+  /** Words of the name looked for that the listed name has not. */
+  readonly extra: readonly string[]
+}
+
+interface Pairing {
+  readonly part: QueryPart
+  readonly listedMask: number
+  readonly listed: number
+  readonly similarity: number
+  readonly distance: number | null
+  readonly gain: number
+}
+
+const bit = (at: number): number => 1 << at
+
+const byteOf = (letter: string): number => letter.charCodeAt(0)
+const INITIALS_ALIKE = new Map([
+  [byteOf('j'), byteOf('i')],
+  [byteOf('y'), byteOf('i')],
+  [byteOf('e'), byteOf('i')],
+  [byteOf('o'), byteOf('u')],
+  [byteOf('c'), byteOf('k')],
+  [byteOf('q'), byteOf('k')],
+  [byteOf('w'), byteOf('v')],
+])
+const alike = (byte: number): number => INITIALS_ALIKE.get(byte) ?? byte
+
+/** Whether the initial of a name may be the listed word's. */
+export const isInitialOf = (index: NameIndex, word: number, initial: NameWord): boolean =>
+  alike(index.firstByte(word)) === alike(byteOf(initial.written))
+
+const isSmall = (role: WordRole): boolean => role === 'particle' || role === 'title'
+
+/** How near a word of the query is to one of the listed name; 0: it is another word. */
+const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole): WordMatch | null => {
+  const match = part.matches.get(word)
+  if (match !== undefined) return match.similarity >= SIMILARITY_MIN ? match : null
+  if (part.same === word && part.same !== -1) return { word, similarity: 1, distance: 0 }
+  if (part.word.role === 'particle' && role === 'particle')
+    return { word, similarity: PARTICLES_SIMILARITY, distance: null }
+  const isInitial = role === 'initial' ? part.word.role === 'name' : part.word.role === 'initial' && role === 'name'
+  if (!isInitial || !isInitialOf(index, word, part.word)) return null
+  return { word, similarity: INITIAL_SIMILARITY, distance: null }
+}
+
+/** Every way in which a word of the one may be a word of the other, the clearest first. */
+const pairingsOf = (index: NameIndex, parts: readonly QueryPart[], name: number): readonly Pairing[] => {
+  const listed = index.wordsOf(name)
+  const pairings: Pairing[] = []
+  for (const part of parts) {
+    for (let at = 0; at < listed.length; at++) {
+      const word = wordAt(listed[at]!)
+      const role = roleAt(listed[at]!)
+      const match = pairOf(index, part, word, role)
+      if (match === null) continue
+      const { similarity, distance } = match
+      const weight = Math.min(part.weight, weightOf(role, index.frequency(word)))
+      pairings.push({ part, listedMask: bit(at), listed: word, similarity, distance, gain: similarity * weight })
+    }
+    const join = part.joins.get(name)
+    if (join === undefined) continue
+    const { word, similarity, distance } = join
+    const at = placeOfJoin(index, listed, word)
+    if (at !== -1)
+      pairings.push({
+        part,
+        listedMask: bit(at) | bit(at + 1),
+        listed: word,
+        similarity,
+        distance,
+        gain: part.weight * similarity + 0.01,
+      })
+  }
+  return pairings.sort((left, right) => right.gain - left.gain)
+}
+
+/** Words that are left once the clear ones are paired: beside these, more keys may be wrong in them. */
+const leftOvers = (
+  index: NameIndex,
+  words: readonly NameWord[],
+  parts: readonly QueryPart[],
+  listed: Uint32Array,
+  askedLeft: number,
+  listedLeft: number,
+): readonly Pairing[] => {
+  const pairings: Pairing[] = []
+  for (let from = 0; from < words.length; from++) {
+    const part = parts[from]!
+    if (
+      (askedLeft & bit(from)) === 0 ||
+      part.word.written.length < LEFT_OVER_LENGTH_MIN ||
+      part.word.skeleton !== null ||
+      part.word.isExact
+    )
+      continue
+    for (let to = 0; to < listed.length; to++) {
+      if ((listedLeft & bit(to)) === 0) continue
+      const word = wordAt(listed[to]!)
+      const { similarity, distance } = index.nearness(word, part.word.written)
+      if (similarity < SIMILARITY_MIN || distance > LEFT_OVER_DISTANCE_MAX) continue
+      pairings.push({ part, listedMask: bit(to), listed: word, similarity, distance, gain: similarity })
+    }
+  }
+  return pairings.sort((left, right) => right.gain - left.gain)
+}
+
+/** Where in the name the two words are that the join is made of. */
+const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): number => {
+  const wanted = index.textOf(join)
+  for (let at = 0; at + 1 < listed.length; at++) {
+    if (wanted === index.textOf(wordAt(listed[at]!)) + index.textOf(wordAt(listed[at + 1]!))) return at
+  }
+  return -1
+}
+
+/**
+ * Pairs the words of both names so that the most is explained.
+ * @param words of the query, with what each weighs
+ */
+export const compareNames = (
+  index: NameIndex,
+  words: readonly NameWord[],
+  weights: readonly number[],
+  parts: readonly QueryPart[],
+  name: number,
+): NameComparison => {
+  const listed = index.wordsOf(name)
+  const chosen: Pairing[] = []
+  let askedLeft = bit(words.length) - 1
+  let listedLeft = bit(listed.length) - 1
+  let askedTotal = 0
+  let askedGain = 0
+  let listedTotal = 0
+  let listedGain = 0
+  const listedWeight = (at: number): number => weightOf(roleAt(listed[at]!), index.frequency(wordAt(listed[at]!)))
+  const take = (pairing: Pairing): void => {
+    const { part, listedMask, similarity } = pairing
+    if ((askedLeft & part.mask) !== part.mask || (listedLeft & listedMask) !== listedMask) return
+    askedLeft &= ~part.mask
+    listedLeft &= ~listedMask
+    chosen.push(pairing)
+    let asked = 0
+    let ofList = 0
+    for (let at = 0; at < words.length; at++) if ((part.mask & bit(at)) !== 0) asked += weights[at]!
+    for (let at = 0; at < listed.length; at++) if ((listedMask & bit(at)) !== 0) ofList += listedWeight(at)
+    // A particle or a title that is misspelt looks like a name: it weighs what the listed word weighs.
+    if ((listedMask & (listedMask - 1)) === 0 && isSmall(roleAt(listed[31 - Math.clz32(listedMask)]!)))
+      asked = Math.min(asked, ofList)
+    askedTotal += asked
+    listedTotal += ofList
+    askedGain += asked * similarity
+    listedGain += ofList * similarity
+  }
+  for (const pairing of pairingsOf(index, parts, name)) take(pairing)
+  if (chosen.length > 0 && askedLeft !== 0 && listedLeft !== 0) {
+    for (const pairing of leftOvers(index, words, parts, listed, askedLeft, listedLeft)) take(pairing)
+  }
+  for (let at = 0; at < words.length; at++) if ((askedLeft & bit(at)) !== 0) askedTotal += weights[at]!
+  for (let at = 0; at < listed.length; at++) if ((listedLeft & bit(at)) !== 0) listedTotal += listedWeight(at)
+  const asked = askedGain / askedTotal
+  const ofList = listedGain / listedTotal
+  const blended = STRICTER_SHARE * Math.min(asked, ofList) + (1 - STRICTER_SHARE) * Math.max(asked, ofList)
+  const telling = chosen.filter(({ part }) => !isSmall(part.word.role)).length
+  const similarity =
+    telling > 1 || (words.length === 1 && listed.length === 1) || blended > 0.999 ? blended : blended * ONE_WORD_SHARE
+  return {
+    similarity,
+    get words() {
+      return chosen.map(({ part, listed: word, similarity: near, distance }) => ({
+        asked: part.word.written,
+        listed: index.textOf(word),
+        similarity: near,
+        distance,
+      }))
+    },
+    get missing() {
+      return Array.from(listed).flatMap((packed, at) =>
+        (listedLeft & bit(at)) === 0 ? [] : [index.textOf(wordAt(packed))],
+      )
+    },
+    get extra() {
+      return words.flatMap(({ written }, at) => ((askedLeft & bit(at)) === 0 ? [] : [written]))
+    },
+  }
+}

@@ -1,0 +1,104 @@
+// Finds the names of an index that resemble a given one: first those that share words with it, then each of these compared.
+import { compareNames, isInitialOf, type NameComparison, type QueryPart, weightOf } from './compare-names.ts'
+import { joinsOf, type NameIndex, type WordMatch, wordAt } from './name-index.ts'
+import type { NameWord } from './read-name.ts'
+
+export interface FoundName {
+  readonly name: number
+  readonly entry: number
+  readonly comparison: NameComparison
+}
+
+/** Names that are compared at most: those that share the most with the query. */
+const COMPARED_MAX = 200
+/** Names that share less than this part of their words' weight are not compared. */
+const SHARED_MIN = 0.4
+
+const NONE: ReadonlyMap<number, WordMatch> = new Map()
+
+const startsAlike = (index: NameIndex, name: number, part: QueryPart): boolean =>
+  index.wordsOf(name).some((packed) => isInitialOf(index, wordAt(packed), part.word))
+
+/** What finding in one index uses again and again. */
+export interface NameFinder {
+  /** @param minimum names that are less near are left out */
+  find(words: readonly NameWord[], minimum: number): readonly FoundName[]
+}
+
+export const createNameFinder = (index: NameIndex): NameFinder => {
+  /** By name, zero between two calls. */
+  const shared = new Float32Array(index.names)
+  const lastPart = new Int32Array(index.names)
+
+  const partOf = (
+    word: NameWord,
+    mask: number,
+    near: readonly WordMatch[],
+  ): QueryPart & { readonly near: readonly WordMatch[] } => {
+    const joins = new Map<number, WordMatch>()
+    for (const match of near) {
+      if (!index.isJoin(match.word)) continue
+      for (const name of index.namesWith(match.word)) if (!joins.has(name)) joins.set(name, match)
+    }
+    const [best] = near
+    const frequency = best !== undefined && best.similarity > 0.96 ? index.frequency(best.word) : 1
+    return {
+      word,
+      mask,
+      joins,
+      near,
+      same: index.find(word.written),
+      weight: weightOf(word.role, frequency),
+      matches: near.length === 0 ? NONE : new Map(near.map((match) => [match.word, match])),
+    }
+  }
+
+  return {
+    find: (words, minimum) => {
+      const isSearched = ({ role }: NameWord): boolean => role === 'name' || role === 'common'
+      const anySearched = words.some(isSearched)
+      const parts = words.map((word, at) =>
+        partOf(word, 1 << at, !anySearched || isSearched(word) ? index.resembling(word) : []),
+      )
+      const weights = parts.map(({ weight }) => weight)
+      for (const { at, written, folded } of joinsOf(words)) {
+        const word: NameWord = { written, folded, skeleton: null, role: 'name', isExact: false }
+        const near = index.resemblingJoin(word)
+        if (near.length > 0) parts.push(partOf(word, 3 << at, near))
+      }
+      const total = words.reduce((sum, word, at) => (isSearched(word) ? sum + weights[at]! : sum), 0)
+      const touched: number[] = []
+      for (const [number, part] of parts.entries()) {
+        for (const { word, similarity } of part.near) {
+          const gain = Math.min(part.weight, weightOf('name', index.frequency(word))) * similarity
+          for (const name of index.namesWith(word)) {
+            if (lastPart[name] === number + 1) continue
+            if (shared[name] === 0) touched.push(name)
+            lastPart[name] = number + 1
+            shared[name] = shared[name]! + gain
+          }
+        }
+      }
+      const initials = parts.filter(({ word, mask }) => word.role === 'initial' && (mask & (mask - 1)) === 0)
+      if (initials.length > 0) {
+        for (const name of touched) {
+          for (const part of initials) {
+            if (startsAlike(index, name, part)) shared[name] = shared[name]! + part.weight
+          }
+        }
+      }
+      const candidates = touched.filter((name) => shared[name]! >= SHARED_MIN * total)
+      candidates.sort((left, right) => shared[right]! - shared[left]!)
+      for (const name of touched) {
+        shared[name] = 0
+        lastPart[name] = 0
+      }
+      const found: FoundName[] = []
+      for (const name of candidates.slice(0, COMPARED_MAX)) {
+        const comparison = compareNames(index, words, weights, parts, name)
+        if (comparison.similarity >= minimum) found.push({ name, entry: index.entryOf(name), comparison })
+      }
+      return found.sort((left, right) => right.comparison.similarity - left.comparison.similarity)
+    },
+  }
+}

@@ -1,0 +1,230 @@
+// Reads a name as it is written into the words by which it is compared: whatever the alphabet, the order of its words, its
+// titles and its punctuation. Invariant: the work is bounded, however long the name is.
+import { foldWord, skeletonOf, toAscii, WORD_MAX } from './fold.ts'
+import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLES } from './words.ts'
+
+/** A longer name is compared with nothing: nobody is called that, and to read a part of it would hide the rest. */
+export const NAME_LENGTH_MAX = 400
+/** Words after this one are not compared. */
+export const WORDS_MAX = 16
+/** Fewer letters fit too many names to say anything. */
+const LETTERS_MIN = 2
+
+export type WordRole = 'name' | 'initial' | 'particle' | 'title' | 'form' | 'common'
+
+export interface NameWord {
+  /** Lower-case ASCII, as it was written. */
+  readonly written: string
+  /** By which it is compared. */
+  readonly folded: string
+  /** Consonants, of a word that was written without its short vowels; otherwise null. */
+  readonly skeleton: string | null
+  readonly role: WordRole
+  /** Transliterated by rule from signs that stand for syllables: no key can be wrong in it. */
+  readonly isExact: boolean
+}
+
+export type NameKind = 'person' | 'organization'
+/** Why a name can't be compared. */
+export type NameProblem = 'too-long' | 'no-letters'
+
+export type NameReading =
+  | { readonly words: readonly NameWord[]; readonly problem: null }
+  | { readonly words: readonly []; readonly problem: NameProblem }
+
+/** Marks that say in which direction to write, and what joins or splits without being seen. */
+const INVISIBLE = /[\p{Cf}\p{Cc}\u064b-\u065f\u0670\u0591-\u05c7\u0640]/gu
+const APOSTROPHES = /['’‘`´ʹʻʼʾʿ]/g
+const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u
+const HAN = /^\p{Script=Han}+$/u
+const HANGUL = /^\p{Script=Hangul}+$/u
+const ABJAD = /^[\p{Script=Arabic}\p{Script=Hebrew}]+$/u
+const NOT_ASCII_WORD = /[^a-z0-9]/g
+
+const GREEK = /\p{Script=Greek}/u
+/** Pairs of letters that Greek writes for one sound. */
+const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
+  [/μπ/g, 'b'],
+  [/ντ/g, 'd'],
+  [/γκ/g, 'g'],
+  [/γγ/g, 'ng'],
+  [/τζ/g, 'j'],
+  [/[οό][υύ]/g, 'u'],
+  [/([αάεέ])[υύ]/g, '$1v'],
+]
+
+const spokenGreek = (text: string): string =>
+  GREEK_PAIRS.reduce((spoken, [pair, sound]) => spoken.replaceAll(pair, sound), text.toLowerCase())
+
+/** "Servant of", before one of the names of God: written apart, together, with the article and without. */
+const SERVANT_OF = 'abdul'
+const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
+const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)l?(?!l?l?ah?i?$)(?=[a-z]{4})/
+
+/** "And", and the article, written with the word. */
+const ARABIC_ARTICLE = /^و?ال(?=..)/u
+/** "Servant of the …" as one word, which others write as two. */
+const ARABIC_SERVANT = /^عبدال(?!له)(?=..)/u
+const ARABIC_SERVANT_ALONE = 'عبد'
+
+/** Words of a piece in Arabic letters: the article says nothing, and "servant of" is a word of its own. */
+const splitArabic = (piece: string): readonly string[] =>
+  ARABIC_SERVANT.test(piece)
+    ? [SERVANT_OF, toAscii(piece.replace(ARABIC_SERVANT, ''))]
+    : [piece === ARABIC_SERVANT_ALONE ? SERVANT_OF : toAscii(piece.replace(ARABIC_ARTICLE, ''))]
+
+/** Family names of two syllables, as the transliteration writes them. */
+const TWO_SYLLABLES = new Set([
+  'ouyang',
+  'sima',
+  'zhuge',
+  'shangguan',
+  'situ',
+  'dongfang',
+  'huangfu',
+  'namgung',
+  'hwangbo',
+])
+/** The longest name of a person that is written without spaces: two and two. */
+const UNSPACED_MAX = 4
+
+/** A name that is written without spaces, as family name and given name. */
+const splitUnspaced = (text: string, kind: NameKind): readonly string[] => {
+  const syllables = [...text].map((character) => toAscii(character).replaceAll(NOT_ASCII_WORD, ''))
+  if (kind !== 'person' || syllables.length < 2 || syllables.length > UNSPACED_MAX) return [syllables.join('')]
+  const first = syllables.slice(0, 2).join('')
+  const family = syllables.length > 2 && TWO_SYLLABLES.has(first) ? 2 : 1
+  return [syllables.slice(0, family).join(''), syllables.slice(family).join('')]
+}
+
+const wordsOfPiece = (piece: string, kind: NameKind, isAbjad: boolean): readonly string[] => {
+  if (isAbjad) return splitArabic(piece)
+  if (HAN.test(piece) || HANGUL.test(piece)) return splitUnspaced(piece, kind)
+  return [toAscii(GREEK.test(piece) ? spokenGreek(piece) : piece)]
+}
+
+interface RawWord {
+  readonly text: string
+  readonly isAbjad: boolean
+  readonly isExact: boolean
+}
+
+const rawWordsOf = (name: string, kind: NameKind): readonly RawWord[] => {
+  const visible = name.normalize('NFKC').replaceAll(INVISIBLE, '').replaceAll(APOSTROPHES, '')
+  const raw: RawWord[] = []
+  for (const piece of visible.split(SEPARATORS)) {
+    if (piece === '') continue
+    const isAbjad = ABJAD.test(piece)
+    const texts = wordsOfPiece(piece, kind, isAbjad)
+    for (const text of texts) {
+      const plain = text.replaceAll(NOT_ASCII_WORD, '')
+      if (plain !== '') raw.push({ text: plain, isAbjad, isExact: HAN.test(piece) })
+    }
+  }
+  return raw
+}
+
+/** @returns what follows "servant of" in the word, empty where it stands alone, null where it is another word */
+const servantsMaster = (text: string): string | null => {
+  if (SERVANT.test(text)) return ''
+  return SERVANT_AND_MASTER.test(text) ? text.replace(SERVANT_AND_MASTER, '') : null
+}
+
+/** `عبد الرحمن` is two words, as `Abdulrahman` and `Abd al-Rahman` are; `A.B.C.` is one. */
+const joined = (raw: readonly RawWord[], kind: NameKind): readonly RawWord[] => {
+  const words: RawWord[] = []
+  for (let at = 0; at < raw.length; at++) {
+    const word = raw[at]
+    if (word === undefined) break
+    if (kind === 'organization' && word.text.length === 1) {
+      let letters = word.text
+      while (raw[at + 1]?.text.length === 1) letters += raw[++at]?.text ?? ''
+      words.push({ ...word, text: letters })
+      continue
+    }
+    const rest = kind === 'person' ? servantsMaster(word.text) : null
+    if (rest !== null) {
+      words.push({ ...word, text: rest === '' ? word.text : SERVANT_OF })
+      if (rest !== '') words.push({ ...word, text: rest })
+      continue
+    }
+    words.push(word)
+  }
+  return words
+}
+
+const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
+  let text = ` ${texts.map((word) => word.text).join(' ')} `
+  for (const [phrase, canonical] of FORM_PHRASES) {
+    if (text.includes(` ${phrase} `)) text = text.replace(` ${phrase} `, ` ${canonical} `)
+  }
+  return text
+    .trim()
+    .split(' ')
+    .map((word) => ({ text: word, isAbjad: false, isExact: false }))
+}
+
+const NUMBER_WORDS: Readonly<Record<string, string>> = {
+  one: '1',
+  first: '1',
+  '1st': '1',
+  two: '2',
+  second: '2',
+  '2nd': '2',
+  three: '3',
+  third: '3',
+  '3rd': '3',
+  four: '4',
+  five: '5',
+  six: '6',
+  seven: '7',
+  eight: '8',
+  nine: '9',
+  ten: '10',
+}
+
+/** Titles that come from another alphabet. */
+const FOLDED_HONORIFICS = new Set([...HONORIFICS].filter((word) => word.length > 3).map(foldWord))
+const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
+
+const roleOf = (text: string, kind: NameKind): WordRole => {
+  if (text.length === 1) return 'initial'
+  const isShort = text.length <= 3
+  if (PARTICLES.has(text) || (!isShort && FOLDED_PARTICLES.has(foldWord(text)))) return 'particle'
+  if (
+    kind === 'person' &&
+    (HONORIFICS.has(text) || (!isShort && FOLDED_HONORIFICS.has(foldWord(text))) || SERVANT.test(text))
+  )
+    return 'title'
+  if (kind === 'organization' && COMPANY_FORMS.has(text)) return 'form'
+  if (kind === 'organization' && COMMON_COMPANY_WORDS.has(text)) return 'common'
+  return 'name'
+}
+
+const wordOf = ({ text: whole, isAbjad, isExact }: RawWord, kind: NameKind): NameWord => {
+  const text = whole.slice(0, WORD_MAX)
+  const role = roleOf(text, kind)
+  const canonical = role === 'form' ? (COMPANY_FORMS.get(text) ?? text) : text
+  const number = kind === 'organization' ? (NUMBER_WORDS[text] ?? null) : null
+  return {
+    written: text,
+    folded: number ?? (role === 'initial' || role === 'form' ? canonical : foldWord(canonical)),
+    skeleton: isAbjad && role === 'name' ? skeletonOf(text) : null,
+    role,
+    isExact,
+  }
+}
+
+const SAYS_LITTLE: ReadonlySet<WordRole> = new Set(['particle', 'title', 'form'])
+
+/** @returns the words to compare, at least one, or why there are none */
+export const readName = (name: string, kind: NameKind): NameReading => {
+  if (name.length > NAME_LENGTH_MAX) return { words: [], problem: 'too-long' }
+  const raw = rawWordsOf(name, kind)
+  const letters = raw.reduce((sum, { text }) => sum + text.length, 0)
+  if (letters < LETTERS_MIN) return { words: [], problem: 'no-letters' }
+  const texts = kind === 'organization' ? withForms(joined(raw, kind)) : joined(raw, kind)
+  const words = texts.slice(0, WORDS_MAX).map((word) => wordOf(word, kind))
+  const isEmpty = words.every(({ role }) => SAYS_LITTLE.has(role))
+  return { words: isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words, problem: null }
+}

@@ -1,0 +1,73 @@
+// The lists that are known by name: who publishes them, where, in which files, and how often they change. The addresses are
+// the publishers' own; a publisher that hands its files out from elsewhere has that host named here, and no other is followed.
+
+export const SCREENING_FORMATS = ['ofac-csv', 'un-xml', 'eu-xml', 'uk-xml', 'csv', 'json'] as const
+export type ScreeningFormat = (typeof SCREENING_FORMATS)[number]
+
+export interface Publisher {
+  readonly list: string
+  readonly title: string
+  readonly format: ScreeningFormat
+  /** In the order in which the format reads them. */
+  readonly urls: readonly string[]
+  /** Hosts to which the publisher's address may redirect. */
+  readonly redirectsTo: readonly string[]
+  readonly intervalSeconds: number
+  /** Fewer entries are no whole list. */
+  readonly entriesMin: number
+}
+
+const HOUR = 3_600
+const OFAC = 'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports'
+const OFAC_FILES = ['wc2h-sls-prod-public-published.s3.us-gov-west-1.amazonaws.com']
+
+export const PUBLISHERS: readonly Publisher[] = [
+  {
+    list: 'ofac-sdn',
+    title: 'US Treasury, Specially Designated Nationals',
+    format: 'ofac-csv',
+    urls: [`${OFAC}/SDN.CSV`, `${OFAC}/ALT.CSV`, `${OFAC}/ADD.CSV`],
+    redirectsTo: OFAC_FILES,
+    intervalSeconds: 6 * HOUR,
+    entriesMin: 5_000,
+  },
+  {
+    list: 'us-consolidated',
+    title: 'US Treasury, consolidated list of all that are not on the SDN list',
+    format: 'ofac-csv',
+    urls: [`${OFAC}/CONS_PRIM.CSV`, `${OFAC}/CONS_ALT.CSV`, `${OFAC}/CONS_ADD.CSV`],
+    redirectsTo: OFAC_FILES,
+    intervalSeconds: 12 * HOUR,
+    entriesMin: 100,
+  },
+  {
+    list: 'un-sc',
+    title: 'United Nations Security Council, consolidated list',
+    format: 'un-xml',
+    urls: ['https://scsanctions.un.org/resources/xml/en/consolidated.xml'],
+    redirectsTo: ['unsolprodfiles.blob.core.windows.net'],
+    intervalSeconds: 6 * HOUR,
+    entriesMin: 500,
+  },
+  {
+    list: 'eu-fsf',
+    title: 'European Union, consolidated financial sanctions list',
+    format: 'eu-xml',
+    urls: ['https://webgate.ec.europa.eu/fsd/fsf/public/files/xmlFullSanctionsList_1_1/content?token=dG9rZW4tMjAxNw'],
+    redirectsTo: [],
+    intervalSeconds: 6 * HOUR,
+    entriesMin: 2_000,
+  },
+  {
+    list: 'uk-sanctions',
+    title: 'United Kingdom, UK Sanctions List',
+    format: 'uk-xml',
+    urls: ['https://sanctionslist.fcdo.gov.uk/docs/UK-Sanctions-List.xml'],
+    redirectsTo: [],
+    intervalSeconds: 6 * HOUR,
+    entriesMin: 2_000,
+  },
+]
+
+export const publisherOf = (list: string): Publisher | null =>
+  PUBLISHERS.find((publisher) => publisher.list === list) ?? null

@@ -1,0 +1,169 @@
+// How well names are found on whole lists: recall over variants of listed names, hits among ordinary names of many
+// countries, time and memory, and a comparison with what two other projects publish.
+//   bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [seed]
+import { readFileSync } from 'node:fs'
+import type { ListedEntry } from '../../src/screening/entry.ts'
+import { csvRows } from '../../src/screening/formats/csv-rows.ts'
+import { readScreeningList } from '../../src/screening/read-screening-list.ts'
+import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
+import { DEFAULT_THRESHOLD } from '../../src/screening/thresholds.ts'
+import { createRandom, VARIANTS, type Variant } from './support/name-variants.ts'
+import { ordinaryNames } from './support/ordinary-names.ts'
+import { screeningProcessMemory } from './support/screening-memory.ts'
+
+const LISTED_NAMES = 30_000
+const EACH_VARIANT = 500
+const ORDINARY = 4_000
+
+const [sdn, alt, add, un, seedText = '20260227'] = process.argv.slice(2)
+if (sdn === undefined || alt === undefined || add === undefined || un === undefined || !/^\d+$/.test(seedText)) {
+  console.error('usage: bun test/long/name-matching.ts SDN.CSV ALT.CSV ADD.CSV UN.XML [seed]')
+  process.exit(2)
+}
+const seed = Number(seedText)
+const random = createRandom(seed)
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)}%`
+const bytesOf = (path: string): Uint8Array => new Uint8Array(readFileSync(path))
+
+const lists = [
+  {
+    list: 'ofac-sdn',
+    entries: readScreeningList('ofac-csv', [sdn, alt, add].map(bytesOf), { entriesMin: 5_000, now: null }),
+  },
+  { list: 'un-sc', entries: readScreeningList('un-xml', [bytesOf(un)], { entriesMin: 500, now: null }) },
+]
+const listed = lists.flatMap(({ entries }) => entries)
+const isListed = new Set(listed.flatMap(({ names }) => names.map((name) => name.toLowerCase())))
+const namesNow = listed.reduce((sum, { names }) => sum + names.length, 0)
+// Invented entries fill the lists up to the size that the figures are about; none of them counts as found or as a hit.
+const FILLER = 'filler'
+const fillers = ordinaryNames(random, LISTED_NAMES - namesNow + 500).map(({ name }, at): ListedEntry => {
+  return {
+    id: `${at}`,
+    kind: 'person',
+    names: [`${name} ${name.split(' ').at(-1)}zq`],
+    birthDates: [],
+    countries: [],
+    wallets: [],
+  }
+})
+const all = [...lists, { list: FILLER, entries: fillers.slice(0, Math.max(0, LISTED_NAMES - namesNow)) }]
+const image = buildScreening(all)
+const screening = openScreening(image)
+console.log(`seed ${seed}, threshold ${DEFAULT_THRESHOLD}`)
+console.log(`${screening.names} names of ${listed.length} entries, ${(image.length / 1e6).toFixed(1)} MB arranged`)
+
+const times: number[] = []
+const cpu: number[] = []
+const hitsOf = (name: string, kind: 'person' | 'organization') => {
+  const startedCpu = process.cpuUsage()
+  const started = performance.now()
+  const { hits } = screening.screen({ name, kind }, DEFAULT_THRESHOLD)
+  times.push(performance.now() - started)
+  const used = process.cpuUsage(startedCpu)
+  cpu.push((used.user + used.system) / 1_000)
+  return hits.filter(({ list }) => list !== FILLER)
+}
+
+const persons = listed.filter(({ kind }) => kind === 'person')
+const companies = listed.filter(({ kind }) => kind === 'organization')
+const sample = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!
+const listOf = new Map(lists.flatMap(({ list, entries }) => entries.map((entry) => [entry, list] as const)))
+
+let foundInAll = 0
+let triedInAll = 0
+const missed: string[] = []
+const tryVariant = (variant: Variant, entries: readonly ListedEntry[], kind: 'person' | 'organization'): void => {
+  const usable = entries.filter((entry) => variant.suits(entry))
+  let found = 0
+  let tried = 0
+  for (let guard = 0; tried < EACH_VARIANT && guard < 20 * EACH_VARIANT; guard++) {
+    const entry = sample(usable)
+    const name = sample(variant.ofPrimary ? entry.names.slice(0, 1) : entry.names)
+    const written = variant.write(name, random, entry)
+    if (written === null) continue
+    tried += 1
+    const isFound = hitsOf(written, kind).some((hit) => hit.entry === entry.id && hit.list === listOf.get(entry))
+    if (isFound) found += 1
+    else missed.push(`${variant.name}: ${name} as ${written}`)
+  }
+  console.log(`  ${kind.padEnd(12)} ${variant.name.padEnd(28)} ${percent(found, tried).padStart(8)} of ${tried}`)
+  foundInAll += found
+  triedInAll += tried
+}
+// The just-in-time compiler's first work is no screening's.
+for (let round = 0; round < 400; round++) screening.screen({ name: sample(sample(persons).names) }, DEFAULT_THRESHOLD)
+console.log('recall')
+for (const variant of VARIANTS) tryVariant(variant, persons, 'person')
+for (const variant of VARIANTS.filter(({ ofCompanies }) => ofCompanies)) tryVariant(variant, companies, 'organization')
+console.log(`  together ${percent(foundInAll, triedInAll)} of ${triedInAll}`)
+
+const ordinary = ordinaryNames(random, ORDINARY).filter(({ name }) => !isListed.has(name.toLowerCase()))
+const hitByCountry = new Map<string, number>()
+const wrong: string[] = []
+for (const { name, locale } of ordinary) {
+  const [hit] = hitsOf(name, 'person')
+  // The same words in another order, or in another alphabet, are the listed name: a hit is right then.
+  if (hit === undefined || hit.why[0]?.points === 100) continue
+  hitByCountry.set(locale, (hitByCountry.get(locale) ?? 0) + 1)
+  wrong.push(`${name} (${locale}) as ${hit.name}, ${hit.score}`)
+}
+console.log(
+  `hits among ${ordinary.length} ordinary names of ${new Set(ordinary.map(({ locale }) => locale)).size} countries and languages: ${percent(wrong.length, ordinary.length)}`,
+)
+
+const quantile = (values: readonly number[], at: number): string =>
+  ([...values].sort((left, right) => left - right)[Math.floor(values.length * at)] ?? 0).toFixed(2)
+console.log(
+  `one screening: ${quantile(times, 0.5)} ms median, ${quantile(times, 0.99)} ms p99; CPU ${quantile(cpu, 0.5)} ms median, ${quantile(cpu, 0.99)} ms p99, ${(cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length).toFixed(2)} ms mean, of ${times.length}`,
+)
+console.log(
+  await screeningProcessMemory(
+    image,
+    ordinary.map(({ name }) => name),
+  ),
+)
+
+const rowsOf = (file: string): readonly (readonly string[])[] =>
+  [...csvRows(readFileSync(`${import.meta.dir}/../data/screening/${file}`, 'utf8'))].slice(1)
+const scoreOf = (kind: string, asked: string, listedName: string): number => {
+  const entry: ListedEntry = {
+    id: '1',
+    kind: kind === 'person' ? 'person' : 'organization',
+    names: [listedName],
+    birthDates: [],
+    countries: [],
+    wallets: [],
+  }
+  const alone = openScreening(buildScreening([{ list: 'pair', entries: [entry] }]))
+  return alone.screen({ name: asked, kind: entry.kind === 'person' ? 'person' : 'organization' }, 1).hits[0]?.score ?? 0
+}
+const THEIR_THRESHOLD = 0.7
+const outcome = { both: 0, onlyOurs: 0, onlyTheirs: 0, neither: 0 }
+console.log("OpenSanctions' pairs, where the verdicts differ (theirs at 0.7):")
+for (const [kind = '', asked = '', name = '', same, score] of rowsOf('pairs-opensanctions.csv')) {
+  const mine = scoreOf(kind, asked, name)
+  const isSame = same === 'true'
+  const [ours, theirs] = [mine >= DEFAULT_THRESHOLD === isSame, Number(score) >= THEIR_THRESHOLD === isSame]
+  outcome[ours ? (theirs ? 'both' : 'onlyOurs') : theirs ? 'onlyTheirs' : 'neither'] += 1
+  if (ours !== theirs)
+    console.log(
+      `  ${ours ? 'ours is right  ' : 'theirs is right'} ${asked} / ${name}: ${isSame ? 'same' : 'not the same'}, ours ${mine}, theirs ${score}`,
+    )
+}
+console.log(
+  `  right: both ${outcome.both}, ours alone ${outcome.onlyOurs}, theirs alone ${outcome.onlyTheirs}, neither ${outcome.neither}`,
+)
+console.log("moov's pairs that are more than 25 points apart:")
+let near = 0
+const moov = rowsOf('pairs-moov.csv')
+for (const [name = '', asked = '', score] of moov) {
+  const mine = Math.max(scoreOf('person', asked, name), scoreOf('organization', asked, name))
+  if (Math.abs(mine - 100 * Number(score)) <= 25) near += 1
+  else console.log(`  ${asked} / ${name}: ours ${mine}, theirs ${score}`)
+}
+console.log(`  ${near} of ${moov.length} are within 25 points`)
+if (process.env['SHOW_MISSED'] !== undefined) console.log([...missed, ...wrong].join('\n'))
+
+const failed = foundInAll < 0.98 * triedInAll || wrong.length > 0.02 * ordinary.length
+process.exit(failed ? 1 : 0)

@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { packEntries, unpackEntries } from '../../src/screening/entry-lines.ts'
+import { ScreeningListInvalidError } from '../../src/screening/formats/csv-rows.ts'
+import { countryCodeOf } from '../../src/screening/formats/list-countries.ts'
+import { parseListDates } from '../../src/screening/formats/list-dates.ts'
+import type { ScreeningFormat } from '../../src/screening/publishers.ts'
+import { type ListExpectations, readScreeningList } from '../../src/screening/read-screening-list.ts'
+
+const fileOf = (name: string): Uint8Array =>
+  new Uint8Array(readFileSync(`${import.meta.dir}/../data/screening/${name}`))
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
+const ANY: ListExpectations = { entriesMin: 1, now: null }
+const OFAC = ['sdn.csv', 'alt.csv', 'add.csv'].map(fileOf)
+
+describe('published formats', () => {
+  test("OFAC's CSV: names in spoken order, aliases, dates, countries and wallets", () => {
+    const entries = readScreeningList('ofac-csv', OFAC, ANY)
+    expect(entries.length).toBeGreaterThan(100)
+    expect(entries.find(({ id }) => id === '36')).toEqual({
+      id: '36',
+      kind: 'organization',
+      names: ['AEROCARIBBEAN AIRLINES', 'AERO-CARIBBEAN'],
+      birthDates: [],
+      countries: ['CU'],
+      wallets: [],
+    })
+    const persons = entries.filter(({ kind }) => kind === 'person')
+    expect(persons.every(({ names }) => !names[0]?.includes(','))).toBe(true)
+    expect(persons.filter(({ birthDates }) => birthDates.length > 0).length).toBeGreaterThan(persons.length / 2)
+    expect(entries.flatMap(({ wallets }) => wallets).some((address) => address.startsWith('0x'))).toBe(true)
+  })
+
+  test("the Security Council's XML", () => {
+    const entries = readScreeningList('un-xml', [fileOf('un_consolidated.xml')], ANY)
+    expect(entries).toHaveLength(113)
+    expect(entries[0]).toEqual({
+      id: 'CDi.001',
+      kind: 'person',
+      names: ['ERIC BADEGE'],
+      birthDates: ['1971'],
+      countries: ['CD'],
+      wallets: [],
+    })
+    expect(entries.filter(({ kind }) => kind === 'organization')).toHaveLength(31)
+  })
+
+  test("the European Union's XML", () => {
+    expect(readScreeningList('eu-xml', [fileOf('eu.xml')], ANY)).toEqual([
+      {
+        id: 'EU.27.28',
+        kind: 'person',
+        names: ['Saddam Hussein Al-Tikriti', 'Abu Ali'],
+        birthDates: ['1937-04-28'],
+        countries: ['IQ'],
+        wallets: [],
+      },
+      {
+        id: 'EU.1.2',
+        kind: 'person',
+        names: ['Иван Примеров', 'Ivan Primerov'],
+        birthDates: ['~1966', '~1968', '~1970'],
+        countries: ['RU'],
+        wallets: [],
+      },
+      {
+        id: 'EU.3.4',
+        kind: 'organization',
+        names: ['Example Shipping & Trading LLC'],
+        birthDates: [],
+        countries: ['IR'],
+        wallets: [],
+      },
+    ])
+  })
+
+  test('the UK Sanctions List', () => {
+    const [company, person, ship] = readScreeningList('uk-xml', [fileOf('uk.xml')], ANY)
+    expect(company).toMatchObject({ id: 'AFG0001', kind: 'organization', countries: ['PK'] })
+    expect(person).toEqual({
+      id: 'RUS9001',
+      kind: 'person',
+      names: ['Ivan Petrovich PRIMEROV', 'Vanya PRIMEROV', 'Иван Петрович Примеров'],
+      birthDates: ['1966-04-28', '1967'],
+      countries: ['RU'],
+      wallets: [],
+    })
+    expect(ship?.kind).toBe('vessel')
+  })
+
+  test('a list of an operator’s own, as CSV, as JSON, and as FollowTheMoney', () => {
+    const expected = {
+      id: 'p1',
+      kind: 'person' as const,
+      names: ['Ivan Primerov', 'Vanya'],
+      birthDates: ['1966'],
+      countries: ['RU'],
+      wallets: [],
+    }
+    const csv = 'id,kind,name,aliases,birth_dates,countries\np1,person,Ivan Primerov,Vanya,1966,Russia\n'
+    expect(readScreeningList('csv', [utf8(csv)], ANY)).toEqual([expected])
+    const own = {
+      id: 'p1',
+      kind: 'person',
+      name: 'Ivan Primerov',
+      aliases: ['Vanya'],
+      birth_dates: ['1966'],
+      countries: ['ru'],
+    }
+    expect(readScreeningList('json', [utf8(JSON.stringify([own]))], ANY)).toEqual([expected])
+    const entity = {
+      id: 'p1',
+      schema: 'Person',
+      caption: 'Ivan Primerov',
+      properties: { name: ['Ivan Primerov'], alias: ['Vanya'], birthDate: ['1966'], nationality: ['ru'] },
+    }
+    const sanction = { id: 's1', schema: 'Sanction', properties: { entity: ['p1'] } }
+    const lines = [entity, sanction].map((item) => JSON.stringify(item)).join('\n')
+    expect(readScreeningList('json', [utf8(lines)], ANY)).toEqual([expected])
+  })
+
+  test.each([
+    ['10 Dec 1948', ['1948-12-10']],
+    ['circa 1966', ['~1966']],
+    ['1968 to 1970', ['~1968', '~1970']],
+    ['Sep 1961', ['1961-09']],
+    ['dd/mm/1967', ['1967']],
+    ['31/02/1967', ['1967-02-31']],
+    ['99 Foo 1961', []],
+  ])('a date of birth: %s', (text, dates) => {
+    expect(parseListDates(text)).toEqual(dates)
+  })
+
+  test.each([
+    ['Korea, North', 'KP'],
+    ['Congo, Democratic Republic of the', 'CD'],
+    ['Côte d’Ivoire', 'CI'],
+    ['ru', 'RU'],
+    ['Atlantis', null],
+  ])('a country: %s', (text, code) => {
+    expect(countryCodeOf(text)).toBe(code)
+  })
+
+  test('entries are packed and come back as they were, and the same entries have the same hash', () => {
+    const entries = readScreeningList('ofac-csv', OFAC, ANY)
+    const packed = packEntries(entries)
+    expect([...unpackEntries(packed.bytes)]).toEqual([...entries])
+    expect(packEntries(entries).sha256).toBe(packed.sha256)
+    expect(packEntries(entries.slice(1)).sha256).not.toBe(packed.sha256)
+  })
+})
+
+describe('what is no such list', () => {
+  const cut = (bytes: Uint8Array, share: number): Uint8Array => bytes.slice(0, Math.floor(bytes.length * share))
+  const entries = readScreeningList('ofac-csv', OFAC, ANY)
+  const NOW = { entries: entries.length, names: entries.reduce((sum, { names }) => sum + names.length, 0) }
+  const [sdn, alt, add] = OFAC as [Uint8Array, Uint8Array, Uint8Array]
+  const rows = new TextDecoder().decode(sdn).split('\r\n')
+  const wholeRows = (count: number): Uint8Array => utf8(rows.slice(0, count).join('\r\n'))
+  const oneLetter = Array.from(
+    { length: 300 },
+    (_, at) => `${at},"aaaaaa",-0-,"X",-0-,-0-,-0-,-0-,-0-,-0-,-0-,-0-`,
+  ).join('\n')
+  const many = Array.from(
+    { length: NOW.entries * 10 },
+    (_, at) => `${at},"NAME ${at} OF A COMPANY",-0-,"X",-0-,-0-,-0-,-0-,-0-,-0-,-0-,-0-`,
+  )
+
+  test.each<[string, ScreeningFormat, readonly Uint8Array[], ListExpectations, RegExp]>([
+    ['nothing', 'ofac-csv', [utf8('')], ANY, /no entry/],
+    ['a web page', 'ofac-csv', [utf8('<!DOCTYPE html><html><body>Moved</body></html>')], ANY, /web page/],
+    ['cut within a row', 'ofac-csv', [cut(sdn, 0.501), alt, add], { entriesMin: 1, now: NOW }, /row|entries|quote/],
+    [
+      'cut between rows',
+      'ofac-csv',
+      [wholeRows(NOW.entries * 0.7), alt, add],
+      { entriesMin: 1, now: NOW },
+      /the list has \d+ now/,
+    ],
+    [
+      'aliases cut',
+      'ofac-csv',
+      [sdn, utf8(''), add],
+      { entriesMin: 1, now: { ...NOW, names: NOW.names * 2 } },
+      /names/,
+    ],
+    ['fewer than any whole list', 'ofac-csv', [sdn], { entriesMin: 5_000, now: null }, /at least 5000/],
+    ['ten times larger', 'ofac-csv', [utf8(many.join('\n'))], { entriesMin: 1, now: NOW }, /the list has \d+ now/],
+    ['one letter', 'ofac-csv', [utf8(oneLetter)], ANY, /no names/],
+    ['XML for CSV', 'ofac-csv', [fileOf('eu.xml')], ANY, /columns/],
+    ['CSV for XML', 'un-xml', [sdn], ANY, /ends early/],
+    ["another publisher's XML", 'un-xml', [fileOf('eu.xml')], ANY, /no consolidated list/],
+    ['XML cut short', 'un-xml', [cut(fileOf('un_consolidated.xml'), 0.5)], ANY, /ends early/],
+    ['a document type', 'eu-xml', [utf8('<!DOCTYPE x [<!ENTITY a "b">]><export/>')], ANY, /document type/],
+    ['bytes of no text', 'json', [new Uint8Array([0xff, 0xfe, 0x00, 0x01])], ANY, /neither/],
+    ['CSV without a header', 'csv', [utf8('1,Ivan\n')], ANY, /name its columns/],
+    ['the same number twice', 'csv', [utf8('id,name\n1,Ivan Primerov\n1,Anna Primerova\n')], ANY, /same number/],
+    ['four files', 'ofac-csv', [sdn, alt, add, add], ANY, /not of 4 files/],
+  ])('%s', (_what, format, files, expected, why) => {
+    let refused: unknown = null
+    try {
+      readScreeningList(format, files, expected)
+    } catch (error) {
+      refused = error
+    }
+    expect(refused).toBeInstanceOf(ScreeningListInvalidError)
+    expect((refused as ScreeningListInvalidError).detail).toMatch(why)
+  })
+})

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { ListedEntry, ScreenedSubject } from '../../src/screening/entry.ts'
+import { distanceFrom } from '../../src/screening/names/distance.ts'
+import { NAME_LENGTH_MAX, readName } from '../../src/screening/names/read-name.ts'
+import { buildScreening, openScreening } from '../../src/screening/screen-subject.ts'
+import { DEFAULT_THRESHOLD } from '../../src/screening/thresholds.ts'
+
+const entry = (id: string, names: readonly string[], more: Partial<ListedEntry> = {}): ListedEntry => ({
+  id,
+  names,
+  kind: 'person',
+  birthDates: [],
+  countries: [],
+  wallets: [],
+  ...more,
+})
+
+const LISTED = [
+  entry('1', ['Usama bin Muhammad bin Awad BIN LADIN', 'Usama BIN LADEN'], {
+    birthDates: ['1957-07-30'],
+    countries: ['SA'],
+  }),
+  entry('2', ['Sergey Viktorovich LAVROV', 'Sergei LAVROV'], { birthDates: ['1950-03-21'], countries: ['RU'] }),
+  entry('3', ['Abd al-Aziz AL-NURISTANI']),
+  entry('4', ['Kim Jong Un'], { birthDates: ['~1982', '~1984'], countries: ['KP'] }),
+  entry('5', ['Xi JINPING'], { countries: ['CN'] }),
+  entry('6', ['OPEN JOINT STOCK COMPANY GAZPROM'], { kind: 'organization', countries: ['RU'] }),
+  entry('7', ['HOMS REFINERY COMPANY'], { kind: 'organization', countries: ['SY'] }),
+  entry('8', ['A.B.C. Trading Ltd'], { kind: 'organization' }),
+  entry('9', ['Ferdinand MARTINEZ SUAREZ']),
+]
+const screening = openScreening(buildScreening([{ list: 'test', entries: LISTED }]))
+const hitsOf = (subject: ScreenedSubject) => screening.screen(subject, DEFAULT_THRESHOLD).hits
+
+describe('names that are found', () => {
+  test.each([
+    ['Osama bin Laden', '1', 'spelling'],
+    ['bin Laden, Usama', '1', 'order'],
+    ['Sheikh Usama Bin Ladin', '1', 'title'],
+    ['أسامة بن لادن', '1', 'Arabic'],
+    ['Sergej Lavrov', '2', 'spelling'],
+    ['Сергей Лавров', '2', 'Cyrillic'],
+    ['Σεργκέι Λαβρόφ', '2', 'Greek'],
+    ['S. Lavrov', '2', 'initial'],
+    ['SergeiLavrov', '2', 'written together'],
+    ['Sergei Lav rov', '2', 'written apart'],
+    ['Segrei Lavrrov', '2', 'two keys'],
+    ['Abdulaziz Nuristani', '3', 'written together'],
+    ['عبد العزيز النورستاني', '3', 'Arabic'],
+    ['عبدالعزيز النورستاني', '3', 'Arabic, together'],
+    ['Kim Jong-uun', '4', 'a key twice'],
+    ['习近平', '5', 'Han'],
+    ['OAO Gazprom', '6', 'legal form'],
+    ['Газпром', '6', 'Cyrillic'],
+    ['The Homs Refinery Corp.', '7', 'legal form'],
+    ['ABC Trading Limited', '8', 'points'],
+    ['Fer\u200bdinand\u202e Martínez Suárez', '9', 'marks'],
+    ['Ferd1nand Mart1nez Suarez', '9', 'digits for letters'],
+  ])('%s is %s (%s)', (name, id) => {
+    expect(hitsOf({ name }).map((hit) => hit.entry)).toContain(id)
+  })
+
+  test.each([
+    'Sergey Ivanov',
+    'John Smith',
+    'Maria Martinez',
+    'Kim Novak',
+    'Homs Bakery',
+    'Gas Promotion GmbH',
+    'Usama Khan',
+  ])('%s is nobody', (name) => {
+    expect(hitsOf({ name })).toEqual([])
+  })
+})
+
+describe('what narrows', () => {
+  const scoreOf = (subject: ScreenedSubject): number => screening.screen(subject, 1).hits[0]?.score ?? 0
+
+  test('a listed date of birth lifts, another one lowers, and each part is shown', () => {
+    const name = 'Sergej Lavrow'
+    const bare = scoreOf({ name })
+    expect(scoreOf({ name, birthDate: '1950-03-21' })).toBeGreaterThan(bare)
+    expect(scoreOf({ name, birthDate: '1950' })).toBeGreaterThan(bare)
+    expect(scoreOf({ name, birthDate: '1991-01-01' })).toBeLessThan(bare)
+    const [hit] = hitsOf({ name, birthDate: '1950-03-21', country: 'ru' })
+    expect(hit?.why.map(({ part, points }) => [part, points > 0])).toEqual([
+      ['name', true],
+      ['birth_date', true],
+      ['country', true],
+    ])
+    expect(hit?.score).toBe(Math.min(100, hit?.why.reduce((sum, { points }) => sum + points, 0) ?? 0))
+  })
+
+  test('an exact name stays a hit whatever the date says: lists are wrong in dates', () => {
+    expect(hitsOf({ name: 'Sergei Lavrov', birthDate: '1991-01-01', country: 'FR' })).toHaveLength(1)
+  })
+
+  test('between two approximate years', () => {
+    const [hit] = hitsOf({ name: 'Kim Jong Un', birthDate: '1983-01-08' })
+    expect(hit?.why[1]).toMatchObject({ part: 'birth_date', points: 2 })
+  })
+
+  test('a company is not looked for among people, nor a person among companies', () => {
+    expect(hitsOf({ name: 'Gazprom', kind: 'person' })).toEqual([])
+    expect(hitsOf({ name: 'Sergei Lavrov', kind: 'organization' })).toEqual([])
+    expect(hitsOf({ name: 'Gazprom OAO', birthDate: '1950-01-01' })).toEqual([])
+  })
+
+  test('nothing that was asked is in a hit', () => {
+    const told = JSON.stringify(hitsOf({ name: 'Segrej Lavrov', birthDate: '1951-12-30', country: 'FR' }))
+    expect(told).not.toMatch(/[Ss]egrej|1951|FR/)
+  })
+})
+
+describe('names that are none', () => {
+  test.each([
+    ['😀😀😀', 'no-letters'],
+    ['\u200f\u202e\u200f', 'no-letters'],
+    ['X', 'no-letters'],
+    ['', 'no-letters'],
+    ['a'.repeat(10_000), 'too-long'],
+    [`Ivan ${'x '.repeat(5_000)}`, 'too-long'],
+  ] as const)('%j', (name, problem) => {
+    expect(screening.screen({ name }, DEFAULT_THRESHOLD)).toEqual({ hits: [], problem })
+  })
+
+  test('one sign of Han is a name', () => {
+    expect(readName('王', 'person').problem).toBeNull()
+  })
+
+  test('any text gets an answer, and no name has more than a few words', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: NAME_LENGTH_MAX + 10 }), (name) => {
+        const { hits } = screening.screen({ name }, DEFAULT_THRESHOLD)
+        expect(hits.every(({ score }) => score >= DEFAULT_THRESHOLD && score <= 100)).toBe(true)
+        expect(readName(name, 'person').words.length).toBeLessThanOrEqual(16)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('edit distance', () => {
+  const slowly = (left: string, right: string): number => {
+    const rows = Array.from({ length: left.length + 1 }, (_, i) =>
+      Array.from({ length: right.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
+    )
+    for (let i = 1; i <= left.length; i++) {
+      for (let j = 1; j <= right.length; j++) {
+        const same = left[i - 1] === right[j - 1] ? 0 : 1
+        const least = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, rows[i - 1]![j - 1]! + same)
+        const swapped = i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1]
+        rows[i]![j] = swapped ? Math.min(least, rows[i - 2]![j - 2]! + 1) : least
+      }
+    }
+    return rows[left.length]![right.length]!
+  }
+
+  test('is the same as by the table, up to 32 letters', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 32 })
+    fc.assert(
+      fc.property(word, word, (left, right) => {
+        const bytes = new TextEncoder().encode(right)
+        expect(distanceFrom(new TextEncoder().encode(left))(bytes, 0, bytes.length, 32)).toBe(slowly(left, right))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

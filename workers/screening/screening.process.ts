@@ -1,0 +1,26 @@
+// Entry of the process that screens: it takes the arranged names from its standard input and answers until the service ends
+// it. When a list changes, another process takes its place.
+import { openScreening } from '../../src/screening/screen-subject.ts'
+import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
+import type { ScreeningQuestion, ScreeningReply } from './screening-protocol.ts'
+
+stayInBackground(ASKED_PRIORITY)
+
+const send = (message: ScreeningReply): void => void process.send?.(message)
+
+process.on('disconnect', () => process.exit(0))
+
+const screening = openScreening(await Bun.stdin.bytes())
+
+/** Collected by hand: left to itself, the heap grows to several times what is used before it is cleared. */
+const COLLECTED_AFTER = 50
+let since = 0
+
+process.on('message', ({ number, subjects, threshold }: ScreeningQuestion) => {
+  const answers = subjects.map((subject) => {
+    if (++since % COLLECTED_AFTER === 0) Bun.gc(true)
+    return screening.screen(subject, threshold)
+  })
+  send({ type: 'answer', number, answers })
+})
+send({ type: 'ready', names: screening.names, residentBytes: process.memoryUsage.rss() })
