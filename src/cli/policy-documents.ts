@@ -1,4 +1,5 @@
 // `countersign policy check|test|templates|new|schema`: documents alone, on any machine.
+import { existsSync } from 'node:fs'
 import { compileSource } from '../policy/compile.ts'
 import { policyJsonSchemaText } from '../policy/json-schema.ts'
 import { runPolicyTests } from '../policy/policy-tests.ts'
@@ -6,6 +7,8 @@ import { readTemplates } from '../policy/templates.ts'
 import type { FactNeed } from '../policy/types/needs.ts'
 import { CommandFailedError, formatTable, UsageError } from './output.ts'
 import { knownChains, type PolicyContext, print, printWarnings, readDraft, readSource } from './policy-context.ts'
+
+const SCHEMA = new URL('../../docs/policy.schema.json', import.meta.url)
 
 /** A need in a few words. */
 export const describeNeed = (need: FactNeed): string => {
@@ -61,12 +64,16 @@ export const templates = (context: PolicyContext): number => {
   return 0
 }
 
+/** Names the schema that came with this program to editors with a YAML extension; nothing where it did not come along. */
+const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: $schema=${SCHEMA.href}\n` : '')
+
 export const create = (context: PolicyContext): number => {
   const name = context.command.text('template')
   if (name === undefined) throw new UsageError('--template NAME is missing: policy templates lists them')
   const template = readTemplates().find((one) => one.name === name)
   if (template === undefined) throw new CommandFailedError(`there is no template ${name}`)
-  print(context, { template: name, source: template.source }, template.source)
+  const source = `${editorLine()}${template.source}`
+  print(context, { template: name, source }, source)
   return 0
 }
 

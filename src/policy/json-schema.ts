@@ -3,6 +3,7 @@
 // tell.
 import { CONSTANT_KINDS } from './constants.ts'
 import { READ_KINDS } from './document-reads.ts'
+import { conditionWords } from './editor-words.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { amount, duration, flag, list, object, type Schema, scalar, text } from './schema-shapes.ts'
 import { FACT_SOURCES } from './sources/all.ts'
@@ -16,14 +17,18 @@ const named = (description: string, members: Schema, maxProperties: number): Sch
   additionalProperties: members,
 })
 
-const EXPRESSION = text('A CEL expression that is true or false.', POLICY_LIMITS.expressionLength)
+const CONDITION: Schema = {
+  ...text('A CEL expression that is true or false.', POLICY_LIMITS.expressionLength),
+  ...conditionWords(),
+}
+const condition = (description: string): Schema => ({ $ref: '#/$defs/condition', description })
 
 const rule: Schema = {
   ...object('Decides, or passes on to the next rule.', ['id'], {
     id: { type: 'string', pattern: '^[a-z0-9_-]+$', maxLength: POLICY_LIMITS.identifierLength },
-    allow: { ...EXPRESSION, description: 'True ends compliant.' },
-    deny: { ...EXPRESSION, description: 'True ends non-compliant.' },
-    require: { ...EXPRESSION, description: 'False ends non-compliant.' },
+    allow: condition('True ends compliant.'),
+    deny: condition('True ends non-compliant.'),
+    require: condition('False ends non-compliant.'),
     code: {
       type: 'string',
       pattern: '^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$',
@@ -164,7 +169,7 @@ export const POLICY_JSON_SCHEMA: Schema = {
     rules: list('In order.', rule, POLICY_LIMITS.rules),
     tests: list('Run whenever the policy is saved.', test, POLICY_LIMITS.tests),
   }),
-  $defs: { parameter },
+  $defs: { parameter, condition: CONDITION },
 }
 
 /** The content of docs/policy.schema.json. */

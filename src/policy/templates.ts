@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { compileSource } from './compile.ts'
 
 const DIRECTORY = new URL('../../docs/policies/', import.meta.url)
+/** For editors, in the files of this folder: it names the schema by its place beside them. */
+const EDITOR_LINE = /^# yaml-language-server: .*\n/
 const SUFFIX = '.yaml'
 
 export interface PolicyTemplate {
@@ -19,7 +21,7 @@ export const readTemplates = (): readonly PolicyTemplate[] =>
     .filter((file) => file.endsWith(SUFFIX))
     .sort()
     .map((file) => {
-      const source = readFileSync(new URL(file, DIRECTORY), 'utf8')
+      const source = readFileSync(new URL(file, DIRECTORY), 'utf8').replace(EDITOR_LINE, '')
       const { document } = compileSource(source).policy
       return {
         name: file.slice(0, -SUFFIX.length),

@@ -1,6 +1,6 @@
 // `countersign policy` as people and scripts call it: what it prints, what it keeps, and its exit codes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runPolicy } from '../../src/cli/policy.ts'
 import { openSegment } from '../../src/decisions/segment.ts'
@@ -121,6 +121,8 @@ describe('documents', () => {
     expect((await run('templates')).stdout).toContain('identity-required')
     const { stdout } = await run('new', '--template', 'identity-required')
     expect((await run('check', file('t.yaml', stdout))).code).toBe(0)
+    const schema = /^# yaml-language-server: \$schema=(file:\S+)\n/.exec(stdout)?.[1] ?? ''
+    expect(JSON.parse(readFileSync(new URL(schema), 'utf8'))).toHaveProperty('$schema')
     expect(await run('new', '--template', 'none')).toMatchObject({ code: 1, stderr: 'there is no template none\n' })
     expect((await run('new')).code).toBe(2)
     expect(JSON.parse((await run('schema')).stdout)).toHaveProperty('$schema')

@@ -2,12 +2,16 @@
 // other examples, and on documents of wrong shapes.
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Ajv2020 from 'ajv/dist/2020'
 import { parse } from 'yaml'
+import { compileSource } from '../../src/policy/compile.ts'
 import { parsePolicyDocument } from '../../src/policy/document.ts'
+import { FUNCTION_WORDS } from '../../src/policy/editor-words.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { FACTS } from '../../src/policy/facts.ts'
 import { POLICY_JSON_SCHEMA } from '../../src/policy/json-schema.ts'
+import { FUNCTIONS, VELOCITY_METHODS } from '../../src/policy/language.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -18,6 +22,9 @@ const templates = readdirSync(TEMPLATES)
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8')
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false })
+// For editors alone.
+ajv.addKeyword('defaultSnippets')
+ajv.addKeyword('markdownDescription')
 const validate = ajv.compile(POLICY_JSON_SCHEMA)
 
 const isReadable = (source: string): boolean => {
@@ -125,5 +132,38 @@ describe('docs/policy.schema.json', () => {
     // Expressions and the like are texts to it.
     expect(validate({ name: 'P', rules: [{ id: 'a', allow: 'no such thing' }] })).toBe(true)
     expect(validate({ name: 'P', rules: [], constants: { a: { type: 'int', value: 'x' } } })).toBe(true)
+  })
+
+  describe('for editors', () => {
+    const { defaultSnippets, markdownDescription } = (
+      POLICY_JSON_SCHEMA['$defs'] as {
+        condition: { defaultSnippets: { label: string }[]; markdownDescription: string }
+      }
+    ).condition
+    const labels = defaultSnippets.map(({ label }) => label)
+
+    test('offers every fact and function, and explains each', () => {
+      const facts = Object.entries(FACTS).flatMap(([group, fields]) =>
+        Object.keys(fields).map((name) => `${group}.${name}`),
+      )
+      expect(facts.filter((name) => !labels.includes(name))).toEqual([])
+      const functions = [...FUNCTIONS, ...[...VELOCITY_METHODS].map((name) => `velocity.${name}`)]
+      expect(functions.filter((name) => !labels.some((label) => label.startsWith(`${name}(`)))).toEqual([])
+      for (const label of labels) expect(markdownDescription).toContain(`- \`${label}\` `)
+    })
+
+    test.each(FUNCTION_WORDS.map(({ label }) => label))('%s is an expression of the language', (label) => {
+      const name = /^[a-z_]+/.exec(label)?.[0]
+      const rule = { id: 'a', allow: `${label} == ${label}` }
+      expect([name, compileSource(JSON.stringify({ name: 'P', rules: [rule] })).policy.document.rules.length]).toEqual([name, 1])
+    })
+
+    test.each([...templates.map((file) => `policies/${file}`), 'examples/withdrawals.yaml'])(
+      '%s names the schema by a path that leads to it',
+      (file) => {
+        const path = /^# yaml-language-server: \$schema=(\S+)\n/.exec(read('docs', file))?.[1] ?? ''
+        expect(join(ROOT, 'docs', dirname(file), path)).toBe(join(ROOT, 'docs', 'policy.schema.json'))
+      },
+    )
   })
 })
