@@ -72,6 +72,7 @@ export const SESSION_DETAIL = named(
         kind: Type.String(),
         status: STATUS,
         actor: Type.String(),
+        key_name: nullable(Type.String({ description: 'Where the actor is an API key that is still known: as it is called now' })),
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
         at: time(),
@@ -114,12 +115,16 @@ const showProof = (proof: WalletProof | undefined) =>
         proved_at: timeText(proof.provedAtSeconds),
       }
 
+/** `key:<id>`, or `operator:key:<id>` where a program decided; null for whatever is no key. */
+const keyOf = ({ actor }: SessionEvent): string | null => /^(?:operator:)?key:(.+)$/.exec(actor)?.[1] ?? null
+
 const showDetail = (
   { session, wallets }: SessionState,
   events: readonly SessionEvent[],
   assignment: SessionAssignment,
   proofs: ReadonlyMap<string, WalletProof>,
   agreement: Agreement | null,
+  keyNames: ReadonlyMap<string, string>,
 ) => ({
   ...showSession(
     session,
@@ -140,6 +145,7 @@ const showDetail = (
     kind: event.kind,
     status: event.status,
     actor: event.actor,
+    key_name: keyNames.get(keyOf(event) ?? '') ?? null,
     public_comment: event.publicComment,
     private_comment: event.privateComment,
     at: timeText(event.createdAtSeconds),
@@ -147,15 +153,22 @@ const showDetail = (
 })
 
 export const detailOf = async (
-  tables: Pick<Tables, 'sessions' | 'sessionAssignments' | 'sessionWallets' | 'portalProgress'>,
+  tables: Pick<Tables, 'sessions' | 'sessionAssignments' | 'sessionWallets' | 'portalProgress' | 'apiKeys'>,
   state: SessionState,
 ) => {
   const { organizationId, id } = state.session
+  const events = await tables.sessions.listEvents(organizationId, id)
+  const keyNames = new Map<string, string>()
+  for (const keyId of new Set(events.flatMap((event) => keyOf(event) ?? []))) {
+    const key = await tables.apiKeys.find(organizationId, keyId)
+    if (key !== null) keyNames.set(keyId, key.name)
+  }
   return showDetail(
     state,
-    await tables.sessions.listEvents(organizationId, id),
+    events,
     await tables.sessionAssignments.find(organizationId, id),
     await tables.sessionWallets.listProofs(organizationId, id),
     await tables.portalProgress.findAgreement(organizationId, id),
+    keyNames,
   )
 }

@@ -119,6 +119,12 @@ describe('how many decisions there were', () => {
       expiresAtSeconds: null,
       rateLimit: null,
     })
+    const revision = await harness.store.policies.saveRevision({
+      organizationId: alpha.id,
+      policyId: policy.id,
+      source: 'x',
+      quorum: 1,
+    })
     const of = (n: number, agoMs: number, compliant: boolean, organization = alpha.id) =>
       decisionRecord(n, {
         organization,
@@ -126,6 +132,7 @@ describe('how many decisions there were', () => {
         compliant,
         policy: policy.id,
         key: record.keyId,
+        revision: revision?.id ?? '',
         rule: compliant ? null : 'too-much',
       })
     const segment = openSegment({
@@ -156,6 +163,10 @@ describe('how many decisions there were', () => {
       { policy_name: 'Limits', rule: 'too-much', compliant: 0, denied: 1 },
     ])
     expect((await tally('source')).body.data).toMatchObject([{ key_name: 'Backend', compliant: 2, denied: 1 }])
+
+    // One decision says these names, too; what is not known has none.
+    const one = await read(`/organizations/alpha/decisions/${of(3, 1, true).uuid}`, viewer.cookie)
+    expect(one.body['names']).toEqual({ project: null, revision: 1, shadow_revision: null, key: 'Backend', to: null })
 
     const all = `/decisions/tally?since=${since}`
     expect((await read(all, viewer.cookie)).status).toBe(403)

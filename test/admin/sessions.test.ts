@@ -80,7 +80,10 @@ describe('a decision', () => {
     expect((await decide(id, rejected)).status).toBe(409)
     const revoke = (options: CallOptions) => call('POST', `/${id}/revoke`, { ...options, body: rejected })
     expect((await revoke({ cookie: ada.cookie })).status).toBe(403)
-    expect((await revoke({ key: alpha.key })).body['status']).toBe('rejected')
+    const { body } = await revoke({ key: alpha.key })
+    expect(body['status']).toBe('rejected')
+    const [made, last] = [0, -1].map((at) => (body['events'] as Record<string, unknown>[]).at(at))
+    expect([made?.['actor'], made?.['key_name'], last?.['key_name']]).toEqual(['key:test', null, 'test'])
     expect((await revoke({ key: alpha.key })).status).toBe(409)
   })
 

@@ -12,6 +12,7 @@ import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
 import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
 import { languageOf, REJECT_REASONS, RETRY_REASONS, reasonsFor } from '../../src/dashboard/page/reviews/reasons.ts'
+import { actorWord } from '../../src/dashboard/page/reviews/words.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
 import { matchScore } from '../../src/dashboard/page/shell/match.ts'
 import { isAllowed, type Role } from '../../src/dashboard/page/shell/session.ts'
@@ -37,6 +38,18 @@ test('after a decision comes the next session that is one\u2019s own or nobody\u
   // It was decided meanwhile, and is in the queue no more.
   expect(nextOf(queue.slice(3), '3', 'own')?.id).toBe('5')
   expect(nextOf([waiting('3'), waiting('4', 'other')], '3', 'own')).toBeNull()
+})
+
+test('who did something is said by name, a key by its own', () => {
+  const word = (actor: string, keyName: string | null = null): string => actorWord({ actor, key_name: keyName })
+  expect([
+    word('operator:Ada Byron'),
+    word('operator:key:k1', 'Backend'),
+    word('key:k1', 'Backend'),
+    word('key:k1'),
+    word('operator:key:k1'),
+    word('person'),
+  ]).toEqual(['Ada Byron', 'API key Backend', 'API key Backend', 'API key k1', 'API key k1', 'the person'])
 })
 
 test('canned reasons fit whom they are said to, and are there in every language of the verification page', () => {

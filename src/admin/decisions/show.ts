@@ -1,5 +1,6 @@
 // A decision as the API shows it: in short, what it was decided on, and its place in the log's chain.
 import type { DecisionRecord } from '../../decisions/types.ts'
+import type { Tables } from '../../store/store.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
 
 export const DECISION = named(
@@ -48,6 +49,32 @@ export const DECISION = named(
     ),
   }),
 )
+
+/** As they are called now; null for what is gone. */
+export const DECISION_NAMES = closed({
+  project: nullable(Type.String()),
+  revision: nullable(Type.Integer({ description: 'Its number in the policy' })),
+  shadow_revision: nullable(Type.Integer()),
+  key: nullable(Type.String()),
+  to: nullable(Type.String({ description: 'The project that the contract at `to` is bound to' })),
+})
+
+export const namesOf = async (
+  { projects, policies, apiKeys, bindings }: Pick<Tables, 'projects' | 'policies' | 'apiKeys' | 'bindings'>,
+  organizationId: string,
+  { project, revision, shadow, key, to, chain }: DecisionRecord,
+) => {
+  const projectName = async (id: string) => (await projects.find(organizationId, id))?.name ?? null
+  const number = async (id: string) => (await policies.findRevision(organizationId, id))?.number ?? null
+  const bound = await bindings.findByAddress(organizationId, chain, to)
+  return {
+    project: await projectName(project),
+    revision: await number(revision),
+    shadow_revision: shadow === undefined ? null : await number(shadow.revision),
+    key: (await apiKeys.find(organizationId, key))?.name ?? null,
+    to: bound === null ? null : await projectName(bound.projectId),
+  }
+}
 
 /** What only one decision is shown with. */
 export const BASIS = named(

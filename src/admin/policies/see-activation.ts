@@ -38,6 +38,7 @@ const shadowText = async (
     })
   try {
     const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
+    if (same.count + different.count + failed.count === 0) return ['As shadow: nothing was decided beside it yet']
     const exact = same.exact && different.exact && failed.exact ? '' : 'at least '
     return [
       `As shadow: ${exact}${same.count} decided the same, ${different.count} otherwise, ${failed.count} not at all`,

@@ -3,7 +3,7 @@
 import type { DecisionFilter, DecisionPosition } from '../../store/decision-index/types.ts'
 import { decodeCursor, encodeCursor, LIMIT_DEFAULT } from '../cursor.ts'
 import { FILTER, FILTER_QUERY, filterOf } from '../decisions/filter.ts'
-import { BASIS, DECISION, PROOF, showBasis, showDecision } from '../decisions/show.ts'
+import { BASIS, DECISION, DECISION_NAMES, namesOf, PROOF, showBasis, showDecision } from '../decisions/show.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, nullable, oneOf, PAGE_QUERY, Type } from '../schema.ts'
@@ -124,7 +124,7 @@ export const DECISION_ROUTES = [
   route('readDecision', 'GET', '/organizations/{organization}/decisions/{uuid}', {
     access: VIEWER,
     summary: 'One decision in full, with its place in the log’s chain',
-    answer: closed({ decision: DECISION, basis: BASIS, proof: PROOF }),
+    answer: closed({ decision: DECISION, names: DECISION_NAMES, basis: BASIS, proof: PROOF }),
     errors: [503],
     handle: async ({ services, organization, params }) => {
       const uuid = params.uuid.toLowerCase()
@@ -136,6 +136,7 @@ export const DECISION_ROUTES = [
       const { slot, segment, offset, length, hash, previousHash, previousMatches, nextMatches } = found.proof
       return {
         decision: showDecision(found.record, found.withheld),
+        names: await namesOf(services.store, organization.id, found.record),
         basis: showBasis(found.record),
         proof: {
           slot,

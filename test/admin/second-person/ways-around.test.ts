@@ -310,7 +310,7 @@ describe('an activation', () => {
         { what: 'for the projects', before: 'Vault', after: 'Vault' },
       ],
       differences: [{ kind: 'rule-removed', rule: 'all', place: 1 }],
-      effects: ['As shadow: 0 decided the same, 0 otherwise, 0 not at all'],
+      effects: ['As shadow: nothing was decided beside it yet'],
     })
   })
 

@@ -814,6 +814,7 @@ export interface SessionDetail {
     readonly kind: string
     readonly status: 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
     readonly actor: string
+    readonly key_name: string | null
     readonly public_comment: string | null
     readonly private_comment: string | null
     readonly at: string
@@ -2390,6 +2391,13 @@ export interface Operations {
     body: undefined
     answer: {
       readonly decision: Decision
+      readonly names: {
+        readonly project: string | null
+        readonly revision: number | null
+        readonly shadow_revision: number | null
+        readonly key: string | null
+        readonly to: string | null
+      }
       readonly basis: DecisionBasis
       readonly proof: DecisionProof
     }

@@ -2,6 +2,7 @@
 // the log.
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
+import { amountText, currencyOf } from '../../../domain/currency.ts'
 import { type AnswerOf, call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import { type Query, useQuery } from '../data/use-query.ts'
@@ -12,6 +13,7 @@ import { Button } from '../ui/button.tsx'
 import { CodeBlock, Copyable, CopyButton } from '../ui/copy.tsx'
 import { Card, Empty, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
+import { zoneWord } from '../ui/relative-time.ts'
 import { Time } from '../ui/time.tsx'
 import { Proof } from './proof.tsx'
 import { isUuid, searchOf } from './search.ts'
@@ -25,16 +27,16 @@ const LOOKS_MAX = 15
 
 const isoOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
-const Outcome = ({ answer: { decision } }: { readonly answer: Answer }) => {
-  const { path, params } = useWorkplace()
-  const project = useQuery(
-    (signal) =>
-      call('GET /organizations/{organization}/projects/{project}', {
-        params: { ...params, project: decision.project_id },
-        signal,
-      }),
-    [params.organization, decision.project_id],
-  )
+/** By its number, where it is still known; the id beside it. */
+const Revision = ({ number, id }: { readonly number: number | null; readonly id: string }) => (
+  <>
+    {number !== null && <>Revision {number} </>}
+    <Copyable text={id} label="revision" />
+  </>
+)
+
+const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) => {
+  const { path } = useWorkplace()
   const denied = decision.verdict === 'denied'
   const items: Items = [
     ['Decided by', <RuleOf key="rule" rule={decision.rule} />],
@@ -47,19 +49,27 @@ const Outcome = ({ answer: { decision } }: { readonly answer: Answer }) => {
         {decision.policy_name}
       </a>,
     ],
-    ['Revision', <Copyable key="revision" text={decision.revision_id} label="revision" />],
+    ['Revision', <Revision key="revision" number={names.revision} id={decision.revision_id} />],
     [
       'Project',
       <a key="project" href={path(`/projects/${decision.project_id}`)}>
-        {project.value?.name ?? decision.project_id}
+        {names.project ?? decision.project_id}
       </a>,
     ],
     ['Verification hash', <Copyable key="hash" text={decision.verification_hash} label="verification hash" />],
-    ['API key', <code key="key">{decision.key_id}</code>],
+    [
+      'API key',
+      <span key="key">
+        {names.key !== null && <a href={path('/keys')}>{names.key}</a>} <code>{decision.key_id}</code>
+      </span>,
+    ],
     ['Request', <code key="request">{decision.request_id}</code>],
   ]
   return (
-    <Card title={denied ? 'Denied' : 'Compliant'} text={`Decided on ${preciseTime(decision.at)}`}>
+    <Card
+      title={denied ? 'Denied' : 'Compliant'}
+      text={`Decided on ${preciseTime(decision.at)} ${zoneWord(new Date(decision.at))}`}
+    >
       {decision.withheld && (
         <Notice tone="warn" title="The answer was not sent in time">
           <p>
@@ -72,15 +82,22 @@ const Outcome = ({ answer: { decision } }: { readonly answer: Answer }) => {
       {decision.shadow !== null && (
         <Notice title="The shadow revision">
           <p>
-            <code>{decision.shadow.revision_id}</code>{' '}
+            <Revision number={names.shadow_revision} id={decision.shadow.revision_id} />{' '}
             {decision.shadow.verdict === null ? (
-              'could not be evaluated'
+              <>
+                could not be evaluated
+                {decision.shadow.rule !== null && (
+                  <>
+                    : <RuleOf rule={decision.shadow.rule} /> failed
+                  </>
+                )}
+              </>
             ) : (
               <>
-                would have said <strong>{decision.shadow.verdict}</strong>
+                would have said <strong>{decision.shadow.verdict}</strong>, by <RuleOf rule={decision.shadow.rule} />
               </>
             )}
-            , by <RuleOf rule={decision.shadow.rule} />.
+            .
           </p>
         </Notice>
       )}
@@ -88,7 +105,19 @@ const Outcome = ({ answer: { decision } }: { readonly answer: Answer }) => {
   )
 }
 
-const Request = ({ answer: { decision, basis } }: { readonly answer: Answer }) => {
+/** In the chain's unit where that is known, and always exactly. */
+const Amount = ({ value, chain }: { readonly value: string; readonly chain: string }) => {
+  const currency = currencyOf(chain)
+  const text = currency === null ? null : amountText(value, currency)
+  return (
+    <>
+      {text !== null && <>{text}, </>}
+      <code>{value}</code> {currency?.unit}
+    </>
+  )
+}
+
+const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answer }) => {
   const { path } = useWorkplace()
   const data = basis.data
   return (
@@ -106,8 +135,14 @@ const Request = ({ answer: { decision, basis } }: { readonly answer: Answer }) =
             ? []
             : [['On behalf of', <Copyable key="on-behalf" text={decision.on_behalf} label="address" />] as const]),
           ['Chain', decision.chain],
-          ['To', <Copyable key="to" text={decision.to} label="address" />],
-          ['Value', <code key="value">{decision.value}</code>],
+          [
+            'To',
+            <span key="to">
+              {names.to !== null && <>Contract of {names.to} </>}
+              <Copyable text={decision.to} label="address" />
+            </span>,
+          ],
+          ['Value', <Amount key="value" value={decision.value} chain={decision.chain} />],
           [
             'Call data',
             decision.data_size === 0 ? (

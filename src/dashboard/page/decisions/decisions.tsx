@@ -12,6 +12,7 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
 import { Card, Empty, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
+import { zoneWord } from '../ui/relative-time.ts'
 import { type Column, PagedTable } from '../ui/table.tsx'
 import { ExportMenu, ExportProgress } from './export.tsx'
 import { Filters } from './filters.tsx'
@@ -22,7 +23,7 @@ import { countWord, preciseTime, RuleOf, Verdict } from './words.tsx'
 const PAGE_DECISIONS = 50
 
 const columnsFor = (names: Names): readonly Column<Decision>[] => [
-  { label: 'Decided', narrow: true, cell: ({ at }) => <time dateTime={at}>{preciseTime(at)}</time> },
+  { label: `Decided (${zoneWord()})`, narrow: true, cell: ({ at }) => <time dateTime={at}>{preciseTime(at)}</time> },
   { label: 'Verdict', narrow: true, cell: (decision) => <Verdict decision={decision} /> },
   { label: 'Wallet', narrow: true, cell: ({ from }) => <code title={from}>{shorten(from)}</code> },
   { label: 'Chain', narrow: true, cell: ({ chain }) => chain },

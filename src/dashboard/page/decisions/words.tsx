@@ -12,7 +12,7 @@ const precise = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 })
 
-/** In the browser's own zone. */
+/** In the browser's own zone, which the heading of its column names. */
 export const preciseTime = (at: string): string => precise.format(new Date(at))
 
 export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdict' | 'withheld'> }) => (

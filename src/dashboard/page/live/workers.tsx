@@ -160,7 +160,8 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
       </p>
       <p class="workers-facts">
         <span>
-          Signs with <code>{value.signer}</code>, {formatNumber(value.mean_service_ms * 1000)} µs each, on {count(value.cores, 'core')}
+          Signs with <code>{value.signer}</code>, {formatNumber(value.mean_service_ms * 1000)} µs each, on{' '}
+          {count(value.cores, 'core')}
         </span>
         <span>
           Queue: {newest?.queue.waiting ?? value.queue.waiting} of at most {value.queue.limit.toLocaleString('en')}

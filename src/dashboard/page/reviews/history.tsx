@@ -56,8 +56,7 @@ export const History = ({ session }: { readonly session: SessionDetail }) => (
       {gather(session.events).map((event) => (
         <li key={event.sequence} class={`event event-${event.kind === 'status' ? event.status : 'other'}`}>
           <p class="event-line">
-            <strong>{eventWord(event)}</strong> <span class="soft">by {actorWord(event.actor)}</span>{' '}
-            <Time at={event.at} />
+            <strong>{eventWord(event)}</strong> <span class="soft">by {actorWord(event)}</span> <Time at={event.at} />
           </p>
           <Comments event={event} />
         </li>

@@ -38,7 +38,7 @@ const DONE_WORDS: Readonly<Record<Verdict, string>> = {
 /** What someone else did to it in the meantime. */
 const movedText = (before: SessionDetail, now: SessionDetail): string => {
   const last = now.events.findLast(({ sequence }) => sequence > before.sequence)
-  if (last !== undefined) return `${eventWord(last)} by ${actorWord(last.actor)} while you looked at it.`
+  if (last !== undefined) return `${eventWord(last)} by ${actorWord(last)} while you looked at it.`
   return now.assigned_to === null
     ? 'It was given back to the queue while you looked at it.'
     : 'Someone took it or gave it away while you looked at it.'

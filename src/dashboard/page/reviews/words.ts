@@ -64,14 +64,15 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
 export const eventWord = ({ kind, status }: SessionEvent): string =>
   kind === 'status' ? STATUS_WORDS[status] : (EVENT_WORDS[kind] ?? kind)
 
-/** `operator:Ada Byron` → `Ada Byron`. */
-export const actorWord = (actor: string): string => {
+/** `operator:Ada Byron` → `Ada Byron`; a key by its name. */
+export const actorWord = ({ actor, key_name: keyName }: Pick<SessionEvent, 'actor' | 'key_name'>): string => {
+  if (keyName !== null) return `API key ${keyName}`
   const colon = actor.indexOf(':')
   const name = actor.slice(colon + 1)
   if (colon === -1) return actor === 'person' ? 'the person' : actor
   const kind = actor.slice(0, colon)
   // An operator may be a program.
-  if (kind === 'operator') return name.startsWith('key:') ? actorWord(name) : name
+  if (kind === 'operator') return name.startsWith('key:') ? `API key ${name.slice('key:'.length)}` : name
   if (kind === 'key') return `API key ${name}`
   return kind === 'provider' ? `provider ${name}` : actor
 }

@@ -20,9 +20,9 @@ export const relativeTime = (at: string, nowMs: number): string => {
   return Math.abs(seconds) < 10 ? 'now' : relative.format(seconds, 'second')
 }
 
-/** The browser's own zone, as `CET`, `GMT+2` or `UTC`: today's, which summer time changes. */
-export const zoneWord = (): string =>
-  zoned.formatToParts().find(({ type }) => type === 'timeZoneName')?.value ?? 'local time'
+/** The browser's own zone at a time, which summer time changes: `CET`, `GMT+2`, `UTC`. */
+export const zoneWord = (at = new Date()): string =>
+  zoned.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'local time'
 
 /** In the browser's own zone, which it names. */
 export const absoluteTime = (at: string): string => absolute.format(new Date(at))
