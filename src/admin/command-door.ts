@@ -45,6 +45,7 @@ export const RUNNING_SERVICES = [
   'processes',
   'decisions',
   'prove',
+  'attest',
   'tasks',
   'live',
   'liveStreams',

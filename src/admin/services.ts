@@ -113,6 +113,8 @@ export interface Services {
     organizationId: string,
     uuid: string,
   ) => Promise<{ readonly proof: string; readonly logKey: string } | null>
+  /** The attestation API's own `POST /v2/attestation`, key and limits and all. */
+  readonly attest: (request: Request) => Promise<Response>
   readonly tasks: TaskRunner
   readonly live: LiveWatch
   readonly liveStreams: LiveStreams

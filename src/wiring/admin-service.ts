@@ -83,6 +83,7 @@ export interface AdminDependencies {
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
   readonly prove: Services['prove']
+  readonly attest: Services['attest']
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
@@ -212,6 +213,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     identity: { evidence: identity.evidence, sessions: sessionMaker(identity.register) },
     decisions: search,
     prove: dependencies.prove,
+    attest: dependencies.attest,
     documents: config.docs
       ? {
           get admin() {

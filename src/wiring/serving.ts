@@ -134,26 +134,27 @@ export const serve = async (
     contentType: metrics.contentType,
     expose: () => place.collectMetrics(metrics.expose),
   })
+  const attestation = createAttestation({
+    config,
+    path,
+    catalog,
+    pool,
+    sharing,
+    clock,
+    log,
+    database: store.database,
+    capOf: opened.capOf,
+    collector: facts.collector,
+    prove: proofs.prove,
+    digestKey: await store.deployment.ensureSecret('fact_digest_key'),
+  })
   const app: App = startApp({
     listen: config.apiListen,
     publicUrl: urls.api,
     tls: tls.api,
     shared: place.shared,
     idleTimeoutSeconds: idleTimeoutSecondsOf(config),
-    endpoints: createAttestation({
-      config,
-      path,
-      catalog,
-      pool,
-      sharing,
-      clock,
-      log,
-      database: store.database,
-      capOf: opened.capOf,
-      collector: facts.collector,
-      prove: proofs.prove,
-      digestKey: await store.deployment.ensureSecret('fact_digest_key'),
-    }),
+    endpoints: attestation,
     identity: identity.endpoints,
     operations: {
       readiness: createReadiness({
@@ -233,6 +234,7 @@ export const serve = async (
         version: VERSION,
         factCollector: facts.collector,
         prove: proofs.prove,
+        attest: attestation.attestation,
         urls,
       })
     : null

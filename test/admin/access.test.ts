@@ -222,6 +222,7 @@ describe('the table of routes', () => {
       'passkeySignInOptions',
       'readAdminDocument',
       'readDocument',
+      'readSignIn',
       'signIn',
       'useLink',
     ])

@@ -56,6 +56,7 @@ const POLICY =
 describe('a tour of the admin API', () => {
   test('the first account', async () => {
     const { store, clock, request } = harness
+    expect(await call<object>(200, 'GET', '/sign-in')).toEqual({ has_accounts: false })
     const { text, hash } = newToken()
     await store.userLinks.replace(
       { purpose: 'first-admin', userId: null, expiresAtSeconds: clock.unixSeconds() + 60 },
@@ -257,6 +258,10 @@ describe('a tour of the admin API', () => {
     await call(200, 'GET', `${base}/projects?policy_id=${policy.id}`)
     await call(200, 'GET', `${base}/projects/${project.id}`)
     await call(200, 'PATCH', `${base}/projects/${project.id}`, { body: { lifetime_seconds: 60 } })
+    const tried = await call<{ body: object }>(200, 'POST', `${base}/projects/${project.id}/try`, {
+      body: { api_key: 'a key', request: { chain: 'base', user_ip: '203.0.113.7' } },
+    })
+    expect(tried.body).toMatchObject({ key: 'a key', body: { chain: 'base', user_ip: '203.0.113.7' } })
     const binding = await call<{ id: string; address: string }>(201, 'POST', `${base}/bindings`, {
       body: { project_id: project.id, chain: 'base', address: '0x5fbdb2315678afecb367f032d93f642f64180aa3' },
     })

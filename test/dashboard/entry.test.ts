@@ -60,7 +60,10 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     'by the link that the first start printed, once',
     async () => {
       const link = dashboard.welcome.slice(dashboard.url.length)
-      const page = await dashboard.visit(link)
+      const page = await dashboard.visit('/')
+      await page.getByText('There is no account yet').waitFor()
+      await accessible(page)
+      await page.goto(dashboard.welcome)
       await heading(page, 'Make the first account')
       await accessible(page)
       await fitsPhone(page)
@@ -87,6 +90,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     async () => {
       const page = await dashboard.visit('/o/demo/keys')
       await heading(page, 'Sign in')
+      expect(await page.getByText('There is no account yet').count()).toBe(0)
       await fitsPhone(page)
       await enterPassword(page, 'not the right password')
       await page.getByText('The email address or the password is wrong.').waitFor()

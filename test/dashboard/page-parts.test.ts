@@ -5,7 +5,7 @@ import { fieldMembers } from '../../src/admin/field-members.ts'
 import { browserName } from '../../src/dashboard/page/account/browser-name.ts'
 import { call, onSignedOut } from '../../src/dashboard/page/api/client.ts'
 import { ApiError, fieldProblemOf, NetworkError, problemText } from '../../src/dashboard/page/api/errors.ts'
-import { curlFor } from '../../src/dashboard/page/attest/curl.ts'
+import { callFields, curlFor } from '../../src/dashboard/page/attest/curl.ts'
 import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
 import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter.ts'
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
@@ -188,11 +188,18 @@ test('the command survives the shell whatever was typed', async () => {
     verificationHash: 'x-1',
     chain: 'base',
     wallet,
+    fields: callFields(['user_ip', 'msg_value', 'unknown'], { msg_value: ' 5 ' }),
   })
   // What curl would be given.
   const printed =
     await Bun.$`sh -c ${`curl() { for each in "$@"; do last=$each; done; printf %s "$last"; }\n${command}`}`.text()
-  expect(JSON.parse(printed)).toEqual({ from: wallet, chain: 'base', verification_hash: 'x-1' })
+  expect(JSON.parse(printed)).toEqual({
+    from: wallet,
+    chain: 'base',
+    verification_hash: 'x-1',
+    msg_value: '5',
+    user_ip: '203.0.113.7',
+  })
 })
 
 test('the details of a change are what was given, and what is different', () => {

@@ -1,5 +1,6 @@
 // What an organization attests for, and which contracts and programs belong to it.
 
+import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import type { WalletAddress } from '../../domain/address.ts'
 import { parseAddress } from '../../domain/address.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
@@ -69,6 +70,10 @@ const showBinding = (binding: Binding) => ({
   address: walletAddressText(binding.address as WalletAddress),
   created_at: timeText(binding.createdAtSeconds),
 })
+
+/** Of a call that is tried: the attestation API says itself what is wrong with it. */
+const CALL_TEXT = Type.String({ maxLength: 200 })
+const CALL_DATA_MAX = 131_074
 
 const requireProject = async (
   tables: Pick<Tables, 'projects'>,
@@ -158,6 +163,49 @@ export const PROJECT_ROUTES = [
     answer: PROJECT,
     handle: async ({ services, organization, params }) => {
       return showProject(await requireProject(services.store, organization.id, params.project))
+    },
+  }),
+  route('tryProject', 'POST', '/organizations/{organization}/projects/{project}/try', {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Make a call of the attestation API for a project, with one of its keys',
+    description:
+      'The very call that a backend makes: it is limited, decided, signed and recorded as any other. For the dashboard, ' +
+      'whose pages may reach no other listener.',
+    body: closed({
+      api_key: Type.String({ minLength: 1, maxLength: 200, description: 'An attestation key; neither kept nor noted' }),
+      request: Type.Partial(
+        closed({
+          chain: CALL_TEXT,
+          from: CALL_TEXT,
+          to: CALL_TEXT,
+          data: Type.String({ maxLength: CALL_DATA_MAX }),
+          msg_value: CALL_TEXT,
+          user_ip: CALL_TEXT,
+          on_behalf: CALL_TEXT,
+        }),
+        { additionalProperties: false },
+      ),
+    }),
+    bodyMaxBytes: CALL_DATA_MAX + 4_096,
+    answer: closed({
+      status: Type.Integer({ description: 'Of the answer' }),
+      milliseconds: Type.Number(),
+      body: Type.Unknown({ description: 'The answer, as a backend gets it' }),
+    }),
+    handle: async ({ services, organization, params, body, write }) => {
+      const project = await requireProject(services.store, organization.id, params.project)
+      await write(async (_tables, note) => note({ action: 'project.try', subject: project.id }))
+      const startedMs = performance.now()
+      const response = await services.attest(
+        new Request(`${services.apiUrl}${ATTESTATION_PATHS.attestation.path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-api-key': body.api_key },
+          body: JSON.stringify({ ...body.request, verification_hash: project.verificationHash }),
+        }),
+      )
+      const answer: unknown = await response.json()
+      const milliseconds = Math.round((performance.now() - startedMs) * 10) / 10
+      return { milliseconds, status: response.status, body: answer }
     },
   }),
   route('changeProject', 'PATCH', '/organizations/{organization}/projects/{project}', {

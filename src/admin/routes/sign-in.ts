@@ -51,6 +51,13 @@ const findLink = ({ signIn, store }: Services, token: string, caller: Caller): P
   })
 
 export const SIGN_IN_ROUTES = [
+  route('readSignIn', 'GET', '/sign-in', {
+    access: PUBLIC,
+    summary: 'Whether anybody can sign in yet',
+    description: 'Before the first account, the link that makes it is where the service was started.',
+    answer: closed({ has_accounts: Type.Boolean() }),
+    handle: async ({ services }) => ({ has_accounts: (await services.store.users.countDeploymentAdmins()) > 0 }),
+  }),
   route('signIn', 'POST', '/sign-in', {
     access: PUBLIC,
     summary: 'Sign in with a password',

@@ -8,6 +8,7 @@ import { ApprovalComment } from './approvals/second-person.tsx'
 import { readAll } from './data/use-pages.ts'
 import { READ_AGAIN } from './data/use-query.ts'
 import { EntryFrame } from './entry/entry-frame.tsx'
+import { NoAccountYet } from './entry/no-account-yet.tsx'
 import { SignInForm } from './entry/sign-in.tsx'
 import { Welcome } from './entry/welcome.tsx'
 import { navigate, PlaceContext, usePlace } from './router.ts'
@@ -156,6 +157,7 @@ export const App = () => {
   if (state.kind === 'signed-out') {
     return (
       <EntryFrame title="Sign in">
+        <NoAccountYet />
         <SignInForm
           onDone={async () => {
             setEnded(false)

@@ -15,7 +15,7 @@ const MOVED = 'dashboard-moved'
 
 /** Goes to a path of the dashboard, with its query where it has one. */
 export const navigate = (to: string, options: { readonly replace?: boolean } = {}): void => {
-  if (to !== location.pathname + location.search) {
+  if (to !== location.pathname + location.search + location.hash) {
     history[options.replace === true ? 'replaceState' : 'pushState'](null, '', to)
   }
   window.dispatchEvent(new Event(MOVED))

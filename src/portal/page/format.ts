@@ -16,19 +16,6 @@ export const formatBytes = (bytes: number, locale: string): string => {
   }).format(Math.max(value, 0.1))
 }
 
-const inUnit = (value: number, unit: 'minute' | 'hour' | 'day', locale: string): string =>
-  new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
-
-export const formatDays = (days: number, locale: string): string => inUnit(days, 'day', locale)
-
-/** Rounded up, in the largest unit of which there are two at least. */
-export const formatWait = (seconds: number, locale: string): string => {
-  const minutes = Math.max(1, Math.ceil(seconds / 60))
-  if (minutes < 120) return inUnit(minutes, 'minute', locale)
-  const hours = Math.ceil(minutes / 60)
-  return hours < 48 ? inUnit(hours, 'hour', locale) : inUnit(Math.ceil(hours / 24), 'day', locale)
-}
-
 /** `YYYY-MM-DD` as the language writes a day. */
 export const formatDate = (date: string, locale: string): string =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`))

@@ -1,75 +1,5 @@
-// The organization's colour, made fit to be read: whatever it is, text on it and text in it keep a contrast of 4.5 to 1 in
-// light and in dark. Source: WCAG 2.2, success criteria 1.4.3 and 1.4.11.
-
-export type Rgb = readonly [red: number, green: number, blue: number]
-
-export const CONTRAST_MIN = 4.5
-/** A button's ground need not be readable; it has to stand out. */
-const VISIBLE_MIN = 1.4
-/** The darkest and the lightest ground that accents are written on: pages and cards of tokens.css, under the pointer. */
-const GROUND = { light: [230, 229, 226], dark: [39, 43, 47] } as const satisfies Record<string, Rgb>
-const WHITE: Rgb = [255, 255, 255]
-const INK: Rgb = [16, 20, 24]
-const BLACK: Rgb = [0, 0, 0]
-/** How far a button's ground moves under the pointer. */
-const HOVER_PART = 0.12
-const STEPS = 40
-
-export const parseColor = (text: string): Rgb | null => {
-  const match = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text)
-  if (match === null) return null
-  const [, red = '0', green = '0', blue = '0'] = match
-  return [Number.parseInt(red, 16), Number.parseInt(green, 16), Number.parseInt(blue, 16)]
-}
-
-const channel = (value: number): number => {
-  const part = value / 255
-  return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
-}
-
-export const luminance = ([red, green, blue]: Rgb): number =>
-  0.2126 * channel(red) + 0.7152 * channel(green) + 0.0722 * channel(blue)
-
-export const contrast = (one: Rgb, other: Rgb): number => {
-  const [high, low] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number]
-  return (high + 0.05) / (low + 0.05)
-}
-
-const mix = (from: Rgb, to: Rgb, part: number): Rgb =>
-  from.map((value, index) => Math.round(value + ((to[index] ?? 0) - value) * part)) as unknown as Rgb
-
-/** The nearest shade of the colour, towards `end`, that can be read on `ground`. */
-export const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
-  for (let step = 0; step <= STEPS; step++) {
-    const shade = mix(color, end, step / STEPS)
-    if (contrast(shade, ground) >= CONTRAST_MIN) return shade
-  }
-  return end
-}
-
-export interface Accent {
-  /** Ground of buttons. */
-  readonly fill: Rgb
-  /** The same under the pointer: away from the text on it, so that it never gets harder to read. */
-  readonly hover: Rgb
-  /** Text on that ground. */
-  readonly onFill: Rgb
-  /** Links, marks and outlines on the page's own ground. */
-  readonly text: Rgb
-}
-
-export const accentFor = (color: Rgb, scheme: 'light' | 'dark'): Accent => {
-  const ground = GROUND[scheme]
-  const text = readableOn(color, ground, scheme === 'light' ? INK : WHITE)
-  const onColor = contrast(WHITE, color) >= CONTRAST_MIN ? WHITE : INK
-  // The organization's own colour where a button of it can be seen and read, else the shade of the texts.
-  const usable = contrast(color, onColor) >= CONTRAST_MIN && contrast(color, ground) >= VISIBLE_MIN
-  const fill = usable ? color : text
-  const onFill = contrast(WHITE, fill) >= CONTRAST_MIN ? WHITE : INK
-  return { fill, hover: mix(fill, onFill === WHITE ? BLACK : WHITE, HOVER_PART), onFill, text }
-}
-
-const css = ([red, green, blue]: Rgb): string => `rgb(${red} ${green} ${blue})`
+// Puts an organization's colour on the page.
+import { accentFor, cssColor, parseColor } from '../../pages/accent.ts'
 
 /** Sets the colours of both schemes; the style sheet chooses between them. */
 export const applyBrand = (color: string | null): void => {
@@ -81,9 +11,9 @@ export const applyBrand = (color: string | null): void => {
       continue
     }
     const accent = accentFor(rgb, scheme)
-    style.setProperty(`--brand-fill-${scheme}`, css(accent.fill))
-    style.setProperty(`--brand-hover-${scheme}`, css(accent.hover))
-    style.setProperty(`--brand-on-fill-${scheme}`, css(accent.onFill))
-    style.setProperty(`--brand-text-${scheme}`, css(accent.text))
+    style.setProperty(`--brand-fill-${scheme}`, cssColor(accent.fill))
+    style.setProperty(`--brand-hover-${scheme}`, cssColor(accent.hover))
+    style.setProperty(`--brand-on-fill-${scheme}`, cssColor(accent.onFill))
+    style.setProperty(`--brand-text-${scheme}`, cssColor(accent.text))
   }
 }

@@ -169,6 +169,8 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       (await search.ask({ operation: 'find', organizationId, uuid })) === null
         ? null
         : { proof: `proof of ${uuid}`, logKey: 'log key' },
+    attest: async (request) =>
+      Response.json({ key: request.headers.get('x-api-key'), body: await request.json() }, { status: 200 }),
     version: '0.0.0',
     signer: 'noble',
     apiUrl: 'http://localhost:8080',

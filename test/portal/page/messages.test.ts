@@ -1,8 +1,8 @@
 // The page's words: complete in every language, and a consent text that nobody changes without its version.
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { formatDays, formatWait } from '../../../src/pages/lengths.ts'
 import { AGREEMENT_VERSION } from '../../../src/portal/contract.ts'
-import { formatDays, formatWait } from '../../../src/portal/page/format.ts'
 import { preferredLanguage } from '../../../src/portal/page/language.ts'
 import { english, type Messages } from '../../../src/portal/page/messages/english.ts'
 import { german } from '../../../src/portal/page/messages/german.ts'

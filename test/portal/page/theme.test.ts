@@ -1,7 +1,7 @@
 // Whatever colour an organization has, everyone can read what is written on it and in it.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { accentFor, CONTRAST_MIN, contrast, parseColor, type Rgb } from '../../../src/portal/page/theme.ts'
+import { accentFor, CONTRAST_MIN, contrast, parseColor, type Rgb } from '../../../src/pages/accent.ts'
 
 const byte = fc.integer({ min: 0, max: 255 })
 const color = fc.tuple(byte, byte, byte)

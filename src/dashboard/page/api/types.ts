@@ -956,6 +956,14 @@ export interface WebhookMessage {
 
 /** By method and path. */
 export interface Operations {
+  'GET /sign-in': {
+    params: None
+    query: None
+    body: undefined
+    answer: {
+      readonly has_accounts: boolean
+    }
+  }
   'POST /sign-in': {
     params: None
     query: None
@@ -1586,6 +1594,30 @@ export interface Operations {
       readonly lifetime_seconds?: number | undefined
     }
     answer: Project | Approval
+  }
+  'POST /organizations/{organization}/projects/{project}/try': {
+    params: { readonly organization: string; readonly project: string }
+    query: None
+    body: {
+      /** An attestation key; neither kept nor noted */
+      readonly api_key: string
+      readonly request: {
+        readonly chain?: string | undefined
+        readonly from?: string | undefined
+        readonly to?: string | undefined
+        readonly data?: string | undefined
+        readonly msg_value?: string | undefined
+        readonly user_ip?: string | undefined
+        readonly on_behalf?: string | undefined
+      }
+    }
+    answer: {
+      /** Of the answer */
+      readonly status: number
+      readonly milliseconds: number
+      /** The answer, as a backend gets it */
+      readonly body: unknown
+    }
   }
   'GET /organizations/{organization}/bindings': {
     params: { readonly organization: string }

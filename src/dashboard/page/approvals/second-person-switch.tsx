@@ -32,7 +32,7 @@ export const SecondPersonSwitch = ({ label, covers, settings, change }: SecondPe
   })
   const isOn = settings.value?.second_person === true
   return (
-    <Card title="Second person">
+    <Card id="second-person" title="Second person">
       {settings.value === null ? (
         <Problem error={settings.error} retry={settings.reload} />
       ) : (

@@ -1,12 +1,12 @@
 // Who changed what: an organization’s changes, or all of the deployment, newest first, in a chain of hashes.
-import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
+import { useContext, useState } from 'preact/hooks'
+import { addressFor, call } from '../api/client.ts'
 import type { AuditEntry, AuditVerification } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'
-import { useSearchParam } from '../router.ts'
+import { navigate, PlaceContext } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -14,45 +14,71 @@ import { Card, Empty, Facts, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { startOf } from './day.ts'
 import { describeDetail } from './detail.ts'
 import { Overridden } from './overridden.tsx'
 
-const NAMES = ['action', 'actor', 'subject'] as const
-const HINTS = { action: 'key. or key.revoke', actor: 'user:…, key:…', subject: 'Id or name' } as const
-const LABELS = { action: 'Action', actor: 'By', subject: 'Of' } as const
+const NAMES = ['since', 'until', 'action', 'actor', 'subject'] as const
+type Name = (typeof NAMES)[number]
+const HINTS: Readonly<Partial<Record<Name, string>>> = {
+  action: 'key. or key.revoke',
+  actor: 'E-mail, user:… or key:…',
+  subject: 'Id or name',
+}
+const LABELS: Readonly<Record<Name, string>> = {
+  since: 'From',
+  until: 'To',
+  action: 'Action',
+  actor: 'By',
+  subject: 'Of',
+}
 
 /** Filters in the address, sent when they are complete: an action matches by how it begins, the others as a whole. */
 const useFilters = () => {
-  const [action, setAction] = useSearchParam('action')
-  const [actor, setActor] = useSearchParam('actor')
-  const [subject, setSubject] = useSearchParam('subject')
+  const { path, search } = useContext(PlaceContext)
+  const parameters = new URLSearchParams(search)
+  const values = Object.fromEntries(NAMES.map((name) => [name, parameters.get(name) ?? ''])) as Record<Name, string>
   return {
-    values: { action, actor, subject },
-    set: { action: setAction, actor: setActor, subject: setSubject },
+    values,
+    filtered: NAMES.some((name) => values[name] !== ''),
+    set: (next: Readonly<Partial<Record<Name, string>>>): void => {
+      const given = new URLSearchParams(
+        NAMES.flatMap((name) => (next[name]?.trim() ? [[name, next[name].trim()]] : [])),
+      )
+      navigate(given.size === 0 ? path : `${path}?${given}`, { replace: true })
+    },
   }
 }
 
 type Filters = ReturnType<typeof useFilters>
 
-const FilterBar = ({ values, set }: Filters) => {
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>(values)
+/** Days as they are here; both are meant to their end. */
+const queryOf = ({ since, until, ...rest }: Filters['values']) => ({
+  ...rest,
+  since: startOf(since, 0),
+  until: startOf(until, 1),
+})
+
+const FilterBar = ({ values, filtered, set }: Filters) => {
+  const [typed, setTyped] = useState<Readonly<Partial<Record<Name, string>>>>(values)
   return (
     <form
       class="filters"
       onSubmit={(event) => {
         event.preventDefault()
-        for (const name of NAMES) set[name](typed[name]?.trim() ?? '')
+        set(typed)
       }}
     >
       {NAMES.map((name) => (
         <TextField
           key={name}
           label={LABELS[name]}
+          type={name === 'since' || name === 'until' ? 'date' : 'text'}
           value={typed[name] ?? ''}
           onValue={(value) => setTyped({ ...typed, [name]: value })}
           input={{
-            placeholder: HINTS[name],
-            maxLength: name === 'subject' ? 200 : 100,
+            placeholder: HINTS[name] ?? '',
+            maxLength: 200,
             ...(name === 'action' ? { 'data-search': true } : {}),
           }}
         />
@@ -60,12 +86,12 @@ const FilterBar = ({ values, set }: Filters) => {
       <Button submit icon="search">
         Filter
       </Button>
-      {NAMES.some((name) => values[name] !== '') && (
+      {filtered && (
         <Button
           kind="quiet"
           onClick={() => {
             setTyped({})
-            for (const name of NAMES) set[name]('')
+            set({})
           }}
         >
           Show all
@@ -74,6 +100,18 @@ const FilterBar = ({ values, set }: Filters) => {
     </form>
   )
 }
+
+/** As filtered. Each is an entry in the log. */
+const Downloads = ({ hrefOf }: { readonly hrefOf: (format: 'csv' | 'ndjson') => string }) => (
+  <>
+    <ButtonLink icon="download" href={hrefOf('csv')} download="">
+      CSV
+    </ButtonLink>
+    <ButtonLink icon="download" href={hrefOf('ndjson')} download="">
+      JSON lines
+    </ButtonLink>
+  </>
+)
 
 /** Where a change came from, for people; empty where that is not known. */
 const originOf = ({ actor, address }: AuditEntry): string => (actor === 'command-line' ? 'Command line' : address)
@@ -134,7 +172,7 @@ const Entries = ({ pages, filtered }: { readonly pages: Pages<AuditEntry>; reado
           <Empty icon="audit" title={filtered ? 'No change is like that' : 'No changes yet'}>
             <p>
               {filtered
-                ? 'An action is found by how it begins (“key.”), the others as they are in full: an id.'
+                ? 'An action is found by how it begins (“key.”), the others as they are in full.'
                 : 'Everything that changes is written here.'}
             </p>
           </Empty>
@@ -151,16 +189,26 @@ export const Audit = () => {
   const { values } = filters
   const pages = usePages(
     (cursor, signal) =>
-      call('GET /organizations/{organization}/audit', { params, query: { cursor, ...values }, signal }),
+      call('GET /organizations/{organization}/audit', { params, query: { cursor, ...queryOf(values) }, signal }),
     [params.organization, values],
   )
   return (
     <Page
       title="Audit log"
       lead="Every change in this organization, by whom and when. Nothing in it can be changed or removed."
+      actions={
+        <Downloads
+          hrefOf={(format) =>
+            addressFor('GET /organizations/{organization}/audit/export', {
+              params,
+              query: { format, ...queryOf(values) },
+            })
+          }
+        />
+      }
     >
       <FilterBar {...filters} />
-      <Entries pages={pages} filtered={Object.values(values).some((value) => value !== '')} />
+      <Entries pages={pages} filtered={filters.filtered} />
     </Page>
   )
 }
@@ -197,12 +245,21 @@ const Verify = () => {
 export const DeploymentAudit = () => {
   const filters = useFilters()
   const { values } = filters
-  const pages = usePages((cursor, signal) => call('GET /audit', { query: { cursor, ...values }, signal }), [values])
+  const pages = usePages(
+    (cursor, signal) => call('GET /audit', { query: { cursor, ...queryOf(values) }, signal }),
+    [values],
+  )
   return (
-    <Page title="Deployment audit" lead="Every change in the deployment, in all organizations.">
+    <Page
+      title="Deployment audit"
+      lead="Every change in the deployment, in all organizations."
+      actions={
+        <Downloads hrefOf={(format) => addressFor('GET /audit/export', { query: { format, ...queryOf(values) } })} />
+      }
+    >
       <Verify />
       <FilterBar {...filters} />
-      <Entries pages={pages} filtered={Object.values(values).some((value) => value !== '')} />
+      <Entries pages={pages} filtered={filters.filtered} />
     </Page>
   )
 }

@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 import type { ApiKey } from '../api/types.ts'
 import { usePages } from '../data/use-pages.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { RowMenu } from '../ui/menu.tsx'
@@ -40,7 +40,7 @@ export const Keys = () => {
   )
   const issue = (): void => setDeed({ kind: 'issue' })
   const close = (): void => setDeed(null)
-  useShortcut('c', 'Issue a key', () => {
+  useMake('Issue a key', () => {
     if (mayChange) issue()
   })
 

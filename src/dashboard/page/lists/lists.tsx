@@ -6,7 +6,7 @@ import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { navigate } from '../router.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -72,7 +72,7 @@ const ListsOf = ({ owner, title, lead, mayChange, href }: ListTableProps) => {
     (signal) => call(listKey(owner, 'GET', ''), { params: { organization: owner ?? '' }, signal }),
     [owner],
   )
-  useShortcut('c', 'Make a list', () => {
+  useMake('Make a list', () => {
     if (mayChange) setCreating(true)
   })
   return (

@@ -7,7 +7,7 @@ import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'
 import { usePages } from '../data/use-pages.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -126,7 +126,7 @@ export const Members = () => {
   }
   const add = (): void => setDeed({ kind: 'add' })
   const close = (): void => setDeed(null)
-  useShortcut('c', 'Add a member', () => {
+  useMake('Add a member', () => {
     if (mayChange) add()
   })
   return (

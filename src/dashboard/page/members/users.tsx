@@ -7,7 +7,7 @@ import { useForm } from '../data/use-form.ts'
 import { usePages } from '../data/use-pages.ts'
 import { DeploymentSecondFactor } from '../organizations/second-factor.tsx'
 import { useSession } from '../shell/session.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
@@ -97,7 +97,7 @@ export const Users = () => {
     say(ended === 1 ? 'One session ended' : `${ended} sessions ended`)
   })
   const close = (): void => setDeed(null)
-  useShortcut('c', 'Add an account', () => setDeed({ kind: 'add' }))
+  useMake('Add an account', () => setDeed({ kind: 'add' }))
   const dialog = { onClose: close, onDone: pages.reload, onLink: setLink }
   return (
     <Page

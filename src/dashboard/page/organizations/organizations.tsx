@@ -6,7 +6,7 @@ import { useForm } from '../data/use-form.ts'
 import { usePages } from '../data/use-pages.ts'
 import { navigate, pathFor } from '../router.ts'
 import { useSession } from '../shell/session.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { FormDialog } from '../ui/dialog.tsx'
 import { RadioField, TextField } from '../ui/field.tsx'
@@ -74,7 +74,7 @@ const CreateOrganization = ({ onClose }: { readonly onClose: () => void }) => {
 export const Organizations = () => {
   const [creating, setCreating] = useState(false)
   const pages = usePages((cursor, signal) => call('GET /organizations', { query: { cursor }, signal }), [])
-  useShortcut('c', 'Make an organization', () => setCreating(true))
+  useMake('Make an organization', () => setCreating(true))
   return (
     <Page
       title="Organizations"

@@ -100,6 +100,7 @@ export const RetentionCard = ({ mayChange }: { readonly mayChange: boolean }) =>
   )
   return (
     <Card
+      id="evidence"
       title="Evidence"
       text="For how long documents and answers stay, by what became of their session. Who was verified stays known without them."
     >

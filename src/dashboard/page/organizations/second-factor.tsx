@@ -32,7 +32,7 @@ const SecondFactorSwitch = <Rule extends SecondFactorRule>({ label, hint, rule, 
     }
   })
   return (
-    <Card title="Second factor">
+    <Card id="second-factor" title="Second factor">
       {rule.value === null ? (
         <Problem error={rule.error} retry={rule.reload} />
       ) : change === null ? (

@@ -1,5 +1,6 @@
 // The organization itself: its name and look, how closely it has people checked and how long it keeps what they hand in,
 // and whether live policies need a second person.
+import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Organization } from '../api/types.ts'
 import { SecondPersonSwitch } from '../approvals/second-person-switch.tsx'
@@ -45,7 +46,7 @@ const Identity = ({ mayChange }: { readonly mayChange: boolean }) => {
     },
   })
   return (
-    <Card title="Organization">
+    <Card id="organization" title="Organization">
       <Facts
         items={[
           ['Id', <Copyable key="id" text={organization.id} label="organization id" />],
@@ -100,7 +101,7 @@ const SecondPerson = ({ mayChange }: { readonly mayChange: boolean }) => {
     )
   }
   return (
-    <Card title="Second person">
+    <Card id="second-person" title="Second person">
       <Problem error={settings.error} retry={settings.reload} />
       {settings.value !== null && (
         <p>
@@ -116,6 +117,8 @@ const SecondPerson = ({ mayChange }: { readonly mayChange: boolean }) => {
 export const Settings = () => {
   const { may } = useWorkplace()
   const mayChange = may('organization-admin')
+  // The search leads to one of the cards.
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [])
   return (
     <Page title="Settings">
       <Identity mayChange={mayChange} />

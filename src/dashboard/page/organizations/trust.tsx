@@ -117,6 +117,7 @@ export const TrustCard = ({ mayChange }: { readonly mayChange: boolean }) => {
   )
   return (
     <Card
+      id="trust"
       title="Verifications of others"
       text="Whose completed verifications verify a wallet here as well, for the identity API and for policies."
     >

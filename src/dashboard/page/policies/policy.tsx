@@ -13,6 +13,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { Tabs, useTab } from '../ui/tabs.tsx'
 import { say } from '../ui/toast.tsx'
 import { MakeLive } from './make-live.tsx'
+import { NextStep } from './next-step.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { Replay } from './replay.tsx'
 import { Revisions } from './revisions.tsx'
@@ -162,6 +163,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     >
       <Problem error={save.failure ?? shadow.failure ?? draft.error} />
       <Waiting data={data} />
+      {active !== null && <NextStep policyId={policy.id} />}
       <Tabs label="Parts of the policy" tabs={TABS} current={tab} />
       {tab === 'document' && (
         <>

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Project } from '../api/types.ts'
 import { type Form, useForm } from '../data/use-form.ts'
+import { useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
@@ -86,12 +87,17 @@ export const CreateProject = ({ policies, onClose, onCreated }: CreateProps) => 
       onCreated(project)
     },
   })
-  const only = policies.all?.length === 1 ? policies.all[0]?.id : undefined
-  const { policy_id } = form.values
+  // Of the address, where a policy leads here; else the only one there is.
+  const [named] = useSearchParam('policy')
+  const all = policies.all ?? []
+  const wanted = all.find(({ id }) => id === named) ?? (all.length === 1 ? all[0] : undefined)
+  const { policy_id, name } = form.values
   const { set } = form
   useEffect(() => {
-    if (only !== undefined && policy_id === '') set('policy_id', only)
-  }, [only, policy_id, set])
+    if (wanted === undefined || policy_id !== '') return
+    set('policy_id', wanted.id)
+    if (name === '') set('name', wanted.name)
+  }, [wanted?.id, policy_id, set])
   return (
     <FormDialog title="Make a project" form={form} submitLabel="Make the project" onClose={onClose}>
       <Fields form={form} policies={policies} />

@@ -56,10 +56,10 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
           ]}
         />
       </Card>
-      <Bindings project={value} />
       <Card title="Try it" text="An attestation for any wallet, decided by this project’s policy.">
         <TryIt verificationHash={value.verification_hash} />
       </Card>
+      <Bindings project={value} />
       {changing && (
         <ChangeProject project={value} policies={policies} onClose={() => setChanging(false)} onChanged={project.set} />
       )}

@@ -5,7 +5,7 @@ import type { Project } from '../api/types.ts'
 import { usePages } from '../data/use-pages.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
@@ -23,7 +23,7 @@ export const Projects = () => {
     (cursor, signal) => call('GET /organizations/{organization}/projects', { params, query: { cursor }, signal }),
     [params.organization],
   )
-  useShortcut('c', 'Make a project', () => {
+  useMake('Make a project', () => {
     if (mayChange) setCreating(true)
   })
   return (

@@ -2,6 +2,7 @@
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { MAKE } from '../shell/use-make.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Empty } from '../ui/parts.tsx'
@@ -21,12 +22,21 @@ export const FirstSession = () => {
       <Empty
         icon="review"
         title="No one has been asked to verify yet"
-        actions={may('organization-admin') && <ButtonLink href={path('/keys')}>Issue an identity key</ButtonLink>}
+        actions={
+          may('organization-admin') && (
+            <>
+              <ButtonLink kind="primary" href={path(`/reviews${MAKE}`)}>
+                Ask someone to verify
+              </ButtonLink>
+              <ButtonLink href={path('/keys')}>Issue an identity key</ButtonLink>
+            </>
+          )
+        }
       >
         <p>
-          Your backend makes a session with the identity API and sends its link to a person, who connects wallets and
-          hands in what your level asks for. What is handed in waits here for your decision, and your backend is told of
-          it at once.
+          A person opens the link of a session, connects wallets and hands in what your level asks for. Make the first
+          link here, or have your backend make them with the identity API. What is handed in waits here for your
+          decision, and your backend is told of it at once.
         </p>
       </Empty>
       <div class="card-note">

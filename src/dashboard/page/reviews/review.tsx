@@ -3,7 +3,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
-import type { SessionDetail } from '../api/types.ts'
+import type { SessionDetail, SessionLink } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { type Query, useQuery } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'
@@ -21,6 +21,7 @@ import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
 import { useOwnId } from './members.ts'
 import { useWay, type Way } from './queue.ts'
+import { SendLink } from './session-link.tsx'
 import { Side } from './side.tsx'
 import { Erase, Revoke } from './undo.tsx'
 import { useInterval } from './use-interval.ts'
@@ -86,7 +87,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const { params, may } = useWorkplace()
   const [moved, setMoved] = useState<string | null>(null)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
-  const [dialog, setDialog] = useState<'revoke' | 'erase' | null>(null)
+  const [dialog, setDialog] = useState<'revoke' | 'erase' | SessionLink | null>(null)
   const ownId = useOwnId()
   const path = { ...params, session: session.id }
   const read = (): Promise<SessionDetail> =>
@@ -129,6 +130,9 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       throw error
     }
   })
+  const sendAgain = useAction(async () =>
+    setDialog(await call('POST /organizations/{organization}/sessions/{session}/link', { params: path })),
+  )
   useInterval(LOOK_AGAIN_MS, () => {
     if (!decide.busy && dialog === null) look.run()
   })
@@ -161,6 +165,9 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
             <RowMenu
               label="More actions"
               items={[
+                ...(status === 'pending' || status === 'retry'
+                  ? [{ label: 'Send the link again…', icon: 'link' as const, onSelect: () => sendAgain.run() }]
+                  : []),
                 ...(status === 'completed'
                   ? [
                       {
@@ -178,6 +185,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
         </div>
       }
     >
+      <Problem error={sendAgain.failure} />
       {moved !== null && (
         <Notice
           tone="warn"
@@ -217,6 +225,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
           />
         </aside>
       </div>
+      {typeof dialog === 'object' && dialog !== null && <SendLink link={dialog} onClose={() => setDialog(null)} />}
       {dialog === 'revoke' && <Revoke session={session} onClose={() => setDialog(null)} onDone={query.set} />}
       {dialog === 'erase' && (
         <Erase

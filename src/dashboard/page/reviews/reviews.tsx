@@ -1,11 +1,12 @@
 // The queue: who waits for a decision, the longest first, and everyone who was ever asked to verify behind a filter.
-import { useContext } from 'preact/hooks'
+import { useContext, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { Session } from '../api/types.ts'
+import type { Session, SessionLink } from '../api/types.ts'
 import { usePages } from '../data/use-pages.ts'
 import { navigate, PlaceContext, useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
 import { type Choice, SelectField } from '../ui/field.tsx'
@@ -15,6 +16,8 @@ import { Time } from '../ui/time.tsx'
 import { FirstSession } from './first-session.tsx'
 import { type Reviewers, useOwnId, useReviewers } from './members.ts'
 import { filtersOf, queryOf, searchOf } from './queue.ts'
+import { SearchField, useFoundSessions } from './search.tsx'
+import { MakeSession, SendLink } from './session-link.tsx'
 import { useInterval } from './use-interval.ts'
 import { ageTone, ageWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './words.ts'
 
@@ -100,7 +103,7 @@ const columnsFor = (reviewers: Reviewers, waits: boolean): readonly Column<Sessi
 ]
 
 export const Reviews = () => {
-  const { params, path } = useWorkplace()
+  const { params, path, may } = useWorkplace()
   const ownId = useOwnId()
   const { search } = useContext(PlaceContext)
   const reviewers = useReviewers()
@@ -115,6 +118,13 @@ export const Reviews = () => {
       }),
     [params.organization, filters],
   )
+  const [wanted, setWanted] = useState('')
+  const found = useFoundSessions(wanted)
+  const [making, setMaking] = useState<'no' | 'asking' | SessionLink>('no')
+  const mayMake = may('organization-admin')
+  useMake('Ask someone to verify', () => {
+    if (mayMake) setMaking('asking')
+  })
   const { items } = pages
   // Only while nothing further was asked for: reading anew would take it away.
   useInterval(LOOK_AGAIN_MS, () => {
@@ -133,58 +143,100 @@ export const Reviews = () => {
       title="Reviews"
       lead="People and businesses who handed in what you asked for. Whoever waits longest comes first."
       actions={
-        waits &&
-        first !== undefined && (
-          <Button kind="primary" icon="play" onClick={begin}>
-            Begin with the first
-          </Button>
-        )
+        <>
+          {mayMake && (
+            <Button icon="plus" onClick={() => setMaking('asking')}>
+              Ask someone to verify
+            </Button>
+          )}
+          {waits && first !== undefined && (
+            <Button kind="primary" icon="play" onClick={begin}>
+              Begin with the first
+            </Button>
+          )}
+        </>
       }
     >
-      <search class="filters" aria-label="Filters">
-        <Filter name="status" label="Status" choices={STATUS_CHOICES} />
-        <Filter name="type" label="Who" choices={TYPE_CHOICES} />
-        <Filter name="environment" label="Environment" choices={ENVIRONMENT_CHOICES} />
-        <Filter
-          name="assigned"
-          label="Reviewer"
-          choices={[
-            { value: '', label: 'Anyone' },
-            { value: 'nobody', label: 'Nobody yet' },
-            { value: 'me', label: 'You' },
-            ...reviewers.all.filter(({ id }) => id !== ownId).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-        />
-        <Filter name="age" label="Made" choices={AGE_CHOICES} />
-      </search>
-      <Card flush>
-        <PagedTable
-          caption="Sessions"
-          columns={columnsFor(reviewers, waits)}
-          pages={pages}
-          rowKey={({ id }) => id}
-          href={hrefOf}
-          dimmed={({ status }) =>
-            !waits && filters.status === 'all' && (status === 'rejected' || status === 'completed')
-          }
-          empty={
-            filters.status === 'all' &&
-            Object.entries(filters).every(([name, value]) => name === 'status' || value === '') ? (
-              <FirstSession />
-            ) : filtered ? (
-              <Empty
-                icon="search"
-                title="Nothing matches these filters"
-                actions={<Button onClick={() => navigate(path('/reviews'), { replace: true })}>Show the queue</Button>}
-              >
-                <p>No session is as the filters above ask for.</p>
+      <SearchField text={wanted} onText={setWanted} />
+      {wanted !== '' ? (
+        <Card flush>
+          <PagedTable
+            caption="Sessions that were found"
+            columns={columnsFor(reviewers, false)}
+            pages={found}
+            rowKey={({ id }) => id}
+            href={({ id }) => `${path(`/reviews/${id}`)}?status=all`}
+            empty={
+              <Empty icon="search" title="No session is like that">
+                <p>
+                  {found.more
+                    ? `None among the newest ${found.searched.toLocaleString('en')}. “Show more” looks further back.`
+                    : 'Names are found by how their words begin. Wallets and ids have to be whole.'}
+                </p>
               </Empty>
-            ) : (
-              <NothingWaits />
-            )
-          }
+            }
+          />
+        </Card>
+      ) : (
+        <>
+          <search class="filters" aria-label="Filters">
+            <Filter name="status" label="Status" choices={STATUS_CHOICES} />
+            <Filter name="type" label="Who" choices={TYPE_CHOICES} />
+            <Filter name="environment" label="Environment" choices={ENVIRONMENT_CHOICES} />
+            <Filter
+              name="assigned"
+              label="Reviewer"
+              choices={[
+                { value: '', label: 'Anyone' },
+                { value: 'nobody', label: 'Nobody yet' },
+                { value: 'me', label: 'You' },
+                ...reviewers.all.filter(({ id }) => id !== ownId).map(({ id, name }) => ({ value: id, label: name })),
+              ]}
+            />
+            <Filter name="age" label="Made" choices={AGE_CHOICES} />
+          </search>
+          <Card flush>
+            <PagedTable
+              caption="Sessions"
+              columns={columnsFor(reviewers, waits)}
+              pages={pages}
+              rowKey={({ id }) => id}
+              href={hrefOf}
+              dimmed={({ status }) =>
+                !waits && filters.status === 'all' && (status === 'rejected' || status === 'completed')
+              }
+              empty={
+                filters.status === 'all' &&
+                Object.entries(filters).every(([name, value]) => name === 'status' || value === '') ? (
+                  <FirstSession />
+                ) : filtered ? (
+                  <Empty
+                    icon="search"
+                    title="Nothing matches these filters"
+                    actions={
+                      <Button onClick={() => navigate(path('/reviews'), { replace: true })}>Show the queue</Button>
+                    }
+                  >
+                    <p>No session is as the filters above ask for.</p>
+                  </Empty>
+                ) : (
+                  <NothingWaits />
+                )
+              }
+            />
+          </Card>
+        </>
+      )}
+      {making === 'asking' && <MakeSession onClose={() => setMaking('no')} onMade={setMaking} />}
+      {typeof making === 'object' && (
+        <SendLink
+          link={making}
+          onClose={() => {
+            setMaking('no')
+            pages.reload()
+          }}
         />
-      </Card>
+      )}
     </Page>
   )
 }

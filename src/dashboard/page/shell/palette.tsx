@@ -1,6 +1,8 @@
-// Finds a page, an organization or an action by a few letters of its name.
+// Finds a page, an action, an organization or a thing by a few letters of its name. Pages and actions are known here; things
+// are asked of the server once the typing pauses.
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../ui/icons.tsx'
+import { FIND_MIN } from './find-things.ts'
 import { matchScore } from './match.ts'
 
 export interface Command {
@@ -28,15 +30,50 @@ export const findCommands = (commands: readonly Command[], text: string): readon
 
 interface PaletteProps {
   readonly commands: readonly Command[]
+  /** Null: there is nothing to ask. */
+  readonly search: ((text: string, signal: AbortSignal) => Promise<readonly Command[]>) | null
   readonly onClose: () => void
 }
 
-export const Palette = ({ commands, onClose }: PaletteProps) => {
+const PAUSE_MS = 150
+const NOTHING: readonly Command[] = []
+
+/** What was found for the text as it stands; what was found before stays until then. */
+const useThings = (search: PaletteProps['search'], text: string) => {
+  const [state, setState] = useState({ things: NOTHING, failed: false, asking: false })
+  useEffect(() => {
+    const wanted = text.trim()
+    if (search === null || wanted.length < FIND_MIN) {
+      setState({ things: NOTHING, failed: false, asking: false })
+      return
+    }
+    const controller = new AbortController()
+    setState((before) => ({ ...before, asking: true }))
+    const ask = async (): Promise<void> => {
+      try {
+        const things = await search(wanted, controller.signal)
+        if (!controller.signal.aborted) setState({ things, failed: false, asking: false })
+      } catch {
+        // Said below the list: pages and actions are found all the same.
+        if (!controller.signal.aborted) setState({ things: NOTHING, failed: true, asking: false })
+      }
+    }
+    const timer = setTimeout(() => void ask(), PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [text])
+  return state
+}
+
+export const Palette = ({ commands, search, onClose }: PaletteProps) => {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  const found = findCommands(commands, text)
+  const { things, failed, asking } = useThings(search, text)
+  const found = [...findCommands(commands, text), ...things]
   const chosen = found[Math.min(at, found.length - 1)]
   useEffect(() => {
     const element = dialog.current
@@ -67,7 +104,7 @@ export const Palette = ({ commands, onClose }: PaletteProps) => {
     <dialog
       ref={dialog}
       class="dialog palette"
-      aria-label="Find a page"
+      aria-label="Find anything"
       onCancel={(event) => {
         event.preventDefault()
         onClose()
@@ -81,13 +118,13 @@ export const Palette = ({ commands, onClose }: PaletteProps) => {
         <input
           type="text"
           role="combobox"
-          aria-label="Find a page, an organization or an action"
+          aria-label="Find a page, a thing by name, id or wallet, or an action"
           aria-expanded="true"
           aria-controls={`${id}-list`}
           aria-activedescendant={chosen === undefined ? undefined : `${id}-${chosen.id}`}
           autocomplete="off"
           spellcheck={false}
-          placeholder="Find a page, an organization or an action"
+          placeholder="Find a page, a thing by name, id or wallet, or an action"
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value)
@@ -114,7 +151,15 @@ export const Palette = ({ commands, onClose }: PaletteProps) => {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="palette-none">Nothing is called that.</p>}
+      <p class="palette-none" role="status">
+        {failed
+          ? 'Policies, projects, people and the like could not be searched just now.'
+          : found.length > 0
+            ? ''
+            : asking
+              ? 'Looking'
+              : 'Nothing is called that.'}
+      </p>
     </dialog>
   )
 }

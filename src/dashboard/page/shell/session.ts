@@ -61,14 +61,16 @@ export interface Workplace {
   readonly path: (rest: string) => string
 }
 
+export const workplaceOf = ({ account }: Pick<Session, 'account'>, organization: Organization): Workplace => ({
+  organization,
+  params: { organization: organization.id },
+  may: (needs) => isAllowed(needs, account, organization),
+  path: (rest) => `/o/${organization.slug}${rest}`,
+})
+
 /** On pages of an organization: those whose path begins with `/o/{organization}`. */
 export const useWorkplace = (): Workplace => {
-  const { account, organization } = useSession()
-  if (organization === null) throw new Error('this page belongs to an organization')
-  return {
-    organization,
-    params: { organization: organization.id },
-    may: (needs) => isAllowed(needs, account, organization),
-    path: (rest) => `/o/${organization.slug}${rest}`,
-  }
+  const session = useSession()
+  if (session.organization === null) throw new Error('this page belongs to an organization')
+  return workplaceOf(session, session.organization)
 }

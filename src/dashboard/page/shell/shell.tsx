@@ -10,10 +10,12 @@ import { lazy } from '../ui/lazy.tsx'
 import { Mark } from '../ui/mark.tsx'
 import { Empty, Page } from '../ui/parts.tsx'
 import { Toasts } from '../ui/toast.tsx'
+import { actionCommands } from './actions.ts'
+import { findThings } from './find-things.ts'
 import { Help } from './help.tsx'
 import { type Command, Palette } from './palette.tsx'
 import { keepTheme } from './preferences.ts'
-import { isAllowed, needsSecondFactor, type Session, useSession } from './session.ts'
+import { isAllowed, needsSecondFactor, roleOf, type Session, useSession, workplaceOf } from './session.ts'
 import { listenForShortcuts, useShortcut, useShortcuts } from './shortcuts.ts'
 import { navigationOf, Sidebar } from './sidebar.tsx'
 
@@ -70,7 +72,11 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
     return (
       <NotHere
         title="Not for you"
-        text="Your role does not include this page. An organization admin can change that."
+        text={
+          page.needs === 'deployment'
+            ? 'This page is for deployment admins. One of them can make you one, under Accounts.'
+            : `This page needs the role ${page.needs}, and yours here is ${roleOf(account, organization) ?? 'none'}. An organization admin can change that, under Members.`
+        }
       />
     )
   }
@@ -93,6 +99,7 @@ const commandsOf = (
     icon: navigation.icon,
     run: () => navigate(href),
   })),
+  ...actionCommands(session),
   { id: 'account', label: 'Account and security', group: 'You', icon: 'lock', run: () => navigate('/account') },
   ...(hasReference
     ? [
@@ -128,6 +135,7 @@ const homeOf = ({ account, organization }: Session): string => {
 
 export const Shell = () => {
   const session = useSession()
+  const { organization } = session
   const { path } = usePlace()
   const deployment = useQuery((signal) => call('GET /deployment', { signal }), [])
   const hasReference = deployment.value?.reference === true
@@ -198,6 +206,11 @@ export const Shell = () => {
       {finding && (
         <Palette
           commands={commandsOf(session, session.signOut, () => setHelping(true), hasReference)}
+          search={
+            organization !== null && isAllowed('viewer', session.account, organization)
+              ? (text, signal) => findThings(workplaceOf(session, organization), text, signal)
+              : null
+          }
           onClose={() => setFinding(false)}
         />
       )}

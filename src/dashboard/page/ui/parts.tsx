@@ -57,6 +57,8 @@ export const Page = ({ title, lead, crumbs = [], badge, actions, children }: Pag
 }
 
 interface CardProps {
+  /** What a link to it ends in, after `#`. */
+  readonly id?: string
   readonly title?: ComponentChildren
   readonly text?: ComponentChildren
   readonly actions?: ComponentChildren
@@ -65,8 +67,8 @@ interface CardProps {
   readonly children?: ComponentChildren
 }
 
-export const Card = ({ title, text, actions, flush = false, children }: CardProps) => (
-  <section class={flush ? 'card card-flush' : 'card'}>
+export const Card = ({ id, title, text, actions, flush = false, children }: CardProps) => (
+  <section id={id} class={flush ? 'card card-flush' : 'card'}>
     {(title !== undefined || actions !== undefined) && (
       <header class="card-head">
         <div>

@@ -11,7 +11,8 @@ interface SecretProps {
   readonly text: string
 }
 
-const Secret = ({ label, text }: SecretProps) => (
+/** In a dialog that is left only on purpose. */
+export const Secret = ({ label, text }: SecretProps) => (
   <div class="secret">
     <Notice tone="warn" title="Shown this once">
       <p>It is kept nowhere in a form that could be shown again. Copy it to where it belongs before you close this.</p>

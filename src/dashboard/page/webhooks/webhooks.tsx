@@ -4,7 +4,7 @@ import { call } from '../api/client.ts'
 import type { WebhookEndpoint } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
+import { useMake } from '../shell/use-make.ts'
 import { Button } from '../ui/button.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowMenu } from '../ui/menu.tsx'
@@ -27,7 +27,7 @@ export const Webhooks = () => {
   const { value, reload } = query
   const add = (): void => setDeed({ kind: 'add' })
   const close = (): void => setDeed(null)
-  useShortcut('c', 'Add an endpoint', () => {
+  useMake('Add an endpoint', () => {
     if (mayChange) add()
   })
   return (

@@ -1,6 +1,6 @@
 // What becomes of what is given, in plain words; nothing is taken before. The text's version is recorded with the answer.
 import { useState } from 'preact/hooks'
-import { formatDays } from '../format.ts'
+import { formatDays } from '../../../pages/lengths.ts'
 import { useSpeech } from '../language.ts'
 import { problemText } from '../problem-text.ts'
 import { Icon, ItemWithIcon } from '../ui/icons.tsx'

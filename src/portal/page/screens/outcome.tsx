@@ -1,6 +1,7 @@
 // What became of it: verified, in review, sent back, or refused. Changes by itself when the session does.
+
+import { formatWait } from '../../../pages/lengths.ts'
 import type { SessionView } from '../../contract.ts'
-import { formatWait } from '../format.ts'
 import { useMessages } from '../language.ts'
 import { isCorrecting } from '../steps.ts'
 import { Icon, type IconName } from '../ui/icons.tsx'

@@ -1,6 +1,8 @@
 // Who asks, why, and what it takes: before anything is given.
+
+import { formatWait } from '../../../pages/lengths.ts'
 import { LANGUAGES } from '../../contract.ts'
-import { formatWait, shortAddress } from '../format.ts'
+import { shortAddress } from '../format.ts'
 import { useSpeech } from '../language.ts'
 import { partsOf } from '../steps.ts'
 import { type IconName, ItemWithIcon } from '../ui/icons.tsx'

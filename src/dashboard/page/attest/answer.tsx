@@ -1,0 +1,30 @@
+// What the attestation API answered to a call that was sent from here: what it means, and the answer itself.
+import type { ComponentChildren } from 'preact'
+import type { AnswerOf } from '../api/client.ts'
+import { CodeBlock } from '../ui/copy.tsx'
+import { Notice } from '../ui/problem.tsx'
+
+export type Sent = AnswerOf<'POST /organizations/{organization}/projects/{project}/try'>
+
+const wordsOf = ({ status, body }: Sent): { readonly tone: 'good' | 'warn' | 'bad'; readonly title: string } => {
+  const answer = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
+  if (status >= 400) return { tone: 'bad', title: `Refused with ${status}: ${String(answer['detail'] ?? '')}` }
+  return answer['is_compliant'] === true
+    ? { tone: 'good', title: 'Compliant: here is its signed attestation' }
+    : { tone: 'warn', title: 'Denied: nothing was signed' }
+}
+
+export const Answer = ({ sent, children }: { readonly sent: Sent; readonly children: ComponentChildren }) => {
+  const { tone, title } = wordsOf(sent)
+  return (
+    <div class="form" role="status">
+      <Notice tone={tone} title={title}>
+        <p>
+          HTTP {sent.status}, after {sent.milliseconds.toLocaleString('en')} ms. It is on record like any other call.
+        </p>
+      </Notice>
+      <CodeBlock label="the answer" code={JSON.stringify(sent.body, null, 2)} />
+      {sent.status < 400 && <div class="form-actions">{children}</div>}
+    </div>
+  )
+}

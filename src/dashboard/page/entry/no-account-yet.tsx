@@ -1,0 +1,19 @@
+// Before there is an account nobody can sign in: where the link is that makes the first.
+import { call } from '../api/client.ts'
+import { useQuery } from '../data/use-query.ts'
+import { Notice } from '../ui/problem.tsx'
+
+export const NoAccountYet = () => {
+  // Signing in works without an answer, too.
+  const { value } = useQuery((signal) => call('GET /sign-in', { signal }), [])
+  if (value === null || value.has_accounts) return null
+  return (
+    <Notice tone="info" title="There is no account yet">
+      <p>
+        The service printed a link when it started: it makes the first account, once, within a day. It ends in{' '}
+        <code>/welcome#…</code> and stands in the terminal or in the service’s log, as <code>docker compose logs</code>{' '}
+        or <code>journalctl</code> show it. For a new link, start the service again.
+      </p>
+    </Notice>
+  )
+}

@@ -1,0 +1,101 @@
+// How the verification page begins for people of this organization, with what stands in the form: its own page is on another
+// listener and can't be shown here.
+import { useEffect, useState } from 'preact/hooks'
+import { accentFor, cssColor, parseColor } from '../../../pages/accent.ts'
+import { formatDays, formatWait } from '../../../pages/lengths.ts'
+import { addressFor, call } from '../api/client.ts'
+import type { Brand } from '../api/types.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useWorkplace } from '../shell/session.ts'
+
+const LOCALE = 'en-GB'
+
+interface PreviewProps {
+  readonly color: string
+  readonly logo: File | null
+  /** Changes when the saved logo does; null: none. */
+  readonly logoVersion: string | null
+  readonly words: string
+  readonly privacyUrl: string
+  readonly supportEmail: string
+  readonly waitSeconds: Brand['usual_wait_seconds']
+}
+
+/** The chosen file as a picture; null where none is chosen. */
+const useFileUrl = (file: File | null): string | null => {
+  const [url, setUrl] = useState<string | null>(null)
+  useEffect(() => {
+    if (file === null) {
+      setUrl(null)
+      return
+    }
+    const made = URL.createObjectURL(file)
+    setUrl(made)
+    return () => URL.revokeObjectURL(made)
+  }, [file])
+  return url
+}
+
+const colorsOf = (color: string): Record<string, string> => {
+  const rgb = parseColor(color)
+  if (rgb === null) return {}
+  const [light, dark] = [accentFor(rgb, 'light'), accentFor(rgb, 'dark')]
+  return {
+    '--preview-fill': `light-dark(${cssColor(light.fill)}, ${cssColor(dark.fill)})`,
+    '--preview-on-fill': `light-dark(${cssColor(light.onFill)}, ${cssColor(dark.onFill)})`,
+    '--preview-text': `light-dark(${cssColor(light.text)}, ${cssColor(dark.text)})`,
+  }
+}
+
+export const PagePreview = (props: PreviewProps) => {
+  const { organization, params } = useWorkplace()
+  const { name } = organization
+  const chosen = useFileUrl(props.logo)
+  const retention = useQuery(
+    (signal) => call('GET /organizations/{organization}/evidence-retention', { params, signal }),
+    [params.organization],
+  )
+  const saved =
+    props.logoVersion === null
+      ? null
+      : addressFor('GET /organizations/{organization}/brand/logo', { params, query: { version: props.logoVersion } })
+  const logo = chosen ?? saved
+  return (
+    <figure class="page-preview" style={colorsOf(props.color)} aria-label="Preview of the verification page">
+      <div class="preview-head">
+        {logo === null ? (
+          <span class="preview-initial" aria-hidden="true">
+            {[...name][0]?.toLocaleUpperCase()}
+          </span>
+        ) : (
+          <img class="preview-logo" src={logo} alt="" />
+        )}
+        <span>
+          <strong>{name}</strong>
+          <small>Identity verification</small>
+        </span>
+      </div>
+      <p class="preview-title">{name} asks you to verify your identity</p>
+      {props.words !== '' && (
+        <blockquote>
+          <small>{name} writes</small>
+          {props.words}
+        </blockquote>
+      )}
+      {props.waitSeconds !== null && <p>This usually takes about {formatWait(props.waitSeconds, LOCALE)}.</p>}
+      {retention.value !== null && (
+        <p>
+          Kept for {formatDays(retention.value.completed_days, LOCALE)} after you are verified,{' '}
+          {formatDays(retention.value.rejected_days, LOCALE)} after a refusal.
+        </p>
+      )}
+      <span class="preview-start">Start</span>
+      {props.supportEmail !== '' && (
+        <p class="preview-link">
+          Questions to {name}: {props.supportEmail}
+        </p>
+      )}
+      {props.privacyUrl !== '' && <p class="preview-link">Privacy at {name}</p>}
+    </figure>
+  )
+}

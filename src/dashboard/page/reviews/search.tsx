@@ -1,0 +1,67 @@
+// Sessions by name, register number, wallet or id. What is typed is sent in the body and stays out of the address: it may be
+// a person's name.
+import { useRef, useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Session } from '../api/types.ts'
+import { type Pages, usePages } from '../data/use-pages.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
+
+interface SearchProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+export const SearchField = ({ text, onText }: SearchProps) => {
+  const [typed, setTyped] = useState(text)
+  return (
+    <form
+      class="filters filters-wide"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onText(typed.trim())
+      }}
+    >
+      <TextField
+        label="Name, register number, wallet or session id"
+        type="search"
+        value={typed}
+        onValue={setTyped}
+        input={{ 'data-search': true, maxLength: 200 }}
+      />
+      <Button submit icon="search">
+        Search
+      </Button>
+      {text !== '' && (
+        <Button
+          kind="quiet"
+          onClick={() => {
+            setTyped('')
+            onText('')
+          }}
+        >
+          Show the queue
+        </Button>
+      )}
+    </form>
+  )
+}
+
+export const useFoundSessions = (text: string): Pages<Session> & { readonly searched: number } => {
+  const { params } = useWorkplace()
+  const searched = useRef(0)
+  const pages = usePages<Session>(
+    async (cursor) => {
+      if (text === '') return { data: [], next_cursor: null }
+      const page = await call('POST /organizations/{organization}/sessions/search', {
+        params,
+        body: { text, ...(cursor === undefined ? {} : { cursor }) },
+      })
+      searched.current = page.searched + (cursor === undefined ? 0 : searched.current)
+      return page
+    },
+    [params.organization, text],
+  )
+  return { ...pages, searched: searched.current }
+}

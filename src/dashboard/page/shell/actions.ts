@@ -1,0 +1,46 @@
+// What can be done and set, for the search: it leads to the page on which that is done.
+import { navigate } from '../router.ts'
+import type { Command } from './palette.tsx'
+import { isAllowed, type Needs, type Session } from './session.ts'
+import { MAKE } from './use-make.ts'
+
+const ACTIONS: readonly (readonly [label: string, path: string, needs: Needs])[] = [
+  ['Write a policy', '/policies/new', 'organization-admin'],
+  ['Make a project', `/projects${MAKE}`, 'organization-admin'],
+  ['Issue an API key', `/keys${MAKE}`, 'organization-admin'],
+  ['Make a list', `/lists${MAKE}`, 'organization-admin'],
+  ['Add a webhook endpoint', `/webhooks${MAKE}`, 'organization-admin'],
+  ['Add a member', `/members${MAKE}`, 'organization-admin'],
+  ['Ask someone to verify', `/reviews${MAKE}`, 'organization-admin'],
+]
+
+/** By the ids of the cards of the settings page. */
+const SETTINGS: readonly (readonly [label: string, card: string])[] = [
+  ['Name and verification level', 'organization'],
+  ['Verifications of others', 'trust'],
+  ['Look and words of the verification page', 'page'],
+  ['How long evidence is kept', 'evidence'],
+  ['Second factor of members', 'second-factor'],
+  ['Second person', 'second-person'],
+]
+
+export const actionCommands = ({ account, organization }: Session): readonly Command[] => {
+  if (organization === null) return []
+  const lead = (path: string) => () => navigate(`/o/${organization.slug}${path}`)
+  return [
+    ...ACTIONS.filter(([, , needs]) => isAllowed(needs, account, organization)).map(([label, path]) => ({
+      id: `action-${label}`,
+      label,
+      group: 'Do',
+      icon: 'plus' as const,
+      run: lead(path),
+    })),
+    ...(isAllowed('viewer', account, organization) ? SETTINGS : []).map(([label, card]) => ({
+      id: `setting-${card}`,
+      label,
+      group: 'Settings',
+      icon: 'settings' as const,
+      run: lead(`/settings#${card}`),
+    })),
+  ]
+}

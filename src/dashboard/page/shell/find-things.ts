@@ -1,0 +1,49 @@
+// What the server finds of the organization, as commands of the search: each leads to the page of the thing.
+
+import type { AnswerOf } from '../api/client.ts'
+import { call } from '../api/client.ts'
+import { navigate } from '../router.ts'
+import type { IconName } from '../ui/icons.tsx'
+import type { Command } from './palette.tsx'
+import type { Workplace } from './session.ts'
+
+type Thing = AnswerOf<'GET /organizations/{organization}/find'>['found'][number]
+
+const PLACES: Readonly<
+  Record<
+    Thing['kind'],
+    { readonly group: string; readonly icon: IconName; readonly path: (id: string, name: string) => string }
+  >
+> = {
+  session: { group: 'Session', icon: 'review', path: (id) => `/reviews/${id}` },
+  decision: { group: 'Decision', icon: 'decisions', path: (id) => `/decisions/${id}` },
+  decisions: {
+    group: 'Decisions about it',
+    icon: 'decisions',
+    path: (id) => `/decisions?wallet=${encodeURIComponent(id)}`,
+  },
+  policy: { group: 'Policy', icon: 'scale', path: (id) => `/policies/${id}` },
+  project: { group: 'Project', icon: 'project', path: (id) => `/projects/${id}` },
+  key: { group: 'API key', icon: 'key', path: () => '/keys' },
+  list: { group: 'List', icon: 'list', path: (_id, name) => `/lists/${encodeURIComponent(name)}` },
+  member: { group: 'Member', icon: 'person', path: () => '/members' },
+  webhook: { group: 'Webhook', icon: 'webhook', path: () => '/webhooks' },
+}
+
+/** Shorter texts would find everything. */
+export const FIND_MIN = 2
+
+export const findThings = async (
+  { params, path }: Pick<Workplace, 'params' | 'path'>,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly Command[]> => {
+  const { found } = await call('GET /organizations/{organization}/find', { params, query: { text }, signal })
+  return found.map(({ kind, id, name, detail }) => ({
+    id: `${kind}-${id}`,
+    label: detail === '' || kind === 'project' ? name : `${name} (${detail})`,
+    group: PLACES[kind].group,
+    icon: PLACES[kind].icon,
+    run: () => navigate(path(PLACES[kind].path(id, name))),
+  }))
+}
