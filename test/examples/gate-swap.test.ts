@@ -8,7 +8,7 @@ import { createCountersignClient } from '../../src/client/client.ts'
 import { describeOnChain } from '../chain/anvil.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
-import { environmentOf, type FundedAccount, fundAccount, spawnExample } from './support.ts'
+import { environmentOf, type FundedAccount, firstLineOf, fundAccount, spawnExample } from './support.ts'
 
 const POLICY = `name: Swaps
 default: allow
@@ -40,16 +40,6 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
   }
   const balance = () => chain.read<bigint>(vault, 'balanceOf', user.address)
 
-  const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
-    const decoder = new TextDecoder()
-    let text = ''
-    for await (const chunk of stream) {
-      text += decoder.decode(chunk, { stream: true })
-      if (text.includes('\n')) return text.slice(0, text.indexOf('\n'))
-    }
-    throw new Error(`the backend ended: ${await new Response(backend.stderr).text()}`)
-  }
-
   beforeAll(async () => {
     chain = await startLocalChain(11155111, 'usual')
     service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
@@ -79,7 +69,7 @@ describeOnChain('docs/examples/gate-swap.ts', () => {
       VAULT: vault.address,
       PRIVATE_KEY: user.privateKey,
     })
-    url = (await firstLine(backend.stdout)).replace('POST ', '')
+    url = (await firstLineOf(backend)).replace('POST ', '')
   })
   afterAll(async () => {
     backend?.kill()

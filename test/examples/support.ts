@@ -48,3 +48,14 @@ export const fundAccount = async (rpcUrl: string, number: number): Promise<Funde
   })
   return { address, privateKey }
 }
+
+/** The first line that a backend prints: where it listens. @throws Error when it ends before, with what it printed */
+export const firstLineOf = async (backend: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of backend.stdout) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes('\n')) return text.slice(0, text.indexOf('\n'))
+  }
+  throw new Error(`the backend ended: ${await new Response(backend.stderr).text()}`)
+}

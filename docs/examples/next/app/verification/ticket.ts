@@ -1,0 +1,27 @@
+// Whose session a browser may follow: the one that it was given here, in a cookie that it can neither read nor make.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+const COOKIE = 'verification'
+const LIFETIME_SECONDS = 86_400
+
+export const setting = (name: string): string => {
+  const value = process.env[name]
+  if (value === undefined || value === '') throw new Error(`${name} is not set`)
+  return value
+}
+
+const sign = (sessionId: string): string =>
+  createHmac('sha256', setting('TICKET_SECRET')).update(sessionId).digest('base64url')
+
+/** The `Set-Cookie` that lets this browser follow that session. */
+export const ticketFor = (sessionId: string): string =>
+  `${COOKIE}=${sessionId}.${sign(sessionId)}; Path=/verification; Max-Age=${LIFETIME_SECONDS}; HttpOnly; Secure; SameSite=Lax`
+
+/** @returns null when the browser has no session of ours */
+export const sessionOf = (request: Request): string | null => {
+  const cookies = (request.headers.get('cookie') ?? '').split(/; */)
+  const ticket = cookies.find((cookie) => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)
+  const [sessionId = '', signature = ''] = ticket?.split('.') ?? []
+  const [given, expected] = [Buffer.from(signature), Buffer.from(sign(sessionId))]
+  return given.length === expected.length && timingSafeEqual(given, expected) ? sessionId : null
+}

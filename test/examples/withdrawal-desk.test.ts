@@ -1,0 +1,119 @@
+// docs/examples/withdrawal_desk.py with the running service and docs/examples/withdrawals.yaml: each order is decided and
+// paid once, a denial is kept, and nothing happens without an answer.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { cleanEnvironment } from '../service/run-to-end.ts'
+import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { environmentOf, firstLineOf } from './support.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const WALLET = '0x00000000000000000000000000000000000000b2'
+const python = ['python3.13', 'python3.12', 'python3.11', 'python3'].find((name) => {
+  if (Bun.which(name) === null) return false
+  return Bun.spawnSync([name, '-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).exitCode === 0
+})
+
+describe.skipIf(python === undefined)(
+  `docs/examples/withdrawal_desk.py${python === undefined ? ' (no Python 3.11 here)' : ''}`,
+  () => {
+    let service: RunningService
+    let desk: Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+    let url: string
+    let booksFile: string
+
+    beforeAll(async () => {
+      service = await startService()
+      const { POLICY_ID = '', VERIFICATION_HASH = '' } = service.quickstart
+      const applied = await runCommand(
+        service.dataDirectory,
+        'policy',
+        'apply',
+        'docs/examples/withdrawals.yaml',
+        '--policy',
+        POLICY_ID,
+      )
+      expect([applied.code, applied.stderr]).toEqual([0, ''])
+      // A changed policy is live within a second.
+      for (let name = ''; name !== 'Withdrawals'; ) {
+        const probe = { from: WALLET, chain: 'base', verification_hash: VERIFICATION_HASH, msg_value: '1' }
+        name = ((await (await service.attest(probe)).json()) as { policy_name: string }).policy_name
+      }
+      booksFile = join(service.dataDirectory, 'withdrawals.db')
+      desk = Bun.spawn([python!, 'docs/examples/withdrawal_desk.py'], {
+        cwd: ROOT,
+        env: {
+          ...cleanEnvironment(),
+          ...environmentOf(service),
+          PYTHONPATH: join(ROOT, 'clients', 'python'),
+          PYTHONDONTWRITEBYTECODE: '1',
+          BOOKS: booksFile,
+          PORT: '0',
+        },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      url = (await firstLineOf(desk)).replace('PUT ', '').replace('ORDER', '')
+    }, 60_000)
+    afterAll(async () => {
+      desk?.kill()
+      await Promise.all([desk?.exited, service?.stop()])
+    })
+
+    const order = async (id: string, body: unknown) => {
+      const content = typeof body === 'string' ? body : JSON.stringify(body)
+      const response = await fetch(`${url}${id}`, { method: 'PUT', body: content })
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    }
+    const books = () => {
+      const file = new Database(booksFile, { readonly: true })
+      try {
+        return file.query('SELECT order_id, uuid, signature FROM withdrawals ORDER BY order_id').all() as {
+          order_id: string
+          uuid: string | null
+          signature: string | null
+        }[]
+      } finally {
+        file.close()
+      }
+    }
+
+    test('pays each order once, also when two come together', async () => {
+      const body = { chain: 'base', to: WALLET, wei: '5' }
+      const [one, other] = await Promise.all([order('order-1', body), order('order-1', body)])
+      expect(one).toEqual({ status: 200, body: { paid: true, uuid: expect.stringMatching(/^[0-9a-f-]{36}$/) } })
+      expect(other).toEqual(one)
+      expect((await order('order-1', { ...body, wei: '6' })).status).toBe(409)
+      expect(books()).toEqual([
+        { order_id: 'order-1', uuid: String(one.body['uuid']), signature: expect.stringMatching(/^0x[0-9a-f]{130}$/) },
+      ])
+    })
+
+    test('keeps the reason of a denial, and pays nothing', async () => {
+      const denied = await order('order-2', { chain: 'ethereum', to: WALLET, wei: '10000000000000000001' })
+      expect(denied).toEqual({
+        status: 200,
+        body: { paid: false, code: 'TOO_LARGE', reason: 'At most 10 ether at a time.' },
+      })
+      expect(books()[1]).toEqual({ order_id: 'order-2', uuid: null, signature: null })
+    })
+
+    test('refuses what is no order', async () => {
+      for (const body of ['{', '[]', '{"wei":"-1"}', { chain: 'base', to: 'nobody', wei: '5' }, 'x'.repeat(2_000)]) {
+        expect((await order('order-3', body)).status).toBe(400)
+      }
+      expect((await order('a/b', '{}')).status).toBe(404)
+      expect(books()).toHaveLength(2)
+    })
+
+    test('does nothing while the service is away', async () => {
+      // Last: nothing is left to ask.
+      await service.stop()
+      expect(await order('order-4', { chain: 'base', to: WALLET, wei: '5' })).toEqual({
+        status: 503,
+        body: { error: 'try again later' },
+      })
+    }, 90_000)
+  },
+)
