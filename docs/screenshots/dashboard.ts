@@ -56,8 +56,8 @@ const fromTemplate = async (page: Page): Promise<void> => {
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'overview', path: '/o/acme', ready: text('curl -s') },
-  { name: 'overview-dark', path: '/o/acme', scheme: 'dark', ready: text('curl -s') },
+  { name: 'overview', path: '/o/acme', ready: text('By hour') },
+  { name: 'overview-dark', path: '/o/acme', scheme: 'dark', ready: text('By hour') },
   { name: 'projects', path: '/o/acme/projects', ready: text('Swap') },
   {
     name: 'project',
@@ -123,12 +123,12 @@ const PICTURES: readonly Picture[] = [
     name: 'find',
     path: '/o/acme',
     ready: async (page) => {
-      await text('curl -s')(page)
+      await text('By hour')(page)
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: /^Find/ }).fill('a')
     },
   },
-  { name: 'phone-overview', path: '/o/acme', phone: true, ready: text('curl -s') },
+  { name: 'phone-overview', path: '/o/acme', phone: true, ready: text('By hour') },
   { name: 'phone-review', path: '/o/acme/reviews', phone: true, ready: firstReview },
   { name: 'phone-decision', path: '/o/acme/decisions', phone: true, scheme: 'dark', ready: firstDecision },
   { name: 'phone-policy', path: '/o/acme/policies', phone: true, ready: firstPolicy('Try it', tried) },

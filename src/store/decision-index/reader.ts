@@ -246,19 +246,21 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
 
     /** By time oldest first, otherwise the most frequent first. */
     tally: ({ organizationId, by, sinceMs, untilMs }: TallyQuestion): readonly TallyRow[] => {
-      const columns = TALLY_GROUPS[by].map((column) =>
-        column === 'at' ? 'tallies.at' : `(SELECT text FROM names WHERE id = tallies.${column}) AS ${column}`,
+      const columns = TALLY_GROUPS[by]
+      const named = columns.map((column) =>
+        column === 'at' ? 'at' : `(SELECT text FROM names WHERE id = sums.${column}) AS ${column}`,
       )
-      const order = by === 'time' ? 'tallies.at' : 'SUM(compliant + denied) DESC'
+      // Names are looked up for the groups alone.
       return (
         database
           .query(
-            `SELECT ${columns.join(', ')}, SUM(compliant) AS compliant, SUM(denied) AS denied
-             FROM names AS organizations CROSS JOIN tallies ON tallies.organization = organizations.id
-             WHERE organizations.kind = 'organization' ${organizationId === null ? '' : 'AND organizations.text = ?'}
-               AND tallies.at >= ? AND tallies.at < ?
-             GROUP BY ${TALLY_GROUPS[by].map((column) => `tallies.${column}`).join(', ')}
-             ORDER BY ${order} LIMIT ${TALLIES_MAX}`,
+            `SELECT ${named.join(', ')}, compliant, denied FROM (
+               SELECT ${columns.join(', ')}, SUM(compliant) AS compliant, SUM(denied) AS denied
+               FROM names AS organizations CROSS JOIN tallies ON tallies.organization = organizations.id
+               WHERE organizations.kind = 'organization' ${organizationId === null ? '' : 'AND organizations.text = ?'}
+                 AND at >= ? AND at < ?
+               GROUP BY ${columns.join(', ')}
+             ) AS sums ORDER BY ${by === 'time' ? 'at' : 'compliant + denied DESC'} LIMIT ${TALLIES_MAX}`,
           )
           .all(...(organizationId === null ? [] : [organizationId]), quarterOf(sinceMs), untilMs) as FoundTally[]
       ).map(toTallyRow)
