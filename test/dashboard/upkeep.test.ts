@@ -111,7 +111,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     async () => {
       const page = await dashboard.enter('/o/demo/settings')
       await page.getByLabel('Colour').fill('red')
-      await page.getByRole('button', { name: 'Save the look' }).click()
+      await page.getByRole('button', { name: 'Save the page' }).click()
       await page.getByText('# and six digits').waitFor()
       await page.getByLabel('Colour').fill('#1D5B52')
       const file = (name: string, content: Uint8Array) => ({
@@ -120,10 +120,10 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
         buffer: Buffer.from(content),
       })
       await page.getByLabel('Logo').setInputFiles(file('logo.png', new TextEncoder().encode('<svg onload="1"/>')))
-      await page.getByRole('button', { name: 'Save the look' }).click()
+      await page.getByRole('button', { name: 'Save the page' }).click()
       await page.getByText(/Must be a PNG, JPEG or WebP picture/).waitFor()
       await page.getByLabel('Logo').setInputFiles(file('logo.png', picture(3, 60, 40)))
-      await page.getByRole('button', { name: 'Save the look' }).click()
+      await page.getByRole('button', { name: 'Save the page' }).click()
       const logo = page.getByRole('img', { name: 'Logo of Demo' })
       await logo.waitFor()
       await until(() => logo.evaluate((image) => (image as HTMLImageElement).naturalWidth === 60))
@@ -131,7 +131,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await fitsPhone(page)
       expect(await dashboard.asAdmin('GET', '/organizations/demo/brand')).toMatchObject({ color: '#1d5b52' })
       await page.getByRole('button', { name: 'Remove the logo' }).click()
-      await page.getByText('No logo: its name stands there.').waitFor()
+      await logo.waitFor({ state: 'detached' })
     },
     TIMEOUT_MS,
   )
@@ -222,11 +222,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       }
 
       await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
-      await asks
-        .getByText('Revision 1 is live')
-        .or(asks.getByText('Live', { exact: true }))
-        .first()
-        .waitFor()
+      await asks.getByText(/^Live: /).waitFor()
       const { data } = (await dashboard.asAdmin('GET', '/attesters')) as { data: { kind: string; status: string }[] }
       expect(data.filter(({ kind, status }) => kind === 'secp256k1' && status === 'active')).toHaveLength(2)
     },

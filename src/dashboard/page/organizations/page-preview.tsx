@@ -68,7 +68,7 @@ export const PagePreview = (props: PreviewProps) => {
             {[...name][0]?.toLocaleUpperCase()}
           </span>
         ) : (
-          <img class="preview-logo" src={logo} alt="" />
+          <img class="preview-logo" src={logo} alt={`Logo of ${name}`} />
         )}
         <span>
           <strong>{name}</strong>
