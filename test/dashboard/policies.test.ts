@@ -157,7 +157,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await page.keyboard.press('Control+s')
       await page.getByText('As in revision 2').waitFor()
 
-      await page.getByRole('button', { name: 'Try it', exact: true }).click()
+      await page.getByRole('link', { name: 'Try it', exact: true }).click()
       const form = page.locator('form')
       await form.getByRole('button', { name: 'Try it' }).click()
       await page.getByText('By rule not-on-base, with the code NOT_HERE.').waitFor()
@@ -172,7 +172,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await form.getByRole('button', { name: 'Try it' }).click()
       await page.getByText('By no rule: the default holds.').waitFor()
 
-      await page.getByRole('button', { name: 'Shadow', exact: true }).click()
+      await page.getByRole('link', { name: 'Shadow', exact: true }).click()
       await page.getByRole('button', { name: 'Run it in shadow' }).click()
       await page.getByText('Shadow: revision 2').waitFor()
       await attestUntilShadowed(hash, /policies\/([^?]+)/.exec(page.url())?.[1] ?? '')
@@ -182,7 +182,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await page.getByRole('button', { name: 'End it' }).click()
       await page.getByText('Nothing runs in shadow').waitFor()
 
-      await page.getByRole('button', { name: 'Replay', exact: true }).click()
+      await page.getByRole('link', { name: 'Replay', exact: true }).click()
       await page.getByRole('button', { name: 'Start the replay' }).click()
       await page.getByRole('row', { name: /compliant default denied not-on-base/ }).waitFor()
 
@@ -192,7 +192,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await page.getByText('Live: revision 2').waitFor()
       await attestUntil(hash, false)
 
-      await page.getByRole('button', { name: 'Revisions', exact: true }).click()
+      await page.getByRole('link', { name: 'Revisions', exact: true }).click()
       await page.getByRole('row', { name: /deny: chain\.name == "base"/ }).waitFor()
       await accessible(page)
       await fitsPhone(page)
@@ -213,7 +213,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
       await dashboard.admin('PATCH', '/organizations/demo/settings', { second_person: true })
       const page = await hedy.enter('/o/demo/policies')
       await page.getByRole('link', { name: 'Demo policy' }).click()
-      await page.getByRole('button', { name: 'Revisions', exact: true }).click()
+      await page.getByRole('link', { name: 'Revisions', exact: true }).click()
       await page.getByRole('button', { name: 'Actions for revision 2' }).click()
       await page.getByRole('menuitem', { name: 'Make it live' }).click()
       await page.getByRole('button', { name: 'Make it live' }).click()

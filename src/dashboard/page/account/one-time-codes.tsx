@@ -7,6 +7,7 @@ import { useForm } from '../data/use-form.ts'
 import { useSession } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { lazy } from '../ui/lazy.tsx'
@@ -106,7 +107,7 @@ export const OneTimeCodes = () => {
     >
       {on && (
         <p class={account.recovery_codes_left < 3 ? undefined : 'soft'}>
-          {account.recovery_codes_left} recovery codes are left.
+          {counted(account.recovery_codes_left, 'recovery code is', 'recovery codes are')} left.
           {account.recovery_codes_left < 3 && ' Switch off and on again for new ones.'}
         </p>
       )}

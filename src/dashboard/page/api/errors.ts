@@ -1,4 +1,5 @@
 // What a call to the admin API can fail with, and what people are told about it.
+import { counted } from '../ui/counted.ts'
 
 /** As the server names it: `rate_limit.burst` must be a whole number. */
 export interface FieldFault {
@@ -120,9 +121,13 @@ export const problemText = (error: unknown): ProblemText => {
   if (code === 'SECOND_FACTOR_MISSING') return { title: 'A second factor is needed', text: sentence(detail), requestId }
   if (status === 403) return { title: 'Not allowed', text: sentence(detail), requestId }
   if (status === 404) return { title: 'Not found', text: sentence(detail), requestId }
-  if (status === 409) return { title: 'That does not go together', text: sentence(detail), requestId }
+  if (status === 409) return { title: 'This can’t be done as things are', text: sentence(detail), requestId }
   if (status === 429) {
-    return { title: 'Too many requests', text: `Try again in ${retryAfterSeconds ?? 1} s.`, requestId }
+    return {
+      title: 'Too many requests',
+      text: `Try again in ${counted(retryAfterSeconds ?? 1, 'second', 'seconds')}.`,
+      requestId,
+    }
   }
   if (status >= 500) return { title: 'The service failed', text: sentence(detail), requestId }
   return { title: 'That was refused', text: sentence(detail), requestId }

@@ -8,6 +8,7 @@ import { navigate, PlaceContext } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Card, Empty, Facts, Page } from '../ui/parts.tsx'
@@ -229,7 +230,7 @@ const Verify = () => {
       <Problem error={action.failure} />
       {result !== null &&
         (result.ok ? (
-          <Notice tone="good" title={`All ${result.entries.toLocaleString('en')} entries fit`}>
+          <Notice tone="good" title={`The chain fits: ${counted(result.entries, 'entry', 'entries')}`}>
             <p>Keep this hash elsewhere: it proves later that nothing up to here was changed.</p>
             <Copyable text={result.head_hash} label="head hash" />
           </Notice>

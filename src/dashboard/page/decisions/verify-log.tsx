@@ -6,6 +6,7 @@ import { useAction } from '../data/use-action.ts'
 import { useQuery } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { Card, Facts } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
@@ -59,8 +60,8 @@ const ReportOf = ({ report }: { readonly report: Report }) => (
       title={report.ok ? 'Every line is as it was written' : 'The log is not as it was written'}
     >
       <p>
-        {countWord(report.decisions)} decisions in {countWord(report.segments)}{' '}
-        {report.segments === 1 ? 'file' : 'files'}: hashes, lines, ties between files and uuids were checked.
+        {counted(report.decisions, 'decision', 'decisions')} in {counted(report.segments, 'file', 'files')}: hashes,
+        lines, ties between files and uuids were checked.
       </p>
     </Notice>
     <Findings title="Broken" findings={report.problems} />

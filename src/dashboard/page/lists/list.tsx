@@ -8,6 +8,7 @@ import type { PageProps } from '../pages.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
+import { counted } from '../ui/counted.ts'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { Badge, Card, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
@@ -37,8 +38,8 @@ const RemoveList = ({
   return (
     <ConfirmDialog title={`Remove ${list.name}?`} confirmLabel="Remove the list" action={action} onClose={onClose}>
       <p>
-        All {list.entries.toLocaleString('en')} addresses go with it. A policy that reads this list fails from then on
-        and never decides without it. This can’t be undone: export the list first if in doubt.
+        It has {counted(list.entries, 'address', 'addresses')}, which go with it. A policy that reads this list fails
+        from then on and never decides without it. This can’t be undone: export the list first if in doubt.
       </p>
     </ConfirmDialog>
   )

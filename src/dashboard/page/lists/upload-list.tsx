@@ -4,6 +4,7 @@ import { call } from '../api/client.ts'
 import type { UploadedList } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { Button } from '../ui/button.tsx'
+import { counted } from '../ui/counted.ts'
 import { Dialog, FormDialog } from '../ui/dialog.tsx'
 import { CheckField, Field, RadioField } from '../ui/field.tsx'
 import { Notice } from '../ui/problem.tsx'
@@ -26,12 +27,12 @@ interface Values {
 const Outcome = ({ result }: { readonly result: UploadedList }) => (
   <div class="form">
     {result.applied ? (
-      <Notice tone="good" title={`The list has ${result.entries.toLocaleString('en')} addresses now`}>
-        <p>{result.read.toLocaleString('en')} were read from the file.</p>
+      <Notice tone="good" title={`The list has ${counted(result.entries, 'address', 'addresses')} now`}>
+        <p>The file has {counted(result.read, 'address', 'addresses')}.</p>
       </Notice>
     ) : (
       <Notice tone="bad" title="Nothing was changed" urgent>
-        <p>{result.bad_line_count.toLocaleString('en')} lines are bad.</p>
+        <p>{counted(result.bad_line_count, 'line of the file is', 'lines of the file are')} not as they should be.</p>
       </Notice>
     )}
     {result.bad_lines.length > 0 && (

@@ -5,6 +5,7 @@ import { useForm } from '../data/use-form.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
+import { counted } from '../ui/counted.ts'
 import { TextField } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
@@ -109,9 +110,7 @@ export const RetentionCard = ({ mayChange }: { readonly mayChange: boolean }) =>
           mayChange ? (
             <RetentionForm retention={value} onChange={retention.set} />
           ) : (
-            <Facts
-              items={FIELDS.map(({ name, label }) => [label, `${value[name].toLocaleString('en')} days`] as const)}
-            />
+            <Facts items={FIELDS.map(({ name, label }) => [label, counted(value[name], 'day', 'days')] as const)} />
           )
         }
       </Loaded>

@@ -4,6 +4,7 @@ import { searchOf } from '../decisions/search.ts'
 import { formatNumber } from '../live/format.ts'
 import { ageWord } from '../reviews/words.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { counted } from '../ui/counted.ts'
 import { type Counts, type Days, shareWord, totalOf } from './days.ts'
 
 interface Figure {
@@ -86,7 +87,7 @@ export const Numbers = ({ days, overview, latency, nowMs }: NumbersProps) => {
     {
       label: 'Verified people',
       value: `${verified.exact ? '' : 'over '}${count(verified.people)}`,
-      more: verified.businesses === 0 ? [] : [`and ${count(verified.businesses)} businesses`],
+      more: verified.businesses === 0 ? [] : [`and ${counted(verified.businesses, 'business', 'businesses')}`],
       href: reviewsPath === null ? null : `${reviewsPath}?status=completed`,
     },
     {

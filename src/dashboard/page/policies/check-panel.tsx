@@ -3,6 +3,7 @@ import { call } from '../api/client.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { counted } from '../ui/counted.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Badge, Card, Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
@@ -125,7 +126,7 @@ const stateOf = (check: Check) => {
   if (check.pending) return <Badge>Checking</Badge>
   if (check.error !== null) return <Badge tone="warn">Not checked</Badge>
   const { length } = check.issues
-  if (length > 0) return <Badge tone="bad">{length === 1 ? '1 problem' : `${length} problems`}</Badge>
+  if (length > 0) return <Badge tone="bad">{counted(length, 'problem', 'problems')}</Badge>
   const doubts = check.warnings.length
   if (doubts > 0) return <Badge tone="warn">{doubts === 1 ? '1 warning' : `${doubts} warnings`}</Badge>
   return check.source === '' ? <Badge>Empty</Badge> : <Badge tone="good">No problems</Badge>

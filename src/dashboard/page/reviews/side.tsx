@@ -5,6 +5,7 @@ import type { SessionDetail } from '../api/types.ts'
 import type { Query } from '../data/use-query.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
+import { counted } from '../ui/counted.ts'
 import { Card, Facts } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
@@ -44,7 +45,7 @@ export const Side = ({ session, list, decide, query, draft, onDraft, onMoved }: 
     ['Level', session.level],
     ...(session.language === null ? [] : [['Language', LANGUAGE_WORDS[languageOf(session.language)]] as const]),
     ...(session.retry_count > 0
-      ? [['Sent back', session.retry_count === 1 ? 'once' : `${session.retry_count} times`] as const]
+      ? [['Sent back', session.retry_count === 1 ? 'once' : counted(session.retry_count, 'time', 'times')] as const]
       : []),
     ['Made', <Time key="made" at={session.created_at} />],
     ...(session.submitted_at === null ? [] : [['Handed in', <Time key="in" at={session.submitted_at} />] as const]),

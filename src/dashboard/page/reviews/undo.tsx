@@ -3,6 +3,7 @@ import { call } from '../api/client.ts'
 import type { SessionDetail } from '../api/types.ts'
 import { useForm } from '../data/use-form.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { counted } from '../ui/counted.ts'
 import { FormDialog } from '../ui/dialog.tsx'
 import { RadioField, TextArea, TextField } from '../ui/field.tsx'
 import { say } from '../ui/toast.tsx'
@@ -51,8 +52,8 @@ export const Revoke = ({
   return (
     <FormDialog title="Revoke the session" form={form} submitLabel="Revoke now" submitKind="danger" onClose={onClose}>
       <p class="soft">
-        {session.wallets.length === 1 ? 'Its wallet stops' : `Its ${session.wallets.length} wallets stop`} being
-        verified within a second, and your backend is told.
+        Its {counted(session.wallets.length, 'wallet stops', 'wallets stop')} being verified within a second, and your
+        backend is told.
       </p>
       <RadioField
         legend="What becomes of it"

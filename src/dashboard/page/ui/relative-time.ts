@@ -7,11 +7,11 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
   ['hour', 3_600],
   ['minute', 60],
 ]
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' })
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 const zoned = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
 
-/** `3 min. ago`, `in 2 days`, `now`. */
+/** `3 minutes ago`, `in 2 days`, `now`. */
 export const relativeTime = (at: string, nowMs: number): string => {
   const seconds = Math.round((Date.parse(at) - nowMs) / 1000)
   for (const [unit, size] of UNITS) {
