@@ -48,8 +48,9 @@ interface OpenSegment {
   readonly descriptor: number
   /** Where the next line begins. */
   offset: number
-  /** Bytes read and not handed out, from `offset` on. */
+  /** Bytes read; those from `start` on are not handed out yet, and begin at `offset` in the file. */
   held: Buffer
+  start: number
   /** A later segment was there when it was read to its end: it grows no more. */
   complete: boolean
 }
@@ -89,6 +90,7 @@ export const createSlotScanner = (
     name,
     offset,
     held: Buffer.alloc(0),
+    start: 0,
     complete: false,
     descriptor: openSync(join(slotDirectory, name.name), 'r'),
   })
@@ -106,19 +108,21 @@ export const createSlotScanner = (
 
   /** The next whole line's bytes; null when there is none. */
   const nextLine = (segment: OpenSegment): Buffer | null => {
-    let end = segment.held.indexOf(NEWLINE)
-    while (end < 0 && segment.held.length <= MAX_LINE_BYTES) {
-      const size = segment.held.length === 0 ? CHUNK_BYTES : MAX_LINE_BYTES + 1
-      const read = readAt(segment.descriptor, segment.offset + segment.held.length, size)
+    let end = segment.held.indexOf(NEWLINE, segment.start)
+    while (end < 0 && segment.held.length - segment.start <= MAX_LINE_BYTES) {
+      const rest = segment.held.subarray(segment.start)
+      const size = rest.length === 0 ? CHUNK_BYTES : MAX_LINE_BYTES + 1
+      const read = readAt(segment.descriptor, segment.offset + rest.length, size)
       if (read.length === 0) return null
-      segment.held = segment.held.length === 0 ? read : Buffer.concat([segment.held, read])
+      segment.held = rest.length === 0 ? read : Buffer.concat([rest, read])
+      segment.start = 0
       end = segment.held.indexOf(NEWLINE)
     }
-    return end < 0 ? null : segment.held.subarray(0, end)
+    return end < 0 ? null : segment.held.subarray(segment.start, end)
   }
 
   const pass = (segment: OpenSegment, length: number): void => {
-    segment.held = segment.held.subarray(length + 1)
+    segment.start += length + 1
     segment.offset += length + 1
   }
 

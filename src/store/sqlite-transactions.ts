@@ -1,8 +1,8 @@
 // Runs several transactions on one SQLite connection in one commit. Each is a savepoint, so that a failing one does not
-// affect the others; a single statement needs none, because SQLite undoes it by itself. Writing the log, half the cost of a small transaction, is paid once for all. Invariant: no
-// caller is answered before the commit, neither with a result nor with an error that may depend on what another
-// transaction of the group wrote. Source: https://sqlite.org/lang_savepoint.html,
-// https://sqlite.org/lang_transaction.html.
+// affect the others; a single statement needs none, because SQLite undoes it by itself. Writing the log, half the cost of
+// a small transaction, is paid once for all. Invariant: no caller is answered before the commit, neither with a result
+// nor with an error that may depend on what another transaction of the group wrote. Source:
+// https://sqlite.org/lang_savepoint.html, https://sqlite.org/lang_transaction.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../domain/time.ts'
 import type { DeferredStatement, SqlParameter, Transaction, TransactionOptions } from './database.ts'

@@ -32,7 +32,42 @@ interface ParsedLine {
   readonly parsed: Record<string, unknown> | null
 }
 
+const STRING = '"[^"\\\\]*"'
+const TEXT = '"([^"\\\\]*)"'
+/**
+ * The beginning of a decision without facts, shadow and escapes, in the order in which encodeRecord writes it: most
+ * lines, for a third of the cost of JSON.parse. Each string is matched to its end, so no part of a value is taken for a
+ * field. Whatever does not match is parsed as a whole.
+ */
+const PLAIN_DECISION = new RegExp(
+  `^{"prev":${STRING},"kind":"(attestation|task)","uuid":${TEXT},"at":(\\d{1,15}),"organization":${TEXT},` +
+    `"project":${TEXT},"key":${STRING},"request":${STRING},"policy":${TEXT},"revision":${STRING},` +
+    `"verification_hash":${STRING},"chain":${TEXT},"from":${TEXT},(?:"on_behalf":${STRING},)?"to":${STRING},` +
+    `"value":${STRING},"data_sha256":${STRING},"data_size":\\d+,(?:"data":${STRING},)?(?:"requested":\\d+,)?` +
+    `"compliant":(true|false),"rule":(?:${TEXT}|null),`,
+)
+
+const parsePlain = (text: string): Record<string, unknown> | null => {
+  const found = text.endsWith('"}') ? PLAIN_DECISION.exec(text) : null
+  if (found === null) return null
+  const [, kind, uuid, at, organization, project, policy, chain, from, compliant, rule = null] = found
+  return {
+    kind,
+    uuid,
+    at: Number(at),
+    organization,
+    project,
+    policy,
+    chain,
+    from,
+    compliant: compliant === 'true',
+    rule,
+  }
+}
+
 const parse = (line: ScannedLine): ParsedLine => {
+  const plain = parsePlain(line.text)
+  if (plain !== null) return { line, parsed: plain }
   try {
     const parsed: unknown = JSON.parse(line.text)
     return { line, parsed: typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null }

@@ -29,6 +29,8 @@ export interface IndexWriter {
 
 interface Generation {
   readonly id: number
+  /** Inserts a row. */
+  readonly insert: string
   rows: number
   lowestAt: number
   highestAt: number
@@ -46,19 +48,30 @@ const ADD_TO_TALLY = `ON CONFLICT (organization, at, policy, rule, key_id)
 
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
-  const names = new Map<string, number>()
+  /** By kind and text. Most decisions have the names of the one before: comparing a name is cheaper than finding it. */
+  const names = new Map<string, { readonly ids: Map<string, number>; text: string; id: number }>()
 
   const nameId = (kind: string, text: string): number => {
-    const key = `${kind} ${text}`
-    const known = names.get(key)
-    if (known !== undefined) return known
+    let known = names.get(kind)
+    if (known === undefined) {
+      known = { ids: new Map(), text: '', id: 0 }
+      names.set(kind, known)
+    }
+    if (known.id !== 0 && known.text === text) return known.id
+    const id = known.ids.get(text) ?? storeName(kind, text, known.ids)
+    known.text = text
+    known.id = id
+    return id
+  }
+
+  const storeName = (kind: string, text: string, ids: Map<string, number>): number => {
     const row = statement(
       `INSERT INTO names (kind, text) VALUES (?, ?) ON CONFLICT (kind, text) DO UPDATE SET text = excluded.text
        RETURNING id`,
     ).get(kind, text) as { id: number }
     // Bounded: rules and keys are many, but not this many at a time.
-    if (names.size >= 100_000) names.clear()
-    names.set(key, row.id)
+    if (ids.size >= 100_000) ids.clear()
+    ids.set(text, row.id)
     return row.id
   }
 
@@ -69,7 +82,9 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     const row = database
       .query('SELECT id, rows, lowest_at, highest_at FROM generations WHERE complete = 0 ORDER BY id DESC LIMIT 1')
       .get() as { id: number; rows: number; lowest_at: number; highest_at: number } | null
-    return row === null ? null : { id: row.id, rows: row.rows, lowestAt: row.lowest_at, highestAt: row.highest_at }
+    if (row === null) return null
+    const { id, rows, lowest_at: lowestAt, highest_at: highestAt } = row
+    return { id, insert: insertOf(id), rows, lowestAt, highestAt }
   }
 
   const readNumber = (): number =>
@@ -91,7 +106,8 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
 
   const openGeneration = (atMs: number): Generation => {
     const newest = database.query('SELECT MAX(id) AS id FROM generations').get() as { id: number | null }
-    const opened = { id: (newest.id ?? 0) + 1, rows: 0, lowestAt: atMs, highestAt: atMs }
+    const id = (newest.id ?? 0) + 1
+    const opened = { id, insert: insertOf(id), rows: 0, lowestAt: atMs, highestAt: atMs }
     database.run(createGenerationTable(opened.id))
     return opened
   }
@@ -100,7 +116,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     generation ??= openGeneration(decision.atMs)
     const { place, atMs } = decision
     number += 1
-    statement(insertOf(generation.id)).run(
+    statement(generation.insert).run(
       nameId('organization', decision.organizationId),
       atMs,
       number,
@@ -123,7 +139,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     generation.highestAt = Math.max(generation.highestAt, atMs)
     if (generation.rows >= generationRows) {
       saveGeneration(generation, true)
-      file.forget(insertOf(generation.id))
+      file.forget(generation.insert)
       generation = null
     }
   }

@@ -1,0 +1,91 @@
+// What the decision index takes from a line: the same, whichever way the line is read.
+import { afterAll, expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { encodeHeader, encodeRecord } from '../../src/decisions/record.ts'
+import type { DecisionRecord } from '../../src/decisions/types.ts'
+import type { IndexedLine } from '../../src/store/decision-index/types.ts'
+import { createLogIntake } from '../../workers/index/log-intake.ts'
+import { attestation } from '../decisions/fixtures.ts'
+import { removeTemporaryDirectories, temporaryDirectory } from './support/attesters.ts'
+
+afterAll(removeTemporaryDirectories)
+
+const SEGMENT = '20260101T000000.000Z-00000001.ndjson'
+const HEADER = encodeHeader({
+  kind: 'segment',
+  version: 1,
+  slot: 'w00',
+  number: 1,
+  at: 0,
+  previous_segment: null,
+  previous_hash: null,
+  previous_length: 0,
+  previous_torn_bytes: 0,
+})
+
+const taken = (lines: readonly string[]): readonly IndexedLine[] => {
+  const directory = temporaryDirectory()
+  mkdirSync(join(directory, 'w00'))
+  writeFileSync(join(directory, 'w00', SEGMENT), [HEADER, ...lines, ''].join('\n'))
+  const intake = createLogIntake(directory, () => 0)
+  const { lines: rows } = intake.take(() => new Map())
+  intake.close()
+  return rows
+}
+
+/** With what could be taken for a field, or for the end of a value, by whoever does not read JSON. */
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.constantFrom('', '"', '\\', '","rule":"x","', '"compliant":false,', 'ü', '\\"', '{"from":"'),
+)
+const anyRecord: fc.Arbitrary<DecisionRecord> = fc
+  .record({
+    organization: anyText,
+    project: anyText,
+    request: anyText,
+    policy: anyText,
+    chain: anyText,
+    from: anyText,
+    on_behalf: fc.option(anyText, { nil: undefined }),
+    data: fc.option(fc.constantFrom('0x', '0xabcdef'), { nil: undefined }),
+    facts: fc.option(fc.constant({ sha256: '","compliant":false,"rule":"other",' }), { nil: undefined }),
+    shadow: fc.option(fc.record({ revision: anyText, compliant: fc.boolean(), rule: anyText }), { nil: undefined }),
+    compliant: fc.boolean(),
+    rule: fc.option(anyText),
+  })
+  .map((change) => attestation(1, change))
+
+test('every record is taken with its own values', () => {
+  fc.assert(
+    fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 8 }), (records) => {
+      const rows = taken(records.map((record) => encodeRecord(record, '0'.repeat(64))))
+      expect(rows.map((row) => (row.kind === 'decision' ? { ...row, place: null, shadow: null } : row))).toEqual(
+        records.map((record) => ({
+          kind: 'decision',
+          place: null,
+          atMs: record.at,
+          uuid: record.uuid,
+          organizationId: record.organization,
+          projectId: record.project,
+          policyId: record.policy,
+          rule: record.rule,
+          chain: record.chain,
+          wallet: record.from,
+          compliant: record.compliant,
+          shadow: null,
+        })),
+      )
+      const shadows = rows.map((row) => (row.kind === 'decision' ? (row.shadow?.revisionId ?? null) : null))
+      expect(shadows).toEqual(records.map(({ shadow }) => shadow?.revision ?? null))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a line that is cut or goes on after its end is not taken', () => {
+  const line = encodeRecord(attestation(1), '0'.repeat(64))
+  expect(taken([line])).toHaveLength(1)
+  expect(taken([line.slice(0, -2), `${line}x`, line.slice(1)])).toEqual([])
+})
