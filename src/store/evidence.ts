@@ -18,7 +18,8 @@ import {
   toRecord,
 } from './evidence-rows.ts'
 import { addEvent, announceSession } from './session-changes.ts'
-import { lockSession, readState } from './session-rows.ts'
+import { lockSession, lockSessionAsItIs, readState } from './session-rows.ts'
+import { eraseTraces } from './session-traces.ts'
 import type { TableScope } from './table-scope.ts'
 
 export interface EvidenceRead {
@@ -138,6 +139,28 @@ export const createEvidenceTable = (scope: TableScope) => {
         return { state, obsoleteFiles: replaced.map((row) => row.storage_name) }
       }),
 
+    /**
+     * Puts what the service itself read of the evidence in place of what it read before: no change of the session.
+     * Answers the files that nobody can read any more; null where there is no such session, or its evidence was erased.
+     * @throws OrganizationKeyExchangedError
+     */
+    replaceReading: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
+      scope.write(async (transaction) => {
+        const session = await lockSessionAsItIs(transaction, target.organizationId, target.sessionId)
+        if (session === null) return null
+        const kept = await transaction.query(
+          `SELECT 1 FROM session_evidence WHERE ${OF_SESSION} AND kind <> ? LIMIT 1`,
+          [target.organizationId, target.sessionId, record.kind],
+        )
+        if (kept.length === 0) return null
+        const replaced = await eraseEvidence(transaction, target, scope.nowSeconds(), {
+          sql: 'AND kind = ?',
+          parameters: [record.kind],
+        })
+        await insertEvidence(transaction, target, record)
+        return replaced.map((row) => row.storage_name)
+      }),
+
     /** False when the session has as many of the kind as it may. @throws SessionClosedError, OrganizationKeyExchangedError */
     addDocument: (
       target: EvidenceTarget,
@@ -186,6 +209,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
         if (session === null) return null
         const rows = await eraseEvidence(transaction, target, nowSeconds)
+        await eraseTraces(transaction, organizationId, sessionId)
         if (rows.length === 0) {
           const state = await readState(transaction, organizationId, sessionId)
           return state === null ? null : { state, obsoleteFiles: [] }

@@ -8,6 +8,7 @@ import type { TableScope } from './table-scope.ts'
 export type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
+  | { readonly kind: 'traces'; readonly sealed: Uint8Array }
 
 /** Rows per transaction, which limits how long others wait. */
 const BATCH = 200
@@ -26,6 +27,14 @@ const exchangeSecret = async (
       'UPDATE session_evidence SET wrapped_key = ? WHERE organization_id = ? AND id = ? AND wrapped_key = ?',
       [replacement, organizationId, secret.evidenceId, secret.sealed],
     )
+    return
+  }
+  if (secret.kind === 'traces') {
+    await transaction.execute('UPDATE trace_keys SET sealed_key = ? WHERE organization_id = ? AND sealed_key = ?', [
+      replacement,
+      organizationId,
+      secret.sealed,
+    ])
     return
   }
   for (const column of WEBHOOK_COLUMNS) {
@@ -70,6 +79,11 @@ export const createKeyRotation = (scope: TableScope) => ({
       )
       yield rows.map(({ id, sealed }) => ({ kind: 'webhook', endpointId: id, sealed }))
     }
+    const traceKeys = await scope.statements.query<{ sealed: Uint8Array }>(
+      'SELECT sealed_key AS sealed FROM trace_keys WHERE organization_id = ?',
+      [organizationId],
+    )
+    yield traceKeys.map(({ sealed }) => ({ kind: 'traces', sealed }))
     for (let after = ''; ; ) {
       const rows = await scope.statements.query<{ id: string; session_id: string; sealed: Uint8Array }>(
         `SELECT id, session_id, wrapped_key AS sealed FROM session_evidence

@@ -34,6 +34,7 @@ import { createRateLeaseTable } from './rate-leases.ts'
 import { createSessionCheckTable } from './session-checks.ts'
 import { createSessionCounts } from './session-counts.ts'
 import { createSessionNonceTable } from './session-nonces.ts'
+import { createSessionTraceTable } from './session-traces.ts'
 import { createSessionWalletTable } from './session-wallets.ts'
 import { createSessionTable } from './sessions.ts'
 import { databaseScope, type TableScope, transactionScope } from './table-scope.ts'
@@ -60,6 +61,7 @@ const createTables = (scope: TableScope) => ({
   sessionCounts: createSessionCounts(scope),
   sessionWallets: createSessionWalletTable(scope),
   sessionChecks: createSessionCheckTable(scope),
+  sessionTraces: createSessionTraceTable(scope),
   sessionNonces: createSessionNonceTable(scope),
   organizationBrands: createOrganizationBrandTable(scope),
   verificationTrust: createVerificationTrustTable(scope),

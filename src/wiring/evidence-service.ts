@@ -1,10 +1,12 @@
 // Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
 // process that re-encodes images, and the sweep that deletes expired evidence.
 import { systemClock } from '../domain/time.ts'
+import type { DocumentReading } from '../identity/document-checks.ts'
 import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import { createReadings, type Readings } from '../identity/evidence/readings.ts'
 import { createReencoder, type Reencoder } from '../identity/evidence/reencode.ts'
 import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from '../identity/evidence/retention.ts'
 import { createDocumentScan } from '../identity/evidence/scan.ts'
@@ -31,6 +33,8 @@ export interface EvidencePartsDependencies {
 
 export interface EvidenceParts {
   readonly evidence: EvidenceService
+  /** What the service read of documents. */
+  readonly readings: Readings<DocumentReading>
   /** Counts since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
   /** Erases expired evidence now. */
@@ -47,6 +51,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
   const { store, keys, folder, log, changed = () => undefined, reencoder = createReencoder() } = dependencies
   const { scanner = null, scannerAway: whenAway = 'refuse' } = dependencies
   const files = createEvidenceFiles(folder)
+  const vault = createVault({ files, keys })
   const scan =
     scanner === null
       ? undefined
@@ -80,7 +85,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     },
     store: store.evidence,
     findSession: store.sessions.find,
-    vault: createVault({ files, keys }),
+    vault,
     clock: systemClock,
     onError: (error) => log.warn('an erased document could not be deleted; it is tried again', { error }),
   })
@@ -112,6 +117,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
 
   return {
     evidence,
+    readings: createReadings({ vault, store: store.evidence, clock: systemClock }),
     metrics: () => ({ evidencePieces, evidenceBytesStored, retentionRuns }),
     sweep: createSweep({ leads: () => true }),
     duty: {

@@ -31,7 +31,8 @@ import { decodeSessionSubject } from '../store/session-changes.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { createEvidenceParts } from './evidence-service.ts'
+import { createCheckParts } from './check-service.ts'
+import { createEvidenceParts, type EvidenceParts } from './evidence-service.ts'
 import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
@@ -67,6 +68,8 @@ export interface Identity {
   readonly evidence: EvidenceService
   /** Makes sessions and links. */
   readonly register: Register
+  /** What the service read of documents, for whoever decides. */
+  readonly readings: EvidenceParts['readings']
   /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
   /** Handles changes of the topics `session` and `organization`, and ignores others. */
@@ -135,6 +138,13 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     scannerAway: dependencies.scannerAway,
     changed: hub.publish,
   })
+  const checks = createCheckParts({
+    store,
+    log,
+    keys: dependencies.organizationKeys,
+    evidence: evidenceParts.evidence,
+    readings: evidenceParts.readings,
+  })
   const webhooks = createWebhookParts({
     store,
     changesOver,
@@ -173,6 +183,7 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
     providers,
     evidence: evidenceParts.evidence,
     register,
+    readings: evidenceParts.readings,
     metrics: () => ({ ...webhooks.metrics(), ...evidenceParts.metrics() }),
     followChange: ({ topic, subjectId }) => {
       if (topic === 'organization') {
@@ -190,11 +201,13 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
       deciders.refresh()
     },
     start: deciders.load,
-    duties: [webhooks.duty, evidenceParts.duty],
+    duties: [webhooks.duty, evidenceParts.duty, checks.duty],
     close: () => {
       clearInterval(ticking)
       hub.close()
     },
-    stop: evidenceParts.close,
+    stop: async () => {
+      await Promise.all([evidenceParts.close(), checks.close()])
+    },
   }
 }

@@ -21,7 +21,7 @@ export interface OrganizationKeyStore {
   add(organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null>
 }
 
-export type SecretPurpose = 'evidence data key' | 'webhook secret'
+export type SecretPurpose = 'evidence data key' | 'webhook secret' | 'trace key'
 
 export interface SealedSecret {
   readonly sealed: Uint8Array

@@ -19,6 +19,7 @@ import { evidenceSubject } from './vault.ts'
 export type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
+  | { readonly kind: 'traces'; readonly sealed: Uint8Array }
 
 export interface KeyRotationStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
@@ -46,10 +47,11 @@ export interface KeyRotation {
 /** For whoever has read a row with a secret and asks for the key after its organization's old one is gone. */
 const SETTLE_MS = 5_000
 
-const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpose, string] =>
-  secret.kind === 'webhook'
-    ? ['webhook secret', secret.endpointId]
-    : ['evidence data key', evidenceSubject({ organizationId, sessionId: secret.sessionId }, secret.evidenceId)]
+const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpose, string] => {
+  if (secret.kind === 'webhook') return ['webhook secret', secret.endpointId]
+  if (secret.kind === 'traces') return ['trace key', organizationId]
+  return ['evidence data key', evidenceSubject({ organizationId, sessionId: secret.sessionId }, secret.evidenceId)]
+}
 
 /**
  * May be interrupted at any point: called again with the same keys, it goes on.

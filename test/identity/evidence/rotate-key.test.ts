@@ -10,6 +10,7 @@ import { createOrganizationKeys, keyFingerprint } from '../../../src/identity/ev
 import { type KeyRotationStore, rotateDeploymentKey } from '../../../src/identity/evidence/rotate-key.ts'
 import { collect } from '../../../src/identity/evidence/sealed-stream.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
+import { createTraces } from '../../../src/identity/traces.ts'
 import { newWebhookEndpointId } from '../../../src/store/webhook-endpoints.ts'
 import { jpeg, streamOf } from './images.ts'
 import { openEvidence, TEST_DEPLOYMENT_KEY, UNCHANGED } from './support.ts'
@@ -111,6 +112,15 @@ test('what the old key of the organization opened is worth nothing with it after
   await oldKeys.seal(one!.organizationId, 'webhook secret', 'x', SECRET)
   await rotate()
   await expect(openAll(oldKeys, one!)).rejects.toBeInstanceOf(EvidenceUnreadableError)
+})
+
+test('traces made before are found by those made afterwards', async () => {
+  const tracesWith = (keys: ReturnType<typeof keysWith>) => createTraces({ keys, store: parts.store.sessionTraces })
+  const { organizationId } = filled[0]!
+  const before = await tracesWith(parts.keys).valueOf(organizationId, 'document.number', 'L898902C3')
+  expect(await rotate()).toMatchObject({ organizations: 3, secrets: 10, unreadable: 0 })
+  expect(await tracesWith(keysWith(NEW_KEY)).valueOf(organizationId, 'document.number', 'L898902C3')).toBe(before)
+  expect(await tracesWith(keysWith(NEW_KEY)).valueOf(organizationId, 'person.name', 'L898902C3')).not.toBe(before)
 })
 
 test('erased evidence stays erased', async () => {

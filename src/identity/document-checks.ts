@@ -1,0 +1,130 @@
+// Checks of a person's identity document: its zone is read, and compared with what was typed and with today. What can't
+// be read is `unreadable`, which says nothing about the person. What was read is kept as evidence.
+import { compareZone } from '../documents/compare.ts'
+import { READER_VERSION, type ZoneReading } from '../documents/reader/read-zone.ts'
+import type { Zone } from '../documents/zone/zone.ts'
+import type { Session } from '../domain/session.ts'
+import type { Clock } from '../domain/time.ts'
+import type { CheckPart, NewSessionCheck } from './checks.ts'
+import { DocumentInvalidError } from './evidence/errors.ts'
+import type { Readings } from './evidence/readings.ts'
+import { collect } from './evidence/sealed-stream.ts'
+import type { DocumentReceipt, EvidenceService } from './evidence-types.ts'
+import type { Traces } from './traces.ts'
+
+/** What came of one document. `pdf`: not a picture; `picture`: it can't be opened in time. */
+export type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
+
+/** What was read of a session's identity documents; the zone is the first that could be read. */
+export interface DocumentReading {
+  readonly documentId: string | null
+  readonly zone: Zone | null
+}
+
+export interface TraceStore {
+  /** Puts the traces whose kinds begin with `group` in place of the former. */
+  replace(
+    organizationId: string,
+    sessionId: string,
+    group: string,
+    traces: readonly { readonly kind: string; readonly value: string }[],
+  ): Promise<void>
+  /** Sessions of other persons of the organization. */
+  findValues(
+    session: Session,
+    kind: string,
+    values: readonly string[],
+  ): Promise<readonly { readonly sessionId: string }[]>
+  findKinds(
+    session: Session,
+    kinds: readonly string[],
+  ): Promise<readonly { readonly sessionId: string; readonly value: string }[]>
+}
+
+export interface DocumentCheckDependencies {
+  readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
+  readonly readings: Pick<Readings<DocumentReading>, 'put'>
+  /** Reads a stored picture. @throws DocumentInvalidError, EvidenceBusyError */
+  readonly readZone: (picture: Uint8Array) => Promise<ZoneReading>
+  readonly traces: Traces
+  readonly traceStore: Pick<TraceStore, 'replace' | 'findValues'>
+  readonly clock: Clock
+}
+
+/** Who reads, in the record of readings. */
+export const CHECK_ACTOR = 'check'
+const GROUP = 'document.'
+const NUMBER = 'document.number'
+
+interface ReadDocument {
+  readonly id: string
+  readonly outcome: DocumentOutcome
+  readonly zone: Zone | null
+}
+
+export const createDocumentChecks = (dependencies: DocumentCheckDependencies): CheckPart => {
+  const { evidence, readings, readZone, traces, traceStore, clock } = dependencies
+  const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
+    name: `${GROUP}${name}`,
+    outcome,
+    detail,
+    version: READER_VERSION,
+  })
+
+  const readDocument = async (session: Session, { id, mediaType }: DocumentReceipt): Promise<ReadDocument> => {
+    if (mediaType === 'application/pdf') return { id, outcome: 'pdf', zone: null }
+    const opened = await evidence.openDocument(session, id, CHECK_ACTOR)
+    if (opened === null) return { id, outcome: 'picture', zone: null }
+    const picture = await collect(opened.stream)
+    try {
+      const reading = await readZone(picture)
+      return { id, outcome: reading.kind, zone: reading.kind === 'read' ? reading.decoded.zone : null }
+    } catch (error) {
+      if (!(error instanceof DocumentInvalidError)) throw error
+      return { id, outcome: 'picture', zone: null }
+    }
+  }
+
+  /** Whether the zone was read, as a whole: two documents that contradict each other need a look. */
+  const ofZone = (documents: readonly ReadDocument[]): NewSessionCheck => {
+    const detail = { documents: documents.map(({ id, outcome }) => ({ id, outcome })) }
+    const numbers = new Set(documents.flatMap(({ zone }) => zone?.number ?? []))
+    if (numbers.size > 1) return check('zone', 'look', { ...detail, reason: 'documents-differ' })
+    if (numbers.size === 1) return check('zone', 'passed', detail)
+    const wasTried = documents.some(({ outcome }) => outcome === 'none' || outcome === 'doubtful')
+    return check('zone', wasTried ? 'unreadable' : 'not-done', detail)
+  }
+
+  const ofNumber = async (session: Session, { issuer, number }: Zone): Promise<NewSessionCheck> => {
+    const { organizationId, id } = session
+    const value = await traces.valueOf(organizationId, NUMBER, `${issuer}\n${number}`)
+    await traceStore.replace(organizationId, id, GROUP, [{ kind: NUMBER, value }])
+    const sessions = (await traceStore.findValues(session, NUMBER, [value])).map(({ sessionId }) => sessionId)
+    return check('number', sessions.length === 0 ? 'passed' : 'look', { sessions })
+  }
+
+  return {
+    name: 'document',
+    run: async (session) => {
+      const { documents } = await evidence.listEvidence(session)
+      const papers = documents.filter(({ kind }) => kind === 'identity-document')
+      if (session.checkType !== 'kyc' || papers.length === 0) return []
+      const read: ReadDocument[] = []
+      for (const paper of papers) read.push(await readDocument(session, paper))
+      const first = read.find(({ zone }) => zone !== null)
+      const zone = first?.zone ?? null
+      await readings.put(session, { documentId: first?.id ?? null, zone })
+      if (zone === null) {
+        await traceStore.replace(session.organizationId, session.id, GROUP, [])
+        return [ofZone(read)]
+      }
+      const typed = await evidence.readFields(session, CHECK_ACTOR)
+      const compared = compareZone(zone, typed, clock.unixSeconds())
+      return [
+        ofZone(read),
+        ...compared.map(({ name, finding }) => check(name, finding, { document: first?.id })),
+        await ofNumber(session, zone),
+      ]
+    },
+  }
+}

@@ -1,0 +1,100 @@
+// Checks of a person by what they typed and their portrait: the age, and whether the organization knows the same person
+// or the same portrait under another identity.
+import { ageOn } from '../documents/compare.ts'
+import { nameKey } from '../documents/names.ts'
+import type { Session } from '../domain/session.ts'
+import type { Clock } from '../domain/time.ts'
+import type { CheckPart, NewSessionCheck } from './checks.ts'
+import { CHECK_ACTOR, type TraceStore } from './document-checks.ts'
+import { DocumentInvalidError } from './evidence/errors.ts'
+import { collect } from './evidence/sealed-stream.ts'
+import type { EvidenceFields, EvidenceService } from './evidence-types.ts'
+import { DISTANCE_MAX, distanceOf, soughtKinds, storedKinds } from './portrait-trace.ts'
+import type { Traces } from './traces.ts'
+
+export interface PersonCheckDependencies {
+  readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
+  /** Hashes a stored picture: 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
+  readonly hashPortrait: (picture: Uint8Array) => Promise<string>
+  /** Years that the organization asks for; null: none. */
+  readonly minimumAge: (organizationId: string) => Promise<number | null>
+  readonly traces: Traces
+  readonly traceStore: TraceStore
+  readonly clock: Clock
+}
+
+const VERSION = 'person 1'
+/** Without a rule of the organization, who is younger is looked at. */
+const ADULT_YEARS = 18
+const GROUP = 'person.'
+const NAME = 'person.name'
+
+export const createPersonChecks = (dependencies: PersonCheckDependencies): CheckPart => {
+  const { evidence, hashPortrait, minimumAge, traces, traceStore, clock } = dependencies
+  const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
+    name: `${GROUP}${name}`,
+    outcome,
+    detail,
+    version: VERSION,
+  })
+
+  const ofAge = async ({ organizationId }: Session, birthDate: string): Promise<NewSessionCheck> => {
+    const required = await minimumAge(organizationId)
+    const isOldEnough = ageOn(birthDate, clock.unixSeconds()) >= (required ?? ADULT_YEARS)
+    return check('age', isOldEnough ? 'passed' : required === null ? 'look' : 'failed', {
+      minimum: required ?? ADULT_YEARS,
+    })
+  }
+
+  const nameTrace = async ({ organizationId }: Session, { fullName, birthDate }: EvidenceFields) => {
+    const name = fullName === undefined ? null : nameKey(fullName)
+    if (name === null || birthDate === undefined) return null
+    return traces.valueOf(organizationId, NAME, `${name}\n${birthDate}`)
+  }
+
+  /** Null where there is no portrait. */
+  const portraitTrace = async (session: Session): Promise<string | 'unreadable' | null> => {
+    const { documents } = await evidence.listEvidence(session)
+    const portrait = documents.find(({ kind }) => kind === 'portrait')
+    const opened = portrait && (await evidence.openDocument(session, portrait.id, CHECK_ACTOR))
+    if (!opened) return null
+    try {
+      const hash = await hashPortrait(await collect(opened.stream))
+      return await traces.masked(session.organizationId, 'person.portrait', hash)
+    } catch (error) {
+      if (!(error instanceof DocumentInvalidError)) throw error
+      return 'unreadable'
+    }
+  }
+
+  const ofPortrait = async (session: Session, hash: string): Promise<NewSessionCheck> => {
+    if (hash === 'unreadable') return check('portrait', 'unreadable')
+    const alike = await traceStore.findKinds(session, soughtKinds(hash))
+    const near = alike.filter(({ value }) => distanceOf(hash, value) <= DISTANCE_MAX)
+    const sessions = [...new Set(near.map(({ sessionId }) => sessionId))]
+    return check('portrait', sessions.length === 0 ? 'passed' : 'look', { sessions })
+  }
+
+  return {
+    name: 'person',
+    run: async (session) => {
+      if (session.checkType !== 'kyc') return []
+      const fields = await evidence.readFields(session, CHECK_ACTOR)
+      const name = await nameTrace(session, fields)
+      const portrait = await portraitTrace(session)
+      await traceStore.replace(session.organizationId, session.id, GROUP, [
+        ...(name === null ? [] : [{ kind: NAME, value: name }]),
+        ...(portrait === null || portrait === 'unreadable'
+          ? []
+          : storedKinds(portrait).map((kind) => ({ kind, value: portrait }))),
+      ])
+      const namesakes = name === null ? [] : await traceStore.findValues(session, NAME, [name])
+      const sessions = namesakes.map(({ sessionId }) => sessionId)
+      return [
+        ...(fields.birthDate === undefined ? [] : [await ofAge(session, fields.birthDate)]),
+        ...(name === null ? [] : [check('name', sessions.length === 0 ? 'passed' : 'look', { sessions })]),
+        ...(portrait === null ? [] : [await ofPortrait(session, portrait)]),
+      ]
+    },
+  }
+}

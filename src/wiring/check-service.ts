@@ -1,0 +1,127 @@
+// Puts the checks of sessions together: the parts, the processes that open pictures, and the loop that makes what is due.
+// One process of the deployment makes them, the leader. Called by identity-service.ts.
+
+import type { PictureAnswer } from '../../workers/documents/read-picture.process.ts'
+import { systemClock } from '../domain/time.ts'
+import { createCheckRunner } from '../identity/check-runner.ts'
+import type { CheckPart } from '../identity/checks.ts'
+import { createDocumentChecks, type DocumentReading } from '../identity/document-checks.ts'
+import { DocumentInvalidError } from '../identity/evidence/errors.ts'
+import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
+import { createPictureProcess } from '../identity/evidence/picture-process.ts'
+import type { Readings } from '../identity/evidence/readings.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import { createPersonChecks } from '../identity/person-checks.ts'
+import { createTraces } from '../identity/traces.ts'
+import type { Duty, Lead } from '../processes/leader.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface CheckPartsDependencies {
+  readonly store: Store
+  readonly keys: OrganizationKeys
+  readonly evidence: EvidenceService
+  readonly readings: Readings<DocumentReading>
+  readonly log: Pick<Logger, 'warn'>
+  /** Further kinds of checks. */
+  readonly parts?: readonly CheckPart[]
+}
+
+export interface CheckParts {
+  readonly duty: Duty
+  /** Kills a process that reads a picture. */
+  close(): Promise<void>
+}
+
+/** How late a check may begin where nothing else delays it. */
+const LOOK_INTERVAL_MS = 500
+/** A picture takes a tenth of this on a processor of its own. */
+const PICTURE_TIME_LIMIT_MS = 10_000
+const ANSWER_BYTES_MAX = 65_536
+const PICTURE_SCRIPT = Bun.fileURLToPath(new URL('../../workers/documents/read-picture.process.ts', import.meta.url))
+
+/** One picture at a time; the process ends with it, so no memory stays taken. */
+const createPictureReader = (what: 'zone' | 'portrait') => {
+  const { run, close } = createPictureProcess({
+    script: PICTURE_SCRIPT,
+    programArguments: [what],
+    processesMax: 1,
+    timeLimitMs: PICTURE_TIME_LIMIT_MS,
+    outputBytesMax: ANSWER_BYTES_MAX,
+  })
+  return {
+    close,
+    read: async (picture: Uint8Array): Promise<PictureAnswer> => JSON.parse(Buffer.from(await run(picture)).toString()),
+  }
+}
+
+export const createCheckParts = (dependencies: CheckPartsDependencies): CheckParts => {
+  const { store, keys, evidence, readings, log, parts = [] } = dependencies
+  const zones = createPictureReader('zone')
+  const portraits = createPictureReader('portrait')
+  const shared = {
+    evidence,
+    traces: createTraces({ keys, store: store.sessionTraces }),
+    traceStore: store.sessionTraces,
+    clock: systemClock,
+  }
+  const runDue = createCheckRunner({
+    store: store.sessionChecks,
+    findSession: store.sessions.find,
+    clock: systemClock,
+    onError: (error, part) => log.warn('a check could not be made; it is tried again', { part, error }),
+    parts: [
+      createDocumentChecks({
+        ...shared,
+        readings,
+        readZone: async (picture) => {
+          const answer = await zones.read(picture)
+          if (!('reading' in answer)) throw new DocumentInvalidError('the picture was not read')
+          return answer.reading
+        },
+      }),
+      createPersonChecks({
+        ...shared,
+        minimumAge: store.organizations.findMinimumAge,
+        hashPortrait: async (picture) => {
+          const answer = await portraits.read(picture)
+          if (!('hash' in answer)) throw new DocumentInvalidError('the picture was not hashed')
+          return answer.hash
+        },
+      }),
+      ...parts,
+    ],
+  })
+  let timer: ReturnType<typeof setInterval> | undefined
+  let current: Promise<void> | null = null
+
+  const runAll = async (lead: Lead): Promise<void> => {
+    try {
+      while (lead.leads() && timer !== undefined && (await runDue()) > 0);
+    } catch (error) {
+      log.warn('the sessions to be checked could not be read; it is tried again', { error })
+    }
+  }
+
+  return {
+    duty: {
+      name: 'checks of sessions',
+      start: (lead) => {
+        timer = setInterval(() => {
+          current ??= runAll(lead).finally(() => {
+            current = null
+          })
+        }, LOOK_INTERVAL_MS)
+        timer.unref()
+      },
+      stop: async () => {
+        clearInterval(timer)
+        timer = undefined
+        await current
+      },
+    },
+    close: async () => {
+      await Promise.all([zones.close(), portraits.close()])
+    },
+  }
+}
