@@ -8,6 +8,7 @@ import { AUDIT_ROUTES } from './routes/audit.ts'
 import { DECISION_LOG_ROUTES } from './routes/decision-log.ts'
 import { DECISION_ROUTES } from './routes/decisions.ts'
 import { DEPLOYMENT_ROUTES } from './routes/deployment.ts'
+import { DOCUMENT_CHECK_ROUTES } from './routes/document-checks.ts'
 import { EVIDENCE_ROUTES } from './routes/evidence.ts'
 import { FIND_ROUTES } from './routes/find.ts'
 import { KEY_ROUTES } from './routes/keys.ts'
@@ -58,6 +59,7 @@ const ROUTES: readonly Route[] = [
   ...LIST_SOURCE_ROUTES,
   ...SESSION_ROUTES,
   ...EVIDENCE_ROUTES,
+  ...DOCUMENT_CHECK_ROUTES,
   ...WEBHOOK_ROUTES,
   ...TALLY_ROUTES,
   ...DECISION_ROUTES,

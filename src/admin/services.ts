@@ -5,7 +5,7 @@ import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
-import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Store } from '../store/store.ts'
 import type { DashboardOrigins } from './accounts/origin.ts'
@@ -87,6 +87,8 @@ export interface Services {
       'listEvidence' | 'missing' | 'readFields' | 'findByFields' | 'openDocument' | 'eraseSession'
     >
     readonly sessions: SessionMaker
+    /** What the service read of documents. */
+    readonly readings: Pick<DocumentReadings, 'read'>
   }
   /**
    * A URL that an operator wrote, if it may be asked at all, in its canonical form.

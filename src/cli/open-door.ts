@@ -42,9 +42,9 @@ export const openDoor = ({
   openEvidence,
 }: OpenDoorInput): Opened => {
   let parts: EvidenceParts | null = null
-  const evidence = once(async () => {
+  const evidenceParts = once(async () => {
     parts = await openEvidence()
-    return parts.evidence
+    return parts
   })
   const load = once(async () => {
     const { createCommandDoor, ServiceNeededError } = await import('../admin/command-door.ts')
@@ -69,18 +69,20 @@ export const openDoor = ({
         changesTold: async () => undefined,
         identity: {
           evidence: {
-            listEvidence: async (session) => (await evidence()).listEvidence(session),
-            missing: async (session) => (await evidence()).missing(session),
-            readFields: async (session, actor) => (await evidence()).readFields(session, actor),
-            findByFields: async (sessions, matches, actor) => (await evidence()).findByFields(sessions, matches, actor),
+            listEvidence: async (session) => (await evidenceParts()).evidence.listEvidence(session),
+            missing: async (session) => (await evidenceParts()).evidence.missing(session),
+            readFields: async (session, actor) => (await evidenceParts()).evidence.readFields(session, actor),
+            findByFields: async (sessions, matches, actor) =>
+              (await evidenceParts()).evidence.findByFields(sessions, matches, actor),
             openDocument: async (session, documentId, actor) =>
-              (await evidence()).openDocument(session, documentId, actor),
-            eraseSession: async (session, actor) => (await evidence()).eraseSession(session, actor),
+              (await evidenceParts()).evidence.openDocument(session, documentId, actor),
+            eraseSession: async (session, actor) => (await evidenceParts()).evidence.eraseSession(session, actor),
           },
           sessions: {
             make: () => Promise.reject(new ServiceNeededError()),
             link: () => Promise.reject(new ServiceNeededError()),
           },
+          readings: { read: async (session, actor) => (await evidenceParts()).readings.read(session, actor) },
         },
       },
     })

@@ -7,19 +7,12 @@ import type { Session } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
 import type { CheckPart, NewSessionCheck } from './checks.ts'
 import { DocumentInvalidError } from './evidence/errors.ts'
-import type { Readings } from './evidence/readings.ts'
 import { collect } from './evidence/sealed-stream.ts'
-import type { DocumentReceipt, EvidenceService } from './evidence-types.ts'
+import type { DocumentReadings, DocumentReceipt, EvidenceService } from './evidence-types.ts'
 import type { Traces } from './traces.ts'
 
 /** What came of one document. `pdf`: not a picture; `picture`: it can't be opened in time. */
 export type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
-
-/** What was read of a session's identity documents; the zone is the first that could be read. */
-export interface DocumentReading {
-  readonly documentId: string | null
-  readonly zone: Zone | null
-}
 
 export interface TraceStore {
   /** Puts the traces whose kinds begin with `group` in place of the former. */
@@ -43,7 +36,7 @@ export interface TraceStore {
 
 export interface DocumentCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
-  readonly readings: Pick<Readings<DocumentReading>, 'put'>
+  readonly readings: Pick<DocumentReadings, 'put'>
   /** Reads a stored picture. @throws DocumentInvalidError, EvidenceBusyError */
   readonly readZone: (picture: Uint8Array) => Promise<ZoneReading>
   readonly traces: Traces

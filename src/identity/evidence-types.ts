@@ -1,5 +1,6 @@
 // The parts of a session's evidence, what each level requires, and what the verification page may do with it. Source:
 // decisions §5, "Levels": evidence per level; threats rows 17 and 18.
+import type { Zone } from '../documents/zone/zone.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Level } from '../domain/level.ts'
 import type { CheckType, Session } from '../domain/session.ts'
@@ -168,6 +169,21 @@ export interface EvidenceService {
    * evidence: see `missing`.
    */
   eraseSession(session: EvidenceSession, actor: string): Promise<number>
+}
+
+/** What was read of a session's identity documents. */
+export interface DocumentReading {
+  /** The document whose zone it is. */
+  readonly documentId: string | null
+  /** Null: none could be read. */
+  readonly zone: Zone | null
+}
+
+export interface DocumentReadings {
+  /** In place of the former. Nothing where the evidence was erased meanwhile. */
+  put(session: EvidenceSession, reading: DocumentReading): Promise<void>
+  /** Null where nothing was read yet. Audited. */
+  read(session: EvidenceSession, actor: string): Promise<DocumentReading | null>
 }
 
 /** Parses a document kind as the page's form sends it. @throws FieldInvalidError */

@@ -79,7 +79,7 @@ export interface AdminDependencies {
   readonly store: Store
   readonly changesTold: Services['changesTold']
   readonly processes: ProcessControl
-  readonly identity: Pick<Identity, 'evidence' | 'register'>
+  readonly identity: Pick<Identity, 'evidence' | 'readings' | 'register'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
   readonly prove: Services['prove']
@@ -210,7 +210,11 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       devices,
       attempted: createSignInReport({ log, monotonicMs: clock.monotonicMs }),
     }),
-    identity: { evidence: identity.evidence, sessions: sessionMaker(identity.register) },
+    identity: {
+      evidence: identity.evidence,
+      readings: identity.readings,
+      sessions: sessionMaker(identity.register),
+    },
     decisions: search,
     prove: dependencies.prove,
     attest: dependencies.attest,

@@ -5,12 +5,11 @@ import type { PictureAnswer } from '../../workers/documents/read-picture.process
 import { systemClock } from '../domain/time.ts'
 import { createCheckRunner } from '../identity/check-runner.ts'
 import type { CheckPart } from '../identity/checks.ts'
-import { createDocumentChecks, type DocumentReading } from '../identity/document-checks.ts'
+import { createDocumentChecks } from '../identity/document-checks.ts'
 import { DocumentInvalidError } from '../identity/evidence/errors.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { createPictureProcess } from '../identity/evidence/picture-process.ts'
-import type { Readings } from '../identity/evidence/readings.ts'
-import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { createPersonChecks } from '../identity/person-checks.ts'
 import { createTraces } from '../identity/traces.ts'
 import type { Duty, Lead } from '../processes/leader.ts'
@@ -21,7 +20,7 @@ export interface CheckPartsDependencies {
   readonly store: Store
   readonly keys: OrganizationKeys
   readonly evidence: EvidenceService
-  readonly readings: Readings<DocumentReading>
+  readonly readings: DocumentReadings
   readonly log: Pick<Logger, 'warn'>
   /** Further kinds of checks. */
   readonly parts?: readonly CheckPart[]

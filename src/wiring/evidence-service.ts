@@ -1,17 +1,16 @@
 // Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
 // process that re-encodes images, and the sweep that deletes expired evidence.
 import { systemClock } from '../domain/time.ts'
-import type { DocumentReading } from '../identity/document-checks.ts'
 import { createClamd, type ScannerAddress } from '../identity/evidence/clamd.ts'
 import { createEvidence } from '../identity/evidence/evidence.ts'
 import { createEvidenceFiles } from '../identity/evidence/evidence-files.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import { createReadings, type Readings } from '../identity/evidence/readings.ts'
+import { createReadings } from '../identity/evidence/readings.ts'
 import { createReencoder, type Reencoder } from '../identity/evidence/reencode.ts'
 import { createRetentionSweep, RETENTION_ACTOR, type SweepResult } from '../identity/evidence/retention.ts'
 import { createDocumentScan } from '../identity/evidence/scan.ts'
 import { createVault } from '../identity/evidence/vault.ts'
-import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { type Duty, type Lead, LeadLostError, whileLeading } from '../processes/leader.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
@@ -34,7 +33,7 @@ export interface EvidencePartsDependencies {
 export interface EvidenceParts {
   readonly evidence: EvidenceService
   /** What the service read of documents. */
-  readonly readings: Readings<DocumentReading>
+  readonly readings: DocumentReadings
   /** Counts since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
   /** Erases expired evidence now. */

@@ -15,7 +15,7 @@ import {
 import { createIdentityEndpoints, type IdentityEndpoints } from '../identity/endpoints.ts'
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import { createManualProvider, createProviders, type Providers } from '../identity/providers.ts'
 import { createQrCodes } from '../identity/qr-code.ts'
 import { createRegister, type Register } from '../identity/register.ts'
@@ -32,7 +32,7 @@ import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createCheckParts } from './check-service.ts'
-import { createEvidenceParts, type EvidenceParts } from './evidence-service.ts'
+import { createEvidenceParts } from './evidence-service.ts'
 import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
@@ -69,7 +69,7 @@ export interface Identity {
   /** Makes sessions and links. */
   readonly register: Register
   /** What the service read of documents, for whoever decides. */
-  readonly readings: EvidenceParts['readings']
+  readonly readings: DocumentReadings
   /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
   /** Handles changes of the topics `session` and `organization`, and ignores others. */

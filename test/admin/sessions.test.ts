@@ -179,4 +179,58 @@ describe('evidence', () => {
     expect(items.map(({ actor, subject }) => [actor, subject])).toEqual([[`user:${ada.id}`, id]])
     expect(JSON.stringify(items)).not.toContain('Ada Example')
   })
+
+  test('that the service read itself is shown to reviewers, and that is in the audit log', async () => {
+    const id = await submitted()
+    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    expect((await call('POST', `/${id}/evidence/zone`, { cookie: viewer.cookie, body: {} })).status).toBe(403)
+    const { body } = await call('POST', `/${id}/evidence/zone`, { cookie: ada.cookie, body: {} })
+    expect(body).toMatchObject({ surname: 'EXAMPLE', issuer: 'D', birth_date: '1990-01-01' })
+    const { items } = await harness.store.audit.page({ action: 'session.evidence-read' }, { after: null, limit: 5 })
+    expect(items.map(({ subject, detail }) => [subject, detail])).toEqual([[id, { part: 'zone' }]])
+  })
+})
+
+describe('the checks of documents', () => {
+  test('are shown to reviewers with what they found, and wait until they are made', async () => {
+    const id = await submitted()
+    const read = async (who = ada) => call('GET', `/${id}/checks/documents`, { cookie: who.cookie })
+    expect((await read()).body).toEqual({ waiting: true, checks: [] })
+    const [target] = await harness.store.sessionChecks.claim(1, 60)
+    await harness.store.sessionChecks.replace(target!, 'document', [
+      { name: 'document.number', outcome: 'look', detail: { sessions: ['other'] }, version: 'v1' },
+      { name: 'document.zone', outcome: 'invented', detail: {}, version: 'v1' },
+    ])
+    await harness.store.sessionChecks.finish(target!)
+    const { body } = await read()
+    expect(body).toMatchObject({
+      waiting: false,
+      checks: [
+        { check: 'document.number', outcome: 'look', sessions: ['other'], documents: [], minimum_age: null },
+        { check: 'document.zone', outcome: 'not-done' },
+      ],
+    })
+    const viewer = await harness.person({ email: 'viewer@example.com', roles: { [alpha.id]: 'viewer' } })
+    expect((await read(viewer)).status).toBe(403)
+    const beta = await harness.organization('beta')
+    const stranger = await harness.person({ email: 'eve@example.com', roles: { [beta.id]: 'reviewer' } })
+    const elsewhere = await harness.request('GET', `/organizations/beta/sessions/${id}/checks/documents`, {
+      cookie: stranger.cookie,
+    })
+    expect(elsewhere.status).toBe(404)
+  })
+
+  test('ask for the age that the organization’s admins set', async () => {
+    const boss = await harness.person({ email: 'boss@example.com', roles: { [alpha.id]: 'organization-admin' } })
+    const put = (years: unknown, who = boss) =>
+      harness.request('PUT', '/organizations/alpha/minimum-age', { cookie: who.cookie, body: { years } })
+    expect((await put(21, ada)).status).toBe(403)
+    expect((await put(0)).status).toBe(400)
+    expect((await put(21)).status).toBe(200)
+    const read = await harness.request('GET', '/organizations/alpha/minimum-age', { cookie: ada.cookie })
+    expect(await read.json()).toEqual({ years: 21 })
+    expect((await put(null)).status).toBe(200)
+    const { items } = await harness.store.audit.page({ action: 'organization.minimum-age' }, { after: null, limit: 5 })
+    expect(items.map(({ detail }) => detail)).toEqual([{ years: [21, null] }, { years: [null, 21] }])
+  })
 })

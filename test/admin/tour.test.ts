@@ -147,6 +147,8 @@ describe('a tour of the admin API', () => {
     const script = Buffer.from('<svg onload="alert(1)">').toString('base64')
     await call(400, 'PATCH', '/organizations/tour/brand', { body: { logo: script } })
     await call(400, 'PATCH', '/organizations/tour/brand', { body: { color: 'red' } })
+    await call(200, 'PUT', '/organizations/tour/minimum-age', { body: { years: 21 } })
+    expect(await call<object>(200, 'GET', '/organizations/tour/minimum-age')).toEqual({ years: 21 })
     await call(200, 'GET', '/organizations/tour/evidence-retention')
     expect(
       await call<object>(200, 'PATCH', '/organizations/tour/evidence-retention', { body: { rejected_days: 10 } }),
@@ -372,6 +374,8 @@ describe('a tour of the admin API', () => {
     const seen = await call<{ sequence: number }>(200, 'GET', `${base}/${id}`)
     await call(200, 'GET', `${base}/${id}/evidence`)
     await call(200, 'POST', `${base}/${id}/evidence/fields`, { body: {} })
+    await call(200, 'POST', `${base}/${id}/evidence/zone`, { body: {} })
+    await call(200, 'GET', `${base}/${id}/checks/documents`)
     await call(404, 'GET', `${base}/${id}/evidence/documents/none`)
     const decided = await call<{ sequence: number }>(200, 'POST', `${base}/${id}/decide`, {
       body: { status: 'completed', sequence: seen.sequence, private_comment: 'fine' },

@@ -1,7 +1,7 @@
 // Checks of documents and persons over a real store and real evidence, with pictures that say what a reader would.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createCheckRunner } from '../../src/identity/check-runner.ts'
-import { createDocumentChecks, type DocumentReading } from '../../src/identity/document-checks.ts'
+import { createDocumentChecks } from '../../src/identity/document-checks.ts'
 import { DocumentInvalidError, EvidenceBusyError } from '../../src/identity/evidence/errors.ts'
 import { createReadings } from '../../src/identity/evidence/readings.ts'
 import { createVault } from '../../src/identity/evidence/vault.ts'
@@ -54,7 +54,7 @@ beforeEach(async () => {
 afterEach(() => world.remove())
 
 const readingsOf = () =>
-  createReadings<DocumentReading>({
+  createReadings({
     store: world.store.evidence,
     vault: createVault({ files: world.files, keys: world.keys }),
     clock: world.clock,

@@ -1,7 +1,7 @@
 // What the service itself read of a session's documents: sealed, read and erased as the evidence that it is.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/time.ts'
-import type { EvidenceSession } from '../evidence-types.ts'
+import type { DocumentReadings } from '../evidence-types.ts'
 import { collect } from './sealed-stream.ts'
 import type { EvidenceStore } from './store-types.ts'
 import type { Vault } from './vault.ts'
@@ -10,18 +10,11 @@ const KIND = 'reading'
 /** A rotation of the evidence key exchanges an organization's key twice. */
 const SEAL_ATTEMPTS = 3
 
-export interface Readings<Reading> {
-  /** In place of the former. Nothing where the evidence was erased meanwhile. */
-  put(session: EvidenceSession, reading: Reading): Promise<void>
-  /** Null where nothing was read. Audited. */
-  read(session: EvidenceSession, actor: string): Promise<Reading | null>
-}
-
-export const createReadings = <Reading>(input: {
+export const createReadings = (input: {
   readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceReading'>
   readonly vault: Vault
   readonly clock: Clock
-}): Readings<Reading> => {
+}): DocumentReadings => {
   const { store, vault, clock } = input
   return {
     put: async ({ organizationId, id }, reading) => {

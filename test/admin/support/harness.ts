@@ -214,6 +214,24 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         make: async () => ({ created: true, sessionId: newSessionId(), link: 'https://verify.example/v/secret' }),
         link: async () => 'https://verify.example/v/another',
       },
+      readings: {
+        read: async () => ({
+          documentId: 'evidence_one',
+          zone: {
+            format: 'TD3',
+            type: 'P',
+            issuer: 'D<<',
+            nationality: 'D<<',
+            number: 'C01X00T47',
+            surname: 'EXAMPLE',
+            givenNames: 'ADA',
+            namesCut: false,
+            birthDate: '1990-01-01',
+            expiryDate: '2030-01-01',
+            sex: 'F',
+          },
+        }),
+      },
     },
     reachableUrl: (text) => {
       if (!text.startsWith('https://')) throw new FieldInvalidError('url', 'must be https')

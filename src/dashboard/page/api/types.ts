@@ -322,6 +322,39 @@ export interface DeploymentSettings {
   readonly second_person: boolean
 }
 
+export interface DocumentCheck {
+  /** For example `document.name`, `person.age` */
+  readonly check: string
+  /** `look`: someone has to look at it. `unreadable`: it says nothing about the person. `not-done`: it could not be made */
+  readonly outcome: 'passed' | 'look' | 'failed' | 'unreadable' | 'not-done'
+  /** Sessions of another identity with the same */
+  readonly sessions: readonly string[]
+  /** What came of each identity document */
+  readonly documents: readonly {
+    readonly id: string
+    readonly outcome: 'read' | 'doubtful' | 'none' | 'pdf' | 'picture'
+  }[]
+  readonly minimum_age: number | null
+  /** Of what checked */
+  readonly version: string
+  readonly checked_at: string
+}
+
+export interface DocumentZone {
+  readonly document_id: string | null
+  readonly format: 'TD1' | 'TD2' | 'TD3'
+  readonly type: string
+  /** Three characters, as the zone has them */
+  readonly issuer: string
+  readonly nationality: string
+  readonly number: string
+  readonly surname: string
+  readonly given_names: string
+  readonly birth_date: string | null
+  readonly expiry_date: string
+  readonly sex: 'M' | 'F' | null
+}
+
 export interface EvidenceDocument {
   readonly id: string
   readonly kind: string
@@ -2253,6 +2286,40 @@ export interface Operations {
     answer: {
       /** Pieces; the fields are one */
       readonly erased: number
+    }
+  }
+  'GET /organizations/{organization}/sessions/{session}/checks/documents': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: undefined
+    answer: {
+      /** They are still being made */
+      readonly waiting: boolean
+      readonly checks: readonly DocumentCheck[]
+    }
+  }
+  'POST /organizations/{organization}/sessions/{session}/evidence/zone': {
+    params: { readonly organization: string; readonly session: string }
+    query: None
+    body: None | undefined
+    answer: DocumentZone
+  }
+  'GET /organizations/{organization}/minimum-age': {
+    params: { readonly organization: string }
+    query: None
+    body: undefined
+    answer: {
+      readonly years: number | null
+    }
+  }
+  'PUT /organizations/{organization}/minimum-age': {
+    params: { readonly organization: string }
+    query: None
+    body: {
+      readonly years: number | null
+    }
+    answer: {
+      readonly years: number | null
     }
   }
   'GET /organizations/{organization}/webhooks': {

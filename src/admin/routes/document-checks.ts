@@ -1,0 +1,151 @@
+// What the service found of a session's documents and person, for whoever decides, and what the organization asks of a
+// person's age.
+import { SubjectUnknownError } from '../errors.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time, timeText } from '../schema.ts'
+import { BASE, operator, requireSession } from '../sessions.ts'
+
+const route = declareRoutes('Sessions')
+
+const CHECK_OUTCOMES = ['passed', 'look', 'failed', 'unreadable', 'not-done'] as const
+const AGE = '/organizations/{organization}/minimum-age'
+
+const CHECK = named(
+  'DocumentCheck',
+  closed({
+    check: Type.String({ description: 'For example `document.name`, `person.age`' }),
+    outcome: oneOf(
+      CHECK_OUTCOMES,
+      '`look`: someone has to look at it. `unreadable`: it says nothing about the person. `not-done`: it could not be made',
+    ),
+    sessions: Type.Array(Type.String(), { description: 'Sessions of another identity with the same' }),
+    documents: Type.Array(
+      closed({ id: Type.String(), outcome: oneOf(['read', 'doubtful', 'none', 'pdf', 'picture']) }),
+      { description: 'What came of each identity document' },
+    ),
+    minimum_age: nullable(Type.Integer()),
+    version: Type.String({ description: 'Of what checked' }),
+    checked_at: time(),
+  }),
+)
+
+const ZONE = named(
+  'DocumentZone',
+  closed({
+    document_id: nullable(Type.String()),
+    format: oneOf(['TD1', 'TD2', 'TD3']),
+    type: Type.String(),
+    issuer: Type.String({ description: 'Three characters, as the zone has them' }),
+    nationality: Type.String(),
+    number: Type.String(),
+    surname: Type.String(),
+    given_names: Type.String(),
+    birth_date: nullable(Type.String()),
+    expiry_date: Type.String(),
+    sex: nullable(oneOf(['M', 'F'])),
+  }),
+)
+
+type Stored = Readonly<Record<string, unknown>>
+
+const showCheck = (check: {
+  readonly name: string
+  readonly outcome: string
+  readonly detail: Stored
+  readonly version: string
+  readonly checkedAtSeconds: number
+}): Static<typeof CHECK> => {
+  const {
+    sessions = [],
+    documents = [],
+    minimum = null,
+  } = check.detail as {
+    readonly sessions?: string[]
+    readonly documents?: Static<typeof CHECK>['documents']
+    readonly minimum?: number
+  }
+  return {
+    sessions,
+    documents,
+    check: check.name,
+    outcome: CHECK_OUTCOMES.find((known) => known === check.outcome) ?? 'not-done',
+    minimum_age: minimum,
+    version: check.version,
+    checked_at: timeText(check.checkedAtSeconds),
+  }
+}
+
+export const DOCUMENT_CHECK_ROUTES = [
+  route('readDocumentChecks', 'GET', `${BASE}/{session}/checks/documents`, {
+    access: REVIEWER,
+    summary: 'What was found of a session’s documents and person',
+    description: 'Made once it is handed in, and again each time. A check never decides.',
+    answer: closed({
+      waiting: Type.Boolean({ description: 'They are still being made' }),
+      checks: Type.Array(CHECK),
+    }),
+    handle: async ({ services, organization, params }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      const { sessionChecks } = services.store
+      // Asked first: what is no longer waited for is stored.
+      const waiting = await sessionChecks.isQueued(organization.id, session.id)
+      const checks = await sessionChecks.list(organization.id, session.id)
+      return { waiting, checks: checks.map(showCheck) }
+    },
+  }),
+  route('readDocumentZone', 'POST', `${BASE}/{session}/evidence/zone`, {
+    access: REVIEWER,
+    summary: 'Read what the identity document’s zone says',
+    description: 'A POST, since each reading is recorded. 404 where no zone was read.',
+    body: closed({}),
+    answer: ZONE,
+    handle: async ({ services, organization, actor, params, write }) => {
+      const { session } = await requireSession(services.store, organization.id, params.session)
+      await write(async (_tables, note) =>
+        note({ action: 'session.evidence-read', subject: session.id, detail: { part: 'zone' } }),
+      )
+      const reading = await services.identity.readings.read(session, operator(actor))
+      if (reading === null || reading.zone === null) throw new SubjectUnknownError('zone')
+      const { zone, documentId } = reading
+      return {
+        document_id: documentId,
+        format: zone.format,
+        type: zone.type,
+        issuer: zone.issuer.replaceAll('<', ''),
+        nationality: zone.nationality.replaceAll('<', ''),
+        number: zone.number,
+        surname: zone.surname,
+        given_names: zone.givenNames,
+        birth_date: zone.birthDate,
+        expiry_date: zone.expiryDate,
+        sex: zone.sex,
+      }
+    },
+  }),
+  route('readMinimumAge', 'GET', AGE, {
+    access: VIEWER,
+    summary: 'How old people have to be',
+    answer: closed({ years: nullable(Type.Integer()) }),
+    handle: async ({ services, organization }) => ({
+      years: await services.store.organizations.findMinimumAge(organization.id),
+    }),
+  }),
+  route('changeMinimumAge', 'PUT', AGE, {
+    access: ORGANIZATION_ADMIN,
+    summary: 'Change how old people have to be',
+    description: 'The check of the age then fails for who is younger. Null: who is under 18 is only looked at.',
+    body: closed({ years: nullable(Type.Integer({ minimum: 1, maximum: 99 })) }),
+    answer: closed({ years: nullable(Type.Integer()) }),
+    handle: ({ organization, body, write }) =>
+      write(async (tables, note) => {
+        const before = await tables.organizations.findMinimumAge(organization.id)
+        await tables.organizations.setMinimumAge(organization.id, body.years)
+        note({
+          action: 'organization.minimum-age',
+          subject: organization.id,
+          detail: { years: [before, body.years] },
+        })
+        return { years: body.years }
+      }),
+  }),
+]
