@@ -72,7 +72,9 @@ export const SESSION_DETAIL = named(
         kind: Type.String(),
         status: STATUS,
         actor: Type.String(),
-        key_name: nullable(Type.String({ description: 'Where the actor is an API key that is still known: as it is called now' })),
+        key_name: nullable(
+          Type.String({ description: 'Where the actor is an API key that is still known: as it is called now' }),
+        ),
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
         at: time(),

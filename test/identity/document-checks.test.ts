@@ -277,7 +277,9 @@ describe('under another identity of the organization', () => {
   test('what is erased while it is checked leaves no trace and no reading', async () => {
     const session = await handIn({ zone: ZONE })
     await world.evidence.eraseSession(session, 'operator:ada')
-    await world.store.sessionTraces.replace(organizationId, session.id, 'person.', [{ kind: 'person.name', value: 'x' }])
+    await world.store.sessionTraces.replace(organizationId, session.id, 'person.', [
+      { kind: 'person.name', value: 'x' },
+    ])
     expect(await world.store.database.query('SELECT 1 FROM session_traces', [])).toEqual([])
     await readingsOf().put(session, { documentId: null, zone: ZONE })
     expect(await readingsOf().read(session, 'operator:ada')).toBeNull()

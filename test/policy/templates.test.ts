@@ -155,7 +155,10 @@ describe('docs/policy.schema.json', () => {
     test.each(FUNCTION_WORDS.map(({ label }) => label))('%s is an expression of the language', (label) => {
       const name = /^[a-z_]+/.exec(label)?.[0]
       const rule = { id: 'a', allow: `${label} == ${label}` }
-      expect([name, compileSource(JSON.stringify({ name: 'P', rules: [rule] })).policy.document.rules.length]).toEqual([name, 1])
+      expect([name, compileSource(JSON.stringify({ name: 'P', rules: [rule] })).policy.document.rules.length]).toEqual([
+        name,
+        1,
+      ])
     })
 
     test.each([...templates.map((file) => `policies/${file}`), 'examples/withdrawals.yaml'])(

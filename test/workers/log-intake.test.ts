@@ -44,6 +44,7 @@ const anyRecord: fc.Arbitrary<DecisionRecord> = fc
   .record({
     organization: anyText,
     project: anyText,
+    key: anyText,
     request: anyText,
     policy: anyText,
     chain: anyText,
@@ -70,6 +71,7 @@ test('every record is taken with its own values', () => {
           organizationId: record.organization,
           projectId: record.project,
           policyId: record.policy,
+          keyId: record.key,
           rule: record.rule,
           chain: record.chain,
           wallet: record.from,

@@ -41,7 +41,7 @@ const TEXT = '"([^"\\\\]*)"'
  */
 const PLAIN_DECISION = new RegExp(
   `^{"prev":${STRING},"kind":"(attestation|task)","uuid":${TEXT},"at":(\\d{1,15}),"organization":${TEXT},` +
-    `"project":${TEXT},"key":${STRING},"request":${STRING},"policy":${TEXT},"revision":${STRING},` +
+    `"project":${TEXT},"key":${TEXT},"request":${STRING},"policy":${TEXT},"revision":${STRING},` +
     `"verification_hash":${STRING},"chain":${TEXT},"from":${TEXT},(?:"on_behalf":${STRING},)?"to":${STRING},` +
     `"value":${STRING},"data_sha256":${STRING},"data_size":\\d+,(?:"data":${STRING},)?(?:"requested":\\d+,)?` +
     `"compliant":(true|false),"rule":(?:${TEXT}|null),`,
@@ -50,13 +50,14 @@ const PLAIN_DECISION = new RegExp(
 const parsePlain = (text: string): Record<string, unknown> | null => {
   const found = text.endsWith('"}') ? PLAIN_DECISION.exec(text) : null
   if (found === null) return null
-  const [, kind, uuid, at, organization, project, policy, chain, from, compliant, rule = null] = found
+  const [, kind, uuid, at, organization, project, key, policy, chain, from, compliant, rule = null] = found
   return {
     kind,
     uuid,
     at: Number(at),
     organization,
     project,
+    key,
     policy,
     chain,
     from,

@@ -1,10 +1,10 @@
 // Streams a list file of any supported format into entries. Nothing is applied here: bad lines are reported, and the
 // caller decides.
 import type { ListFormat } from '../../domain/list.ts'
+import { XmlInvalidError } from '../../domain/xml-scanner.ts'
 import { createEntrySink, type EntrySink } from './entry-sink.ts'
 import { type BadLine, createLineReader } from './line-reader.ts'
 import { createSdnReader } from './sdn-reader.ts'
-import { XmlInvalidError } from '../../domain/xml-scanner.ts'
 
 export interface ListReading {
   readonly entries: EntrySink
