@@ -139,6 +139,7 @@ const BODIES: Readonly<Record<string, object>> = {
   changeMember: { role: 'viewer' },
   changeMemberOffer: { role: 'viewer' },
   changeProject: { name: 'taken' },
+  tryProject: { api_key: 'a key', request: {} },
   saveRevision: { source: SOURCE },
   activateRevision: { revision_id: 'revision_x' },
   shadowRevision: { revision_id: null },

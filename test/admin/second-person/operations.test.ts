@@ -48,7 +48,7 @@ const ALONE: Readonly<Record<string, string>> = {
   ...named('its verdicts are recorded and never answered', 'shadowRevision'),
   ...named('asks, and changes nothing', 'checkPolicy', 'testPolicy', 'simulatePolicy', 'replayPolicy'),
   ...named('reads now what is read regularly anyway', 'refreshListSource', 'refreshSharedListSource'),
-  ...named('no verdict depends on it', 'changeBrand', 'changeRetention', 'resizePool', 'cancelJob'),
+  ...named('no verdict depends on it', 'changeBrand', 'changeRetention', 'changeMinimumAge', 'resizePool', 'cancelJob'),
   ...named('no verdict depends on it', 'cancelDeploymentJob', 'rebuildDecisionIndex', 'verifyDecisions'),
   ...named(
     'the review of one person, with its own roles and history',
@@ -56,6 +56,7 @@ const ALONE: Readonly<Record<string, string>> = {
     'decideSession',
     'revokeSession',
     'readEvidenceFields',
+    'readDocumentZone',
     'searchSessions',
     'makeSession',
     'linkSession',
