@@ -4,6 +4,7 @@ import { ATTESTATION_PATHS } from './attestation/paths.ts'
 import { type AttestationEndpoints, attestationNativeRoutes, attestationRoutes } from './attestation/routes.ts'
 import type { CountersignError, ErrorCode } from './domain/errors.ts'
 import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './http/listen-address.ts'
+import { createLogFileAnswer, type LogFiles } from './http/log-files.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from './http/operations.ts'
 import { toProblem } from './http/problem.ts'
 import { routerPath } from './http/public-route.ts'
@@ -31,6 +32,8 @@ export interface AppOptions {
   readonly endpoints: AttestationEndpoints
   readonly identity: IdentityEndpoints & ProviderEndpoints
   readonly operations: OperationsRoutesOptions
+  /** Null where the operator does not publish the log's tree. */
+  readonly logFiles: LogFiles | null
   readonly requestIds: RequestIdSource
   /** The one of this thread, whose time what no route answers shares with what the gate refuses. */
   readonly valve: TurnValve
@@ -53,6 +56,7 @@ const METHODS: Readonly<Record<string, string>> = {
   '/readyz': 'GET',
   '/metrics': 'GET',
   '/openapi.json': 'GET',
+  '/checkpoint': 'GET',
   ...Object.fromEntries(
     [...Object.values(ATTESTATION_PATHS), ...Object.values(IDENTITY_PATHS)].map((route) => [
       routerPath(route),
@@ -84,17 +88,25 @@ const notServed = ({ method, url }: Request, switchedOff: ReadonlySet<string>): 
 }
 
 export const startApp = (options: AppOptions): App => {
-  const { listen, tls, requestIds, valve, report, recordRefusal } = options
+  const { listen, tls, logFiles, requestIds, valve, report, recordRefusal } = options
   const harden = createHarden(options.publicUrl)
   const { metrics, document } = options.operations
   const switchedOff = new Set([
     ...(metrics === null ? ['/metrics'] : []),
     ...(document === null ? ['/openapi.json'] : []),
+    ...(logFiles === null ? ['/checkpoint'] : []),
   ])
   const refuse = (error: unknown, requestId: string): Response => {
     const { status, code } = toProblem(error)
     recordRefusal(status, code)
     return harden(problemResponse(error, requestId, { report }))
+  }
+  const logFile = logFiles === null ? null : createLogFileAnswer(logFiles, requestIds)
+  const logFileRoute = {
+    GET: (request: Request) =>
+      (logFile?.(request) ?? Promise.reject(notServed(request, switchedOff)))
+        .then(harden)
+        .catch((error: unknown) => refuse(error, requestIds(request.headers.get('x-request-id')))),
   }
   const app = new Elysia({
     name: 'countersign',
@@ -109,6 +121,9 @@ export const startApp = (options: AppOptions): App => {
       // fixed place: with a Host of three characters or none, `/nope/livez` is `/livez` to it.
       routes: {
         ...attestationNativeRoutes(options.endpoints, harden),
+        '/checkpoint': logFileRoute,
+        // Elysia would hand a path with a wildcard to the catch-all below.
+        '/tile/*': logFileRoute,
         '/*': (request) => {
           valve.arrived()
           return valve.refuse(() =>

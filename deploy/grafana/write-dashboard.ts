@@ -195,6 +195,21 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
+      title: 'Not cosigned since',
+      unit: 's',
+      queries: { required: `max(${gauge('countersign_decision_tree_cosigned_age_seconds')})` },
+      description: 'Where witnesses are set: since a head had last got the cosignatures that it has to have.',
+    },
+    {
+      title: 'Witnesses',
+      unit: 'short',
+      queries: {
+        '{{witness}}': gauge('countersign_witness_cosigns'),
+        late: `max(${gauge('countersign_decision_tree_cosignatures_late')})`,
+      },
+      description: '1: it cosigned the last head that it was given. late, 1: too few of them did in time.',
+    },
+    {
       title: 'Not shipped since',
       unit: 's',
       queries: { [PROCESS]: gauge('countersign_decision_shipping_lag_seconds') },

@@ -46,6 +46,7 @@ export const RUNNING_SERVICES = [
   'decisions',
   'prove',
   'attest',
+  'logHead',
   'tasks',
   'live',
   'liveStreams',

@@ -54,6 +54,23 @@ export interface SessionMaker {
   readonly link: (organizationId: string, sessionId: string) => Promise<string>
 }
 
+/** The newest head of the decision log's tree, and who has cosigned it. */
+export interface LogHead {
+  /** Verifier key. */
+  readonly logKey: string
+  /** Lines that the newest signed head covers. */
+  readonly size: number
+  /** The signed head that others are shown, with its cosignatures. */
+  readonly published: string
+  readonly publishedSize: number
+  /** Cosignatures that a head has to have. */
+  readonly required: number
+  readonly withinSeconds: number
+  /** Whether fewer witnesses than are required have cosigned in time. */
+  readonly isLate: boolean
+  readonly witnesses: readonly { readonly name: string; readonly atSeconds: number | null }[]
+}
+
 export interface Services {
   readonly store: Store
   /** Resolves once the caches of this process know of every change that is committed by now. */
@@ -117,6 +134,8 @@ export interface Services {
   ) => Promise<{ readonly proof: string; readonly logKey: string } | null>
   /** The attestation API's own `POST /v2/attestation`, key and limits and all. */
   readonly attest: (request: Request) => Promise<Response>
+  /** Null before the first. @throws DependencyUnavailableError before there is a tree */
+  readonly logHead: () => Promise<LogHead | null>
   readonly tasks: TaskRunner
   readonly live: LiveWatch
   readonly liveStreams: LiveStreams

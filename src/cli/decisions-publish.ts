@@ -20,10 +20,10 @@ export const publishTree = async (
   { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
   target: ShipTarget,
 ): Promise<number> => {
+  const checkpoint = (await tree?.published()) ?? null
   const head = (await tree?.head()) ?? null
-  if (tree === null || head === null || head.checkpoint === '')
-    throw new CommandFailedError('there is no signed head yet')
-  const size = sizeOf(head.checkpoint)
+  if (tree === null || head === null || checkpoint === null) throw new CommandFailedError('there is no signed head yet')
+  const size = sizeOf(checkpoint)
   const published = await readHeadObject(target, CHECKPOINT)
   let from = 0
   if (published !== null) {
@@ -46,6 +46,6 @@ export const publishTree = async (
   const newest = await readHeadObject(target, CHECKPOINT)
   const newestSize = newest === null ? 0 : sizeOf(newest)
   if (newestSize > size) return newestSize
-  await target.put(CHECKPOINT, new Blob([head.checkpoint]))
+  await target.put(CHECKPOINT, new Blob([checkpoint]))
   return size
 }

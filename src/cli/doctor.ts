@@ -17,8 +17,10 @@ import { inspectCertificateTerms } from '../wiring/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../wiring/chain-inspection.ts'
 import { inspectExposure, type ListenSettings } from '../wiring/exposure.ts'
 import { readListenerTls, type TlsSettings } from '../wiring/tls-files.ts'
+import type { WitnessSettings } from '../wiring/tree-service.ts'
 import { type Finding, inspectMachine } from './doctor-machine.ts'
 import { inspectStore } from './doctor-store.ts'
+import { inspectWitnesses } from './doctor-witnesses.ts'
 import { type CommandOutput, formatTable, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign doctor [--chain CHAIN]
@@ -35,6 +37,7 @@ machine's clock, and, where a registry is set, that there is one and that it kno
   list, geography  Lists whose source has not confirmed them for two days, and a geography file over 45 days old
   backup           No backup within two days, by the audit log
   scanner          Whether documents are scanned
+  witness          Witnesses that have not cosigned the decision log in time
 
   --chain CHAIN  This chain only, and nothing else
   --json         Print JSON
@@ -49,6 +52,7 @@ export interface DoctorCommandInput {
     ListenSettings &
     TlsSettings &
     SecretSettings &
+    WitnessSettings &
     Pick<Config, 'scanner' | 'signer' | 'geoipFile'>
   readonly folder: DataFolder
   readonly clock: Clock
@@ -100,7 +104,8 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
   try {
     const store = await input.openStore()
     try {
-      return [...(await inspectStore(store, clock, config.geoipFile)), ...findings]
+      const witnesses = await inspectWitnesses({ config, folder, clock, deployment: store.deployment, target })
+      return [...(await inspectStore(store, clock, config.geoipFile)), ...witnesses, ...findings]
     } finally {
       await store.close()
     }

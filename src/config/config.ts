@@ -206,6 +206,17 @@ const resolveScreeners = (value: unknown): ReadonlyMap<string, ScreenerSettings>
   }
 }
 
+const witnessesOf = (
+  witnesses: Values['witnesses'],
+  witnessesRequired: number,
+  witnessesWithinSeconds: number,
+): Pick<Values, 'witnesses' | 'witnessesRequired' | 'witnessesWithinSeconds'> => {
+  if (witnesses.length > 0 && witnessesRequired > witnesses.length) {
+    throw new SettingInvalidError(`witnesses-required is ${witnessesRequired}, and witnesses names ${witnesses.length}`)
+  }
+  return { witnesses, witnessesRequired, witnessesWithinSeconds }
+}
+
 /**
  * @throws SettingInvalidError with one line for the person who starts the service.
  */
@@ -258,6 +269,8 @@ export const loadConfig = (input: ConfigInput): Config => {
     decisionsShipIntervalSeconds: value('decisionsShipIntervalSeconds'),
     decisionsShipEndpoint: value('decisionsShipEndpoint'),
     decisionsShipRegion: value('decisionsShipRegion'),
+    logPublish: value('logPublish'),
+    ...witnessesOf(value('witnesses'), value('witnessesRequired'), value('witnessesWithinSeconds')),
     warmUp: value('warmUp'),
     policyCacheSize: value('policyCacheSize'),
     geoipFile: value('geoipFile'),

@@ -15,6 +15,7 @@ import {
   parsePath,
   parsePublicUrl,
   parseScanner,
+  parseWitnesses,
 } from './setting-values.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
@@ -291,6 +292,33 @@ export const SETTINGS = {
     defaultText: '',
     secret: true,
     parse: (text) => text,
+  }),
+  logPublish: setting({
+    name: 'log-publish',
+    description:
+      'Answer /checkpoint and /tile/… of the decision log’s tree on the API’s listener, without a key (true or false): they tell nothing of decisions but how many there are',
+    defaultText: 'false',
+    parse: parseBoolean,
+  }),
+  witnesses: setting({
+    name: 'witnesses',
+    description:
+      'Who is asked to cosign heads of the decision log: KEY URL, several with commas between (countersign witness --listen)',
+    defaultText: '',
+    parse: parseWitnesses,
+  }),
+  witnessesRequired: setting({
+    name: 'witnesses-required',
+    description: 'Cosignatures that a head has to have, of the witnesses that are set (0 to 20)',
+    defaultText: '1',
+    parse: parseInteger(0, 20),
+  }),
+  witnessesWithinSeconds: setting({
+    name: 'witnesses-within-seconds',
+    description:
+      'Within which a head has to have them; metrics, dashboard and doctor tell when it is late (10 to 3600)',
+    defaultText: '60',
+    parse: parseInteger(10, 3_600),
   }),
   warmUp: setting({
     name: 'warm-up',

@@ -13,6 +13,8 @@ import { hashLine } from './record.ts'
 export interface ProvingTree {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly checkpoint: string } | null>
+  /** The head with cosignatures, where witnesses are set. */
+  published(): Promise<string | null>
   /** The leaves among which the line at a byte of a segment is, of each node that has such a segment. */
   spansAt(
     place: { readonly slot: string; readonly segment: string },
@@ -51,13 +53,16 @@ export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: L
   const lineHash = Buffer.from(hashLine(place.line), 'hex')
   const salt = saltsOf(lineHash, saltKey)
   const leafHash = hashLeaf(entryOf(salt, lineHash))
-  const head = await tree.head()
-  if (head === null || head.checkpoint === '') return null
-  const { checkpoint } = head
-  const { size } = parseCheckpoint(parseNote(checkpoint).text)
+  // Rather the one with cosignatures, which may be some seconds older.
+  const heads = [await tree.published(), (await tree.head())?.checkpoint].flatMap((checkpoint) =>
+    checkpoint ? [{ checkpoint, size: parseCheckpoint(parseNote(checkpoint).text).size }] : [],
+  )
+  if (heads.length === 0) return null
   for (const span of await tree.spansAt(place, place.offset)) {
     const index = await findLeaf(tree.readTiles, leafHash, span)
-    if (index === null || index >= size) continue
+    const head = index === null ? undefined : heads.find(({ size }) => index < size)
+    if (index === null || head === undefined) continue
+    const { checkpoint, size } = head
     const path = await proveInclusion(tree.readTiles, index, size)
     return encodeProof({ extra: Buffer.concat([salt, Buffer.from(place.line)]), index, path, checkpoint })
   }

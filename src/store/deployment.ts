@@ -11,15 +11,24 @@ export const createDeploymentTable = (scope: TableScope) => {
     return row?.value ?? null
   }
 
-  /** Keeps the first value ever set for the name; false when there was one already. */
-  const setOnce = (name: string, value: string): Promise<boolean> =>
+  const exchange = (name: string, from: string | null, to: string, options?: TransactionOptions): Promise<boolean> =>
     scope.write(
       async (transaction) =>
-        (await transaction.execute('INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING', [
-          name,
-          value,
-        ])) === 1,
+        (from === null
+          ? await transaction.execute(
+              'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
+              [name, to],
+            )
+          : await transaction.execute('UPDATE deployment SET value = ? WHERE name = ? AND value = ?', [
+              to,
+              name,
+              from,
+            ])) === 1,
+      options,
     )
+
+  /** Keeps the first value ever set for the name; false when there was one already. */
+  const setOnce = (name: string, value: string): Promise<boolean> => exchange(name, null, value)
 
   return {
     read,
@@ -33,6 +42,9 @@ export const createDeploymentTable = (scope: TableScope) => {
           [name, value],
         )
       }, options),
+
+    /** False, and nothing is changed, when the value is not `from` any more. @param from null: none */
+    exchange,
 
     /** 32 bytes under a name, made when they are first asked for, and the same ever after. */
     ensureSecret: async (name: string): Promise<Uint8Array> => {

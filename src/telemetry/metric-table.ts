@@ -141,12 +141,28 @@ export const METRICS = {
   treeFailures: define(
     'countersign_decision_tree_failures_total',
     'counter',
-    'Passes over the decision log that could not continue the tree. They are tried again.',
+    'Passes over the decision log that could not continue the tree or ship its head. They are tried again.',
   ),
   treeRefused: define(
     'countersign_decision_tree_refused',
     'gauge',
     'Whether no head is signed: 1 if so, because the tree does not hold one that was signed before: look into it.',
+  ),
+  cosignedAge: define(
+    'countersign_decision_tree_cosigned_age_seconds',
+    'gauge',
+    'Time since a head of the log had last got the cosignatures that it has to have. Only where witnesses are set.',
+  ),
+  cosignaturesLate: define(
+    'countersign_decision_tree_cosignatures_late',
+    'gauge',
+    'Whether that is longer than witnesses-within-seconds: 1 if so. Heads are signed all the same.',
+  ),
+  witnessCosigns: define(
+    'countersign_witness_cosigns',
+    'gauge',
+    'Whether the witness cosigned the last head that it was given: 1 if so. The log says why where it did not.',
+    { witness: 'name of its key' },
   ),
   leads: define(
     'countersign_leader',

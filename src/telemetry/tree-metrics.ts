@@ -10,6 +10,12 @@ export interface TreeMetrics {
   readonly failures: number
   /** Whether signing heads is suspended until an operator has looked. */
   readonly refused: boolean
+  /** Null where no witness is set, or another node makes the tree. */
+  readonly cosigning: {
+    readonly ageMs: number
+    readonly isLate: boolean
+    readonly witnesses: readonly { readonly name: string; readonly problem: string | null }[]
+  } | null
 }
 
 /** @param read called once per metric and scrape; null when this process has no tree */
@@ -34,5 +40,19 @@ export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics |
   exposition.add(
     METRICS.treeRefused,
     sample(({ refused }) => Number(refused)),
+  )
+  exposition.add(
+    METRICS.cosignedAge,
+    sample(({ cosigning }) => (cosigning === null ? null : cosigning.ageMs / 1_000)),
+  )
+  exposition.add(
+    METRICS.cosignaturesLate,
+    sample(({ cosigning }) => (cosigning === null ? null : Number(cosigning.isLate))),
+  )
+  exposition.add(METRICS.witnessCosigns, () =>
+    (read()?.cosigning?.witnesses ?? []).map(({ name, problem }) => ({
+      labels: { witness: name },
+      value: Number(problem === null),
+    })),
   )
 }

@@ -84,6 +84,7 @@ export interface AdminDependencies {
   readonly factCollector: FactCollector
   readonly prove: Services['prove']
   readonly attest: Services['attest']
+  readonly logHead: Services['logHead']
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
@@ -218,6 +219,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     decisions: search,
     prove: dependencies.prove,
     attest: dependencies.attest,
+    logHead: dependencies.logHead,
     documents: config.docs
       ? {
           get admin() {

@@ -9,18 +9,16 @@ import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Timers } from '../pool/timers.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { LogKey } from '../setup/log-key.ts'
-import { openDecisionTreeReader } from '../store/decision-tree/open.ts'
-import type { StoreTarget } from '../store/store-address.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
 import { spawnIndexProcess } from './admin-processes.ts'
+import type { LogTree } from './log-tree.ts'
 import { sharedIndexOf } from './shared-index.ts'
 import type { ShipSettings } from './ship-service.ts'
-import { treeTargetOf } from './tree-service.ts'
 
 export interface ProofDependencies {
   readonly config: Pick<Config, 'store' | 'decisionsIndex'> & ShipSettings
   readonly folder: DataFolder
-  readonly target: StoreTarget
+  readonly tree: Pick<LogTree, 'open'>
   readonly logKey: LogKey
   readonly after: Timers['after']
 }
@@ -44,7 +42,7 @@ const once = <Result>(make: () => Promise<Result>): (() => Promise<Result>) => {
   }
 }
 
-export const createProofs = ({ config, folder, target, logKey, after }: ProofDependencies): Proofs => {
+export const createProofs = ({ config, folder, tree, logKey, after }: ProofDependencies): Proofs => {
   const closers: (() => Promise<void> | void)[] = []
   const openFinder = once(async () => {
     const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder))
@@ -56,12 +54,6 @@ export const createProofs = ({ config, folder, target, logKey, after }: ProofDep
     closers.push(finder.close)
     return finder
   })
-  const openTree = once(async () => {
-    const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
-    if (tree === null) throw new DependencyUnavailableError('the log has no tree yet; retry')
-    closers.push(tree.close)
-    return tree
-  })
   return {
     prove: async (organizationId, uuid) => {
       if (!UUID.test(uuid)) return null
@@ -72,7 +64,7 @@ export const createProofs = ({ config, folder, target, logKey, after }: ProofDep
       const { segment, offset } = proof
       // The index of all nodes puts the node's name before its slot.
       const slot = proof.slot.slice(proof.slot.lastIndexOf('/') + 1)
-      const proven = await proveLine(await openTree(), logKey.saltKey, { slot, segment, offset, line })
+      const proven = await proveLine(await tree.open(), logKey.saltKey, { slot, segment, offset, line })
       if (proven === null)
         throw new DependencyUnavailableError('no signed head of the log covers this decision yet; retry')
       return { proof: proven, logKey: encodeVerifierKey(logKey.key) }

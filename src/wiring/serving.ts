@@ -17,10 +17,13 @@ import { createClaimTeller } from './claim-teller.ts'
 import type { Closers } from './closers.ts'
 import { longestUse } from './expiry-service.ts'
 import { createIdentity } from './identity-service.ts'
+import { readLogHead } from './log-head.ts'
+import { createLogTree } from './log-tree.ts'
 import { once } from './once.ts'
 import type { OpenedService } from './opening.ts'
 import { startPortalService } from './portal-service.ts'
 import { createProofs } from './proof-service.ts'
+import { createPublishedLog } from './published-log.ts'
 import { createReadiness } from './readiness.ts'
 import { createDecisionMemory } from './recall-answers.ts'
 import { createRequestPath } from './request-path.ts'
@@ -119,10 +122,12 @@ export const serve = async (
   facts.start()
   closers.add(identity.close)
 
+  const logTree = createLogTree(opened.target, folder)
+  closers.add(logTree.close)
   const proofs = createProofs({
     config,
     folder,
-    target: opened.target,
+    tree: logTree,
     logKey: opened.logKey,
     after: systemTimers.after,
   })
@@ -177,6 +182,7 @@ export const serve = async (
       metrics: config.metricsListen === null ? metricsAnswer : null,
       document: config.docs ? once(() => apiDocument(VERSION, urls.api)) : null,
     },
+    logFiles: config.logPublish ? createPublishedLog(logTree, clock.monotonicMs) : null,
     requestIds,
     valve,
     recordRefusal: (status, code) => {
@@ -235,6 +241,7 @@ export const serve = async (
         factCollector: facts.collector,
         prove: proofs.prove,
         attest: attestation.attestation,
+        logHead: async () => readLogHead(await logTree.open(), opened.logKey, config, clock.unixSeconds()),
         urls,
       })
     : null

@@ -17,11 +17,14 @@ import type { StoreTarget } from '../store/store-address.ts'
 import { createFailureLog } from '../telemetry/failure-log.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { TreeMetrics } from '../telemetry/tree-metrics.ts'
-import { encodeVerifierKey } from '../transparency/note.ts'
+import { parseCheckpoint } from '../transparency/checkpoint.ts'
+import { encodeVerifierKey, parseNote } from '../transparency/note.ts'
 import { bucketAccessOf, type ShipSettings } from './ship-service.ts'
 
+export type WitnessSettings = Pick<Config, 'witnesses' | 'witnessesRequired' | 'witnessesWithinSeconds'>
+
 export interface TreeDependencies {
-  readonly config: ShipSettings & Pick<Config, 'decisionsSync'>
+  readonly config: ShipSettings & WitnessSettings & Pick<Config, 'decisionsSync'>
   readonly folder: Pick<DataFolder, 'decisions' | 'decisionTree' | 'decisionTreeHead'>
   /** The deployment's store: over PostgreSQL the tree is there as well. */
   readonly target: StoreTarget
@@ -65,6 +68,21 @@ const shipOf = (config: ShipSettings): TreeInput['ship'] => {
   }
 }
 
+const headOf = (checkpoint: string) => parseCheckpoint(parseNote(checkpoint).text)
+
+const witnessesOf = ({
+  witnesses,
+  witnessesRequired,
+  witnessesWithinSeconds,
+}: WitnessSettings): TreeInput['witnesses'] =>
+  witnesses.length === 0
+    ? null
+    : {
+        list: witnesses.map(({ key, url }) => ({ key: encodeVerifierKey(key), url })),
+        required: witnessesRequired,
+        withinMs: witnessesWithinSeconds * 1_000,
+      }
+
 /** @throws SettingInvalidError when the credentials of the place to ship to are missing or malformed */
 export const startTree = (dependencies: TreeDependencies): Tree => {
   const { config, folder, target, logKey, passphrase, store, clock, after, log } = dependencies
@@ -72,6 +90,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
   let leads = false
   let refusal: string | null = null
   let failures = 0
+  let cosigning: TreeReport['cosigning'] = null
   let size: number | null = null
   let passedMs = clock.monotonicMs()
   let checkpoint: string | null = null
@@ -83,8 +102,13 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
     keptAtMs = clock.monotonicMs()
     const newest = checkpoint
     try {
-      await store.deployment.replace(STORED_HEAD, newest, { survives: 'process-crash' })
-      keptCheckpoint = newest
+      const stored = (await store.deployment.read(STORED_HEAD)) || null
+      const known = stored === null ? null : headOf(stored)
+      // Another node may lead by now, and have kept a newer one.
+      const isNewer = known?.origin === logKey.key.name && known.size > headOf(newest).size
+      const options = { survives: 'process-crash' } as const
+      // Where another node keeps one at the same moment, the next turn looks again.
+      if (isNewer || (await store.deployment.exchange(STORED_HEAD, stored, newest, options))) keptCheckpoint = newest
     } catch (error) {
       log.warn('the head of the decision log could not be kept in the store; it is tried again', { error })
     }
@@ -99,15 +123,46 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
     outcome.failed(errorClass)
   }
 
+  /** One line for each change of what a witness does. */
+  const takeCosigning = (next: TreeReport['cosigning']): void => {
+    const before = new Map(cosigning?.witnesses.map(({ name, problem }) => [name, problem]))
+    for (const { name, problem } of next?.witnesses ?? []) {
+      const known = before.get(name) ?? null
+      if (problem === known) continue
+      if (problem === null) log.info('a witness cosigns the log again', { witness: name })
+      else log.warn('a witness does not cosign the log; it is asked again', { witness: name, reason: problem })
+    }
+    const keeping = next?.errorClass ?? null
+    if (keeping !== null && keeping !== (cosigning?.errorClass ?? null)) {
+      log.warn('cosignatures of the log could not be kept', { errorClass: keeping })
+    }
+    cosigning = next
+  }
+
+  const shipOutcome = createFailureLog(log, {
+    failed: 'the head of the decision log could not be shipped; it is tried again',
+    works: 'the head of the decision log is shipped again',
+  })
+  const takeShipping = (errorClass: string | null): void => {
+    if (errorClass === null) shipOutcome.works()
+    else {
+      failures += 1
+      shipOutcome.failed(errorClass)
+    }
+  }
+
   const take = (report: TreeReport): void => {
+    takeCosigning(report.cosigning)
+    takeShipping(report.shipErrorClass)
     if (report.refusal !== null && report.refusal !== refusal) {
       log.error('no head of the decision log is signed until this is looked into', { reason: report.refusal })
     }
     refusal = report.refusal
     if (report.errorClass !== null) {
       noteFailure(report.errorClass)
-      if (report.size === null) return
-    } else outcome.works()
+      return
+    }
+    outcome.works()
     kept.works()
     size = report.size
     passedMs = clock.monotonicMs()
@@ -127,6 +182,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
       headFile: folder.decisionTreeHead,
       knownHeads: stored === null || stored === '' ? [] : [stored],
       ship,
+      witnesses: witnessesOf(config),
       flush: !config.decisionsSync,
     }
     const child = startBackgroundChild<TreeReport, TreeOrder>({
@@ -163,6 +219,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
       ageSeconds: (clock.monotonicMs() - passedMs) / 1_000,
       failures,
       refused: refusal !== null,
+      cosigning,
     }),
     stop: async () => {
       kept.close()

@@ -36,5 +36,11 @@ export const createTestMaker = async (root: string, changes: Partial<TreeMakerOp
     monotonicMs: () => performance.now(),
     ...changes,
   })
-  return { maker, tree, directory, headFile, shipped: createFolderTarget(shipped) }
+  /** As the tree's process does, but for not going on before the head is shipped. */
+  const pass = async (leads: boolean) => {
+    const head = await maker.pass(leads)
+    if (head !== null) await maker.ship(head)
+    return head
+  }
+  return { maker: { ...maker, pass }, passOnly: maker.pass, tree, directory, headFile, shipped: createFolderTarget(shipped) }
 }

@@ -193,6 +193,7 @@ describe('alerts', () => {
       CountersignShippingLate: { series: [constant('countersign_decision_shipping_lag_seconds', 1_000)] },
       CountersignHeadsRefused: { series: [constant('countersign_decision_tree_refused', 1)] },
       CountersignTreeLate: { series: [constant('countersign_decision_tree_age_seconds', 1_000)] },
+      CountersignCosignaturesLate: { series: [constant('countersign_decision_tree_cosignatures_late', 1)] },
       CountersignLogLost: { series: [growing('countersign_log_lines_dropped_total')] },
       CountersignMainThreadSlow: {
         series: [constant('nodejs_eventloop_delay_seconds', 0.5, ',statistic="p99"')],
@@ -228,6 +229,7 @@ describe('alerts', () => {
     constant('countersign_decision_shipping_lag_seconds', 30),
     constant('countersign_decision_tree_refused', 0),
     constant('countersign_decision_tree_age_seconds', 2),
+    constant('countersign_decision_tree_cosignatures_late', 0),
     constant('nodejs_eventloop_delay_seconds', 0.02, ',statistic="p99"'),
   ]
 

@@ -47,6 +47,7 @@ beforeAll(() => {
       }),
       document: null,
     },
+    logFiles: async (path) => (path === '/checkpoint' ? { content: 'head', contentType: 'text/plain' } : null),
     requestIds: createRequestIds('test'),
     valve,
     report: (error) => reported.push(error),

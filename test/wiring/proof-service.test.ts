@@ -7,7 +7,7 @@ test('what is no uuid reaches neither the index nor the tree', async () => {
   const { prove, close } = createProofs({
     config: untouched,
     folder: untouched,
-    target: untouched,
+    tree: untouched,
     logKey: untouched,
     after: () => expect.unreachable(),
   } as unknown as ProofDependencies)

@@ -2,6 +2,7 @@
 import type { BucketAccess } from '../../src/decisions/ship-bucket.ts'
 import type { ShipPlace } from '../../src/decisions/ship-target.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
+import type { CosigningState } from './cosigning.ts'
 
 /** Handed over on standard input: secrets belong neither in an argument nor in the environment. */
 export interface TreeInput {
@@ -21,6 +22,12 @@ export interface TreeInput {
   readonly knownHeads: readonly string[]
   /** Where heads are copied to; null: nowhere. */
   readonly ship: { readonly place: ShipPlace; readonly access: BucketAccess | null; readonly intervalMs: number } | null
+  /** Who has to cosign heads; null: nobody. Keys as texts. */
+  readonly witnesses: {
+    readonly list: readonly { readonly key: string; readonly url: string }[]
+    readonly required: number
+    readonly withinMs: number
+  } | null
   /** False where the log itself is flushed before each answer. */
   readonly flush: boolean
 }
@@ -36,6 +43,10 @@ export interface TreeReport {
   readonly checkpoint: string | null
   /** Of what failed only the class: its text may hold anything. */
   readonly errorClass: string | null
+  /** The same of the copy of the head, where heads are shipped. */
+  readonly shipErrorClass: string | null
+  /** Null where no witness is set, or another node makes the tree. */
+  readonly cosigning: CosigningState | null
   /** Why no head is signed any more, in chosen words: somebody has to look. */
   readonly refusal: string | null
 }

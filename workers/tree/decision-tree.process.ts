@@ -5,19 +5,24 @@ import { openShipTarget } from '../../src/decisions/ship-access.ts'
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
 import { errorClassOf } from '../../src/domain/errors.ts'
+import { systemClock } from '../../src/domain/time.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { KeystoreLockedError } from '../../src/signing/errors.ts'
 import { decryptKeystorePkcs8 } from '../../src/signing/keystore-pkcs8.ts'
 import { openDecisionTree } from '../../src/store/decision-tree/open.ts'
+import type { StoredHead } from '../../src/store/decision-tree/types.ts'
 import type { LogSigner } from '../../src/transparency/checkpoint.ts'
 import { parseVerifierKey } from '../../src/transparency/note.ts'
 import { listenForOrders, stayInBackground } from '../background-process.ts'
+import { createCosigning } from './cosigning.ts'
 import type { TreeInput, TreeOrder, TreeReport } from './decision-tree-protocol.ts'
-import { createTreeMaker, HeadNotShippedError } from './tree-maker.ts'
+import { createTreeMaker } from './tree-maker.ts'
 
 /** Between two heads. */
 const HEAD_EVERY_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
+/** What is under way with the last head has so long when the process is to end. */
+const FINISH_MS = 3_000
 
 stayInBackground()
 
@@ -70,25 +75,61 @@ const maker = createTreeMaker({
   monotonicMs,
 })
 
+const { witnesses } = input
+const cosigning =
+  witnesses === null
+    ? null
+    : createCosigning({
+        witnesses: witnesses.list.map(({ key: text, url }) => ({ key: parseVerifierKey(text), url })),
+        required: witnesses.required,
+        withinMs: witnesses.withinMs,
+        tree,
+        monotonicMs,
+        unixSeconds: systemClock.unixSeconds,
+      })
+
 /** A file has one service; over PostgreSQL the leader is told. */
 const leads = (): boolean => input.tree.kind === 'sqlite' || orders.newest === 'lead'
 
+let shipping: Promise<void> | null = null
+let shipErrorClass: string | null = null
+let publishesEachHead = false
+
+/** What follows a signed head. No head waits for it. */
+const follow = (head: StoredHead): void => {
+  cosigning?.offer(head)
+  shipping ??= maker
+    .ship(head)
+    .then(() => {
+      shipErrorClass = null
+    })
+    .catch((error: unknown) => {
+      shipErrorClass = errorClassOf(error)
+    })
+    .finally(() => {
+      shipping = null
+    })
+}
+
 const pass = async (): Promise<TreeReport> => {
+  const report: TreeReport = {
+    size: null,
+    checkpoint: null,
+    errorClass: null,
+    shipErrorClass,
+    refusal: null,
+    cosigning: leads() ? (cosigning?.state() ?? null) : null,
+  }
   try {
     const head = await maker.pass(leads())
-    return { size: head?.size ?? null, checkpoint: head?.checkpoint || null, errorClass: null, refusal: null }
+    if (head === null) return report
+    if (cosigning === null && !publishesEachHead) await tree.writer.publish(null)
+    publishesEachHead = true
+    follow(head)
+    return { ...report, size: head.size, checkpoint: head.checkpoint || null }
   } catch (error) {
-    const errorClass = errorClassOf(error)
-    if (error instanceof HeadNotShippedError) {
-      const { size, checkpoint } = error.head
-      return { size, checkpoint, errorClass, refusal: null }
-    }
-    return {
-      size: null,
-      checkpoint: null,
-      errorClass,
-      refusal: error instanceof TreeRolledBackError ? error.message : null,
-    }
+    const refusal = error instanceof TreeRolledBackError ? error.message : null
+    return { ...report, errorClass: errorClassOf(error), refusal }
   }
 }
 
@@ -97,9 +138,9 @@ await orders.run(async () => {
   const startedMs = monotonicMs()
   const report = await pass()
   process.send?.(report)
-  const isStuck = report.errorClass !== null && report.size === null
-  waitMs = isStuck ? Math.min(waitMs * 2, LONGEST_WAIT_MS) : HEAD_EVERY_MS
+  waitMs = report.errorClass !== null ? Math.min(waitMs * 2, LONGEST_WAIT_MS) : HEAD_EVERY_MS
   return Math.max(0, waitMs - (monotonicMs() - startedMs))
 })
+await Promise.race([Promise.all([shipping, cosigning?.settled()]), Bun.sleep(FINISH_MS)])
 await tree.close()
 process.exit(0)

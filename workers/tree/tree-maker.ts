@@ -1,5 +1,5 @@
 // One pass of the tree: what the node's log has grown by is handed in, and where this process leads, everything that was
-// handed in becomes leaves under a new head, which is signed, written to its file and shipped.
+// handed in becomes leaves under a new head, which is signed and written to its file. It is shipped beside that.
 import { createLineIntake, type LineIntake } from '../../src/decisions/line-hashes.ts'
 import type { ShipTarget } from '../../src/decisions/ship-target.ts'
 import {
@@ -32,26 +32,29 @@ export interface TreeMakerOptions {
   readonly onStep?: (step: TreeStep) => void
 }
 
-/** The head is signed and kept, and its copy is not where it is shipped to: that is tried again after the interval. */
-export class HeadNotShippedError extends Error {
-  override readonly name = 'HeadNotShippedError'
-  constructor(
-    readonly head: StoredHead,
-    cause: unknown,
-  ) {
-    super('the head could not be shipped', { cause })
-  }
-}
-
 export type TreeStep = 'handed-in' | 'grown' | 'signed' | 'kept' | 'shipped'
 
 export interface TreeMaker {
-  /** @throws HeadNotShippedError; TreeRolledBackError: no head may be signed until somebody has looked */
+  /** @throws TreeRolledBackError: no head may be signed until somebody has looked */
   pass(leads: boolean): Promise<StoredHead | null>
+  /** Copies a head of a pass to where heads are shipped, if that is due. No pass waits for it. @throws what the last copy failed with */
+  ship(head: StoredHead): Promise<void>
 }
 
 /** Of the log, handed in at once. */
 const RUNS_AT_ONCE = 16
+/** A place that does not answer for so long is away, as far as the first head is concerned. */
+const SHIPPED_HEAD_MS = 3_000
+
+const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<Result> => {
+  const limit = Promise.withResolvers<never>()
+  const timer = setTimeout(() => limit.reject(new Error('the place does not answer')), limitMs)
+  try {
+    return await Promise.race([work, limit.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   const { directory, tree, saltKey, logName, headFile, knownHeads, ship, flush, monotonicMs } = options
@@ -63,6 +66,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   let shippedAtMs = Number.NEGATIVE_INFINITY
   /** Of the last attempt to ship. */
   let shipFailure: { readonly cause: unknown } | null = null
+  /** What was shipped is not of this tree. */
+  let refused: TreeRolledBackError | null = null
 
   /** Reads what the log has grown by and hands it over. @returns whether there may be more */
   const readLog = async (handOver: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
@@ -97,31 +102,14 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (inFile !== null) await requireHeld(inFile, headFile)
     for (const known of knownHeads) await requireHeld(known, 'the head in the store')
     // A place that is away for now is compared before anything is put there.
-    const shipped = await readShipped().catch(() => null)
-    if (shipped !== null) await requireHeld(shipped, 'the shipped head')
+    const shipped = await within(SHIPPED_HEAD_MS, readShipped()).catch(() => undefined)
+    if (shipped === undefined && refused !== null) throw refused
+    if (shipped) await requireHeld(shipped, 'the shipped head')
+    refused = null
     isChecked = true
   }
 
   const readShipped = async (): Promise<string | null> => (ship === null ? null : readShippedHead(ship.target, logName))
-
-  const shipNewest = async (head: StoredHead): Promise<void> => {
-    if (ship === null || head.size === shippedSize) return
-    if (monotonicMs() - shippedAtMs >= ship.intervalMs) {
-      try {
-        const there = await readShipped()
-        if (there !== null) await requireHeld(there, 'the shipped head')
-        await shipHead(ship.target, logName, head.checkpoint)
-        shipFailure = null
-        shippedSize = head.size
-        onStep('shipped')
-      } catch (error) {
-        if (error instanceof TreeRolledBackError) throw error
-        shipFailure = { cause: error }
-      }
-      shippedAtMs = monotonicMs()
-    }
-    if (shipFailure !== null) throw new HeadNotShippedError(head, shipFailure.cause)
-  }
 
   return {
     pass: async (leads) => {
@@ -140,8 +128,30 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
       if (head.size !== keptSize) await writePrivateFile(headFile, head.checkpoint)
       keptSize = head.size
       onStep('kept')
-      await shipNewest(head)
       return head
+    },
+
+    ship: async (head) => {
+      if (ship === null || head.checkpoint === '' || head.size === shippedSize) return
+      if (monotonicMs() - shippedAtMs >= ship.intervalMs) {
+        shipFailure = null
+        try {
+          const there = await readShipped()
+          if (there !== null) await requireHeld(there, 'the shipped head')
+          await shipHead(ship.target, logName, head.checkpoint)
+          shippedSize = head.size
+          onStep('shipped')
+        } catch (error) {
+          shipFailure = { cause: error }
+          if (error instanceof TreeRolledBackError) {
+            refused = error
+            // The next pass looks again, and signs nothing before all places agree.
+            isChecked = false
+          }
+        }
+        shippedAtMs = monotonicMs()
+      }
+      if (shipFailure !== null) throw shipFailure.cause
     },
   }
 }

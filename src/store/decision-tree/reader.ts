@@ -20,6 +20,14 @@ export const readHead = async (statements: Statements): Promise<StoredHead | nul
     : { size: row.size, root: row.root, signedSize: row.signed_size, checkpoint: row.checkpoint }
 }
 
+/** Name of the head that others are shown, where it has to have cosignatures first. */
+export const PUBLISHED = 'published'
+
+export const readMeta = async (statements: Statements, name: string): Promise<string | null> => {
+  const [row] = await statements.query<{ value: string }>('SELECT value FROM decision_tree_meta WHERE name = ?', [name])
+  return row?.value ?? null
+}
+
 /** A tile that is not there has no hashes. */
 export const readTilesOf =
   (statements: Statements): ReadTiles =>
@@ -52,6 +60,8 @@ const toSpan = (row: SpanRow): TreeSpan => ({
 export interface DecisionTreeReader {
   readonly readTiles: ReadTiles
   head(): Promise<StoredHead | null>
+  /** The signed head that others are shown: where witnesses are set, the newest that they cosigned. Null: none yet. */
+  published(): Promise<string | null>
   /** The spans that a byte of a segment lies in, one of each node that has such a segment. */
   spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
   /** Every segment of every node that lines were taken from, with the bytes that were. */
@@ -63,6 +73,7 @@ export interface DecisionTreeReader {
 export const createDecisionTreeReader = (database: Pick<Database, 'query'>): DecisionTreeReader => ({
   readTiles: readTilesOf(database),
   head: () => readHead(database),
+  published: async () => (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
   spansAt: async ({ slot, segment }, byte) => {
     const spans: TreeSpan[] = []
     const segments = await database.query<{ id: number }>(

@@ -3,11 +3,12 @@
 // and moved with it. A size has one root, since the head moves from the size that was read. A head is signed after
 // it is committed, so that whoever is killed at any point leaves no signature of a root that the tables do not have.
 import { randomBytes } from 'node:crypto'
-import { type LogSigner, signCheckpoint } from '../../transparency/checkpoint.ts'
+import { type LogSigner, parseCheckpoint, signCheckpoint } from '../../transparency/checkpoint.ts'
 import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../../transparency/grow.ts'
 import { HASH_BYTES } from '../../transparency/hash.ts'
+import { parseNote } from '../../transparency/note.ts'
 import type { Database, Transaction } from '../database.ts'
-import { readHead, readTilesOf } from './reader.ts'
+import { PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
 /** Somebody else has moved what this transaction began with. What it did is undone; the next attempt begins anew. */
@@ -72,6 +73,14 @@ const addSpan = async (transaction: Transaction, row: PendingRow, firstLeaf: num
   )
 }
 
+const writeMeta = (transaction: Transaction, name: string, value: string): Promise<number> =>
+  transaction.execute(
+    'INSERT INTO decision_tree_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    [name, value],
+  )
+
+const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
+
 export interface DecisionTreeWriter {
   /** `slot/segment` → bytes that this node has handed in. */
   taken(): Promise<ReadonlyMap<string, number>>
@@ -85,6 +94,11 @@ export interface DecisionTreeWriter {
   grow(own?: readonly LeafRun[]): Promise<boolean>
   /** Signs the newest head, unless that has been done. */
   sign(signer: LogSigner): Promise<StoredHead>
+  /**
+   * From now on others are shown this head, with its cosignatures, unless they were shown a newer one.
+   * @param checkpoint null: each newest head
+   */
+  publish(checkpoint: string | null): Promise<void>
 }
 
 export const createDecisionTreeWriter = (database: Database, node: string): DecisionTreeWriter => ({
@@ -175,4 +189,14 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     )
     return { ...head, checkpoint, signedSize: head.size }
   },
+  publish: (checkpoint) =>
+    database.transaction(async (transaction) => {
+      // Held, as when the tree grows: of two that publish at once the newer head stays.
+      await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
+      const before = await readMeta(transaction, PUBLISHED)
+      if (checkpoint === null) await transaction.execute(`DELETE FROM decision_tree_meta WHERE name = '${PUBLISHED}'`)
+      else if (before === null || sizeOf(before) <= sizeOf(checkpoint)) {
+        await writeMeta(transaction, PUBLISHED, checkpoint)
+      }
+    }),
 })

@@ -165,6 +165,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     live,
     processes,
     changesTold: async () => undefined,
+    logHead: async () => null,
     prove: async (organizationId, uuid) =>
       (await search.ask({ operation: 'find', organizationId, uuid })) === null
         ? null

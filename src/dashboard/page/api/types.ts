@@ -513,6 +513,25 @@ export interface LivePoint {
   readonly streams: number
 }
 
+export interface LogHead {
+  /** Lines that the newest signed head covers */
+  readonly size: number
+  /** Verifier key of the log */
+  readonly log_key: string
+  /** The head that others are shown (C2SP tlog-checkpoint), with its cosignatures */
+  readonly published: string
+  /** Lines that this one covers */
+  readonly published_size: number
+  /** 0: none, or no witness is set */
+  readonly cosignatures_required: number
+  readonly cosignatures_within_seconds: number
+  readonly cosignatures_late: boolean
+  readonly witnesses: readonly {
+    readonly name: string
+    readonly cosigned_at: string | null
+  }[]
+}
+
 export interface Member {
   readonly user_id: string
   readonly email: string
@@ -2518,6 +2537,12 @@ export interface Operations {
     query: None
     body: None | undefined
     answer: None
+  }
+  'GET /decision-log/head': {
+    params: None
+    query: None
+    body: undefined
+    answer: LogHead
   }
   'POST /decision-log/verify': {
     params: None

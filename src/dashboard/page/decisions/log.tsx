@@ -10,6 +10,7 @@ import { Badge, Card, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
+import { LogHeadCard } from './log-head.tsx'
 import { VerifyLog } from './verify-log.tsx'
 import { countWord } from './words.tsx'
 
@@ -31,6 +32,7 @@ export const DecisionLog = () => {
       lead="What was decided is written here before its signature leaves. The search is made from it and can be made again at any time."
     >
       <VerifyLog />
+      <LogHeadCard />
       <Card title="Search index" actions={<Button onClick={() => setRebuilding(true)}>Build it anew…</Button>}>
         {value === null ? (
           index.error === null ? (

@@ -1,0 +1,55 @@
+// The newest signed head of the log, and whether its witnesses cosign in time.
+import { call } from '../api/client.ts'
+import type { LogHead } from '../api/types.ts'
+import { useQuery } from '../data/use-query.ts'
+import { useReadLater } from '../data/use-read-later.ts'
+import { Copyable } from '../ui/copy.tsx'
+import { Badge, Card, Facts, Loading } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
+import { Time } from '../ui/time.tsx'
+import { countWord } from './words.tsx'
+
+const LOOK_AGAIN_MS = 5_000
+
+const Cosignatures = ({ head }: { readonly head: LogHead }) => {
+  const { witnesses, cosignatures_required: required, cosignatures_within_seconds: within } = head
+  if (witnesses.length === 0) return <span class="soft">No witness is set</span>
+  const wanted = `${required} of ${witnesses.length} within ${within} seconds`
+  return head.cosignatures_late ? (
+    <Badge tone="bad">Late: {wanted}</Badge>
+  ) : (
+    <Badge tone="good">In time: {wanted}</Badge>
+  )
+}
+
+export const LogHeadCard = () => {
+  const head = useQuery((signal) => call('GET /decision-log/head', { signal }), [])
+  const { value } = head
+  useReadLater(value !== null, value, LOOK_AGAIN_MS, head.reload)
+  return (
+    <Card
+      title="Signed head"
+      text="One signature over every line: who keeps a head can tell whether the log goes on from it."
+    >
+      {value === null ? (
+        head.error === null ? (
+          <Loading />
+        ) : (
+          <Problem error={head.error} retry={head.reload} />
+        )
+      ) : (
+        <Facts
+          items={[
+            ['Lines', countWord(value.size)],
+            ['Cosignatures', <Cosignatures key="cosignatures" head={value} />],
+            ...value.witnesses.map(
+              ({ name, cosigned_at: at }) =>
+                [name, <Time key={name} at={at} none="has not cosigned it" full />] as const,
+            ),
+            ['Log key', <Copyable key="key" text={value.log_key} label="log key" />],
+          ]}
+        />
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,29 @@
+// `/checkpoint` and `/tile/…`: the decision log's tree for whoever monitors it, without a key.
+import type { RequestIdSource } from './request-id.ts'
+import { requestPath } from './request-path.ts'
+import { RouteNotFoundError } from './route-errors.ts'
+
+export interface LogFile {
+  readonly content: string | Uint8Array<ArrayBuffer>
+  readonly contentType: string
+}
+
+/** Null where there is no such file. */
+export type LogFiles = (path: string) => Promise<LogFile | null>
+
+/** @throws RouteNotFoundError from the returned function where there is no such file */
+export const createLogFileAnswer =
+  (files: LogFiles, requestIds: RequestIdSource) =>
+  async ({ url, headers }: Request): Promise<Response> => {
+    const file = await files(requestPath(url))
+    if (file === null) throw new RouteNotFoundError()
+    const { content, contentType } = file
+    return new Response(content, {
+      headers: {
+        'content-type': contentType,
+        // A tree that begins anew has the same paths.
+        'cache-control': 'no-cache',
+        'x-request-id': requestIds(headers.get('x-request-id')),
+      },
+    })
+  }

@@ -1,0 +1,135 @@
+// A deployment that publishes its log and has its heads cosigned, from outside: anybody follows it without a key, a witness
+// cosigns it, and operators are told when it does not.
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runWitness } from '../../src/cli/witness.ts'
+import { listenForHeads } from '../../src/cli/witness-listen.ts'
+import { openWitnessState } from '../../src/cli/witness-state.ts'
+import { checkDecisionProof } from '../../src/client/decision-proof.ts'
+import { openCheckpoint } from '../../src/transparency/checkpoint.ts'
+import { openCosignature } from '../../src/transparency/cosignature.ts'
+import { encodeVerifierKey, parseVerifierKey, type VerifierKey } from '../../src/transparency/note.ts'
+import { until } from '../support/until.ts'
+import { runCountersign } from './run-to-end.ts'
+import { freePort, type RunningService, startService } from './start-service.ts'
+
+const NO_FILES = [
+  '/checkpoint/',
+  '/tile',
+  '/tile/0/1',
+  '/tile/0/000.p/256',
+  '/tile/0/000.p/0',
+  '/tile/0/900',
+  '/tile/9/000',
+]
+
+const attest = async (service: RunningService): Promise<string> => {
+  const answer = await service.attest({
+    from: '0x1111111111111111111111111111111111111111',
+    chain: 'base',
+    verification_hash: service.quickstart['VERIFICATION_HASH'],
+  })
+  return ((await answer.json()) as { attestation: { uuid: string } }).attestation.uuid
+}
+
+test('the published log is followed by anybody, and cosigned by its witness', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'countersign-published-'))
+  const state = openWitnessState(join(root, 'w'), 'witness.example', () => Math.floor(Date.now() / 1_000))
+  const port = freePort()
+  const service = await startService({
+    environment: {
+      COUNTERSIGN_LOG_PUBLISH: 'true',
+      COUNTERSIGN_WITNESSES: `${encodeVerifierKey(state.key)} http://127.0.0.1:${port}`,
+      COUNTERSIGN_WITNESSES_WITHIN_SECONDS: '10',
+    },
+  })
+  const settings = { COUNTERSIGN_DATA_DIR: service.dataDirectory }
+  const withWitness = { ...settings, COUNTERSIGN_WITNESSES: `${encodeVerifierKey(state.key)} http://127.0.0.1:${port}` }
+  let listening: ReturnType<typeof listenForHeads> | null = null
+  try {
+    const logKey = parseVerifierKey((await runCountersign(settings, 'proof', 'key')).stdout.trim())
+    const uuid = await attest(service)
+    const read = async (path: string) => fetch(service.url + path)
+    const checkpoint = async (): Promise<string> => (await read('/checkpoint')).text()
+    const metric = async (name: string): Promise<string> =>
+      new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(await (await read('/metrics')).text())?.[1] ?? ''
+
+    // Nobody answers there: heads are signed, and after a while shown as they are.
+    await service.logLine(({ msg, message }) => /a witness does not cosign/.test(String(msg ?? message)))
+    await until(async () => (await metric('countersign_decision_tree_cosignatures_late')) === '1')
+    expect(await metric('countersign_witness_cosigns')).toBe('0')
+    await until(async () => openCheckpoint(await checkpoint(), logKey).size >= 2)
+    const late = await runCountersign(withWitness, 'doctor')
+    expect([late.code, late.stdout]).toEqual([
+      1,
+      expect.stringMatching(/witness +problem +witness\.example .*has cosigned the log’s head not within 60 s/),
+    ])
+
+    listening = listenForHeads({ hostname: '127.0.0.1', port }, logKey, state, {
+      stdout: () => undefined,
+      stderr: () => undefined,
+    })
+    const isCosigned = (text: string, key: VerifierKey): boolean => {
+      try {
+        return openCosignature(text, key) > 0
+      } catch {
+        return false
+      }
+    }
+    await until(async () => isCosigned(await checkpoint(), state.key))
+    await until(async () => (await metric('countersign_decision_tree_cosignatures_late')) === '0')
+    expect(await metric('countersign_witness_cosigns')).toBe('1')
+    const well = await runCountersign(withWitness, 'doctor')
+    expect(well.stdout).toMatch(/witness +ok +witness\.example +cosigned at /)
+    const proven = await runCountersign(settings, 'decisions', 'prove', uuid)
+    expect(isCosigned(checkDecisionProof(proven.stdout, encodeVerifierKey(logKey)).checkpoint, state.key)).toBe(true)
+
+    // Another witness, who asks nobody, follows by what anybody can read.
+    const follow = async (): Promise<readonly [number, string]> => {
+      let out = ''
+      const print = (text: string): void => {
+        out += text
+      }
+      const words = [
+        '--log',
+        service.url,
+        '--log-key',
+        encodeVerifierKey(logKey),
+        '--state',
+        join(root, 'other'),
+        '--name',
+        'other',
+        '--once',
+      ]
+      const output = { stdout: print, stderr: print }
+      const code = await runWitness(words, { output, unixSeconds: () => 1, signal: new AbortController().signal })
+      return [code, out]
+    }
+    expect(await follow()).toEqual([0, expect.stringContaining('cosigned ')])
+    const { size } = openCheckpoint(await checkpoint(), logKey)
+    await Promise.all(Array.from({ length: 300 }, () => attest(service)))
+    await until(async () => openCheckpoint(await checkpoint(), logKey).size >= size + 300)
+    expect(await follow()).toEqual([0, expect.stringMatching(/cosigned \d+ lines/)])
+    for (const path of NO_FILES) expect((await read(path)).status).toBe(404)
+    const tile = await read('/tile/0/000')
+    expect([tile.status, (await tile.arrayBuffer()).byteLength]).toEqual([200, 8_192])
+    expect((await fetch(`${service.url}/checkpoint`, { method: 'POST' })).status).toBe(405)
+  } finally {
+    await listening?.stop()
+    state.close()
+    await service.stop()
+    rmSync(root, { recursive: true, force: true })
+  }
+}, 180_000)
+
+test('nothing is published unless it is switched on', async () => {
+  const service = await startService()
+  try {
+    await attest(service)
+    for (const path of ['/checkpoint', '/tile/0/000.p/1']) expect((await fetch(service.url + path)).status).toBe(404)
+  } finally {
+    await service.stop()
+  }
+}, 60_000)

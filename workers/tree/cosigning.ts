@@ -1,0 +1,162 @@
+// Asks witnesses to cosign the newest head, round by round. Nothing waits for it: a head is signed and kept whether or not a
+// witness answers, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
+import { HEAD_MAX_BYTES } from '../../src/decisions/tree-heads.ts'
+import type { DecisionTree } from '../../src/store/decision-tree/open.ts'
+import type { StoredHead } from '../../src/store/decision-tree/types.ts'
+import { encodeSubmission } from '../../src/transparency/add-checkpoint.ts'
+import { FetchFailedError, fetchBounded } from '../../src/transparency/bounded-fetch.ts'
+import { openCosignature, withCosignatures } from '../../src/transparency/cosignature.ts'
+import { NoteInvalidError, type VerifierKey } from '../../src/transparency/note.ts'
+import { proveConsistency } from '../../src/transparency/prove.ts'
+
+/** Of one request; a round takes two of each witness at most. */
+const REQUEST_MS = 4_000
+/** What a witness says beside its cosignature: how many lines it knows. */
+const SIZE_ANSWER = /^(0|[1-9][0-9]{0,15})\n?$/
+
+const OTHER_HISTORY = 'it has cosigned another history of this log'
+
+export interface Witness {
+  readonly key: VerifierKey
+  /** The submission prefix, without a slash at its end. */
+  readonly url: string
+}
+
+export interface CosigningOptions {
+  readonly witnesses: readonly Witness[]
+  /** Cosignatures that a head has to have. */
+  readonly required: number
+  /** Within which a head has to have them. */
+  readonly withinMs: number
+  readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
+  readonly monotonicMs: () => number
+  readonly unixSeconds: () => number
+  readonly requestMs?: number
+}
+
+export interface CosigningState {
+  /** Since a head had last got as many cosignatures as are required; since the first round where none had. */
+  readonly ageMs: number
+  readonly isLate: boolean
+  /** Of what the last round could not be kept with; null where it was. */
+  readonly errorClass: string | null
+  readonly witnesses: readonly {
+    readonly name: string
+    /** Why it did not cosign the last head that it was given, in chosen words; null where it did. */
+    readonly problem: string | null
+  }[]
+}
+
+/** A witness that does not cosign. `message` is one line for the operator. */
+class NotCosignedError extends Error {
+  override readonly name = 'NotCosignedError'
+}
+
+const problemOf = (error: unknown): string => {
+  const isOurs =
+    error instanceof NotCosignedError || error instanceof FetchFailedError || error instanceof NoteInvalidError
+  if (isOurs) return error.message
+  return error instanceof Error ? error.name : typeof error
+}
+
+export interface Cosigning {
+  /** Begins a round, unless one is under way or the last began a moment ago. */
+  offer(head: StoredHead): void
+  /** Resolves once no round is under way. */
+  settled(): Promise<void>
+  state(): CosigningState
+}
+
+export const createCosigning = (options: CosigningOptions): Cosigning => {
+  const { witnesses, required, withinMs, tree, monotonicMs, unixSeconds, requestMs = REQUEST_MS } = options
+  /** Several tries before it is late. */
+  const roundEveryMs = Math.min(10_000, withinMs / 4)
+  const states = witnesses.map((witness) => ({ witness, knownSize: 0, problem: null as string | null }))
+  let round: Promise<void> | null = null
+  let beganMs = Number.NEGATIVE_INFINITY
+  let enoughMs: number | null = null
+  let errorClass: string | null = null
+
+  const isLate = (): boolean => required > 0 && enoughMs !== null && monotonicMs() - enoughMs > withinMs
+
+  const ask = async ({ url }: Witness, oldSize: number, { size, checkpoint }: StoredHead) => {
+    const path = await proveConsistency(tree.reader.readTiles, oldSize, size)
+    const post = encodeSubmission({ oldSize, path, checkpoint })
+    const { status, body } = await fetchBounded(`${url}/add-checkpoint`, {
+      post,
+      timeoutMs: requestMs,
+      maxBytes: HEAD_MAX_BYTES,
+    })
+    return { status, text: body.toString('utf8') }
+  }
+
+  /** @returns the witness's line. @throws NotCosignedError, FetchFailedError, NoteInvalidError */
+  const cosignatureOf = async (state: (typeof states)[number], head: StoredHead): Promise<string> => {
+    const { key } = state.witness
+    let answer = await ask(state.witness, state.knownSize, head)
+    if (answer.status === 409 && SIZE_ANSWER.test(answer.text)) {
+      const known = Number(answer.text)
+      if (known > head.size) {
+        throw new NotCosignedError(`it has cosigned ${known} lines of this log, which has ${head.size}`)
+      }
+      if (known === state.knownSize) throw new NotCosignedError(OTHER_HISTORY)
+      answer = await ask(state.witness, known, head)
+      state.knownSize = known
+    }
+    if (answer.status === 409 || answer.status === 422) throw new NotCosignedError(OTHER_HISTORY)
+    if (answer.status !== 200) throw new NotCosignedError(`it answers ${answer.status}`)
+    const note = withCosignatures(head.checkpoint, answer.text, [key])
+    const offSeconds = openCosignature(note, key) - unixSeconds()
+    if (Math.abs(offSeconds) * 1_000 > withinMs) {
+      throw new NotCosignedError(`its clock is off by ${offSeconds} s, or its cosignature is an old one`)
+    }
+    state.knownSize = head.size
+    return note.slice(head.checkpoint.length)
+  }
+
+  const run = async (head: StoredHead): Promise<void> => {
+    const lines = await Promise.all(
+      states.map(async (state) => {
+        try {
+          const line = await cosignatureOf(state, head)
+          state.problem = null
+          return line
+        } catch (error) {
+          state.problem = problemOf(error)
+          return ''
+        }
+      }),
+    )
+    if (lines.filter((line) => line !== '').length >= required) enoughMs = monotonicMs()
+    else if (!isLate()) return
+    // Published without, once it is late: whoever follows the log is not held up by a witness that is away.
+    await tree.writer.publish(head.checkpoint + lines.join(''))
+  }
+
+  return {
+    offer: (head) => {
+      if (round !== null || head.checkpoint === '' || monotonicMs() - beganMs < roundEveryMs) return
+      beganMs = monotonicMs()
+      enoughMs ??= beganMs
+      round = run(head)
+        .then(() => {
+          errorClass = null
+        })
+        .catch((error: unknown) => {
+          errorClass = error instanceof Error ? error.name : typeof error
+        })
+        .finally(() => {
+          round = null
+        })
+    },
+    settled: async () => {
+      await round
+    },
+    state: () => ({
+      ageMs: enoughMs === null ? 0 : monotonicMs() - enoughMs,
+      isLate: isLate(),
+      errorClass,
+      witnesses: states.map(({ witness, problem }) => ({ name: witness.key.name, problem })),
+    }),
+  }
+}
