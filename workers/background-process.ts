@@ -41,8 +41,10 @@ export const listenForOrders = <Order extends string>(): Passes<Order> => {
   let newest: Order | null = null
   let finishing = false
   let wake = (): void => undefined
-  process.on('message', (order: Order) => {
-    if (order !== 'finish') newest = order
+  process.on('message', (order: unknown) => {
+    // What is no word is for the process's own listener.
+    if (typeof order !== 'string') return
+    if (order !== 'finish') newest = order as Order
     else {
       finishing = true
       wake()

@@ -47,6 +47,7 @@ export const RUNNING_SERVICES = [
   'prove',
   'attest',
   'logHead',
+  'auditHeadProblems',
   'tasks',
   'live',
   'liveStreams',

@@ -136,6 +136,8 @@ export interface Services {
   readonly attest: (request: Request) => Promise<Response>
   /** Null before the first. @throws DependencyUnavailableError before there is a tree */
   readonly logHead: () => Promise<LogHead | null>
+  /** How the audit log differs from its signed heads that are kept beside the decision log's tree, in words. */
+  readonly auditHeadProblems: () => Promise<readonly string[]>
   readonly tasks: TaskRunner
   readonly live: LiveWatch
   readonly liveStreams: LiveStreams

@@ -20,8 +20,9 @@ const USAGE = `Usage: countersign audit list [--limit N] [--action ACTION] [--or
        countersign audit verify [--shipped] [--from PLACE]
 
 list prints the newest entries last. verify goes through the whole chain: each entry carries the SHA-256 of the one before
-it, so none can be changed, put in or taken out of the middle without a trace. It prints the newest entry's number and hash:
-keep them somewhere else, and compare, to see later that nothing was cut off at the end.
+it, so none can be changed, put in or taken out of the middle without a trace. It compares the log with the signed heads of it
+that are kept beside the decision log's tree, and so finds one that was cut, set back or rewritten. It prints the newest entry's
+number and hash: keep them somewhere else, and compare, for whoever could change all of these places.
 
   --shipped        Also the copy that the service ships beside the decision log: every entry of it, and that the log in the
                    database goes on from there, so that one that was rewritten, cut or set back is found
@@ -40,6 +41,8 @@ export interface AuditCommandInput {
   readonly openStore: () => Promise<Store>
   /** Null: the configured place. */
   readonly openTarget: (named: ShipPlace | null) => ShipTarget
+  /** How the log differs from its heads that are kept beside the decision log's tree, in words. */
+  readonly keptHeadProblems: (store: Store) => Promise<readonly string[]>
 }
 
 interface Context extends AuditCommandInput {
@@ -118,14 +121,17 @@ const verifyCopy = async ({ store, output, command, openTarget }: Context, entri
 const verify = async (context: Context): Promise<number> => {
   const { store, output, command } = context
   const { ok, entries, brokenAt, headHash } = await store.audit.verify()
-  if (command.flag('json')) output.stdout(`${JSON.stringify({ ok, entries, brokenAt, headHash })}\n`)
-  else if (ok) output.stdout(`whole: ${entries} entries, the newest has the hash ${headHash}\n`)
-  else {
+  const problems = await context.keptHeadProblems(store)
+  const isWhole = ok && problems.length === 0
+  if (command.flag('json')) output.stdout(`${JSON.stringify({ ok: isWhole, entries, brokenAt, headHash, problems })}\n`)
+  else if (isWhole) output.stdout(`whole: ${entries} entries, the newest has the hash ${headHash}\n`)
+  else if (!ok) {
     output.stderr(`broken: entry ${brokenAt} is missing, or does not fit to the ${entries} before it\n`)
   }
+  if (!command.flag('json')) for (const problem of problems) output.stderr(`${problem}\n`)
   const wantsCopy = command.flag('shipped') || command.text('from') !== undefined
   const copy = wantsCopy ? await verifyCopy(context, entries) : 0
-  return ok ? copy : 1
+  return isWhole ? copy : 1
 }
 
 const VERBS: Verbs<(context: Context) => Promise<number>> = {

@@ -332,10 +332,9 @@ const runVerb = async (
         openTarget: (named) => shipTargetOf(config, named),
         beginTree: () => beginTreeAlone(config, folder),
         openTree: async () =>
-          (await import('./decisions-tree.ts')).openTreeAccess({
+          (await import('./decisions-tree.ts')).openTreeForCommand(open, {
             folder,
-            open,
-            locateStore: () => locateStore(config, folder),
+            target: await locateStore(config, folder),
             shipTarget: config.decisionsShip === null ? null : () => shipTargetOf(config, null),
           }),
       })
@@ -393,6 +392,8 @@ const runVerb = async (
     case 'audit':
       return (await import('./audit.ts')).runAudit(commandArguments, {
         output,
+        keptHeadProblems: async (store) =>
+          (await import('../wiring/audit-head.ts')).keptHeadProblems(store, folder, await locateStore(config, folder)),
         openStore: open,
         openTarget: (named) => shipTargetOf(config, named),
       })

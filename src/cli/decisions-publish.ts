@@ -8,7 +8,7 @@ import { parseNote } from '../transparency/note.ts'
 import { TileTooShortError } from '../transparency/prove.ts'
 import { levelWidth, TILE_WIDTH, tilePath } from '../transparency/tiles.ts'
 import { widthIn } from '../transparency/witness.ts'
-import type { TreeAccess } from './decisions-tree.ts'
+import type { TreeAccess } from '../wiring/tree-access.ts'
 import { CommandFailedError } from './output.ts'
 
 const CHECKPOINT = 'checkpoint'

@@ -1,93 +1,36 @@
-// What `countersign decisions` needs of the tree over the log: its tables, its key, and the heads that were kept apart from it.
+// What `countersign decisions` does with the tree over the log: compares with it, and proves by it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSlotEnd, slotLinesBackwards } from '../decisions/backwards.ts'
+import { type CheckedLogs, checkTree } from '../decisions/check-tree.ts'
 import { type LineToProve, proveLine } from '../decisions/prove-line.ts'
 import { peekUuid } from '../decisions/record.ts'
 import { listSlots } from '../decisions/segment-name.ts'
-import { knownNodeName } from '../decisions/ship-names.ts'
-import type { ShipTarget } from '../decisions/ship-target.ts'
-import { readHeadFile, readShippedHead } from '../decisions/tree-heads.ts'
-import { type KeptHead, type TreeReport, verifyTree } from '../decisions/verify-tree.ts'
-import type { DataFolder } from '../setup/data-folder.ts'
-import { type LogKey, readLogKey } from '../setup/log-key.ts'
-import { openDecisionTreeReader } from '../store/decision-tree/open.ts'
-import type { DecisionTreeReader } from '../store/decision-tree/reader.ts'
+import type { KeptHead, TreeReport } from '../decisions/verify-tree.ts'
 import type { Store } from '../store/store.ts'
-import type { StoreTarget } from '../store/store-address.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
-import { STORED_HEAD, treeTargetOf } from '../wiring/tree-service.ts'
+import { openTreeAccess, type TreeAccess, type TreeAccessOptions } from '../wiring/tree-access.ts'
 import { shown } from './decisions-report.ts'
 import { CommandFailedError, type CommandOutput } from './output.ts'
 
-export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
-  /** Null: no service has made a tree yet. */
-  readonly tree: DecisionTreeReader | null
-  readonly heads: readonly KeptHead[]
-  /** What of the heads could not be looked at. */
-  readonly warnings: readonly string[]
-  close(): Promise<void>
-}
-
-export interface TreeAccessOptions {
-  readonly folder: Pick<DataFolder, 'keystores' | 'decisionTree' | 'decisionTreeHead'>
-  readonly open: () => Promise<Store>
-  readonly locateStore: () => Promise<StoreTarget>
-  /** Null where nothing is shipped. */
-  readonly shipTarget: (() => ShipTarget) | null
-}
-
 /** @throws CommandFailedError where no start of this version has been made; what the store is refused with */
-export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess> => {
-  const { folder, shipTarget } = options
-  const store = await options.open()
-  const warnings: string[] = []
+export const openTreeForCommand = async (
+  open: () => Promise<Store>,
+  options: Omit<TreeAccessOptions, 'store'>,
+): Promise<TreeAccess> => {
+  const store = await open()
   try {
-    const logKey = await readLogKey(store.deployment, folder)
-    if (logKey === null) {
-      throw new CommandFailedError(
-        'there is no tree over this log yet: start the service once, or check the --chains alone',
-      )
-    }
-    const stored = await store.deployment.read(STORED_HEAD)
-    const inFile = await readHeadFile(folder.decisionTreeHead)
-    const shipped =
-      shipTarget === null
-        ? null
-        : await readShippedHead(shipTarget(), logKey.key.name).catch(() => {
-            warnings.push('the place that heads are shipped to does not answer: nothing was compared with it')
-            return null
-          })
-    const heads = [
-      { where: folder.decisionTreeHead, checkpoint: inFile },
-      { where: 'the head in the store', checkpoint: stored },
-      { where: 'the shipped head', checkpoint: shipped },
-    ].flatMap(({ where, checkpoint }): KeptHead[] =>
-      checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
+    const access = await openTreeAccess({ store, ...options })
+    if (access !== null) return access
+    throw new CommandFailedError(
+      'there is no tree over this log yet: start the service once, or check the --chains alone',
     )
-    // After the heads: the tree goes on meanwhile, and must be seen to hold them.
-    const tree = await openDecisionTreeReader(treeTargetOf(await options.locateStore(), folder))
-    const close = async (): Promise<void> => {
-      await tree?.close()
-    }
-    return { key: logKey.key, saltKey: logKey.saltKey, tree, heads, warnings, close }
   } finally {
     await store.close()
   }
 }
 
-/** A log's folder, or those of all nodes as they were shipped. */
-type Logs = string | readonly { readonly node: string; readonly directory: string }[]
-export type TreeCheck = (logs: Logs) => Promise<TreeReport>
-
-const stampOf = (time: string): string => new Date(time).toISOString().replaceAll('-', '').replaceAll(':', '')
-
-const EMPTY: Pick<TreeReport, 'size' | 'compared' | 'newer' | 'elsewhere'> = {
-  size: 0,
-  compared: 0,
-  newer: 0,
-  elsewhere: 0,
-}
+export type TreeCheck = (logs: CheckedLogs) => Promise<TreeReport>
 
 /** @param checkpoints files with heads that somebody else kept. @param archivedBefore a time */
 export const createTreeCheck =
@@ -100,30 +43,11 @@ export const createTreeCheck =
         throw new CommandFailedError(`the checkpoint can't be read: ${path}`)
       }
     })
-    const { tree, key, saltKey, heads, warnings, close } = await openTree()
+    const access = await openTree()
     try {
-      const kept = [...heads, ...given]
-      if (tree === null) {
-        const problems = kept.map(({ where }) => `${where} is of a tree that is gone`)
-        return { ...EMPTY, ok: problems.length === 0, problems, warnings: ['there is no tree yet', ...warnings] }
-      }
-      const isLocal = typeof logs === 'string'
-      const nodes = new Set((await tree.segments()).map(({ node }) => node))
-      // A log whose name is gone with the rest of it is the only node's, where there is one.
-      const nodeOf = (directory: string): string =>
-        knownNodeName(directory) ?? (nodes.size === 1 ? [...nodes].join() : '')
-      const report = await verifyTree({
-        tree,
-        key,
-        saltKey,
-        heads: kept,
-        logs: isLocal ? [{ node: nodeOf(logs), directory: logs }] : logs,
-        mayBeBehind: !isLocal,
-        archivedBefore: archivedBefore === null ? null : stampOf(archivedBefore),
-      })
-      return { ...report, warnings: [...report.warnings, ...warnings] }
+      return await checkTree({ ...access, heads: [...access.heads, ...given], archivedBefore }, logs)
     } finally {
-      await close()
+      await access.close()
     }
   }
 

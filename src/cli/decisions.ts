@@ -10,10 +10,11 @@ import { readTail, type TailEntry } from '../decisions/tail.ts'
 import { type VerifyProgress, verifyDecisions } from '../decisions/verify.ts'
 import { encodeVerifierKey } from '../transparency/note.ts'
 import type { BegunTree } from '../wiring/begin-tree.ts'
+import type { TreeAccess } from '../wiring/tree-access.ts'
 import { publishTree } from './decisions-publish.ts'
 import { isoTime, printReport, shown } from './decisions-report.ts'
 import { runShip, runVerifyShipped } from './decisions-ship.ts'
-import { createTreeCheck, printTree, runProve, type TreeAccess, type TreeCheck } from './decisions-tree.ts'
+import { createTreeCheck, printTree, runProve, type TreeCheck } from './decisions-tree.ts'
 import { CommandFailedError } from './output.ts'
 
 const HELP = `Usage: countersign decisions <command> [options]

@@ -57,6 +57,8 @@ export interface VerifyTreeOptions {
   readonly mayBeBehind: boolean
   /** Segments from before this time, as in their names, may be gone: they were put away elsewhere. */
   readonly archivedBefore: string | null
+  /** Told of the bytes of the log that were read. */
+  readonly onChunk?: (bytes: number) => void
 }
 
 export interface TreeReport {
@@ -113,7 +115,7 @@ interface LineSeen {
   readonly hash: Uint8Array
 }
 
-const readLines = async (path: string): Promise<readonly LineSeen[]> => {
+const readLines = async (path: string, onChunk: (bytes: number) => void): Promise<readonly LineSeen[]> => {
   const lines: LineSeen[] = []
   let start = 0
   await forEachLine(
@@ -125,7 +127,7 @@ const readLines = async (path: string): Promise<readonly LineSeen[]> => {
       lines.push({ start, end: start + bytes.length + 1, hash })
       start += bytes.length + 1
     },
-    () => undefined,
+    onChunk,
   )
   return lines
 }
@@ -135,7 +137,7 @@ const linesOf = (spans: readonly LeafSpan[]): number => spans.reduce((sum, { lea
 
 /** Problems are data. @throws what the tree's tables can't be read with; DecisionDirectoryMissingError */
 export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport> => {
-  const { tree, key, saltKey, heads, logs, mayBeBehind, archivedBefore } = options
+  const { tree, key, saltKey, heads, logs, mayBeBehind, archivedBefore, onChunk = () => undefined } = options
   const problems: string[] = []
   const warnings: string[] = []
   let compared = 0
@@ -181,7 +183,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
     const name = `${place.slot}/${place.segment}`
     let lines: readonly LineSeen[]
     try {
-      lines = await readLines(join(directory, place.slot, place.segment))
+      lines = await readLines(join(directory, place.slot, place.segment), onChunk)
     } catch (error) {
       if (!(error instanceof DecisionLineMalformedError)) throw error
       problems.push(`${name}: ${error.detail}`)
@@ -246,7 +248,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
           const isNextHeld = next !== undefined && next.number <= lastHeld
           await compareSegment(directory, place, spans, { next, isNextHeld })
         } else {
-          const { length } = await readLines(join(directory, slot, file.name))
+          const { length } = await readLines(join(directory, slot, file.name), onChunk)
           if (file.number < lastHeld && length > 0) problems.push(`${slot}/${file.name}: the tree does not hold it`)
           else newer += length
         }

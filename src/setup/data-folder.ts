@@ -21,6 +21,8 @@ export interface DataFolder {
   readonly decisionTree: string
   /** The newest signed head of that tree, a checkpoint that other tools read. */
   readonly decisionTreeHead: string
+  /** The newest signed head of the audit log. */
+  readonly auditHead: string
   /** Seals the secrets of one-time codes. Made by the first start. */
   readonly accountKey: string
   /** Held by the service that runs on this folder. */
@@ -41,6 +43,7 @@ export const dataFolderAt = (root: string): DataFolder => ({
   decisionIndex: join(root, 'decision-index.db'),
   decisionTree: join(root, 'decision-tree.db'),
   decisionTreeHead: join(root, 'decision-tree.checkpoint'),
+  auditHead: join(root, 'audit.checkpoint'),
   accountKey: join(root, 'secrets', 'account-key'),
   lock: join(root, 'service.lock'),
   quickstart: join(root, 'quickstart.env'),

@@ -45,6 +45,7 @@ import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
+import type { StoreTarget } from '../store/store-address.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createSignInReport } from '../telemetry/sign-in-report.ts'
@@ -76,6 +77,7 @@ export interface AdminDependencies {
     ShipSettings
   readonly tls: ListenerTls | null
   readonly folder: DataFolder
+  readonly target: StoreTarget
   readonly store: Store
   readonly changesTold: Services['changesTold']
   readonly processes: ProcessControl
@@ -85,6 +87,7 @@ export interface AdminDependencies {
   readonly prove: Services['prove']
   readonly attest: Services['attest']
   readonly logHead: Services['logHead']
+  readonly auditHeadProblems: Services['auditHeadProblems']
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
@@ -154,7 +157,14 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const tasks = createTaskRunner({
     tasks: { ...store.tasks, takeNext: () => store.tasks.takeNext(dependencies.sharing.processId) },
     spawn: spawnTaskProcess({
-      prepare: createPrepareTask({ store, folder, chains: config.chains, clock }),
+      prepare: createPrepareTask({
+        store,
+        folder,
+        target: dependencies.target,
+        ship: config,
+        chains: config.chains,
+        clock,
+      }),
       onFailed: (task, errorClass) => log.error('a task failed', { task: task.id, kind: task.kind, errorClass }),
     }),
     monotonicMs: clock.monotonicMs,
@@ -220,6 +230,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     prove: dependencies.prove,
     attest: dependencies.attest,
     logHead: dependencies.logHead,
+    auditHeadProblems: dependencies.auditHeadProblems,
     documents: config.docs
       ? {
           get admin() {

@@ -1,5 +1,6 @@
 // Gathers what a task's process needs and can't get itself, because it has neither the database nor the settings.
-import type { TaskInput } from '../../workers/tasks/task-input.ts'
+import type { TaskInput, TreeTaskInput } from '../../workers/tasks/task-input.ts'
+import { openShipTarget } from '../decisions/ship-access.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Clock } from '../domain/time.ts'
@@ -7,13 +8,42 @@ import { createServedLists } from '../facts/lists/serve-lists.ts'
 import { compilePolicy } from '../policy/compile.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Store } from '../store/store.ts'
+import type { StoreTarget } from '../store/store-address.ts'
 import type { Task } from '../store/tasks.ts'
+import { encodeVerifierKey } from '../transparency/note.ts'
+import { bucketAccessOf, type ShipSettings } from './ship-service.ts'
+import { openTreeAccess } from './tree-access.ts'
+import { treeTargetOf } from './tree-service.ts'
 
 export interface TaskPreparation {
   readonly store: Store
-  readonly folder: Pick<DataFolder, 'decisions'>
+  readonly folder: Pick<DataFolder, 'decisions' | 'keystores' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
+  readonly target: StoreTarget
+  readonly ship: ShipSettings
   readonly chains: ChainTable
   readonly clock: Clock
+}
+
+/** What the log is compared with; null where no start has made a tree. */
+const readTree = async ({ store, folder, target, ship }: TaskPreparation): Promise<TreeTaskInput | null> => {
+  const place = ship.decisionsShip
+  const access = await openTreeAccess({
+    store,
+    folder,
+    target,
+    shipTarget: place === null ? null : () => openShipTarget(place, bucketAccessOf(ship, place)),
+  })
+  if (access === null) return null
+  await access.close()
+  const { key, saltKey, heads, auditProblems, warnings } = access
+  return {
+    target: treeTargetOf(target, folder),
+    key: encodeVerifierKey(key),
+    saltKey: Buffer.from(saltKey).toString('hex'),
+    heads,
+    auditProblems,
+    warnings,
+  }
 }
 
 /** The lists of these names that an organization sees, as they are now. */
@@ -46,6 +76,9 @@ export const createPrepareTask =
   async (task: Task): Promise<TaskInput> => {
     const { folder, chains } = preparation
     const input = { ...task.input, directory: folder.decisions }
+    if (task.kind === 'decisions.verify') {
+      return { kind: task.kind, input: { ...input, tree: await readTree(preparation) }, lists: [] }
+    }
     if (task.kind !== 'policy.replay') return { kind: task.kind, input, lists: [] }
     const { needs } = compilePolicy(String(task.input['source']))
     const names = new Set(needs.flatMap((need) => (need.kind === 'list' ? [need.list] : [])))

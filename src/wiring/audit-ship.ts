@@ -2,6 +2,7 @@
 // line, each with its hash and that of the entry before. What was shipped is never replaced by something else: if the
 // store's log does not continue from the copy, shipping is refused, so that the copy reveals anyone who rewrites or
 // cuts the log in the database.
+import type { AuditHead } from '../decisions/audit-head.ts'
 import { digestOf, type ShipTarget } from '../decisions/ship-target.ts'
 import { AUDIT_ROOT, type AuditEntry, type AuditTable, auditHashOf } from '../store/audit.ts'
 
@@ -41,11 +42,6 @@ const readLines = async (target: ShipTarget, name: string): Promise<string[]> =>
     .filter((line) => line !== '')
 }
 
-interface Head {
-  readonly sequence: number
-  readonly hash: string
-}
-
 /** Null when the line is not an entry, or its hash is wrong. */
 const parseLine = (line: string): AuditEntry | null => {
   try {
@@ -56,15 +52,20 @@ const parseLine = (line: string): AuditEntry | null => {
   }
 }
 
-/** @throws AuditDivergedError when the store has no entry, or a different one, where the copy ends */
-const requireContinued = async (audit: AuditShipOptions['audit'], head: Head): Promise<void> => {
-  if (head.sequence === 0) return
+/** What the store has where a copy or a kept head of its log ends; null where it is the same entry. */
+export const auditProblem = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<string | null> => {
+  if (head.sequence === 0) return null
   const [entry] = await audit.listAfter(head.sequence - 1, 1)
-  if (entry?.sequence === head.sequence && entry.hash === head.hash) return
+  if (entry?.sequence === head.sequence && entry.hash === head.hash) return null
+  return `its entry ${head.sequence} is ${entry === undefined ? 'missing' : 'another one'}`
+}
+
+/** @throws AuditDivergedError when the store has no entry, or a different one, where the copy ends */
+const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<void> => {
+  const problem = await auditProblem(audit, head)
+  if (problem === null) return
   throw new AuditDivergedError(
-    `the audit log of the store is not the one that was shipped: its entry ${head.sequence} is ${
-      entry === undefined ? 'missing' : 'another one'
-    }; nothing is shipped over it`,
+    `the audit log of the store is not the one that was shipped: ${problem}; nothing is shipped over it`,
   )
 }
 
@@ -80,7 +81,7 @@ export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   const last = lines.at(-1)
   const newest = last === undefined ? null : parseLine(last)
   if (last !== undefined && newest === null) throw new AuditDivergedError(`the copy ${name} does not end with an entry`)
-  let head: Head = newest ?? { sequence: 0, hash: AUDIT_ROOT }
+  let head: AuditHead = newest ?? { sequence: 0, hash: AUDIT_ROOT }
   await requireContinued(audit, head)
   let shipped = 0
   for (;;) {
@@ -126,7 +127,7 @@ export const verifyShippedAudit = async (
   { target, deploymentId, audit }: AuditShipOptions,
   storeEntries: number,
 ): Promise<ShippedAuditReport> => {
-  let head: Head = { sequence: 0, hash: AUDIT_ROOT }
+  let head: AuditHead = { sequence: 0, hash: AUDIT_ROOT }
   let brokenAt: number | null = null
   for (const name of await objectsOf(target, deploymentId)) {
     for (const line of await readLines(target, name)) {

@@ -40,7 +40,9 @@ export const beginTree = async (input: {
   for (const suffix of ['-wal', '-shm', '']) {
     if (existsSync(folder.decisionTree + suffix)) renameSync(folder.decisionTree + suffix, aside + suffix)
   }
-  if (existsSync(folder.decisionTreeHead)) renameSync(folder.decisionTreeHead, `${folder.decisionTreeHead}.${stamp}`)
+  for (const head of [folder.decisionTreeHead, folder.auditHead]) {
+    if (existsSync(head)) renameSync(head, `${head}.${stamp}`)
+  }
   if (target.kind === 'postgres') await clearDecisionTree(target)
   await store.deployment.replace(STORED_HEAD, '')
   return { before, key, putAside: existsSync(aside) ? aside : null }

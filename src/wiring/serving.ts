@@ -13,6 +13,7 @@ import { createProcessReading } from '../processes/reading.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { startAdmin } from './admin-service.ts'
 import { createAttestation } from './attestation-service.ts'
+import { keptHeadProblems } from './audit-head.ts'
 import { createClaimTeller } from './claim-teller.ts'
 import type { Closers } from './closers.ts'
 import { longestUse } from './expiry-service.ts'
@@ -221,6 +222,7 @@ export const serve = async (
         config,
         tls: tls.dashboard,
         folder,
+        target: opened.target,
         store,
         changesTold: feed.catchUp,
         processes: place.control,
@@ -242,6 +244,7 @@ export const serve = async (
         prove: proofs.prove,
         attest: attestation.attestation,
         logHead: async () => readLogHead(await logTree.open(), opened.logKey, config, clock.unixSeconds()),
+        auditHeadProblems: () => keptHeadProblems(store, folder, opened.target),
         urls,
       })
     : null

@@ -19,18 +19,19 @@ import type { Logger } from '../telemetry/log.ts'
 import type { TreeMetrics } from '../telemetry/tree-metrics.ts'
 import { parseCheckpoint } from '../transparency/checkpoint.ts'
 import { encodeVerifierKey, parseNote } from '../transparency/note.ts'
+import { auditProblem } from './audit-ship.ts'
 import { bucketAccessOf, type ShipSettings } from './ship-service.ts'
 
 export type WitnessSettings = Pick<Config, 'witnesses' | 'witnessesRequired' | 'witnessesWithinSeconds'>
 
 export interface TreeDependencies {
   readonly config: ShipSettings & WitnessSettings & Pick<Config, 'decisionsSync'>
-  readonly folder: Pick<DataFolder, 'decisions' | 'decisionTree' | 'decisionTreeHead'>
+  readonly folder: Pick<DataFolder, 'decisions' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
   /** The deployment's store: over PostgreSQL the tree is there as well. */
   readonly target: StoreTarget
   readonly logKey: LogKey
   readonly passphrase: PassphraseSource
-  readonly store: Pick<Store, 'deployment'>
+  readonly store: Pick<Store, 'deployment' | 'audit'>
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
@@ -90,6 +91,8 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
   let leads = false
   let refusal: string | null = null
   let failures = 0
+  let auditFailing: string | null = null
+  let auditAtMs = Number.NEGATIVE_INFINITY
   let cosigning: TreeReport['cosigning'] = null
   let size: number | null = null
   let passedMs = clock.monotonicMs()
@@ -111,6 +114,28 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
       if (isNewer || (await store.deployment.exchange(STORED_HEAD, stored, newest, options))) keptCheckpoint = newest
     } catch (error) {
       log.warn('the head of the decision log could not be kept in the store; it is tried again', { error })
+    }
+  }
+
+  /** Hands the audit log's newest entry to be signed, where the log goes on from the head that is kept. */
+  const keepAudit = async ({ audit: held, auditErrorClass: errorClass }: TreeReport): Promise<void> => {
+    auditAtMs = clock.monotonicMs()
+    if (errorClass !== null) {
+      if (errorClass !== auditFailing) log.warn('the head of the audit log could not be kept', { errorClass })
+      auditFailing = errorClass
+      return
+    }
+    try {
+      const problem = held === null ? null : await auditProblem(store.audit, held)
+      if (problem !== null && problem !== auditFailing) {
+        log.error('the audit log was cut, set back or rewritten: look into it', { reason: problem })
+      }
+      auditFailing = problem
+      const [newest] = (await store.audit.page({}, { after: null, limit: 1 })).items
+      if (problem !== null || newest === undefined || newest.sequence <= (held?.sequence ?? 0)) return
+      kept.running()?.send({ audit: { sequence: newest.sequence, hash: newest.hash } })
+    } catch (error) {
+      log.warn('the head of the audit log could not be kept; it is tried again', { error })
     }
   }
 
@@ -168,6 +193,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
     passedMs = clock.monotonicMs()
     checkpoint = report.checkpoint ?? checkpoint
     if (clock.monotonicMs() - keptAtMs >= KEEP_EVERY_MS) void keepHead()
+    if (report.size !== null && clock.monotonicMs() - auditAtMs >= KEEP_EVERY_MS) void keepAudit(report)
   }
 
   const start = async (onExit: () => void): Promise<BackgroundChild<TreeOrder>> => {
@@ -180,6 +206,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
       keystorePath: logKey.keystorePath,
       passphrases: await readPassphrases(passphrase),
       headFile: folder.decisionTreeHead,
+      auditFile: folder.auditHead,
       knownHeads: stored === null || stored === '' ? [] : [stored],
       ship,
       witnesses: witnessesOf(config),

@@ -421,6 +421,11 @@ describe('a tour of the admin API', () => {
     expect(await call<string>(200, 'GET', `${base}/export?format=csv`)).toContain(record.uuid)
     await call(200, 'GET', '/decision-index')
     await call(202, 'POST', '/decision-index/rebuild', { body: {} })
+    expect(await call<object>(200, 'GET', '/decision-log/head')).toMatchObject({
+      size: 7,
+      cosignatures_late: true,
+      witnesses: [{ name: 'witness.example', cosigned_at: null }],
+    })
     const job = await call<{ id: string }>(202, 'POST', '/decision-log/verify', { body: {} })
     await call(200, 'GET', '/jobs')
     await call(200, 'GET', `/jobs/${job.id}`)

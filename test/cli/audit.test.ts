@@ -34,6 +34,7 @@ afterEach(async () => {
   rmSync(shipFolder, { recursive: true, force: true })
 })
 
+let keptHeadProblems: readonly string[] = []
 const run = (...words: string[]): Promise<number> =>
   runAudit(words, {
     output: {
@@ -45,6 +46,7 @@ const run = (...words: string[]): Promise<number> =>
       },
     },
     openStore: async () => ({ ...temporary.store, close: async () => undefined }),
+    keptHeadProblems: async () => keptHeadProblems,
     openTarget: (place) => createFolderTarget(place?.kind === 'folder' ? place.path : shipFolder),
   })
 
@@ -57,13 +59,22 @@ const newest = async () => {
 }
 
 describe('audit verify', () => {
+  test('ends with 1 where a head that was kept beside the tree is not of this log', async () => {
+    keptHeadProblems = ['the audit head beside the tree: its entry 9 is missing']
+    expect(await run('verify')).toBe(1)
+    expect(stderr).toContain('its entry 9 is missing')
+    expect(await run('verify', '--json')).toBe(1)
+    keptHeadProblems = []
+  })
+
   test('says how many entries there are, and the newest one’s hash', async () => {
     expect(await run('verify')).toBe(0)
     expect(stdout).toStartWith('whole: 0 entries')
     await note('org', 'create', 'acme', '--name', 'Acme')
     stdout = ''
     expect(await run('verify', '--json')).toBe(0)
-    expect(JSON.parse(stdout)).toEqual({ ok: true, entries: 1, brokenAt: null, headHash: (await newest()).hash })
+    const headHash = (await newest()).hash
+    expect(JSON.parse(stdout)).toEqual({ ok: true, entries: 1, brokenAt: null, headHash, problems: [] })
   })
 
   test('finds an entry that was changed behind the database’s back', async () => {

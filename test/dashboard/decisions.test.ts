@@ -207,6 +207,8 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await page.getByText('Up to date').waitFor()
       await page.getByRole('button', { name: 'Verify every line' }).click()
       await page.getByText('Every line is as it was written').waitFor()
+      await page.getByText('lines under the signed head were compared with the tree').waitFor()
+      await page.getByText('No witness is set').waitFor()
       await accessible(page)
       await fitsPhone(page)
       await page.getByRole('button', { name: 'Build it anew' }).click()
@@ -228,6 +230,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await page.getByRole('button', { name: 'Verify every line' }).click()
       await page.getByText('The log is not as it was written').waitFor()
       await page.getByText(file).first().waitFor()
+      await page.getByText('is not the one that the tree holds').waitFor()
       await accessible(page)
     },
     TIMEOUT_MS,

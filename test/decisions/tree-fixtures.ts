@@ -42,5 +42,12 @@ export const createTestMaker = async (root: string, changes: Partial<TreeMakerOp
     if (head !== null) await maker.ship(head)
     return head
   }
-  return { maker: { ...maker, pass }, passOnly: maker.pass, tree, directory, headFile, shipped: createFolderTarget(shipped) }
+  return {
+    maker: { ...maker, pass },
+    passOnly: maker.pass,
+    tree,
+    directory,
+    headFile,
+    shipped: createFolderTarget(shipped),
+  }
 }

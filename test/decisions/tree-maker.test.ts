@@ -5,7 +5,13 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
-import { headProblem, readHeadFile, readShippedHead, shipHead, TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
+import {
+  headProblem,
+  readHeadFile,
+  readShippedHead,
+  shipHead,
+  TreeRolledBackError,
+} from '../../src/decisions/tree-heads.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { leafHashOf } from '../../src/transparency/leaf.ts'
 import { naiveRoot } from '../transparency/naive-tree.ts'

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runDecisions } from '../../src/cli/decisions.ts'
-import type { TreeAccess } from '../../src/cli/decisions-tree.ts'
 import { hashLine } from '../../src/decisions/record.ts'
 import { createShipper } from '../../src/decisions/ship.ts'
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { readHeadFile, readShippedHead } from '../../src/decisions/tree-heads.ts'
 import { openDecisionTreeReader } from '../../src/store/decision-tree/open.ts'
+import type { TreeAccess } from '../../src/wiring/tree-access.ts'
 import {
   attestation,
   openTestSegment,
@@ -54,6 +54,7 @@ const openTree = async (): Promise<TreeAccess> => {
     saltKey: TEST_SALT_KEY,
     tree,
     heads,
+    auditProblems: [],
     warnings: [],
     close: async () => {
       await tree?.close()

@@ -1,12 +1,23 @@
 // What a task's process is given, on its standard input: one line of JSON, then the bytes of the lists that it names. Not
 // on the command line, which is short and which everyone on the machine can read.
+import type { TreeToCheck } from '../../src/decisions/check-tree.ts'
 import type { ListImage } from '../../src/domain/list-image.ts'
+import type { StoreTarget } from '../../src/store/store-address.ts'
 
 export interface TaskInput {
   readonly kind: string
   /** What the kind takes. */
   readonly input: Readonly<Record<string, unknown>>
   readonly lists: readonly ListImage[]
+}
+
+/** What checking the log against its tree takes: `tree` of the input. */
+export interface TreeTaskInput extends Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings'> {
+  readonly target: StoreTarget
+  /** Verifier key of the log. */
+  readonly key: string
+  /** Hex. */
+  readonly saltKey: string
 }
 
 interface ListHead extends Omit<ListImage, 'entries' | 'added' | 'removed'> {

@@ -1,13 +1,15 @@
 // Entry of a task's process. Reads what it has to do from its input, says how far it is, then what came of it, and ends.
-
+import { checkTree } from '../../src/decisions/check-tree.ts'
 import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
 import { verifyDecisions } from '../../src/decisions/verify.ts'
+import type { TreeReport } from '../../src/decisions/verify-tree.ts'
 import { errorClassOf } from '../../src/domain/errors.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import type { ReplayChange } from '../../src/policy/replay.ts'
+import { parseVerifierKey } from '../../src/transparency/note.ts'
 import { stayInBackground } from '../background-process.ts'
 import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
-import { decodeTaskInput, type TaskInput } from './task-input.ts'
+import { decodeTaskInput, type TaskInput, type TreeTaskInput } from './task-input.ts'
 import type { TaskMessage } from './task-protocol.ts'
 
 stayInBackground()
@@ -27,14 +29,51 @@ const sayProgress = (done: number, total: number): void => {
   send({ type: 'progress', done, total })
 }
 
+/** The log against its tree; null where there was no start that made one. */
+const checkAgainstTree = async (
+  directory: string,
+  facts: TreeTaskInput | null,
+  onChunk: (bytes: number) => void,
+): Promise<TreeReport | null> => {
+  if (facts === null) return null
+  // No other task has use for a database.
+  const { openDecisionTreeReader } = await import('../../src/store/decision-tree/open.ts')
+  const { target, key, saltKey, ...more } = facts
+  const tree = await openDecisionTreeReader(target)
+  try {
+    return await checkTree(
+      {
+        ...more,
+        tree,
+        key: parseVerifierKey(key),
+        saltKey: Uint8Array.fromHex(saltKey),
+        archivedBefore: null,
+        onChunk,
+      },
+      directory,
+    )
+  } finally {
+    await tree?.close()
+  }
+}
+
 const verify = async ({ input }: TaskInput): Promise<Record<string, unknown>> => {
-  const report = await verifyDecisions(String(input['directory']), {
-    onProgress: ({ bytesRead, bytesTotal }) => sayProgress(bytesRead, bytesTotal),
+  const directory = String(input['directory'])
+  const facts = (input['tree'] ?? null) as TreeTaskInput | null
+  /** Each line is read for its chain, and again for the tree. */
+  const passes = facts === null ? 1 : 2
+  const report = await verifyDecisions(directory, {
+    onProgress: ({ bytesRead, bytesTotal }) => sayProgress(bytesRead, passes * bytesTotal),
   })
-  send({ type: 'progress', done: report.bytes, total: report.bytes })
+  let compared = report.bytes
+  const tree = await checkAgainstTree(directory, facts, (bytes) => {
+    compared += bytes
+    sayProgress(Math.min(compared, passes * report.bytes), passes * report.bytes)
+  })
+  send({ type: 'progress', done: passes * report.bytes, total: passes * report.bytes })
   const newest = new Map(report.segments.flatMap(({ slot, lastHash }) => (lastHash === null ? [] : [[slot, lastHash]])))
   return {
-    ok: report.ok,
+    ok: report.ok && tree?.ok !== false,
     decisions: report.decisions,
     withheld: report.withheld,
     bytes: report.bytes,
@@ -46,6 +85,14 @@ const verify = async ({ input }: TaskInput): Promise<Record<string, unknown>> =>
     warnings: report.segments
       .flatMap(({ slot, name, warnings }) => warnings.map((detail) => ({ slot, segment: name, detail })))
       .slice(0, PROBLEMS_SHOWN),
+    tree:
+      tree === null
+        ? null
+        : {
+            ...tree,
+            problems: tree.problems.slice(0, PROBLEMS_SHOWN),
+            warnings: tree.warnings.slice(0, PROBLEMS_SHOWN),
+          },
   }
 }
 

@@ -1,4 +1,5 @@
 // What the service and the process that makes the decision log's tree say to each other.
+import type { AuditHead } from '../../src/decisions/audit-head.ts'
 import type { BucketAccess } from '../../src/decisions/ship-bucket.ts'
 import type { ShipPlace } from '../../src/decisions/ship-target.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
@@ -18,6 +19,8 @@ export interface TreeInput {
   readonly passphrases: readonly string[]
   /** Where the newest head is kept beside the tables. */
   readonly headFile: string
+  /** The same for the newest head of the audit log. */
+  readonly auditFile: string
   /** Heads that were kept elsewhere: the tree must hold them, or it is an older copy. */
   readonly knownHeads: readonly string[]
   /** Where heads are copied to; null: nowhere. */
@@ -32,8 +35,11 @@ export interface TreeInput {
   readonly flush: boolean
 }
 
-/** `lead` and `rest`: whether this process puts leaves into the tree. `finish`: takes what is left, and ends. */
-export type TreeOrder = 'lead' | 'rest' | 'finish'
+/**
+ * `lead` and `rest`: whether this process puts leaves into the tree. `finish`: takes what is left, and ends. An entry of the
+ * audit log is signed, and kept as its newest head.
+ */
+export type TreeOrder = 'lead' | 'rest' | 'finish' | { readonly audit: AuditHead }
 
 /** After each pass. */
 export interface TreeReport {
@@ -45,6 +51,10 @@ export interface TreeReport {
   readonly errorClass: string | null
   /** The same of the copy of the head, where heads are shipped. */
   readonly shipErrorClass: string | null
+  /** The audit log's head that is kept; null: none yet, or another node makes the tree. */
+  readonly audit: AuditHead | null
+  /** The same as `errorClass`, of that head. */
+  readonly auditErrorClass: string | null
   /** Null where no witness is set, or another node makes the tree. */
   readonly cosigning: CosigningState | null
   /** Why no head is signed any more, in chosen words: somebody has to look. */

@@ -1,6 +1,7 @@
 // Entry of the process that makes the tree over the decision log. What to do comes on standard input. Ends with its parent.
 
 import { readFile } from 'node:fs/promises'
+import type { AuditHead } from '../../src/decisions/audit-head.ts'
 import { openShipTarget } from '../../src/decisions/ship-access.ts'
 import { nodeNameOf } from '../../src/decisions/ship-names.ts'
 import { TreeRolledBackError } from '../../src/decisions/tree-heads.ts'
@@ -14,6 +15,7 @@ import type { StoredHead } from '../../src/store/decision-tree/types.ts'
 import type { LogSigner } from '../../src/transparency/checkpoint.ts'
 import { parseVerifierKey } from '../../src/transparency/note.ts'
 import { listenForOrders, stayInBackground } from '../background-process.ts'
+import { createAuditKeeper } from './audit-keeper.ts'
 import { createCosigning } from './cosigning.ts'
 import type { TreeInput, TreeOrder, TreeReport } from './decision-tree-protocol.ts'
 import { createTreeMaker } from './tree-maker.ts'
@@ -26,7 +28,11 @@ const FINISH_MS = 3_000
 
 stayInBackground()
 
-const orders = listenForOrders<TreeOrder>()
+const orders = listenForOrders<Extract<TreeOrder, string>>()
+let auditOrder: AuditHead | null = null
+process.on('message', (order: TreeOrder) => {
+  if (typeof order !== 'string') auditOrder = order.audit
+})
 const input = (await Bun.stdin.json()) as TreeInput
 const monotonicMs = (): number => performance.now()
 const key = parseVerifierKey(input.key)
@@ -75,6 +81,7 @@ const maker = createTreeMaker({
   monotonicMs,
 })
 
+const auditKeeper = createAuditKeeper({ tree, file: input.auditFile, key, signer: openSigner })
 const { witnesses } = input
 const cosigning =
   witnesses === null
@@ -111,6 +118,16 @@ const follow = (head: StoredHead): void => {
     })
 }
 
+const keepAudit = async (): Promise<Pick<TreeReport, 'audit' | 'auditErrorClass'>> => {
+  const order = auditOrder
+  auditOrder = null
+  try {
+    return { audit: await auditKeeper.keep(order), auditErrorClass: null }
+  } catch (error) {
+    return { audit: null, auditErrorClass: errorClassOf(error) }
+  }
+}
+
 const pass = async (): Promise<TreeReport> => {
   const report: TreeReport = {
     size: null,
@@ -118,6 +135,8 @@ const pass = async (): Promise<TreeReport> => {
     errorClass: null,
     shipErrorClass,
     refusal: null,
+    audit: null,
+    auditErrorClass: null,
     cosigning: leads() ? (cosigning?.state() ?? null) : null,
   }
   try {
@@ -126,7 +145,7 @@ const pass = async (): Promise<TreeReport> => {
     if (cosigning === null && !publishesEachHead) await tree.writer.publish(null)
     publishesEachHead = true
     follow(head)
-    return { ...report, size: head.size, checkpoint: head.checkpoint || null }
+    return { ...report, ...(await keepAudit()), size: head.size, checkpoint: head.checkpoint || null }
   } catch (error) {
     const refusal = error instanceof TreeRolledBackError ? error.message : null
     return { ...report, errorClass: errorClassOf(error), refusal }

@@ -37,6 +37,9 @@ const VERIFICATION = named(
     entries: Type.Integer(),
     broken_at: Type.Union([Type.Integer(), Type.Null()], { description: 'The first entry that does not fit' }),
     head_hash: Type.String({ description: 'Noted elsewhere, it proves later that nothing up to here was changed' }),
+    problems: Type.Array(Type.String(), {
+      description: 'How the log differs from its signed heads that are kept beside the decision log’s tree',
+    }),
   }),
 )
 
@@ -212,11 +215,12 @@ export const AUDIT_ROUTES = [
   }),
   route('verifyAudit', 'GET', '/audit/verify', {
     access: DEPLOYMENT,
-    summary: 'Check the audit log’s chain from its first entry to its last',
+    summary: 'Check the audit log’s chain from its first entry to its last, and that it goes on from its signed heads',
     answer: VERIFICATION,
     handle: async ({ services }) => {
       const { ok, entries, brokenAt, headHash } = await services.store.audit.verify()
-      return { ok, entries, broken_at: brokenAt, head_hash: headHash }
+      const problems = [...(await services.auditHeadProblems())]
+      return { ok: ok && problems.length === 0, entries, broken_at: brokenAt, head_hash: headHash, problems }
     },
   }),
 ]

@@ -90,7 +90,8 @@ export const DECISION_LOG_ROUTES = [
   route('verifyDecisions', 'POST', '/decision-log/verify', {
     access: DEPLOYMENT,
     summary: 'Check the whole decision log, as a job',
-    description: 'Every hash, every line, the ties between files, and that no uuid occurs twice.',
+    description:
+      'Every hash, every line, the ties between files, that no uuid occurs twice, and the log against its tree and signed heads.',
     body: closed({}),
     status: 202,
     answer: TASK,

@@ -23,6 +23,9 @@ export const readHead = async (statements: Statements): Promise<StoredHead | nul
 /** Name of the head that others are shown, where it has to have cosignatures first. */
 export const PUBLISHED = 'published'
 
+/** Name of the audit log's newest signed head. */
+export const AUDIT_HEAD = 'audit_head'
+
 export const readMeta = async (statements: Statements, name: string): Promise<string | null> => {
   const [row] = await statements.query<{ value: string }>('SELECT value FROM decision_tree_meta WHERE name = ?', [name])
   return row?.value ?? null
@@ -62,6 +65,8 @@ export interface DecisionTreeReader {
   head(): Promise<StoredHead | null>
   /** The signed head that others are shown: where witnesses are set, the newest that they cosigned. Null: none yet. */
   published(): Promise<string | null>
+  /** The newest signed head of the audit log. */
+  auditHead(): Promise<string | null>
   /** The spans that a byte of a segment lies in, one of each node that has such a segment. */
   spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
   /** Every segment of every node that lines were taken from, with the bytes that were. */
@@ -74,6 +79,7 @@ export const createDecisionTreeReader = (database: Pick<Database, 'query'>): Dec
   readTiles: readTilesOf(database),
   head: () => readHead(database),
   published: async () => (await readMeta(database, PUBLISHED)) ?? ((await readHead(database))?.checkpoint || null),
+  auditHead: () => readMeta(database, AUDIT_HEAD),
   spansAt: async ({ slot, segment }, byte) => {
     const spans: TreeSpan[] = []
     const segments = await database.query<{ id: number }>(

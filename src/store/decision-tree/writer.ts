@@ -8,7 +8,7 @@ import { EMPTY_TREE, edgeOf, edgeTiles, growTree, rootOf } from '../../transpare
 import { HASH_BYTES } from '../../transparency/hash.ts'
 import { parseNote } from '../../transparency/note.ts'
 import type { Database, Transaction } from '../database.ts'
-import { PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
+import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
 /** Somebody else has moved what this transaction began with. What it did is undone; the next attempt begins anew. */
@@ -99,6 +99,8 @@ export interface DecisionTreeWriter {
    * @param checkpoint null: each newest head
    */
   publish(checkpoint: string | null): Promise<void>
+  /** Signed. */
+  keepAuditHead(encoded: string): Promise<void>
 }
 
 export const createDecisionTreeWriter = (database: Database, node: string): DecisionTreeWriter => ({
@@ -189,6 +191,11 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     )
     return { ...head, checkpoint, signedSize: head.size }
   },
+  keepAuditHead: (encoded) =>
+    database.transaction(async (transaction) => {
+      await writeMeta(transaction, AUDIT_HEAD, encoded)
+    }),
+
   publish: (checkpoint) =>
     database.transaction(async (transaction) => {
       // Held, as when the tree grows: of two that publish at once the newer head stays.

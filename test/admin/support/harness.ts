@@ -165,7 +165,17 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     live,
     processes,
     changesTold: async () => undefined,
-    logHead: async () => null,
+    logHead: async () => ({
+      logKey: 'log key',
+      size: 7,
+      published: 'head',
+      publishedSize: 5,
+      required: 1,
+      withinSeconds: 60,
+      isLate: true,
+      witnesses: [{ name: 'witness.example', atSeconds: null }],
+    }),
+    auditHeadProblems: async () => [],
     prove: async (organizationId, uuid) =>
       (await search.ask({ operation: 'find', organizationId, uuid })) === null
         ? null

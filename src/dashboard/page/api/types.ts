@@ -157,6 +157,8 @@ export interface AuditVerification {
   readonly broken_at: number | null
   /** Noted elsewhere, it proves later that nothing up to here was changed */
   readonly head_hash: string
+  /** How the log differs from its signed heads that are kept beside the decision log’s tree */
+  readonly problems: readonly string[]
 }
 
 export interface Binding {

@@ -235,8 +235,21 @@ const Verify = () => {
             <Copyable text={result.head_hash} label="head hash" />
           </Notice>
         ) : (
-          <Notice tone="bad" title={`The chain is broken at entry ${result.broken_at}`} urgent>
-            <p>This entry, or the one before it, is not as it was written. Compare with a backup.</p>
+          <Notice
+            tone="bad"
+            title={
+              result.broken_at === null
+                ? 'The log was cut, set back or rewritten'
+                : `The chain is broken at entry ${result.broken_at}`
+            }
+            urgent
+          >
+            {result.broken_at !== null && (
+              <p>This entry, or the one before it, is not as it was written. Compare with a backup.</p>
+            )}
+            {result.problems.map((problem) => (
+              <p key={problem}>{problem}</p>
+            ))}
           </Notice>
         ))}
     </Card>

@@ -23,6 +23,17 @@ interface Report {
   readonly newest_lines: Readonly<Record<string, string>>
   readonly problems: readonly Finding[]
   readonly warnings: readonly Finding[]
+  /** Left out by versions before this one; null where there is no tree yet. */
+  readonly tree?: TreeReport | null
+}
+
+interface TreeReport {
+  readonly size: number
+  readonly compared: number
+  readonly newer: number
+  readonly elsewhere: number
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
 }
 
 interface Finding {
@@ -51,6 +62,25 @@ const Findings = ({ title, findings }: { readonly title: string; readonly findin
     </>
   )
 
+const TreeLines = ({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) =>
+  lines.length === 0 ? null : (
+    <>
+      <h3>{title}</h3>
+      <ul class="log-findings">
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </>
+  )
+
+const treeWords = ({ size, compared, newer, elsewhere }: TreeReport): string => {
+  const parts = [`${countWord(compared)} of ${countWord(size)} lines under the signed head were compared with the tree`]
+  if (elsewhere > 0) parts.push(`${countWord(elsewhere)} are other nodes’`)
+  if (newer > 0) parts.push(`${countWord(newer)} are newer than the head`)
+  return `${parts.join(', ')}.`
+}
+
 const isOver = ({ state }: Job): boolean => state !== 'queued' && state !== 'running'
 
 const ReportOf = ({ report }: { readonly report: Report }) => (
@@ -61,11 +91,13 @@ const ReportOf = ({ report }: { readonly report: Report }) => (
     >
       <p>
         {counted(report.decisions, 'decision', 'decisions')} in {counted(report.segments, 'file', 'files')}: hashes,
-        lines, ties between files and uuids were checked.
+        lines, ties between files and uuids were checked. {report.tree && treeWords(report.tree)}
       </p>
     </Notice>
     <Findings title="Broken" findings={report.problems} />
+    <TreeLines title="Not as the tree and its heads say" lines={report.tree?.problems ?? []} />
     <Findings title="Worth knowing" findings={report.warnings} />
+    <TreeLines title="Worth knowing of the tree" lines={report.tree?.warnings ?? []} />
     <details class="proof">
       <summary>Hashes of the newest lines</summary>
       <p class="soft">Kept somewhere else, they show later whether the end of the log was cut off.</p>

@@ -1,0 +1,57 @@
+// The audit log against its heads that were signed and kept beside the tree's: a log that lacks one, or has another entry there,
+// was cut, set back or rewritten.
+import { openAuditHead } from '../decisions/audit-head.ts'
+import { readHeadFile } from '../decisions/tree-heads.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import { type LogKey, readLogKey } from '../setup/log-key.ts'
+import { openDecisionTreeReader } from '../store/decision-tree/open.ts'
+import type { DecisionTreeReader } from '../store/decision-tree/reader.ts'
+import type { Store } from '../store/store.ts'
+import type { StoreTarget } from '../store/store-address.ts'
+import { NoteInvalidError } from '../transparency/note.ts'
+import { auditProblem } from './audit-ship.ts'
+import { treeTargetOf } from './tree-service.ts'
+
+/**
+ * Problems in words, each with the place of the head.
+ * @param tree null: there is none yet
+ */
+export const auditHeadProblems = async (
+  { audit }: Pick<Store, 'audit'>,
+  { key }: Pick<LogKey, 'key'>,
+  folder: Pick<DataFolder, 'auditHead'>,
+  tree: Pick<DecisionTreeReader, 'auditHead'> | null,
+): Promise<readonly string[]> => {
+  const problems: string[] = []
+  const heads = [
+    { where: folder.auditHead, encoded: await readHeadFile(folder.auditHead) },
+    { where: 'the audit head beside the tree', encoded: (await tree?.auditHead()) ?? null },
+  ]
+  for (const { where, encoded } of heads) {
+    if (encoded === null) continue
+    try {
+      const problem = await auditProblem(audit, openAuditHead(encoded, key))
+      if (problem !== null) problems.push(`${where}: the audit log was cut, set back or rewritten: ${problem}`)
+    } catch (error) {
+      if (!(error instanceof NoteInvalidError)) throw error
+      problems.push(`${where}: ${error.message}`)
+    }
+  }
+  return problems
+}
+
+/** The same for whoever has not opened the tree. */
+export const keptHeadProblems = async (
+  store: Pick<Store, 'audit' | 'deployment'>,
+  folder: Pick<DataFolder, 'auditHead' | 'keystores' | 'decisionTree'>,
+  target: StoreTarget,
+): Promise<readonly string[]> => {
+  const logKey = await readLogKey(store.deployment, folder)
+  if (logKey === null) return []
+  const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
+  try {
+    return await auditHeadProblems(store, logKey, folder, tree)
+  } finally {
+    await tree?.close()
+  }
+}

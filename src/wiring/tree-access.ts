@@ -1,0 +1,67 @@
+// What a verification has to know of the tree: its tables, its key, and the heads that were kept apart from it.
+import type { ShipTarget } from '../decisions/ship-target.ts'
+import { readHeadFile, readShippedHead } from '../decisions/tree-heads.ts'
+import type { KeptHead } from '../decisions/verify-tree.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import { type LogKey, readLogKey } from '../setup/log-key.ts'
+import { openDecisionTreeReader } from '../store/decision-tree/open.ts'
+import type { DecisionTreeReader } from '../store/decision-tree/reader.ts'
+import type { Store } from '../store/store.ts'
+import type { StoreTarget } from '../store/store-address.ts'
+import { auditHeadProblems } from './audit-head.ts'
+import { STORED_HEAD, treeTargetOf } from './tree-service.ts'
+
+export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
+  /** Null: no service has made a tree yet. */
+  readonly tree: DecisionTreeReader | null
+  readonly heads: readonly KeptHead[]
+  /** How the audit log differs from its heads that are kept beside the tree's. */
+  readonly auditProblems: readonly string[]
+  /** What of the heads could not be looked at. */
+  readonly warnings: readonly string[]
+  close(): Promise<void>
+}
+
+export interface TreeAccessOptions {
+  readonly store: Pick<Store, 'deployment' | 'audit'>
+  readonly folder: Pick<DataFolder, 'keystores' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
+  readonly target: StoreTarget
+  /** Null where nothing is shipped. */
+  readonly shipTarget: (() => ShipTarget) | null
+}
+
+/** Null where no start of this version has been made. @throws what the store is refused with */
+export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess | null> => {
+  const { store, folder, target, shipTarget } = options
+  const warnings: string[] = []
+  const logKey = await readLogKey(store.deployment, folder)
+  if (logKey === null) return null
+  const stored = await store.deployment.read(STORED_HEAD)
+  const inFile = await readHeadFile(folder.decisionTreeHead)
+  const shipped =
+    shipTarget === null
+      ? null
+      : await readShippedHead(shipTarget(), logKey.key.name).catch(() => {
+          warnings.push('the place that heads are shipped to does not answer: nothing was compared with it')
+          return null
+        })
+  const heads = [
+    { where: folder.decisionTreeHead, checkpoint: inFile },
+    { where: 'the head in the store', checkpoint: stored },
+    { where: 'the shipped head', checkpoint: shipped },
+  ].flatMap(({ where, checkpoint }): KeptHead[] =>
+    checkpoint === null || checkpoint === '' ? [] : [{ where, checkpoint }],
+  )
+  // After the heads: the tree goes on meanwhile, and must be seen to hold them.
+  const tree = await openDecisionTreeReader(treeTargetOf(target, folder))
+  const close = async (): Promise<void> => {
+    await tree?.close()
+  }
+  try {
+    const auditProblems = await auditHeadProblems(store, logKey, folder, tree)
+    return { key: logKey.key, saltKey: logKey.saltKey, tree, heads, auditProblems, warnings, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

@@ -1,0 +1,43 @@
+// Keeps the audit log's newest head beside the tree's: in the tree's tables, and in a file. Never an older one over a newer.
+import { type AuditHead, openAuditHead, signAuditHead } from '../../src/decisions/audit-head.ts'
+import { readHeadFile } from '../../src/decisions/tree-heads.ts'
+import { writePrivateFile } from '../../src/signing/private-file.ts'
+import type { DecisionTree } from '../../src/store/decision-tree/open.ts'
+import type { LogSigner } from '../../src/transparency/checkpoint.ts'
+import type { VerifierKey } from '../../src/transparency/note.ts'
+
+export interface AuditKeeper {
+  /** @returns what is kept then. @throws NoteInvalidError where something else is in its place */
+  keep(head: AuditHead | null): Promise<AuditHead | null>
+}
+
+export const createAuditKeeper = (options: {
+  readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
+  readonly file: string
+  readonly key: VerifierKey
+  readonly signer: () => Promise<LogSigner>
+}): AuditKeeper => {
+  const { tree, file, key, signer } = options
+  let kept: AuditHead | null = null
+  let isRead = false
+
+  const readKept = async (): Promise<void> => {
+    for (const encoded of [await readHeadFile(file), await tree.reader.auditHead()]) {
+      const head = encoded === null ? null : openAuditHead(encoded, key)
+      if (head !== null && head.sequence > (kept?.sequence ?? 0)) kept = head
+    }
+    isRead = true
+  }
+
+  return {
+    keep: async (head) => {
+      if (!isRead || head !== null) await readKept()
+      if (head === null || head.sequence <= (kept?.sequence ?? 0)) return kept
+      const encoded = signAuditHead(head, await signer())
+      await tree.writer.keepAuditHead(encoded)
+      await writePrivateFile(file, encoded)
+      kept = head
+      return kept
+    },
+  }
+}
