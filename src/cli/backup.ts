@@ -11,6 +11,7 @@ import { listSegments, listSlots } from '../decisions/segment-name.ts'
 import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import { CountersignError } from '../domain/errors.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
+import { copyDecisionTreeToFile } from '../store/decision-tree/copy.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import { MIGRATIONS } from '../store/migrations.ts'
 import { describeSqlite, snapshotSqlite } from '../store/sqlite-snapshot.ts'
@@ -36,8 +37,8 @@ meanwhile; nothing of it waits. Whatever the store is, the database in the backu
   --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
                     one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
                     And the config file, whose RPC URLs may hold keys.
-  --with-decisions  Also the decision log as it is, and its tree unless that is in PostgreSQL. It may be large: decisions-ship
-                    copies it all along.
+  --with-decisions  Also the decision log of this node as it is, and the tree of all. It may be large: decisions-ship copies it
+                    all along.
 
 A bucket is reached as decisions-ship reaches its own: by the same endpoint, region and credentials. A backup for it is made in
 TMPDIR first. What it holds is as readable as the database: let the bucket encrypt it, and keep the secrets elsewhere.
@@ -77,6 +78,10 @@ const recordedLength = (path: string): number => {
   }
 }
 
+const removeSqlite = async (path: string): Promise<void> => {
+  for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
+}
+
 /** The database of either kind as one SQLite file, with no log of its own beside it. */
 const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   if (source.kind === 'sqlite') {
@@ -96,7 +101,21 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
     await from.close()
   }
   snapshotSqlite(tables, to)
-  for (const suffix of ['', '-wal', '-shm']) await rm(tables + suffix, { force: true })
+  await removeSqlite(tables)
+}
+
+/** The tree in the same form, wherever it is. @returns whether there is one */
+const copyTree = async (source: StoreTarget, folder: DataFolder, to: string): Promise<boolean> => {
+  if (source.kind === 'sqlite') {
+    if (!existsSync(folder.decisionTree)) return false
+    snapshotSqlite(folder.decisionTree, to)
+    return true
+  }
+  const tables = `${to}.tables`
+  const hasTree = await copyDecisionTreeToFile(source, tables)
+  if (hasTree) snapshotSqlite(tables, to)
+  await removeSqlite(tables)
+  return hasTree
 }
 
 /** Changes with every step of a rotation: what was copied before one and what was copied after it do not open each other. */
@@ -150,11 +169,10 @@ const fill = async (
   }
   if (choice.withDecisions) {
     // Before the log: the tree in the backup must hold no line that is not in it.
-    if (existsSync(folder.decisionTree)) {
-      const tree = join(into, 'decision-tree.db')
-      snapshotSqlite(folder.decisionTree, `${tree}.made`)
-      await copy(`${tree}.made`, 'decision-tree.db')
-      await rm(`${tree}.made`)
+    const tree = join(into, 'decision-tree.db.made')
+    if (await copyTree(source, folder, tree)) {
+      await copy(tree, 'decision-tree.db')
+      await rm(tree)
     }
     for (const name of filesIn(folder.decisions)) await copy(join(folder.decisions, name), `decisions/${name}`)
     for (const slot of listSlots(folder.decisions)) {

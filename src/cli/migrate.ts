@@ -1,10 +1,12 @@
 // `countersign migrate`: everything that one database holds into another, fresh one, of either kind. The source keeps its
 // content and is marked as moved, so that nothing goes on with it by mistake.
-import { existsSync, readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { SettingInvalidError } from '../config/settings.ts'
 import { dataFolderAt } from '../setup/data-folder.ts'
 import { rememberedStore, rememberStore } from '../setup/store-place.ts'
+import { copyDecisionTree, copyDecisionTreeToFile } from '../store/decision-tree/copy.ts'
 import { type FolderLock, lockFolder } from '../store/folder-lock.ts'
 import { findUsers } from '../store/in-use.ts'
 import { markMoved, unmarkMoved } from '../store/moved.ts'
@@ -32,7 +34,8 @@ where the list of processes does not show it: env:NAME or file:PATH. A PostgreSQ
 --take-back makes a store that was moved away usable again as it was then, for a move that is given up. What was changed
 in the new place since is not in it: stop every service there first, and use one of the two only.
 
-The keystores, evidence and decision log stay in the data folder. Afterwards set COUNTERSIGN_STORE to the target.
+The tree over the decision log goes along: into PostgreSQL, or from there into the data folder. The keystores, evidence and
+decision log stay in the data folder. Afterwards set COUNTERSIGN_STORE to the target.
 `
 
 const PROGRESS_MS = 1_000
@@ -83,8 +86,19 @@ const lockSource = (dataDirectory: string, source: StoreTarget): readonly Folder
   }
 }
 
+/** Puts a tree in the place of an older one, which is put aside. */
+const takeTreeFile = (made: string, place: string): void => {
+  const aside = `${place}.${new Date().toISOString().replaceAll(/[-:]/g, '')}`
+  for (const suffix of ['-wal', '-shm', '']) {
+    if (existsSync(place + suffix)) renameSync(place + suffix, aside + suffix)
+  }
+  renameSync(made, place)
+}
+
+/** The tree is in the data folder, or where the tables are in PostgreSQL. */
 const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
   const { output, monotonicMs, wait } = context
+  const { decisionTree: treeFile } = dataFolderAt(resolve(context.dataDirectory))
   const from = await openCopySource(source)
   try {
     const users = await findUsers(from, { wait })
@@ -96,13 +110,22 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
     const to = await openForCopying(target)
     try {
       let printedMs = monotonicMs()
+      const newTree = `${treeFile}.${randomBytes(6).toString('hex')}.made`
       const copied = await copyTables(from, to, {
+        alongside: async (transaction) => {
+          const tree: StoreTarget = source.kind === 'sqlite' ? { kind: 'sqlite', path: treeFile } : source
+          if (target.kind === 'postgres') {
+            if (source.kind === 'postgres' || existsSync(treeFile)) await copyDecisionTree(tree, to, transaction)
+          } else if (source.kind === 'postgres') await copyDecisionTreeToFile(tree, newTree)
+        },
         onProgress: ({ table, rows, tablesDone, tablesTotal }) => {
           if (json || monotonicMs() - printedMs < PROGRESS_MS) return
           printedMs = monotonicMs()
           output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
         },
       })
+      // The folder's own, from before the deployment was in PostgreSQL, is an older one.
+      if (existsSync(newTree)) takeTreeFile(newTree, treeFile)
       await markMoved(from, target)
       return copied
     } finally {

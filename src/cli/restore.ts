@@ -8,6 +8,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { rememberStore } from '../setup/store-place.ts'
+import type { Transaction } from '../store/database.ts'
+import { copyDecisionTree, forgetAuditHead } from '../store/decision-tree/copy.ts'
 import { describeStore, type StoreTarget } from '../store/store-address.ts'
 import { copyTables, openForCopying } from '../store/table-copy.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
@@ -76,19 +78,25 @@ const fill = async (into: string, from: string, manifest: BackupManifest): Promi
   for (const path of new Set(folders)) await syncPath(path)
 }
 
-const fillDatabase = async (path: string, target: StoreTarget): Promise<void> => {
+/** @param tree its file in the folder; null: it stays there, or there is none */
+const fillDatabase = async (path: string, target: StoreTarget, tree: string | null): Promise<void> => {
   const source = await openForCopying({ kind: 'sqlite', path })
   try {
     const database = await openForCopying(target)
     try {
-      await copyTables(source, database)
+      const alongside = async (transaction: Transaction): Promise<void> => {
+        if (tree !== null) await copyDecisionTree({ kind: 'sqlite', path: tree }, database, transaction)
+      }
+      await copyTables(source, database, { alongside })
     } finally {
       await database.close()
     }
   } finally {
     await source.close()
   }
-  for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
+  for (const file of [path, ...(tree === null ? [] : [tree])]) {
+    for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true })
+  }
 }
 
 /** Into a folder that is there, since it may be a volume: the database last, without which it is no deployment. */
@@ -119,7 +127,11 @@ const restoreTo = async (from: string, manifest: BackupManifest, folder: DataFol
   try {
     await fill(partial, from, manifest)
     // What may fail comes before the tables, and they come before the step that hardly can.
-    if (elsewhere) await fillDatabase(join(partial, DATABASE), target)
+    const tree = join(partial, basename(folder.decisionTree))
+    const hasTree = existsSync(tree)
+    if (hasTree) await forgetAuditHead({ kind: 'sqlite', path: tree })
+    const moves = hasTree && target.kind === 'postgres'
+    if (elsewhere) await fillDatabase(join(partial, DATABASE), target, moves ? tree : null)
     await rememberStore({ database: folder.database, storePlace: join(partial, basename(folder.storePlace)) }, target)
     if (existed) await moveInto(root, partial)
     else {

@@ -25,10 +25,12 @@ export interface CopyProgress {
 
 export interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void
+  /** Copies what else belongs to it, in the same transaction of the target. */
+  readonly alongside?: (transaction: Transaction) => Promise<void>
 }
 
 /** As long as a copy of a large deployment may take; below what the timers of both sides can count. */
-const COPY_LIMIT_MS = 43_200_000
+export const COPY_LIMIT_MS = 43_200_000
 /** Parameters of one statement: within what both dialects take. */
 const PARAMETERS_MAX = 2_000
 
@@ -56,7 +58,10 @@ export const openForCopying = (target: StoreTarget): Promise<Database> => open(t
 const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
 
 /** What a database holds at one moment, whoever writes meanwhile. */
-const readSnapshot = <Result>(database: Database, work: (statements: Statements) => Promise<Result>): Promise<Result> =>
+export const readSnapshot = <Result>(
+  database: Database,
+  work: (statements: Statements) => Promise<Result>,
+): Promise<Result> =>
   database.transaction(async (transaction) => {
     // Elsewhere a transaction shuts other writers out.
     if (dialectOf(database) === 'postgres') {
@@ -132,6 +137,30 @@ const insertRows = async (transaction: Transaction, table: CatalogTable, rows: r
   }
 }
 
+/** Copies a table's rows into an empty one of the same shape. @throws StoreUnusableError when what arrived is not what was sent */
+export const copyTable = async (
+  from: Statements,
+  transaction: Transaction,
+  table: CatalogTable,
+  onRows: (rows: number) => void = () => undefined,
+): Promise<CopiedTable> => {
+  const content = createContentHash(table)
+  let done = 0
+  for await (const rows of readRows(from, table)) {
+    await insertRows(transaction, table, rows)
+    for (const row of rows) content.add(row)
+    done += rows.length
+    onRows(done)
+  }
+  const sent = content.result()
+  const arrived = await readContent(transaction, table)
+  if (arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256) {
+    throw new StoreUnusableError(`the table ${table.name} did not arrive as it was sent`)
+  }
+  onRows(done)
+  return { name: table.name, ...sent }
+}
+
 /**
  * Copies all tables. Both databases are migrated, and the target is as the migrations left it.
  * @returns what was copied, in the order of copying.
@@ -140,7 +169,7 @@ const insertRows = async (transaction: Transaction, table: CatalogTable, rows: r
 export const copyTables = async (
   source: Database,
   target: Database,
-  { onProgress = () => undefined }: CopyOptions = {},
+  { onProgress = () => undefined, alongside }: CopyOptions = {},
 ): Promise<readonly CopiedTable[]> => {
   const fresh = await readFresh()
   return target.transaction((transaction) =>
@@ -158,22 +187,11 @@ export const copyTables = async (
       }
       const copied: CopiedTable[] = []
       for (const table of tables) {
-        const content = createContentHash(table)
-        let done = 0
-        for await (const rows of readRows(from, table)) {
-          await insertRows(transaction, table, rows)
-          for (const row of rows) content.add(row)
-          done += rows.length
-          onProgress({ table: table.name, rows: done, tablesDone: copied.length, tablesTotal: tables.length })
-        }
-        const sent = content.result()
-        const arrived = await readContent(transaction, table)
-        if (arrived.rows !== sent.rows || arrived.sha256 !== sent.sha256) {
-          throw new StoreUnusableError(`the table ${table.name} did not arrive as it was sent`)
-        }
-        copied.push({ name: table.name, ...sent })
-        onProgress({ table: table.name, rows: done, tablesDone: copied.length, tablesTotal: tables.length })
+        const ofTable = (rows: number): void =>
+          onProgress({ table: table.name, rows, tablesDone: copied.length, tablesTotal: tables.length })
+        copied.push(await copyTable(from, transaction, table, ofTable))
       }
+      await alongside?.(transaction)
       return copied
     }),
   )

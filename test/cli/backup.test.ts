@@ -59,6 +59,19 @@ const startRestored = async (
   environment: Record<string, string> = {},
 ): Promise<RunningService> => startService({ dataDirectory, environment })
 
+/** The log is the one that its tree holds, the tree goes on from its heads, and the audit log is whole. */
+const holdsItsTree = async (
+  dataDirectory: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> => {
+  const given = { COUNTERSIGN_DATA_DIR: dataDirectory, ...environment }
+  const verified = await runCountersign(given, 'decisions', 'verify', '--json')
+  const { tree } = JSON.parse(verified.stdout) as { tree: { size: number; problems: string[] } }
+  expect([verified.code, tree.problems]).toEqual([0, []])
+  expect(tree.size).toBeGreaterThan(0)
+  expect(await runCountersign(given, 'audit', 'verify')).toMatchObject({ code: 0 })
+}
+
 let service: RunningService
 let backup = ''
 let backupFolder = ''
@@ -373,12 +386,15 @@ describe.skipIf(POSTGRES_MISSING !== null)(
         expect(lost.code).toBe(2)
         expect(lost.stderr).toContain(`is the store ${database.name} at`)
         expect(existsSync(join(folder, 'countersign.db'))).toBe(false)
+        expect(existsSync(join(folder, 'decision-tree.db'))).toBe(false)
+        await holdsItsTree(folder, environment)
         const onPostgres = await startRestored(folder, environment)
         const running = load(onPostgres, 'postgres')
         await until(() => running.answers.size >= 10)
         const known = new Map([...before, ...running.answers])
         const second = join(parent, 'second')
-        const made = await runCountersign(environment, 'backup', '--to', second, '--data-dir', folder, '--with-secrets')
+        const all = ['--with-secrets', '--with-decisions']
+        const made = await runCountersign(environment, 'backup', '--to', second, '--data-dir', folder, ...all)
         await running.stop()
         expect(await onPostgres.stop()).toBe(0)
         expect(made).toMatchObject({ code: 0 })
@@ -386,12 +402,15 @@ describe.skipIf(POSTGRES_MISSING !== null)(
 
         const back = join(parent, 'back')
         expect(await runCommand('', 'restore', '--from', second, '--data-dir', back)).toMatchObject({ code: 0 })
+        await holdsItsTree(back)
         const restored = await startRestored(back)
         try {
           for (const [key, answer] of known) expect(await attestUnder(restored, key)).toEqual(answer)
         } finally {
           expect(await restored.stop()).toBe(0)
         }
+        expect(restored.output().stderr).not.toContain('no head of the decision log is signed')
+        await holdsItsTree(back)
         const again = await runCountersign(
           environment,
           'restore',

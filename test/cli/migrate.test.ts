@@ -90,9 +90,20 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       const dataDirectory = join(folder, 'data')
       const answers = new Map<string, Acknowledged>()
 
+      /** The log is the one that its tree holds, and the tree goes on from its heads. */
+      const sizeOfTree = async (given: Readonly<Record<string, string>>): Promise<number> => {
+        const words = ['decisions', 'verify', '--json'] as const
+        const { code, stdout } = await runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory, ...given }, ...words)
+        const { tree } = JSON.parse(stdout) as { tree: { size: number; compared: number; problems: string[] } }
+        expect([code, tree.problems, tree.compared]).toEqual([0, [], tree.size])
+        return tree.size
+      }
+
       const first = await startService({ dataDirectory })
       for (const key of ['a', 'b', 'c']) answers.set(key, await attestUnder(first, key))
       expect(await first.stop()).toBe(0)
+      const sizeBefore = await sizeOfTree({})
+      const logKey = (await runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory }, 'proof', 'key')).stdout
 
       const there = await migrate('--from', `sqlite:${database()}`, '--to', `file:${address}`)
       expect(there).toMatchObject({ code: 0 })
@@ -127,18 +138,27 @@ describe.skipIf(POSTGRES_MISSING !== null)(
       }
       expect(existsSync(join(folder, 'backup'))).toBe(false)
 
+      expect(await sizeOfTree(environment)).toBe(sizeBefore)
       const second = await startService({ dataDirectory, environment })
       for (const [key, answer] of answers) expect(await attestUnder(second, key)).toEqual(answer)
       answers.set('d', await attestUnder(second, 'd'))
       expect(await second.stop()).toBe(0)
+      const sizeThere = await sizeOfTree(environment)
+      expect(sizeThere).toBeGreaterThan(sizeBefore)
 
       const back = join(folder, 'back.db')
       expect(await migrate('--from', `file:${address}`, '--to', `sqlite:${back}`)).toMatchObject({ code: 0 })
       const abandoned = await runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory, ...environment }, 'keys', 'list')
       expect(abandoned.stderr).toContain(`moved to the store ${back}`)
-      const third = await startService({ dataDirectory, environment: { COUNTERSIGN_STORE: `sqlite:${back}` } })
+      const backAgain = { COUNTERSIGN_STORE: `sqlite:${back}` }
+      expect(await sizeOfTree(backAgain)).toBe(sizeThere)
+      const third = await startService({ dataDirectory, environment: backAgain })
       for (const [key, answer] of answers) expect(await attestUnder(third, key)).toEqual(answer)
       expect(await third.stop()).toBe(0)
+      expect(third.output().stderr).not.toContain('no head of the decision log is signed')
+      expect(await sizeOfTree(backAgain)).toBeGreaterThan(sizeThere)
+      const sameKey = await runCountersign({ COUNTERSIGN_DATA_DIR: dataDirectory, ...backAgain }, 'proof', 'key')
+      expect(sameKey.stdout).toBe(logKey)
     }, 120_000)
 
     test('refuses a database that a process on any machine beats in', async () => {

@@ -12,14 +12,15 @@ import { createDecisionTreeWriter, type DecisionTreeWriter } from './writer.ts'
 const LIMIT_MS = 15_000
 const CONNECTIONS = 2
 
-const open = (target: StoreTarget): Promise<Database> =>
+/** Without looking whether there is a tree. */
+export const openTreeDatabase = (target: StoreTarget, limitMs = LIMIT_MS): Promise<Database> =>
   target.kind === 'sqlite'
-    ? openSqliteDatabase({ path: target.path, clock: systemClock, transactionLimitMs: LIMIT_MS })
+    ? openSqliteDatabase({ path: target.path, clock: systemClock, transactionLimitMs: limitMs })
     : openPostgresDatabase({
         target: { ...target, poolSize: CONNECTIONS },
         clock: systemClock,
-        statementLimitMs: LIMIT_MS,
-        transactionLimitMs: LIMIT_MS,
+        statementLimitMs: limitMs,
+        transactionLimitMs: limitMs,
       })
 
 export interface DecisionTree {
@@ -30,7 +31,7 @@ export interface DecisionTree {
 
 /** Makes what is missing. @param node whose log is handed in. @throws StoreUnusableError, StoreUnavailableError */
 export const openDecisionTree = async (target: StoreTarget, node: string): Promise<DecisionTree> => {
-  const database = await open(target)
+  const database = await openTreeDatabase(target)
   try {
     await prepareDecisionTree(database)
   } catch (error) {
@@ -49,10 +50,10 @@ export const openDecisionTreeReader = async (
   target: StoreTarget,
 ): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {
   if (target.kind === 'sqlite' && !existsSync(target.path)) return null
-  const database = await open(target)
+  const database = await openTreeDatabase(target)
   let found = false
   try {
-    found = await hasDecisionTree(database)
+    found = await hasDecisionTree(database, database)
   } finally {
     // Each question for a proof opens it again until it is there.
     if (!found) await database.close()
@@ -62,7 +63,7 @@ export const openDecisionTreeReader = async (
 
 /** Drops the tree's tables: for a tree that begins anew, with no service running. @throws as above */
 export const clearDecisionTree = async (target: StoreTarget): Promise<void> => {
-  const database = await open(target)
+  const database = await openTreeDatabase(target)
   try {
     await dropDecisionTree(database)
   } finally {

@@ -1,7 +1,7 @@
 // The Merkle tree over the decision log, in tables: a SQLite file of its own beside the store's, so that its commits never
 // hold the store's up, or the deployment's PostgreSQL, where all nodes share one tree. What is here can't be made again from
 // the logs: the order in which their lines came is kept nowhere else, and heads of it have been signed.
-import type { Database } from '../database.ts'
+import type { Database, Statements, Transaction } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
 
 /** Names that begin so belong to the tree alone. */
@@ -9,7 +9,7 @@ export const DECISION_TREE_PREFIX = 'decision_tree_'
 
 const VERSION = '1'
 
-const create = ({ schemaWords }: Database): readonly string[] => {
+const create = ({ schemaWords }: Pick<Database, 'schemaWords'>): readonly string[] => {
   const { integer, bytes, tableEnd } = schemaWords
   return [
     `CREATE TABLE decision_tree_meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL)${tableEnd}`,
@@ -45,18 +45,24 @@ const EXISTS = {
     AND relnamespace = current_schema()::regnamespace`,
 } as const
 
-export const hasDecisionTree = async (database: Database): Promise<boolean> =>
-  (await database.query(EXISTS[database.dialect ?? 'sqlite'])).length > 0
+type Dialect = Pick<Database, 'schemaWords' | 'dialect'>
+
+export const hasDecisionTree = async ({ dialect }: Dialect, statements: Statements): Promise<boolean> =>
+  (await statements.query(EXISTS[dialect ?? 'sqlite'])).length > 0
+
+/** Makes the tables, which are missing. */
+export const createDecisionTree = async (database: Dialect, transaction: Transaction): Promise<void> => {
+  const { adapt = (statement: string) => statement } = database.schemaWords
+  for (const statement of create(database)) await transaction.execute(adapt(statement))
+  await transaction.execute("INSERT INTO decision_tree_meta (name, value) VALUES ('version', ?)", [VERSION])
+}
 
 /** Makes the tables where they are missing. Safe when several nodes start at once. @throws StoreUnusableError */
 export const prepareDecisionTree = (database: Database): Promise<void> => {
-  const { beginMigration = [], adapt = (statement: string) => statement } = database.schemaWords
+  const { beginMigration = [] } = database.schemaWords
   return database.transaction(async (transaction) => {
     for (const statement of beginMigration) await transaction.query(statement)
-    if ((await transaction.query(EXISTS[database.dialect ?? 'sqlite'])).length === 0) {
-      for (const statement of create(database)) await transaction.execute(adapt(statement))
-      await transaction.execute("INSERT INTO decision_tree_meta (name, value) VALUES ('version', ?)", [VERSION])
-    }
+    if (!(await hasDecisionTree(database, transaction))) await createDecisionTree(database, transaction)
     const [row] = await transaction.query<{ value: string }>(
       "SELECT value FROM decision_tree_meta WHERE name = 'version'",
     )
