@@ -1,4 +1,5 @@
 #!/usr/bin/env bun
+import { join } from 'node:path'
 import { SecondPersonNeededError } from '../admin/errors.ts'
 import { type Config, loadConfig } from '../config/config.ts'
 import { describeSettings, SettingInvalidError } from '../config/settings.ts'
@@ -167,11 +168,22 @@ const note = async (
   })
 }
 
+/** One rotation of a secret at a time: two would each make the next key. */
+const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Result>): Promise<Result> => {
+  const held = `another rotation runs on ${folder.root}: wait until it has ended`
+  const lock = lockFolder(join(folder.root, 'rotation.lock'), folder.root, held)
+  try {
+    return await work()
+  } finally {
+    lock.release()
+  }
+}
+
 const rotateKey = async (config: Config, folder: DataFolder, clock: Clock) => {
   const store = await openExistingStore(config, folder, clock)
   try {
     const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
-    return await rotateEvidenceKey({ config, folder, store, wait: Bun.sleep })
+    return await rotateAlone(folder, () => rotateEvidenceKey({ config, folder, store, wait: Bun.sleep }))
   } finally {
     await store.close()
   }
@@ -299,15 +311,19 @@ const runVerb = async (
         folder,
         passphrase: () => locatePassphrase(config, folder, false),
         open: openAll,
-        rotatePassphrase: async () =>
-          (await import('../setup/rotate-passphrase.ts')).rotatePassphrase({ config, folder }),
+        rotatePassphrase: async () => {
+          const { rotatePassphrase } = await import('../setup/rotate-passphrase.ts')
+          return rotateAlone(folder, () => rotatePassphrase({ config, folder }))
+        },
       })
     case 'account-key':
       return (await import('./account-key.ts')).runAccountKey(commandArguments, {
         output,
         openStore: open,
-        rotate: async (store) =>
-          (await import('../wiring/account-key-rotation.ts')).rotateAccountKey({ config, folder, store }),
+        rotate: async (store) => {
+          const { rotateAccountKey } = await import('../wiring/account-key-rotation.ts')
+          return rotateAlone(folder, () => rotateAccountKey({ config, folder, store }))
+        },
       })
     case 'policy':
       return (await import('./policy.ts')).runPolicy(commandArguments, {

@@ -13,6 +13,8 @@ import { openTreeAccess, type TreeAccess, type TreeAccessOptions } from '../wiri
 import { shown } from './decisions-report.ts'
 import { CommandFailedError, type CommandOutput } from './output.ts'
 
+const DAMAGED_SHOWN = 3
+
 /** @throws CommandFailedError where no start of this version has been made; what the store is refused with */
 export const openTreeForCommand = async (
   open: () => Promise<Store>,
@@ -61,19 +63,30 @@ export const printTree = (report: TreeReport, stdout: (text: string) => void): v
   stdout(`tree: ${counts.join(', ')}: ${problems.length === 0 ? 'ok' : `${problems.length} with problems`}\n`)
 }
 
-/** The place of a decision in a node's own log, the newest first; null where it is not there. */
-const findLine = (directory: string, uuid: string): LineToProve | null => {
+/**
+ * The place of a decision in a node's own log, the newest first.
+ * @throws CommandFailedError where it is not there: it names lines that are damaged, of which one may be it
+ */
+const findLine = (directory: string, uuid: string): LineToProve => {
+  const damaged: string[] = []
+  let others = 0
   for (const slot of listSlots(directory)) {
     const slotDirectory = join(directory, slot)
     const { position } = findSlotEnd(slotDirectory)
     if (position === null) continue
     for (const { segment, bytes, start } of slotLinesBackwards(slotDirectory, position)) {
-      const peeked = start === 0 ? null : peekUuid(bytes)
+      if (start === 0) continue
+      const peeked = peekUuid(bytes)
+      if (peeked === null && damaged.length < DAMAGED_SHOWN) damaged.push(`${slot}/${segment.name} at byte ${start}`)
+      else if (peeked === null) others += 1
       if (peeked === null || peeked.kind === 'withheld' || peeked.uuid !== uuid) continue
       return { slot, segment: segment.name, offset: start, line: bytes.toString('utf8') }
     }
   }
-  return null
+  const none = `there is no decision ${uuid} in ${directory}`
+  if (damaged.length === 0) throw new CommandFailedError(none)
+  const places = `${damaged.join(', ')}${others > 0 ? ` and ${others} more` : ''}`
+  throw new CommandFailedError(`${none}; lines that can't be read: ${places}. See countersign decisions verify`)
 }
 
 export interface ProveCommand extends CommandOutput {
@@ -86,7 +99,6 @@ export interface ProveCommand extends CommandOutput {
 /** @throws CommandFailedError, DecisionDirectoryMissingError */
 export const runProve = async ({ uuid, directory, openTree, json, stdout, stderr }: ProveCommand): Promise<number> => {
   const place = findLine(directory, uuid)
-  if (place === null) throw new CommandFailedError(`there is no decision ${uuid} in ${directory}`)
   const { tree, key, saltKey, close } = await openTree()
   try {
     const proof = tree === null ? null : await proveLine(tree, saltKey, place)

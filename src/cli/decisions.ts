@@ -110,9 +110,11 @@ const describe = ({ slot, record }: TailEntry): string => {
 
 const runTail = async (directory: string, count: number, follow: boolean, json: boolean, io: DecisionsIo) => {
   const print = (entry: TailEntry): void => io.stdout(`${json ? entry.line : describe(entry)}\n`)
-  const { entries, position, unreadable } = readTail(directory, count)
+  const { entries, position, unreadable, unreadableAt } = readTail(directory, count)
   for (const entry of entries) print(entry)
-  if (unreadable > 0) io.stderr(`${unreadable} lines could not be read; see countersign decisions verify\n`)
+  if (unreadable > 0) {
+    io.stderr(`${unreadable} lines could not be read, the newest ${unreadableAt}; see countersign decisions verify\n`)
+  }
   if (follow) {
     const signal = io.signal ?? new AbortController().signal
     const wait = io.wait ?? (() => sleep(POLL_MS))

@@ -28,6 +28,8 @@ export interface Tail {
   readonly position: ReadonlyMap<string, FollowPosition>
   /** Lines that could not be read; `decisions verify` says which. */
   readonly unreadable: number
+  /** Where the newest of them begins. */
+  readonly unreadableAt: string | null
 }
 
 /** Null when the bytes are not a record's line. */
@@ -57,6 +59,7 @@ export const readTail = (directory: string, count: number): Tail => {
   const position = new Map<string, FollowPosition>()
   const cursors: SlotCursor[] = []
   let unreadable = 0
+  let unreadableAt: string | null = null
 
   const advance = (cursor: SlotCursor): void => {
     cursor.next = null
@@ -65,7 +68,9 @@ export const readTail = (directory: string, count: number): Tail => {
       if (step.done === true) return
       if (step.value.start === 0) continue
       cursor.next = readEntry(cursor.slot, step.value.segment.name, step.value.bytes)
-      if (cursor.next === null) unreadable++
+      if (cursor.next !== null) return
+      unreadable++
+      unreadableAt ??= `${cursor.slot}/${step.value.segment.name} at byte ${step.value.start}`
     }
   }
 
@@ -91,7 +96,7 @@ export const readTail = (directory: string, count: number): Tail => {
       entries.push(newest.next)
       advance(newest)
     }
-    return { entries: entries.reverse(), position, unreadable }
+    return { entries: entries.reverse(), position, unreadable, unreadableAt }
   } finally {
     // A generator that is left holds its file open.
     for (const cursor of cursors) cursor.lines.return(undefined)

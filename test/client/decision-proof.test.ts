@@ -86,3 +86,18 @@ test('a head of another log, or by another key, is not this log’s', async () =
     expect(() => checkDecisionProof(proof, text)).toThrow(ArgumentInvalidError)
   }
 })
+
+test.each(['no JSON', '"a text"', '[1]', 'null'])('the line %s is in the log and no decision', async (line) => {
+  const hash = Buffer.from(hashLine(line), 'hex')
+  const other = createGrownTree()
+  other.append([leafHashOf(hash, SALT_KEY)])
+  const proof = encodeProof({
+    extra: Buffer.concat([saltsOf(hash, SALT_KEY), Buffer.from(line)]),
+    index: 0,
+    path: [],
+    checkpoint: signCheckpoint({ size: 1, root: other.root() }, { key, sign }),
+  })
+  expect(() => checkDecisionProof(proof, LOG_KEY)).toThrow(
+    new ProofInvalidError('the line is in the log, and is no decision'),
+  )
+})

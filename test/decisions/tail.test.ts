@@ -1,7 +1,7 @@
 // The newest records across slots, and those that come after.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { appendFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { DecisionDirectoryMissingError } from '../../src/decisions/errors.ts'
 import { followDecisions } from '../../src/decisions/follow.ts'
 import { readTail, type TailEntry } from '../../src/decisions/tail.ts'
@@ -40,10 +40,11 @@ describe('tail', () => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory)
     writer.append([attestation(1)])
+    const { length } = readFileSync(writer.path)
     appendFileSync(writer.path, 'damaged\n{"prev":')
-    const { entries, unreadable } = readTail(directory, 10)
+    const { entries, unreadable, unreadableAt } = readTail(directory, 10)
     expect(uuids(entries)).toEqual([uuidOf(1)])
-    expect(unreadable).toBe(1)
+    expect([unreadable, unreadableAt]).toEqual([1, `w00/${basename(writer.path)} at byte ${length}`])
   })
 
   test('of a folder that is not there says so', () => {

@@ -278,3 +278,22 @@ describe('shipped copies', () => {
     expect([all.code, all.out]).toEqual([1, expect.stringContaining(`node ${TEST_NODE}: nothing of it is here`)])
   })
 })
+
+test('prove names damaged lines where a decision is not found, since one of them may be it', async () => {
+  const [name = ''] = segmentNames(log(), 'w00')
+  const text = readFileSync(log('w00', name), 'utf8')
+  const lines = text.split('\n')
+  const { uuid } = JSON.parse(lines[3] ?? '') as { uuid: string }
+  const prove = async (): Promise<readonly [number, string]> => {
+    let out = ''
+    const print = (more: string): void => {
+      out += more
+    }
+    return [await runDecisions(['prove', uuid], { dataDirectory: root, stdout: print, stderr: print, openTree }), out]
+  }
+  expect((await prove())[0]).toBe(0)
+  lines[3] = (lines[3] ?? '').replace('"prev":"', '"prev":"0')
+  writeFileSync(log('w00', name), lines.join('\n'))
+  const at = Buffer.byteLength(`${lines.slice(0, 3).join('\n')}\n`)
+  expect(await prove()).toEqual([1, expect.stringContaining(`can't be read: w00/${name} at byte ${at}. See`)])
+})

@@ -68,6 +68,13 @@ test('a decision is proven to its organization, offline, and to no other', async
     code: 2,
     stderr: expect.stringContaining('--key is neither a verifier key nor a file that can be read\n'),
   })
+  expect(await command('proof', 'check', `${file}.none`, '--key', logKey.trim())).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`${file}.none can't be read\n`),
+  })
+  expect(JSON.parse((await command('proof', 'key', '--json')).stdout)).toEqual({ log_key: logKey.trim() })
+  const published = await command('decisions', 'publish', '--to', `dir:${join(folder, 'published')}`, '--json')
+  expect(JSON.parse(published.stdout)).toEqual({ size: expect.any(Number) })
   writeFileSync(file, proof.replace(/index \d+/, 'index 0'))
   const wrong = await command('proof', 'check', file, '--key', logKey.trim())
   expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('PROBLEM: ')])

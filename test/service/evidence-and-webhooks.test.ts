@@ -17,6 +17,7 @@ import { systemClock } from '../../src/domain/time.ts'
 import { signWebhook } from '../../src/http/webhook-signature.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { prepareOrganizationKeys, rotateEvidenceKey } from '../../src/setup/evidence-key.ts'
+import { lockFolder } from '../../src/store/folder-lock.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createEvidenceParts, type EvidenceParts } from '../../src/wiring/evidence-service.ts'
 import { jpegWithMetadata, streamOf } from '../identity/evidence/images.ts'
@@ -295,6 +296,12 @@ describe('the evidence key', () => {
       await register()
       await until(() => told.received.length === 1)
 
+      // Two at once would each make the next key.
+      const other = lockFolder(join(own, 'rotation.lock'), '', 'held')
+      const refused = await run('evidence', 'rotate-key')
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another rotation runs on')])
+      expect(readFileSync(path, 'utf8')).toBe(first)
+      other.release()
       const rotated = await run('evidence', 'rotate-key')
       expect(rotated.stderr).toBe('')
       const result = { organizations: 1, unreadable: 0, file: path, inPlace: true }
