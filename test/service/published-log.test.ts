@@ -64,7 +64,7 @@ test('the published log is followed by anybody, and cosigned by its witness', as
     const late = await runCountersign(withWitness, 'doctor')
     expect([late.code, late.stdout]).toEqual([
       1,
-      expect.stringMatching(/witness +problem +witness\.example .*has cosigned the log’s head not within 60 s/),
+      expect.stringMatching(/witness +problem +witness\.example .*has not cosigned the log’s head within 60 s/),
     ])
 
     listening = listenForHeads({ hostname: '127.0.0.1', port }, logKey, state, {

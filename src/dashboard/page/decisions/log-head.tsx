@@ -14,11 +14,11 @@ const LOOK_AGAIN_MS = 5_000
 const Cosignatures = ({ head }: { readonly head: LogHead }) => {
   const { witnesses, cosignatures_required: required, cosignatures_within_seconds: within } = head
   if (witnesses.length === 0) return <span class="soft">No witness is set</span>
-  const wanted = `${required} of ${witnesses.length} within ${within} seconds`
+  const wanted = `${required} of ${witnesses.length} witnesses within ${within} s`
   return head.cosignatures_late ? (
-    <Badge tone="bad">Late: {wanted}</Badge>
+    <Badge tone="bad">Late, required: {wanted}</Badge>
   ) : (
-    <Badge tone="good">In time: {wanted}</Badge>
+    <Badge tone="good">In time, required: {wanted}</Badge>
   )
 }
 
@@ -29,7 +29,7 @@ export const LogHeadCard = () => {
   return (
     <Card
       title="Signed head"
-      text="One signature over every line: who keeps a head can tell whether the log goes on from it."
+      text="One signature over every line. Whoever keeps it can tell later whether the log goes on from it."
     >
       {value === null ? (
         head.error === null ? (
@@ -44,7 +44,7 @@ export const LogHeadCard = () => {
             ['Cosignatures', <Cosignatures key="cosignatures" head={value} />],
             ...value.witnesses.map(
               ({ name, cosigned_at: at }) =>
-                [name, <Time key={name} at={at} none="has not cosigned it" full />] as const,
+                [name, <Time key={name} at={at} none="no cosignature of this head" full />] as const,
             ),
             ['Log key', <Copyable key="key" text={value.log_key} label="log key" />],
           ]}
