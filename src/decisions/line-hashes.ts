@@ -23,8 +23,11 @@ const HASH_BYTES = 32
 /** `{"prev":"` and 64 hex digits: how each line but a header begins. */
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 2 * HASH_BYTES
-const PREVIOUS_KEY = Buffer.from('{"prev":"')
+/** The `p` of `prev`, where the `k` of a header's `kind` stands, and the quote after the digits. */
+const PREVIOUS_LETTER = 112
+const QUOTE = 34
 const HEADER_MAX_BYTES = 4_096
+const HASH = /^[0-9a-f]{64}$/
 
 /** Hashes of the whole lines of `bytes`, and how many bytes those lines are. */
 export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly length: number } => {
@@ -36,17 +39,24 @@ export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly le
   for (let line = 0; line < ends.length; line++) {
     const next = (ends[line] as number) + 1
     const carries =
-      line + 1 < ends.length &&
-      PREVIOUS_KEY.compare(bytes, next, next + PREVIOUS_START) === 0 &&
-      bytes[next + PREVIOUS_END] === 34
+      line + 1 < ends.length && bytes[next + 2] === PREVIOUS_LETTER && bytes[next + PREVIOUS_END] === QUOTE
     if (carries) bytes.copy(digits, line * 2 * HASH_BYTES, next + PREVIOUS_START, next + PREVIOUS_END)
     else {
       unknown.push(line)
       digits.fill('0', line * 2 * HASH_BYTES, (line + 1) * 2 * HASH_BYTES)
     }
   }
-  const hashes = Buffer.from(digits.toString('latin1'), 'hex')
-  if (hashes.length !== ends.length * HASH_BYTES) throw new DecisionLineMalformedError('a line carries no hash')
+  let hashes = Buffer.from(digits.toString('latin1'), 'hex')
+  if (hashes.length !== ends.length * HASH_BYTES) {
+    // A line was damaged since: what it carries is no hash. Verification names it.
+    for (let line = 0; line < ends.length; line++) {
+      const [start, end] = [line * 2 * HASH_BYTES, (line + 1) * 2 * HASH_BYTES]
+      if (HASH.test(digits.toString('latin1', start, end))) continue
+      unknown.push(line)
+      digits.fill('0', start, end)
+    }
+    hashes = Buffer.from(digits.toString('latin1'), 'hex')
+  }
   for (const line of unknown) {
     const start = line === 0 ? 0 : (ends[line - 1] as number) + 1
     Bun.SHA256.hash(bytes.subarray(start, ends[line]), hashes.subarray(line * HASH_BYTES, (line + 1) * HASH_BYTES))
@@ -83,21 +93,23 @@ export interface LineIntakeOptions {
   readonly taken: ReadonlyMap<string, number>
   /** Of the log read at once. */
   readonly runBytes?: number
-  /** Flushes what is taken to the disk first, so that nothing outlives the lines that it was made of. */
-  readonly sync: boolean
 }
 
 export interface LineIntake {
   /** The next lines that were not taken; null when there are none by now. What came is given once. */
   next(): LineRun | null
+  /** Flushes what came to the disk, so that nothing outlives the lines that it was made of. */
+  flush(): void
 }
 
 const RUN_BYTES = 1_048_576
 
 /** @throws DecisionDirectoryMissingError; system errors as they are, after which a new intake begins anew */
 export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
-  const { directory, runBytes = RUN_BYTES, sync } = options
+  const { directory, runBytes = RUN_BYTES } = options
   const taken = new Map(options.taken)
+  /** Paths of segments. */
+  const unflushed = new Set<string>()
   /** By slot: every segment before this number has been taken whole. */
   const doneBefore = new Map<string, number>()
 
@@ -122,7 +134,7 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
       if (bytes.indexOf(NEWLINE) < 0) bytes = read(descriptor, from, Math.min(MAX_LINE_BYTES + 1, end - from))
       const { hashes, length } = hashLines(bytes)
       if (length === 0) return null
-      if (sync) fdatasyncSync(descriptor)
+      unflushed.add(join(slotDirectory, segment.name))
       taken.set(key, from + length)
       return { slot, segment: segment.name, start: from, end: from + length, hashes }
     } finally {
@@ -144,6 +156,17 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
         }
       }
       return null
+    },
+    flush: () => {
+      for (const path of unflushed) {
+        const descriptor = openSync(path, 'r')
+        try {
+          fdatasyncSync(descriptor)
+        } finally {
+          closeSync(descriptor)
+        }
+      }
+      unflushed.clear()
     },
   }
 }

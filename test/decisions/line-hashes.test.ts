@@ -27,7 +27,7 @@ const split = (hashes: Buffer): string[] =>
 
 /** `slot/segment` → hashes in the order in which they came. */
 const takeAll = (directory: string, runBytes: number, taken = new Map<string, number>()) => {
-  const intake = createLineIntake({ directory, taken, runBytes, sync: false })
+  const intake = createLineIntake({ directory, taken, runBytes })
   const hashes = new Map<string, string[]>()
   for (let run = intake.next(); run !== null; run = intake.next()) {
     const key = `${run.slot}/${run.segment}`
@@ -96,5 +96,19 @@ describe('hashes of lines', () => {
     const { hashes, length } = hashLines(bytes)
     expect(split(hashes)).toEqual(['one', 'two', 'three'].map(hashOf))
     expect(length).toBe('one\ntwo\nthree\n'.length)
+  })
+
+  test('a line that was damaged where it carries a hash stops nothing: the line before it is hashed itself', () => {
+    const lines = ['first', ...['a', 'b', 'x', 'c'].map((digit) => `{"prev":"${digit.repeat(64)}","kind":"x"}`)]
+    const { hashes } = hashLines(Buffer.from(`${lines.join('\n')}\n`))
+    const claimed = ['a', 'b', 'x', 'c'].map((digit) => digit.repeat(64))
+    // What a line says of the one before is taken, except where it can't be a hash.
+    expect(split(hashes)).toEqual([
+      claimed[0],
+      claimed[1],
+      hashOf(lines[2] ?? ''),
+      claimed[3],
+      hashOf(lines[4] ?? ''),
+    ] as string[])
   })
 })

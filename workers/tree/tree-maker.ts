@@ -71,7 +71,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
 
   /** Reads what the log has grown by and hands it over. @returns whether there may be more */
   const readLog = async (handOver: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
-    intake ??= createLineIntake({ directory, taken: await tree.writer.taken(), sync: flush })
+    intake ??= createLineIntake({ directory, taken: await tree.writer.taken() })
     try {
       const runs: LeafRun[] = []
       for (let run = intake.next(); run !== null; run = intake.next()) {
@@ -79,6 +79,8 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
         runs.push({ slot, segment, startByte: start, endByte: end, hashes: leafHashesOf(hashes, saltKey) })
         if (runs.length === RUNS_AT_ONCE) break
       }
+      // Once for all runs of a segment.
+      if (flush) intake.flush()
       if (runs.length > 0) await handOver(runs)
       return runs.length === RUNS_AT_ONCE
     } catch (error) {
