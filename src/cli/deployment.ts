@@ -1,0 +1,158 @@
+// The deployment that a command works on, by its settings: its folder, its store with the door to the operations over it, and
+// what only works while no service runs.
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { openShipTarget, ShipAccessMissingError } from '../decisions/ship-access.ts'
+import type { ShipPlace, ShipTarget } from '../decisions/ship-target.ts'
+import { type Clock, systemClock } from '../domain/time.ts'
+import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
+import { locatePassphrase } from '../setup/passphrase.ts'
+import { locateStore, storeMayExist } from '../setup/store-location.ts'
+import { StoreUnusableError } from '../store/errors.ts'
+import { lockFolder } from '../store/folder-lock.ts'
+import { findUsers } from '../store/in-use.ts'
+import type { Store } from '../store/store.ts'
+import { createLogger } from '../telemetry/log.ts'
+import { bucketAccessOf, foreignSessionToken } from '../wiring/ship-service.ts'
+import type { Opened } from './door.ts'
+import { openDoor } from './open-door.ts'
+import { CommandFailedError } from './output.ts'
+import type { Override } from './second-person.ts'
+
+const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
+  const place = named ?? config.decisionsShip
+  if (place === null) throw new CommandFailedError('say where to, or set COUNTERSIGN_DECISIONS_SHIP')
+  try {
+    const access = bucketAccessOf(config, place)
+    const foreign = foreignSessionToken(access)
+    if (foreign !== null) {
+      throw new CommandFailedError(`${foreign} is set and belongs to other credentials: unset it for this command`)
+    }
+    return openShipTarget(place, access)
+  } catch (error) {
+    if (error instanceof ShipAccessMissingError) throw new CommandFailedError(error.message)
+    throw error
+  }
+}
+
+/** Opens what a start of the service made; a mistyped folder must not become a new, empty deployment. */
+const openExistingStore = async (config: Config, folder: DataFolder, clock: Clock): Promise<Store> => {
+  const target = await locateStore(config, folder)
+  if (!storeMayExist(target)) {
+    throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
+  }
+  const { openStore } = await import('../store/store.ts')
+  return openStore({ target, clock, onlyExisting: true })
+}
+
+/** Those of this command that name secrets, as another process takes them. */
+const secretSettingsOf = ({ passphrase, evidenceKey, accountKey }: Config): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ PASSPHRASE: passphrase, EVIDENCE_KEY: evidenceKey, ACCOUNT_KEY: accountKey }).flatMap(
+      ([name, source]) => {
+        if (source === null) return []
+        if (source.source === 'file') return [[`COUNTERSIGN_${name}_FILE`, source.path]]
+        return [[`COUNTERSIGN_${name}`, process.env[source.name] ?? '']]
+      },
+    ),
+  )
+
+/** Runs `work` where nothing else uses the data folder or the store. */
+const runAlone = async <Result>(
+  config: Config,
+  folder: DataFolder,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> => {
+  const lock = lockFolder(folder.lock, folder.root)
+  try {
+    const store = await openExistingStore(config, folder, systemClock)
+    try {
+      // The lock is of this node's folder: other nodes have their own.
+      const users = await findUsers(store.database, { wait: Bun.sleep })
+      if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
+      return await work(store)
+    } finally {
+      await store.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** One rotation of a secret at a time: two would each make the next key. */
+const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Result>): Promise<Result> => {
+  const held = `another rotation runs on ${folder.root}: wait until it has ended`
+  const lock = lockFolder(join(folder.root, 'rotation.lock'), folder.root, held)
+  try {
+    return await work()
+  } finally {
+    lock.release()
+  }
+}
+
+export interface DeploymentInput {
+  readonly config: Config
+  readonly clock: Clock
+  /** Who runs the command. */
+  readonly user: string
+  readonly override: Override | null
+}
+
+export type CommandDeployment = ReturnType<typeof createDeployment>
+
+export const createDeployment = ({ config, clock, user, override }: DeploymentInput) => {
+  const folder = dataFolderAt(config.dataDir)
+  const openStore = (): Promise<Store> => openExistingStore(config, folder, clock)
+  const withStore = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
+    const store = await openStore()
+    try {
+      return await work(store)
+    } finally {
+      await store.close()
+    }
+  }
+  const openKeys = async (store: Store) =>
+    (await import('../setup/evidence-key.ts')).prepareOrganizationKeys(config, folder, store)
+  return {
+    config,
+    folder,
+    openStore,
+    withStore,
+    locateStore: () => locateStore(config, folder),
+    /** The store with the door to the operations over it. */
+    open: async (): Promise<Opened> => {
+      const store = await openStore()
+      return openDoor({
+        config,
+        folder,
+        store,
+        clock,
+        user,
+        override,
+        openKeys: () => openKeys(store),
+        openEvidence: async () =>
+          (await import('../wiring/evidence-service.ts')).createEvidenceParts({
+            store,
+            keys: await openKeys(store),
+            folder: folder.evidence,
+            log: createLogger({ level: config.logLevel }),
+          }),
+      })
+    },
+    shipTarget: (named: ShipPlace | null) => shipTargetOf(config, named),
+    secretSettings: () => secretSettingsOf(config),
+    rotateAlone: <Result>(work: () => Promise<Result>): Promise<Result> => rotateAlone(folder, work),
+    rotateEvidenceKey: () =>
+      withStore(async (store) => {
+        const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
+        return rotateAlone(folder, () => rotateEvidenceKey({ config, folder, store, wait: Bun.sleep }))
+      }),
+    /** Only where nothing else uses the data folder or the store. */
+    beginTree: () =>
+      runAlone(config, folder, async (store) => {
+        const { beginTree } = await import('../wiring/begin-tree.ts')
+        const passphrase = locatePassphrase(config, folder, false)
+        return beginTree({ folder, store, target: await locateStore(config, folder), passphrase, now: new Date() })
+      }),
+  }
+}

@@ -1,0 +1,236 @@
+// What each verb of the command line is given. Each brings its own code: loading all of it takes longer than most commands do.
+import type { Config } from '../config/config.ts'
+import type { ShipPlace } from '../decisions/ship-target.ts'
+import type { Clock } from '../domain/time.ts'
+import { listenUrl } from '../http/listen-address.ts'
+import { readLogKey } from '../setup/log-key.ts'
+import { locatePassphrase } from '../setup/passphrase.ts'
+import { openBackupBucket } from './backup-place.ts'
+import { noteCommand } from './command-note.ts'
+import type { CommandDeployment } from './deployment.ts'
+import { configFileOf, describeGivenSettings } from './given-settings.ts'
+import { CommandFailedError, type CommandOutput } from './output.ts'
+
+/** Where a command runs: what it prints to, whose settings it reads, and who runs it. */
+export interface CommandPlace {
+  readonly output: CommandOutput
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** Name of the operating system's user. */
+  readonly user: string
+}
+
+const untilSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+
+const untilStopped = (): AbortSignal => {
+  const controller = new AbortController()
+  void untilSignal().then(() => controller.abort())
+  return controller.signal
+}
+
+/** Runs another command, with a place of its own. Resolves to its exit code. */
+export type RunCommand = (commandLine: readonly string[], place: CommandPlace) => Promise<number>
+
+/** Another command, with these settings alone: returns what it prints. @throws CommandFailedError */
+const runWithin =
+  (runCommand: RunCommand, place: CommandPlace) =>
+  async (environment: CommandPlace['environment'], ...words: readonly string[]): Promise<string> => {
+    let stdout = ''
+    let stderr = ''
+    const output: CommandOutput = {
+      stdout: (text) => {
+        stdout += text
+      },
+      stderr: (text) => {
+        stderr += text
+      },
+    }
+    const code = await runCommand(words, { ...place, environment, output })
+    if (code === 0) return stdout
+    throw new CommandFailedError(`countersign ${words.slice(0, 2).join(' ')}: ${stderr === '' ? stdout : stderr}`)
+  }
+
+const dashboardOrigin = ({ dashboardUrl, dashboardListen, tlsCertificate }: Config): string =>
+  new URL(dashboardUrl === '' ? listenUrl(dashboardListen, tlsCertificate.dashboard !== '') : dashboardUrl).origin
+
+/** Resolves to the exit code; null when there is no such verb. */
+export const runVerb = async (
+  verb: string,
+  commandArguments: string[],
+  deployment: CommandDeployment,
+  place: CommandPlace,
+  runCommand: RunCommand,
+): Promise<number | null> => {
+  const { output, clock, user } = place
+  const { config, folder, open, openStore } = deployment
+  const openBucket = (bucket: ShipPlace) => openBackupBucket(deployment.shipTarget(bucket))
+  switch (verb) {
+    case 'keys':
+      return (await import('./keys.ts')).runKeys(commandArguments, {
+        clock,
+        ...output,
+        open,
+      })
+    case 'org':
+      return (await import('./org.ts')).runOrg(commandArguments, { output, open })
+    case 'account':
+      return (await import('./account.ts')).runAccount(commandArguments, {
+        output,
+        openStore,
+        clock,
+        dashboardUrl: dashboardOrigin(config),
+        user,
+      })
+    case 'session':
+      return (await import('./session.ts')).runSession(commandArguments, {
+        output,
+        open,
+        user,
+      })
+    case 'evidence':
+      return (await import('./evidence.ts')).runEvidence(commandArguments, {
+        output,
+        open,
+        rotateKey: deployment.rotateEvidenceKey,
+        user,
+      })
+    case 'webhook':
+      return (await import('./webhook.ts')).runWebhook(commandArguments, { output, open })
+    case 'lists':
+      return (await import('./lists.ts')).runLists(commandArguments, {
+        output,
+        open,
+        clock,
+        user,
+      })
+    case 'screener-stub':
+      return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, { output, stopped: untilSignal })
+    case 'geo':
+      return (await import('./geo.ts')).runGeo(commandArguments, {
+        output,
+        geoipFile: config.geoipFile,
+        clock,
+      })
+    case 'attester':
+      return (await import('./attester.ts')).runAttester(commandArguments, {
+        output,
+        folder,
+        passphrase: () => locatePassphrase(config, folder, false),
+        open,
+        rotatePassphrase: async () => {
+          const { rotatePassphrase } = await import('../setup/rotate-passphrase.ts')
+          return deployment.rotateAlone(() => rotatePassphrase({ config, folder }))
+        },
+      })
+    case 'account-key':
+      return (await import('./account-key.ts')).runAccountKey(commandArguments, {
+        output,
+        openStore,
+        rotate: async (store) => {
+          const { rotateAccountKey } = await import('../wiring/account-key-rotation.ts')
+          return deployment.rotateAlone(() => rotateAccountKey({ config, folder, store }))
+        },
+      })
+    case 'policy':
+      return (await import('./policy.ts')).runPolicy(commandArguments, {
+        output,
+        open,
+        decisionsDirectory: folder.decisions,
+        chains: config.chains,
+        clock,
+        isTerminal: process.stderr.isTTY === true,
+      })
+    case 'project':
+      return (await import('./project.ts')).runProject(commandArguments, {
+        output,
+        chains: config.chains,
+        open,
+      })
+    case 'decisions':
+      return (await import('./decisions.ts')).runDecisions(commandArguments, {
+        dataDirectory: config.dataDir,
+        ...output,
+        shipEveryMs: config.decisionsShipIntervalSeconds * 1_000,
+        openTarget: deployment.shipTarget,
+        beginTree: deployment.beginTree,
+        openTree: async () =>
+          (await import('./decisions-tree.ts')).openTreeForCommand(openStore, {
+            folder,
+            target: await deployment.locateStore(),
+            shipTarget: config.decisionsShip === null ? null : () => deployment.shipTarget(null),
+          }),
+      })
+    case 'proof':
+      return (await import('./proof.ts')).runProof(commandArguments, {
+        output,
+        readKey: () => deployment.withStore((store) => readLogKey(store.deployment, folder)),
+      })
+    case 'witness':
+      return (await import('./witness.ts')).runWitness(commandArguments, {
+        output,
+        unixSeconds: clock.unixSeconds,
+        signal: untilStopped(),
+      })
+    case 'backup':
+      return (await import('./backup.ts')).runBackup(commandArguments, {
+        output,
+        folder,
+        configFile: configFileOf(),
+        locateStore: deployment.locateStore,
+        openBucket,
+        describeSettings: describeGivenSettings,
+        note: () => deployment.withStore((store) => noteCommand(store, verb, commandArguments, user)),
+        now: () => new Date(),
+        stopped: untilStopped,
+      })
+    case 'restore':
+      return (await import('./restore.ts')).runRestore(commandArguments, {
+        output,
+        folder,
+        monotonicMs: clock.monotonicMs,
+        locateStore: deployment.locateStore,
+        openBucket,
+        trial: () => ({
+          secretSettings: deployment.secretSettings(),
+          signal: untilStopped(),
+          run: runWithin(runCommand, place),
+        }),
+      })
+    case 'migrate':
+      return (await import('./migrate.ts')).runMigrate(commandArguments, {
+        output,
+        dataDirectory: config.dataDir,
+        environment: process.env,
+        monotonicMs: clock.monotonicMs,
+        wait: (milliseconds) => Bun.sleep(milliseconds),
+      })
+    case 'audit':
+      return (await import('./audit.ts')).runAudit(commandArguments, {
+        output,
+        keptHeadProblems: async (store) =>
+          (await import('../wiring/audit-head.ts')).keptHeadProblems(store, folder, await deployment.locateStore()),
+        openStore,
+        openTarget: deployment.shipTarget,
+      })
+    case 'solana':
+      return (await import('./solana.ts')).runSolana(commandArguments, {
+        output,
+        openStore,
+        settings: config.chainSettings.get('solana'),
+      })
+    case 'doctor':
+      return (await import('./doctor.ts')).runDoctor(commandArguments, {
+        output,
+        config,
+        folder,
+        clock,
+        openStore,
+        locateStore: deployment.locateStore,
+      })
+    default:
+      return null
+  }
+}
