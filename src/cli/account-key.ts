@@ -24,7 +24,7 @@ const VERBS: Verbs<(input: AccountKeyCommandInput, store: Store) => Promise<Acco
 }
 
 export const runAccountKey = (commandArguments: readonly string[], input: AccountKeyCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const options = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
     const command = parseCommand(commandArguments, options, VERBS)
     const { output } = input

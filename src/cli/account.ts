@@ -72,7 +72,7 @@ const recover = async (input: AccountCommandInput, store: Store, command: Parsed
 const VERBS: Verbs<typeof recover> = { recover: { run: recover, words: 1 } }
 
 export const runAccount = (commandArguments: readonly string[], input: AccountCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const command = parseCommand(
       commandArguments,
       {

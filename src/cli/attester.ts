@@ -174,7 +174,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
 }
 
 export const runAttester = (commandArguments: readonly string[], input: AttesterCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const command = parseCommand(
       commandArguments,
       {

@@ -4,8 +4,8 @@ import { parseShipPlace, type ShipPlace, type ShipTarget } from '../decisions/sh
 import type { AuditEntry } from '../store/audit.ts'
 import type { Store } from '../store/store.ts'
 import { verifyShippedAudit } from '../wiring/audit-ship.ts'
+import { findOrganization } from './in-organization.ts'
 import {
-  CommandFailedError,
   type CommandOutput,
   findVerb,
   formatTable,
@@ -68,8 +68,7 @@ const list = async ({ store, output, command }: Context): Promise<number> => {
   const limit = parseLimit(command.text('limit'))
   const name = command.text('org')
   const action = command.text('action')
-  const organization = name === undefined ? null : await store.organizations.find(name)
-  if (name !== undefined && organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+  const organization = name === undefined ? null : await findOrganization(store, name)
   const filter = {
     ...(organization === null ? {} : { organizationId: organization.id }),
     ...(action === undefined ? {} : { action }),
@@ -140,7 +139,7 @@ const VERBS: Verbs<(context: Context) => Promise<number>> = {
 }
 
 export const runAudit = (commandArguments: readonly string[], input: AuditCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const text = { type: 'string' } as const
     const flag = { type: 'boolean' } as const
     const command = parseCommand(

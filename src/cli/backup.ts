@@ -272,7 +272,7 @@ const sleepUnless = async (milliseconds: number, signal: AbortSignal): Promise<v
 
 /** Returns the exit code: 0 done, 1 it can't be done and nothing is left behind, 2 usage. */
 export const runBackup = (commandArguments: readonly string[], context: BackupContext): Promise<number> =>
-  runToExitCode(context.output, USAGE, async () => {
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output } = context
     const command = parseCommand(commandArguments, {
       to: { type: 'string' },

@@ -16,6 +16,7 @@ import { isoTime, printReport, shown } from './decisions-report.ts'
 import { runShip, runVerifyShipped } from './decisions-ship.ts'
 import { createTreeCheck, printTree, runProve, type TreeCheck } from './decisions-tree.ts'
 import { CommandFailedError } from './output.ts'
+import { explainArguments } from './usage.ts'
 
 const HELP = `Usage: countersign decisions <command> [options]
 
@@ -174,7 +175,7 @@ export const runDecisions = async (args: string[], io: DecisionsIo): Promise<num
   try {
     parsed = parse(args)
   } catch (error) {
-    return misused(error instanceof Error ? error.message : 'the arguments can not be understood')
+    return misused(explainArguments(error))
   }
   const { values, positionals } = parsed
   if (values.help) {

@@ -125,7 +125,7 @@ const print = (output: CommandOutput, checks: readonly ChainCheck[], exposure: r
 }
 
 export const runDoctor = (commandArguments: readonly string[], input: DoctorCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const command = parseCommand(commandArguments, {
       chain: { type: 'string' },
       json: { type: 'boolean' },

@@ -246,7 +246,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
 }
 
 export const runEvidence = (commandArguments: readonly string[], input: EvidenceCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const text = { type: 'string' } as const
     const flag = { type: 'boolean' } as const
     const command = parseCommand(

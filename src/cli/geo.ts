@@ -51,7 +51,7 @@ export const openGeoFile = async (path: string, clock: Clock) => {
 }
 
 export const runGeo = (commandArguments: readonly string[], input: GeoCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const { output, clock } = input
     const command = parseCommand(commandArguments, {
       'geoip-file': { type: 'string' },

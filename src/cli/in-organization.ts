@@ -1,10 +1,35 @@
 // The second half of every command that works in one organization: opens the store, finds whom `--org` names, runs the
 // verb, and closes the store whatever came of it.
+import type { Organization } from '../store/organizations.ts'
+import type { Store } from '../store/store.ts'
 import type { Open, Opened } from './door.ts'
 import { CommandFailedError, type ParsedCommand } from './output.ts'
 
 /** The organization of a deployment's first start. */
 const ORGANIZATION_DEFAULT = 'demo'
+
+/** By short name or id. @throws CommandFailedError when there is none */
+export const findOrganization = async (
+  { organizations }: Pick<Store, 'organizations'>,
+  name: string,
+): Promise<Organization> => {
+  const organization = await organizations.find(name)
+  if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
+  return organization
+}
+
+/** The id of the one that `--org` names, or of the default. @throws CommandFailedError when there is none */
+export const requireOrganization = async (
+  store: Pick<Store, 'organizations'>,
+  given: string | undefined,
+): Promise<string> => {
+  if (given !== undefined) return (await findOrganization(store, given)).id
+  const organization = await store.organizations.find(ORGANIZATION_DEFAULT)
+  if (organization !== null) return organization.id
+  throw new CommandFailedError(
+    `there is no organization ${ORGANIZATION_DEFAULT}: say which with --org (countersign org list shows them)`,
+  )
+}
 
 /** @throws CommandFailedError when there is no such organization, and what `run` throws */
 export const runInOrganization = async (
@@ -14,10 +39,7 @@ export const runInOrganization = async (
 ): Promise<number> => {
   const opened = await open()
   try {
-    const name = command.text('org') ?? ORGANIZATION_DEFAULT
-    const organization = await opened.store.organizations.find(name)
-    if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
-    await run(opened, organization.id)
+    await run(opened, await requireOrganization(opened.store, command.text('org')))
     return 0
   } finally {
     await opened.close()

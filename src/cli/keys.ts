@@ -3,6 +3,7 @@
 import { type ApiKeyRateLimit, type ApiKeyRecord, apiKeyStatus, DEFAULT_RATE_LIMIT } from '../domain/api-key.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Open, Opened } from './door.ts'
+import { findOrganization } from './in-organization.ts'
 import { parseDuration, parseExpiry, parseKeyId, parseRateLimit, STEERING } from './key-options.ts'
 import {
   CommandFailedError,
@@ -24,18 +25,17 @@ export interface KeysInput extends CommandOutput {
   readonly open: Open
 }
 
-export const KEYS_HELP = `Usage: countersign keys <command>
+export const KEYS_HELP = `Usage: countersign keys issue --org ORG --kind attestation|identity|admin [--name TEXT] [--test]
+                              [--expires 30d|2027-01-31|2027-01-31T12:00:00Z]
+                              [--rate REQUESTS_PER_SECOND] [--burst REQUESTS] [--no-rate-limit]
+       countersign keys list [--org ORG]
+       countersign keys regenerate KEYID [--overlap 24h]
+       countersign keys revoke KEYID
 
-  issue --org ORG --kind attestation|identity|admin
-        [--name TEXT] [--expires 30d|2027-01-31|2027-01-31T12:00:00Z] [--test]
-        [--rate REQUESTS_PER_SECOND] [--burst REQUESTS] [--no-rate-limit]
-      Makes a key and prints it, once. ${DEFAULT_RATE_LIMIT.requestsPerSecond} requests/s with bursts of ${DEFAULT_RATE_LIMIT.burst} unless stated.
-  list [--org ORG]
-      Lists keys, never the keys themselves.
-  regenerate KEYID [--overlap 24h]
-      Makes a key in place of another, which keeps working for the overlap (0: not at all).
-  revoke KEYID
-      Ends a key within a second, for good.
+  issue       Makes a key and prints it, once. ${DEFAULT_RATE_LIMIT.requestsPerSecond} requests/s with bursts of ${DEFAULT_RATE_LIMIT.burst} unless stated.
+  list        Lists keys, never the keys themselves.
+  regenerate  Makes a key in place of another, which keeps working for the overlap (0: not at all).
+  revoke      Ends a key within a second, for good.
 
 ORG is an organization's short name or id; KEYID the 12 characters after the key's prefix.
 Durations: 90s, 15m, 24h, 30d. With --json each command prints one JSON value.
@@ -103,12 +103,6 @@ const COMMAND_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   revoke: [],
 }
 
-const findOrganization = async (io: KeysIo, name: string) => {
-  const organization = await io.store.organizations.find(name)
-  if (organization === null) throw new CommandFailedError(`there is no organization ${JSON.stringify(name)}`)
-  return organization
-}
-
 /** The key alone goes to stdout, so that it can be piped; what there is to say about it goes to stderr. */
 const printNewKey = (
   io: KeysIo,
@@ -144,7 +138,7 @@ const issue = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const kind = command.required('kind')
   const expires = command.text('expires')
   const limit = parseRateLimit(command.text('rate'), command.text('burst'), command.flag('no-rate-limit'))
-  const organization = await findOrganization(io, command.required('org'))
+  const organization = await findOrganization(io.store, command.required('org'))
   const { key, record } = await io.door.call('POST /organizations/{organization}/keys', {
     params: { organization: organization.id },
     body: {
@@ -165,7 +159,7 @@ const list = async (command: ParsedCommand, io: KeysIo): Promise<void> => {
   const nowSeconds = io.clock.unixSeconds()
   const wanted = command.text('org')
   const organizations =
-    wanted === undefined ? await io.store.organizations.list() : [await findOrganization(io, wanted)]
+    wanted === undefined ? await io.store.organizations.list() : [await findOrganization(io.store, wanted)]
   const keys = []
   for (const organization of organizations) {
     for (const key of await io.store.apiKeys.list(organization.id)) {
@@ -231,7 +225,7 @@ const COMMANDS: Readonly<Record<string, (command: ParsedCommand, io: KeysIo) => 
  * @throws StoreUnavailableError
  */
 export const runKeys = (commandArguments: readonly string[], input: KeysInput): Promise<number> =>
-  runToExitCode(input, KEYS_HELP, async () => {
+  runToExitCode(input, KEYS_HELP, commandArguments, async () => {
     const command = parseCommand(commandArguments, OPTIONS)
     if (command.flag('help')) {
       input.stdout(KEYS_HELP)

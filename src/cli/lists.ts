@@ -3,10 +3,11 @@
 import type { Clock } from '../domain/time.ts'
 import type { Store } from '../store/store.ts'
 import type { Open } from './door.ts'
+import { requireOrganization } from './in-organization.ts'
 import type { ListsContext } from './list-context.ts'
 import { add, exportList, find, remove, upload } from './list-entries.ts'
 import { create, deleteList, list, refresh, show, source } from './list-sources.ts'
-import { CommandFailedError, type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
+import { type CommandOutput, parseCommand, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign lists list
        countersign lists create NAME [--description TEXT]
@@ -98,13 +99,11 @@ const ownerOf = async (store: Store, name: string | undefined, shared: boolean):
     if (name !== undefined) throw new UsageError('--shared excludes --org')
     return null
   }
-  const organization = await store.organizations.find(name ?? 'demo')
-  if (organization === null) throw new CommandFailedError(`there is no organization ${JSON.stringify(name ?? 'demo')}`)
-  return organization.id
+  return requireOrganization(store, name)
 }
 
 export const runLists = (commandArguments: readonly string[], input: ListsCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const command = parseCommand(commandArguments, { ...COMMON, ...OPTIONS }, COMMANDS)
     if (command.flag('help')) {
       input.output.stdout(USAGE)

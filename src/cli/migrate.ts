@@ -170,7 +170,7 @@ const takeBack = async (store: StoreTarget, dataDirectory: string, { stdout }: C
 
 /** Returns the exit code: 0 done, 1 it can't be done and nothing was copied, 2 usage. */
 export const runMigrate = (commandArguments: readonly string[], context: MigrateContext): Promise<number> =>
-  runToExitCode(context.output, USAGE, async () => {
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, environment, dataDirectory } = context
     const options = { from: { type: 'string' }, to: { type: 'string' }, json: { type: 'boolean' } } as const
     const command = parseCommand(commandArguments, {

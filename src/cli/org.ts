@@ -5,6 +5,7 @@ import type { Organization } from '../store/organizations.ts'
 import type { Store } from '../store/store.ts'
 import { TRUSTED_MAX } from '../store/verification-trust.ts'
 import type { Open, Opened } from './door.ts'
+import { findOrganization } from './in-organization.ts'
 import {
   CommandFailedError,
   type CommandOutput,
@@ -98,9 +99,7 @@ const create = async (context: Context): Promise<void> => {
 
 const requireOrganization = async (store: Store, name: string | undefined): Promise<Organization> => {
   if (name === undefined) throw new UsageError('ORG is missing')
-  const organization = await store.organizations.find(name)
-  if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
-  return organization
+  return findOrganization(store, name)
 }
 
 const setLevel = async (context: Context): Promise<void> => {
@@ -242,7 +241,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
 }
 
 export const runOrg = (commandArguments: readonly string[], input: OrgCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const command = parseCommand(
       commandArguments,
       {

@@ -1,5 +1,6 @@
 // What every verb prints with, and how it ends: 0 done, 1 a problem was found, 2 the call is wrong.
 import { parseArgs } from 'node:util'
+import { explainArguments, usageOf } from './usage.ts'
 
 export interface CommandOutput {
   readonly stdout: (text: string) => void
@@ -89,7 +90,7 @@ export const parseCommand = (
   try {
     parsed = parseArgs({ args: [...commandArguments], options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'unreadable arguments')
+    throw new UsageError(explainArguments(error))
   }
   const { values, positionals } = parsed
   if (values['help'] !== true) refuseSurplus(positionals, verbs)
@@ -128,17 +129,21 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     .join('')
 }
 
-/** Runs a verb's body; its errors become one line and an exit code. */
+/**
+ * Runs a verb's body; its errors become lines and an exit code.
+ * @param help what `--help` prints: of a wrong call, only the lines that say how it is written are shown
+ */
 export const runToExitCode = async (
   output: CommandOutput,
-  usage: string,
+  help: string,
+  commandArguments: readonly string[],
   body: () => Promise<number> | number,
 ): Promise<number> => {
   try {
     return await body()
   } catch (error) {
     if (error instanceof UsageError) {
-      output.stderr(`${error.message}\n${usage}`)
+      output.stderr(`${error.message}\n${usageOf(help, commandArguments)}`)
       return 2
     }
     if (error instanceof CommandFailedError) {

@@ -6,7 +6,6 @@ import { compileRevision, draftRevision, type RevisionDraft } from '../policy/re
 import type { KnownSources } from '../policy/scope.ts'
 import type { CompiledPolicy } from '../policy/types/program.ts'
 import type { Policy, StoredRevision } from '../store/policies.ts'
-import type { Store } from '../store/store.ts'
 import type { Opened } from './door.ts'
 import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 
@@ -31,13 +30,6 @@ export const readSource = (path: string | undefined): string => {
   } catch {
     throw new CommandFailedError(`${path} can't be read`)
   }
-}
-
-export const requireOrganization = async (store: Store, command: ParsedCommand): Promise<string> => {
-  const name = command.text('org') ?? 'demo'
-  const organization = await store.organizations.find(name)
-  if (organization === null) throw new CommandFailedError(`there is no organization ${name}`)
-  return organization.id
 }
 
 /** What a document that is checked without a store may name. */

@@ -3,8 +3,9 @@ import type { ChainTable } from '../domain/chain.ts'
 import type { Clock } from '../domain/time.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
 import type { Open } from './door.ts'
+import { requireOrganization } from './in-organization.ts'
 import { type CommandOutput, findVerb, parseCommand, runToExitCode, UsageError, type Verbs } from './output.ts'
-import { type PolicyContext, print, readDraft, requireOrganization } from './policy-context.ts'
+import { type PolicyContext, print, readDraft } from './policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
 import { type ReplayContext, replay } from './policy-replay.ts'
 import { activate, apply, comparesFiles, describeDifferences, diff, list, shadow, show } from './policy-revisions.ts'
@@ -102,7 +103,7 @@ export const runPolicy = (
   dependencies: PolicyCommandDependencies,
 ): Promise<number> => {
   const { output, open } = dependencies
-  return runToExitCode(output, USAGE, async () => {
+  return runToExitCode(output, USAGE, commandArguments, async () => {
     const command = parseCommand(commandArguments, OPTIONS, { ...DOCUMENT_VERBS, ...STORE_VERBS })
     if (command.flag('help')) {
       output.stdout(USAGE)
@@ -117,7 +118,7 @@ export const runPolicy = (
       if (run === undefined) throw new UsageError('say what to do with policies')
       const opened = await open()
       try {
-        const organizationId = await requireOrganization(opened.store, command)
+        const organizationId = await requireOrganization(opened.store, command.text('org'))
         return await run({ ...dependencies, ...opened, command, organizationId })
       } finally {
         await opened.close()

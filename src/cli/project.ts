@@ -193,7 +193,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
 }
 
 export const runProject = (commandArguments: readonly string[], input: ProjectCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const text = { type: 'string' } as const
     const command = parseCommand(
       commandArguments,

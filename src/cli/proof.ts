@@ -61,7 +61,7 @@ const check = (path: string, key: string, json: boolean, { stdout }: CommandOutp
 
 /** Returns the exit code. */
 export const runProof = (commandArguments: readonly string[], { output, readKey }: ProofContext): Promise<number> =>
-  runToExitCode(output, USAGE, async () => {
+  runToExitCode(output, USAGE, commandArguments, async () => {
     const command = parseCommand(commandArguments, {
       key: { type: 'string' },
       json: { type: 'boolean' },

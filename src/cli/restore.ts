@@ -208,7 +208,7 @@ const restoreFrom = async (
 
 /** Returns the exit code: 0 done, 1 it can't be done and nothing was restored, 2 usage. */
 export const runRestore = (commandArguments: readonly string[], context: RestoreContext): Promise<number> =>
-  runToExitCode(context.output, USAGE, async () => {
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, folder } = context
     const command = parseCommand(commandArguments, {
       from: { type: 'string' },

@@ -106,7 +106,7 @@ export const billOfMaterials = (packages: readonly LockedPackage[], everything: 
 }
 
 export const runSbom = (commandArguments: readonly string[], output: CommandOutput): Promise<number> =>
-  runToExitCode(output, USAGE, async () => {
+  runToExitCode(output, USAGE, commandArguments, async () => {
     const command = parseCommand(commandArguments, {
       production: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },

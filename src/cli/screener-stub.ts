@@ -81,7 +81,7 @@ export const runScreenerStub = (
   commandArguments: readonly string[],
   { output, stopped }: { readonly output: CommandOutput; readonly stopped: () => Promise<void> },
 ): Promise<number> =>
-  runToExitCode(output, USAGE, async () => {
+  runToExitCode(output, USAGE, commandArguments, async () => {
     const command = parseCommand(commandArguments, {
       listen: { type: 'string' },
       help: { type: 'boolean', short: 'h' },

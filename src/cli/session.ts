@@ -230,7 +230,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
 }
 
 export const runSession = (commandArguments: readonly string[], input: SessionCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const text = { type: 'string' } as const
     const flag = { type: 'boolean' } as const
     const command = parseCommand(

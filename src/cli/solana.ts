@@ -112,7 +112,7 @@ const deployPlan = async (
 const VERBS = { 'deploy-plan': { run: deployPlan, words: 0 } } as const
 
 export const runSolana = (commandArguments: readonly string[], input: SolanaCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const command = parseCommand(
       commandArguments,
       {

@@ -220,7 +220,7 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
 }
 
 export const runWebhook = (commandArguments: readonly string[], input: WebhookCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, async () => {
+  runToExitCode(input.output, USAGE, commandArguments, async () => {
     const text = { type: 'string' } as const
     const flag = { type: 'boolean' } as const
     const command = parseCommand(

@@ -90,7 +90,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 /** Returns the exit code: 0 ended, 1 refused or not reached, 2 usage. */
 export const runWitness = (commandArguments: readonly string[], context: WitnessContext): Promise<number> =>
-  runToExitCode(context.output, USAGE, async () => {
+  runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, unixSeconds, signal } = context
     const command = parseCommand(commandArguments, {
       log: { type: 'string' },

@@ -1,0 +1,53 @@
+// A wrong call is told its reason, how it is written and where the help is: not the whole help.
+import { expect, test } from 'bun:test'
+import { requireOrganization } from '../../src/cli/in-organization.ts'
+import { parseCommand } from '../../src/cli/output.ts'
+import { usageOf } from '../../src/cli/usage.ts'
+import { openTemporaryStore } from '../store/temporary-store.ts'
+
+const HELP = `Usage: countersign thing add NAME --to PLACE
+                             [--now]
+       countersign thing list
+
+Makes things.
+`
+
+test('the form of the verb that was named is shown, with its second line', () => {
+  const add = `Usage: countersign thing add NAME --to PLACE
+                             [--now]
+countersign thing --help says more.
+`
+  expect(usageOf(HELP, ['add', 'x'])).toBe(add)
+  expect(usageOf(HELP, ['--to', 'here', 'add'])).toBe(add)
+})
+
+test('every form is shown where no verb was named', () => {
+  for (const words of [[], ['toString'], ['countersign']]) {
+    expect(usageOf(HELP, words)).toBe(`${HELP.split('\n\n')[0]}\ncountersign thing --help says more.\n`)
+  }
+  expect(usageOf('Usage: bun run countersign one --to FOLDER\n\nText\n', ['--to'])).toBe(
+    'Usage: bun run countersign one --to FOLDER\nbun run countersign one --help says more.\n',
+  )
+})
+
+test.each([
+  [['--nope'], 'there is no option --nope'],
+  [['--nope=secret'], 'there is no option --nope'],
+  [['-x'], 'there is no option -x'],
+  [['--to'], '--to needs a value; a value that begins with a hyphen is written --to=VALUE'],
+  [['--to', '--now'], '--to needs a value; a value that begins with a hyphen is written --to=VALUE'],
+  [['-t'], '--to needs a value; a value that begins with a hyphen is written --to=VALUE'],
+  [['--now=1'], '--now takes no value'],
+])('%j is refused in a sentence', (words, sentence) => {
+  const options = { to: { type: 'string', short: 't' }, now: { type: 'boolean' } } as const
+  expect(() => parseCommand(words, options)).toThrow(sentence)
+})
+
+test('without the demo organization, the refusal says which option names another', async () => {
+  const temporary = await openTemporaryStore()
+  await expect(requireOrganization(temporary.store, undefined)).rejects.toThrow('say which with --org')
+  await expect(requireOrganization(temporary.store, 'acme')).rejects.toThrow('there is no organization acme')
+  const { id } = await temporary.store.organizations.create({ slug: 'acme', name: 'Acme' })
+  expect(await requireOrganization(temporary.store, 'acme')).toBe(id)
+  await temporary.remove()
+})
