@@ -10,6 +10,7 @@ import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
 import { explainFileProblem } from '../store/file-problem.ts'
 import { isNoted, noteCommand } from './command-note.ts'
 import { createDeployment } from './deployment.ts'
+import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
 import { UsageError } from './output.ts'
 import { NEEDS_SECOND_PERSON, REFUSAL, splitOverride } from './second-person.ts'
@@ -67,7 +68,13 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
     const config = loadConfig({ arguments: settings, environment })
     const { others: given, override } = splitOverride(others)
     const { clock, user } = place
-    const deployment = createDeployment({ config, clock, user, override })
+    const deployment = createDeployment({
+      config,
+      configFile: configFileOf(settings, environment),
+      clock,
+      user,
+      override,
+    })
     const code = await runVerb(verb, given, deployment, place, runCountersign)
     if (code === null) throw new UsageError(`there is no verb ${verb}: countersign --help lists them`)
     if (code === 0 && isNoted(verb, given)) {

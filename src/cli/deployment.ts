@@ -92,6 +92,8 @@ const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Resul
 
 export interface DeploymentInput {
   readonly config: Config
+  /** Null where none is named. */
+  readonly configFile: string | null
   readonly clock: Clock
   /** Who runs the command. */
   readonly user: string
@@ -100,7 +102,7 @@ export interface DeploymentInput {
 
 export type CommandDeployment = ReturnType<typeof createDeployment>
 
-export const createDeployment = ({ config, clock, user, override }: DeploymentInput) => {
+export const createDeployment = ({ config, configFile, clock, user, override }: DeploymentInput) => {
   const folder = dataFolderAt(config.dataDir)
   const openStore = (): Promise<Store> => openExistingStore(config, folder, clock)
   const withStore = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
@@ -115,6 +117,7 @@ export const createDeployment = ({ config, clock, user, override }: DeploymentIn
     (await import('../setup/evidence-key.ts')).prepareOrganizationKeys(config, folder, store)
   return {
     config,
+    configFile,
     folder,
     openStore,
     withStore,

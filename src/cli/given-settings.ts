@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SETTINGS, variableOf } from '../config/settings.ts'
-import { splitSettingFlags } from './setting-flags.ts'
 
 const PLAIN = new Set(
   Object.values(SETTINGS)
@@ -11,12 +10,14 @@ const PLAIN = new Set(
     .map(({ name }) => variableOf(name)),
 )
 
-/** Null where no config file is named, or it is not there. */
+/**
+ * @param settings the flags of the command that are settings
+ * @returns null where no config file is named, or it is not there
+ */
 export const configFileOf = (
-  commandLine: readonly string[] = process.argv.slice(2),
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  settings: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
 ): string | null => {
-  const { settings } = splitSettingFlags(commandLine)
   const index = settings.findIndex((text) => text.split('=', 1)[0] === '--config')
   const flag = settings[index]?.startsWith('--config=')
     ? settings[index]?.slice('--config='.length)
@@ -27,7 +28,7 @@ export const configFileOf = (
 
 /** Names of all COUNTERSIGN_* variables; values of those that hold no secret. An RPC URL may hold a key. */
 export const describeGivenSettings = (
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, unknown>> => {
   const names = Object.keys(environment).filter((name) => name.startsWith('COUNTERSIGN_'))
   const isPlain = (name: string): boolean => PLAIN.has(name)

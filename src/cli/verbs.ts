@@ -8,7 +8,7 @@ import { locatePassphrase } from '../setup/passphrase.ts'
 import { openBackupBucket } from './backup-place.ts'
 import { noteCommand } from './command-note.ts'
 import type { CommandDeployment } from './deployment.ts'
-import { configFileOf, describeGivenSettings } from './given-settings.ts'
+import { describeGivenSettings } from './given-settings.ts'
 import { CommandFailedError, type CommandOutput } from './output.ts'
 
 /** Where a command runs: what it prints to, whose settings it reads, and who runs it. */
@@ -178,10 +178,10 @@ export const runVerb = async (
       return (await import('./backup.ts')).runBackup(commandArguments, {
         output,
         folder,
-        configFile: configFileOf(),
+        configFile: deployment.configFile,
         locateStore: deployment.locateStore,
         openBucket,
-        describeSettings: describeGivenSettings,
+        describeSettings: () => describeGivenSettings(place.environment),
         note: () => deployment.withStore((store) => noteCommand(store, verb, commandArguments, user)),
         now: () => new Date(),
         stopped: untilStopped,
@@ -203,7 +203,7 @@ export const runVerb = async (
       return (await import('./migrate.ts')).runMigrate(commandArguments, {
         output,
         dataDirectory: config.dataDir,
-        environment: process.env,
+        environment: place.environment,
         monotonicMs: clock.monotonicMs,
         wait: (milliseconds) => Bun.sleep(milliseconds),
       })
