@@ -26,7 +26,7 @@ export type ListOwner = string | null
 export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown) => Promise<Result>
 
 /** A file that can't be a list's content; nothing was changed. */
-export class ListFileRefusedError extends CountersignError {
+class ListFileRefusedError extends CountersignError {
   override readonly name = 'ListFileRefusedError'
   constructor(detail: string) {
     super('INVALID_REQUEST', `the list was not changed: ${detail}`)

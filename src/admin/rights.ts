@@ -30,7 +30,7 @@ export const rightsOfMembership = (organizationId: string, role: OrganizationRol
   roles: new Map([[organizationId, role]]),
 })
 
-export const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => ({
+const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => ({
   deployment: user.deploymentAdmin,
   roles: await tables.memberships.rolesOf(user.id),
 })

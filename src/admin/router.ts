@@ -79,5 +79,3 @@ export const createRouter = (routes: readonly Route[]) => {
     throw new MethodNotAllowedError([...node.routes.keys()].join(', '))
   }
 }
-
-export type Router = ReturnType<typeof createRouter>

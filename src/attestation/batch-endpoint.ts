@@ -28,8 +28,8 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly attest: Attest
 }
 
-export const BATCH_SIZE_MAX = 1_000
-export const BATCH_BODY_MAX_BYTES = 4_194_304
+const BATCH_SIZE_MAX = 1_000
+const BATCH_BODY_MAX_BYTES = 4_194_304
 
 /** The route under which an element's idempotency key is claimed and its decision is logged. */
 const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path

@@ -5,7 +5,7 @@ import { CountersignError } from '../domain/errors.ts'
 import type { CallAnswer, CallContext } from './job.ts'
 
 /** The organization has reached its limit of attestations under way. */
-export class ConcurrencyExceededError extends CountersignError {
+class ConcurrencyExceededError extends CountersignError {
   override readonly name = 'ConcurrencyExceededError'
   constructor(cap: number) {
     super('RATE_LIMITED', `at most ${cap} attestations of this organization may be under way at once`, {

@@ -24,7 +24,7 @@ import {
 } from './schema.ts'
 
 /** Every field of a request; `idempotency_key` is a field of a batch's element only. */
-export const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
+const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'from',
   'chain',
   'to',
@@ -37,7 +37,7 @@ export const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** The request has both `to` and `verification_hash`, so it is not clear which policy is meant. */
-export class TargetAmbiguousError extends CountersignError {
+class TargetAmbiguousError extends CountersignError {
   override readonly name = 'TargetAmbiguousError'
   constructor() {
     super('AMBIGUOUS_TARGET', 'request validation failed: send either to or verification_hash, not both')

@@ -8,9 +8,9 @@ import { misspeltName, nearNames } from '../domain/near-name.ts'
 import type { JsonObject, JsonValue } from '../http/strict-json.ts'
 
 /** Maximum bytes of `data` (decisions §2). */
-export const DATA_MAX_BYTES = 65_536
+const DATA_MAX_BYTES = 65_536
 /** Maximum bytes of `verification_hash`: the Solana program's limit. */
-export const VERIFICATION_HASH_MAX_BYTES = 64
+const VERIFICATION_HASH_MAX_BYTES = 64
 /** Maximum characters of an unsupported chain's name that its error repeats. */
 const CHAIN_ECHO_MAX = 64
 
@@ -87,7 +87,7 @@ export const isCanonicalDecimal = (text: string): boolean => {
 }
 
 /** Compares canonical decimals of any length: a longer one is larger, equal lengths compare as text. */
-export const isDecimalAtMost = (text: string, maximum: string): boolean =>
+const isDecimalAtMost = (text: string, maximum: string): boolean =>
   text.length < maximum.length || (text.length === maximum.length && text <= maximum)
 
 /** Converts a hex quantity to decimal, or returns null. BigInt alone would accept "0x", spaces and signs. */
@@ -126,7 +126,7 @@ export const decodeVerificationHash = (text: string): string => {
 }
 
 /** The chain's name in the text of Errors row 3: printable ASCII only, cut to a readable length. */
-export const printableChainName = (name: string): string => {
+const printableChainName = (name: string): string => {
   let printable = ''
   for (let i = 0; i < name.length && printable.length < CHAIN_ECHO_MAX; i++) {
     const character = name.charCodeAt(i)
@@ -150,7 +150,7 @@ export const requireChain = (chains: ChainTable, name: string): Chain => {
  * The request has a known field in another spelling. If it were ignored, its value would be missing from what is
  * signed.
  */
-export class FieldMisspeltError extends CountersignError {
+class FieldMisspeltError extends CountersignError {
   override readonly name = 'FieldMisspeltError'
   constructor(sent: string, known: string) {
     super('INVALID_FIELD', `request validation failed: unknown field ${sent}, did you mean ${known}?`)

@@ -28,7 +28,7 @@ export const formatOf = (text: string | undefined, path: string): ListFormat => 
 }
 
 /** What our own errors say; anything else is a fault of ours and goes up. */
-export const explain = (error: unknown): never => {
+const explain = (error: unknown): never => {
   if (error instanceof ListFileInvalidError || error instanceof ListTooLongError || error instanceof ListChangedError) {
     throw new CommandFailedError(error.detail)
   }

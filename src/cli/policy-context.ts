@@ -75,7 +75,7 @@ export const requireRevision = async (
 }
 
 /** @throws CommandFailedError when a stored revision is not usable any more. */
-export const compileStored = (revision: StoredRevision): CompiledPolicy => {
+const compileStored = (revision: StoredRevision): CompiledPolicy => {
   try {
     return compileRevision(revision)
   } catch (error) {

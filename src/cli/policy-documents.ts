@@ -11,7 +11,7 @@ import { knownChains, type PolicyContext, print, printWarnings, readDraft, readS
 const SCHEMA = new URL('../../docs/policy.schema.json', import.meta.url)
 
 /** A need in a few words. */
-export const describeNeed = (need: FactNeed): string => {
+const describeNeed = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
       return `list ${need.list}${need.maxAgeSeconds === null ? '' : ` (at most ${need.maxAgeSeconds} s old)`}`

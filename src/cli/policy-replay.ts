@@ -24,7 +24,7 @@ const DRAW_EVERY_MS = 100
 const TELL_EVERY_MS = 2_000
 
 /** `36h`, `7d` before now, or RFC 3339. @returns Unix milliseconds. */
-export const parseMoment = (name: string, text: string, nowMs: number): number => {
+const parseMoment = (name: string, text: string, nowMs: number): number => {
   const ago = /^([0-9]{1,9})([smhd])$/.exec(text)
   if (ago !== null) return nowMs - Number(ago[1]) * (UNIT_MS[ago[2] ?? ''] ?? 0)
   const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN

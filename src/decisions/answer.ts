@@ -13,7 +13,7 @@ const reasonOf = (record: DecisionRecord): { code: string; message: string } | u
     : { code: record.code ?? '', message: record.message ?? '' }
 
 /** The v2 body. On a denial: expiration 0, attester and signature empty. */
-export const attestationAnswer = (record: DecisionRecord): string =>
+const attestationAnswer = (record: DecisionRecord): string =>
   JSON.stringify({
     policy_id: record.policy,
     policy_name: record.policy_name,
@@ -29,7 +29,7 @@ export const attestationAnswer = (record: DecisionRecord): string =>
   })
 
 /** The v1 body: exactly five keys, compliant or not. On a denial: empty lists and expiry 0. */
-export const taskAnswer = (record: DecisionRecord): string =>
+const taskAnswer = (record: DecisionRecord): string =>
   JSON.stringify({
     is_compliant: record.compliant,
     signers: record.attesters,

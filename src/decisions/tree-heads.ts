@@ -22,7 +22,7 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
 }
 
 /** Under the log's own name, beside the nodes' logs. */
-export const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
+const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
 /** A head with as many cosignatures as a note may have is far below. */
 export const HEAD_MAX_BYTES = 65_536

@@ -59,7 +59,6 @@ export interface ListEdit extends ListEntry {
 
 /** How a source is read. */
 export type ListFormat = 'text' | 'csv' | 'sdn-advanced'
-export const LIST_FORMATS: readonly ListFormat[] = ['text', 'csv', 'sdn-advanced']
 
 /** Which addresses a URL may lead to: `private` and `loopback` are for what the operator runs. See guarded-fetch.ts. */
 export type Reach = 'public' | 'private' | 'loopback'

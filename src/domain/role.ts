@@ -1,8 +1,5 @@
 // What a person may do. Each role may do all that the ones after it may. Read by the table of admin routes.
 
-/** Of an account: everything in every organization, and what belongs to the deployment itself. */
-export const DEPLOYMENT_ADMIN = 'deployment-admin'
-
 export const ORGANIZATION_ROLES = ['organization-admin', 'reviewer', 'viewer'] as const
 /** Of a member, in one organization. */
 export type OrganizationRole = (typeof ORGANIZATION_ROLES)[number]

@@ -61,7 +61,7 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
  * The key is not 1 to 255 visible ASCII characters. Two headers arrive joined by a comma and a space, and are refused
  * as well.
  */
-export class IdempotencyKeyInvalidError extends CountersignError {
+class IdempotencyKeyInvalidError extends CountersignError {
   override readonly name = 'IdempotencyKeyInvalidError'
   constructor() {
     super('INVALID_HEADER', 'the Idempotency-Key header must be 1 to 255 visible ASCII characters')
@@ -80,7 +80,7 @@ export class IdempotencyTwinInFlightError extends CountersignError {
 }
 
 /** The key was used with another body or on another route. */
-export class IdempotencyKeyReusedError extends CountersignError {
+class IdempotencyKeyReusedError extends CountersignError {
   override readonly name = 'IdempotencyKeyReusedError'
   constructor() {
     super('IDEMPOTENCY_MISMATCH', 'this Idempotency-Key was used with another request')

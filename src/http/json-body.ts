@@ -20,7 +20,7 @@ export class MediaTypeUnsupportedError extends CountersignError {
 }
 
 /** The body is over the limit. */
-export class BodyTooLargeError extends CountersignError {
+class BodyTooLargeError extends CountersignError {
   override readonly name = 'BodyTooLargeError'
   constructor(maxBytes: number) {
     super('PAYLOAD_TOO_LARGE', `the request body is over ${maxBytes} bytes`)
@@ -38,7 +38,7 @@ export class ContentLengthInvalidError extends CountersignError {
 }
 
 /** The client left, or the connection broke, before the body was complete. Nobody reads the answer. */
-export class BodyIncompleteError extends CountersignError {
+class BodyIncompleteError extends CountersignError {
   override readonly name = 'BodyIncompleteError'
   constructor(cause: unknown) {
     super('INVALID_REQUEST', 'the request body could not be read', { cause })

@@ -25,7 +25,7 @@ export interface PageAssets {
 }
 
 /** The page could not be built: the service does not start without it. */
-export class PageBuildError extends Error {
+class PageBuildError extends Error {
   override readonly name = 'PageBuildError'
 }
 

@@ -21,7 +21,7 @@ export class MethodNotAllowedError extends CountersignError {
 }
 
 /** The router's own validation refused the request. Its message would repeat the input. */
-export class RequestRefusedError extends CountersignError {
+class RequestRefusedError extends CountersignError {
   override readonly name = 'RequestRefusedError'
   constructor(cause: unknown) {
     super('INVALID_REQUEST', 'the request is not valid', { cause })

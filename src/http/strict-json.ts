@@ -28,7 +28,7 @@ export class JsonMalformedError extends CountersignError {
 }
 
 /** An object has a key twice, so two readers could see different requests. */
-export class JsonKeyDuplicateError extends CountersignError {
+class JsonKeyDuplicateError extends CountersignError {
   override readonly name = 'JsonKeyDuplicateError'
   constructor() {
     super('DUPLICATE_KEY', 'the request body has a duplicate key')
@@ -36,7 +36,7 @@ export class JsonKeyDuplicateError extends CountersignError {
 }
 
 /** Nested deeper than JSON_DEPTH_MAX. */
-export class JsonTooDeepError extends CountersignError {
+class JsonTooDeepError extends CountersignError {
   override readonly name = 'JsonTooDeepError'
   constructor() {
     super('JSON_TOO_DEEP', `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`)
@@ -44,7 +44,7 @@ export class JsonTooDeepError extends CountersignError {
 }
 
 /** Valid JSON that no request may have: the root is not an object, or a key is `__proto__`. */
-export class JsonShapeError extends CountersignError {
+class JsonShapeError extends CountersignError {
   override readonly name = 'JsonShapeError'
   constructor(detail: string) {
     super('INVALID_REQUEST', detail)

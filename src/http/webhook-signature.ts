@@ -8,7 +8,7 @@ import { CountersignError } from '../domain/errors.ts'
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 /** The maximum difference between the sender's clock and ours, in either direction. */
-export const TIMESTAMP_TOLERANCE_SECONDS = 300
+const TIMESTAMP_TOLERANCE_SECONDS = 300
 const ID_MAX = 128
 /** The header may hold several signatures while a secret is being rotated. */
 const SIGNATURES_MAX = 8

@@ -39,7 +39,7 @@ const SIGNATURE_HEX_MAX = 16_386
 const encoder = new TextEncoder()
 
 /** EIP-191, version 0x45: the digest that wallets sign for a text. */
-export const personalMessageDigest = (message: string): Uint8Array => {
+const personalMessageDigest = (message: string): Uint8Array => {
   const text = encoder.encode(message)
   return keccak_256(Buffer.concat([encoder.encode(`\x19Ethereum Signed Message:\n${text.length}`), text]))
 }

@@ -11,7 +11,7 @@ import type { SessionStore } from './types.ts'
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
 
 /** The header of a test key's request names no status. */
-export class SandboxOutcomeInvalidError extends CountersignError {
+class SandboxOutcomeInvalidError extends CountersignError {
   override readonly name = 'SandboxOutcomeInvalidError'
   constructor() {
     super('INVALID_HEADER', `the ${SANDBOX_HEADER} header must be one of ${SESSION_STATUSES.join(', ')}`)

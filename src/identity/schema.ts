@@ -7,9 +7,9 @@ import { parseWalletAddress } from '../domain/wallet.ts'
 import type { JsonObject, JsonValue } from '../http/strict-json.ts'
 import { decodeOriginUrl } from './origin-url.ts'
 
-export const QR_SIZE_MIN = 80
-export const QR_SIZE_MAX = 2_000
-export const QR_SIZE_DEFAULT = 300
+const QR_SIZE_MIN = 80
+const QR_SIZE_MAX = 2_000
+const QR_SIZE_DEFAULT = 300
 
 const ADDRESS_RULE = 'must be an EVM address (0x and 40 hex digits) or a Solana address (base58 of 32 bytes)'
 

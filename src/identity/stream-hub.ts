@@ -8,7 +8,7 @@ import { createEventStream, type EventStream, type StreamEvent } from '../http/e
 import { buildStatus } from './status.ts'
 
 /** The key, or the service, has too many streams (threats row 20). */
-export class StreamLimitError extends CountersignError {
+class StreamLimitError extends CountersignError {
   override readonly name = 'StreamLimitError'
   constructor() {
     super('RATE_LIMITED', 'too many open streams; close some, or retry later', { retryAfterSeconds: 15 })
@@ -16,7 +16,7 @@ export class StreamLimitError extends CountersignError {
 }
 
 /** The service is stopping and takes no more streams. */
-export class StreamsStoppingError extends CountersignError {
+class StreamsStoppingError extends CountersignError {
   override readonly name = 'StreamsStoppingError'
   constructor() {
     super('SHUTTING_DOWN', 'the service is stopping; connect again', { retryAfterSeconds: 1 })

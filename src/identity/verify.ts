@@ -19,7 +19,7 @@ export type VerificationAnswer =
       readonly wallets: readonly VerifiedWallet[]
     }
 
-export const buildVerification = (address: string, standing: KnownStanding): VerificationAnswer => {
+const buildVerification = (address: string, standing: KnownStanding): VerificationAnswer => {
   const { verifying, status, userId, wallets } = standing
   if (status === null) return { address, verified: false }
   const verifiedAtSeconds = verifying?.completedAtSeconds ?? null

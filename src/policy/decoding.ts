@@ -5,7 +5,7 @@ import { POLICY_LIMITS } from './limits.ts'
  * The data does not match the function. One instance is created in advance, because it is thrown for each call that is
  * not the policy's.
  */
-export class CallMalformedError extends Error {
+class CallMalformedError extends Error {
   override readonly name = 'CallMalformedError'
 }
 

@@ -129,29 +129,6 @@ export const createMappingReader = (
   }
 }
 
-/** Returns readers for a list of mappings; an element that is not a mapping is reported and left out. */
-export const readMappings = (
-  context: DocumentContext,
-  reader: MappingReader,
-  key: string,
-  maxItems: number,
-  what: string,
-  shape: string,
-): readonly MappingReader[] => {
-  const items = reader.sequence(key)
-  if (items === null) return []
-  if (items.length > maxItems) {
-    reader.complainOf(key, `a policy has at most ${maxItems} ${key}`)
-    return []
-  }
-  return items.flatMap((item, index) => {
-    const path = `${reader.path}/${key}/${index}`
-    if (item.kind === 'mapping') return [createMappingReader(context, item, path, what)]
-    context.complain(item.start, path, shape)
-    return []
-  })
-}
-
 /** A tree as a plain JSON value, for code that does its own checks. */
 export const plainValue = (node: SourceNode | null): unknown => {
   if (node === null) return null

@@ -12,7 +12,7 @@ export interface RuleReading {
   readonly expression: ScalarNode
 }
 
-export const RULE_KINDS: readonly RuleKind[] = ['allow', 'deny', 'require']
+const RULE_KINDS: readonly RuleKind[] = ['allow', 'deny', 'require']
 const RULE_KEYS: readonly string[] = ['id', ...RULE_KINDS, 'code', 'message']
 
 const IDENTIFIER = /^[a-z0-9_-]+$/

@@ -9,7 +9,7 @@ import type { Uint256 } from './uint256.ts'
 
 const SELECTOR = /^0x[0-9a-f]{8}$/
 const DISCRIMINATOR = /^0x[0-9a-f]{16}$/
-export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 
 const SECONDS_PER_DAY = 86_400
 

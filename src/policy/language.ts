@@ -17,7 +17,7 @@ export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
 ])
 
 /** Functions that need sources beyond the request; see resolve.ts. */
-export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
+const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
   'size',

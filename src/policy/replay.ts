@@ -199,5 +199,3 @@ export const createReplayTally = () => {
     }),
   }
 }
-
-export type ReplayTally = ReturnType<typeof createReplayTally>

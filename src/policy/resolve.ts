@@ -44,11 +44,7 @@ const READ_TEXT_LENGTH = 1024
 const bounds = (steps: number, chars = 0, elements = 0): ValueBounds => ({ steps, elements, chars })
 
 /** Maximum elements of a list argument, and maximum characters of a text argument. */
-export const ARGUMENT_BOUNDS = bounds(
-  FACT_STEPS + FAILURE_STEPS,
-  POLICY_LIMITS.decodedChars,
-  POLICY_LIMITS.decodedElements,
-)
+const ARGUMENT_BOUNDS = bounds(FACT_STEPS + FAILURE_STEPS, POLICY_LIMITS.decodedChars, POLICY_LIMITS.decodedElements)
 
 const listNames = (names: Iterable<string>): string => {
   const all = [...names]

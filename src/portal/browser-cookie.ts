@@ -21,7 +21,7 @@ export interface BrowserCookies {
   remove(sessionId: string): string
 }
 
-export const hashSecret = (secret: string): Uint8Array => {
+const hashSecret = (secret: string): Uint8Array => {
   const hash = new Uint8Array(32)
   Bun.SHA256.hash(secret, hash)
   return hash

@@ -1,13 +1,6 @@
 // What the verification page and its server say to each other: shapes only, so that both sides can share the file.
 import type { CheckType, SessionStatus } from '../domain/session.ts'
-import type {
-  DocumentKind,
-  DocumentReceipt,
-  DocumentRule,
-  EvidenceFields,
-  FieldName,
-  Requirement,
-} from '../identity/evidence-types.ts'
+import type { DocumentKind, DocumentReceipt, DocumentRule, FieldName, Requirement } from '../identity/evidence-types.ts'
 
 /** Names the consent text; raised whenever its meaning changes in any language. */
 export const AGREEMENT_VERSION = '2'
@@ -114,8 +107,6 @@ export interface HandoverAnswer {
   readonly qrCode: string
   readonly expiresAtSeconds: number
 }
-
-export type FieldsAnswer = EvidenceFields
 
 /** Every answer other than 2xx; `reason` names what happened, finer than `code`, in lower case with hyphens. */
 export interface ProblemAnswer {

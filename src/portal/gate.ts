@@ -44,7 +44,7 @@ export type PortalGate = (
 ) => PortalRoute
 
 /** `WalletLockedError` → `wallet-locked`. */
-export const reasonOf = (error: unknown): string =>
+const reasonOf = (error: unknown): string =>
   error instanceof CountersignError
     ? error.name
         .replace(/Error$/, '')

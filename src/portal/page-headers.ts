@@ -18,7 +18,7 @@ const PERMISSIONS = [
  * `strict-dynamic` fall back to this host. Wallets announce themselves with pictures in data URIs; photographs are shown
  * from blobs before they are sent.
  */
-export const contentSecurityPolicy = (nonce: string): string =>
+const contentSecurityPolicy = (nonce: string): string =>
   [
     "default-src 'none'",
     `script-src 'nonce-${nonce}' 'strict-dynamic' 'self'`,

@@ -34,5 +34,3 @@ export const createSessionAccess = ({
     },
   }
 }
-
-export type SessionAccess = ReturnType<typeof createSessionAccess>

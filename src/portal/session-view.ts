@@ -112,5 +112,3 @@ export const createSessionViews = (parts: ViewParts) => {
     }
   }
 }
-
-export type SessionViews = ReturnType<typeof createSessionViews>

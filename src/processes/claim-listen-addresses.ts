@@ -8,7 +8,7 @@ import type { ListenAddress } from '../http/listen-address.ts'
  * Returns the address with a real port: port 0 becomes one that is free now.
  * @throws SettingInvalidError with one line that names the setting
  */
-export const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
+const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
   try {
     const probe = Bun.listen({ hostname, port, exclusive: true, socket: { data: () => undefined } })
     const claimed = { hostname, port: probe.port }

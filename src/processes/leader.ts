@@ -62,14 +62,14 @@ export interface Leader extends Lead {
   stop(): Promise<void>
 }
 
-export const LOOK_MS = 2_000
+const LOOK_MS = 2_000
 /** How long a renewal is trusted: two renewals in a row may fail. */
 export const TRUSTED_MS = 4_000
 /**
  * A lease that has stood still for this long may be taken. It is taken at most three checks later, within 8 s of the
  * last renewal.
  */
-export const TAKEN_OVER_MS = 5_500
+const TAKEN_OVER_MS = 5_500
 const RETRY_MS = 500
 
 interface Watched {

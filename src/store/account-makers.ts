@@ -84,5 +84,3 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     ]
   },
 })
-
-export type AccountMakerTable = ReturnType<typeof createAccountMakerTable>

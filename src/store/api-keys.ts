@@ -242,5 +242,3 @@ export const createApiKeyTable = (scope: TableScope) => ({
       return { ...key, revokedAtSeconds: nowSeconds }
     }),
 })
-
-export type ApiKeyTable = ReturnType<typeof createApiKeyTable>

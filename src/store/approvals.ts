@@ -178,5 +178,3 @@ export const createApprovalTable = (scope: TableScope) => {
       }),
   }
 }
-
-export type ApprovalTable = ReturnType<typeof createApprovalTable>

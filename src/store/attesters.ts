@@ -98,5 +98,3 @@ export const createAttesterTable = (scope: TableScope) => ({
       return toAttester(row)
     }),
 })
-
-export type AttesterTable = ReturnType<typeof createAttesterTable>

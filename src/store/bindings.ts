@@ -127,5 +127,3 @@ export const createBindingTable = (scope: TableScope) => {
       }),
   }
 }
-
-export type BindingTable = ReturnType<typeof createBindingTable>

@@ -71,5 +71,3 @@ export const createDeploymentTable = (scope: TableScope) => {
     },
   }
 }
-
-export type DeploymentTable = ReturnType<typeof createDeploymentTable>

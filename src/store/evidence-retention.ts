@@ -11,7 +11,7 @@ export interface Retention {
 }
 
 /** Five years for who was verified, as FATF recommendation 11 asks; a year for who was not; a month for who left. */
-export const RETENTION_DEFAULT: Retention = { completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 }
+const RETENTION_DEFAULT: Retention = { completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 }
 export const RETENTION_DAYS_MAX = 36_500
 
 interface RetentionRow {
@@ -82,5 +82,3 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
     return rows.length > 0
   },
 })
-
-export type EvidenceRetentionTable = ReturnType<typeof createEvidenceRetentionTable>

@@ -261,5 +261,3 @@ export const createEvidenceTable = (scope: TableScope) => {
       })),
   }
 }
-
-export type EvidenceTable = ReturnType<typeof createEvidenceTable>

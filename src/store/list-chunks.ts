@@ -46,7 +46,7 @@ export interface ChunkRow {
   readonly notes: string
 }
 
-export const toKeyWidth = (width: number): KeyWidth => {
+const toKeyWidth = (width: number): KeyWidth => {
   if (width === 20 || width === 32) return width
   throw new StoreStatementError(new RangeError('a key has 20 or 32 bytes'))
 }

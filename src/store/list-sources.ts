@@ -207,5 +207,3 @@ export const createListSourceTable = (scope: TableScope) => {
       }),
   }
 }
-
-export type ListSourceTable = ReturnType<typeof createListSourceTable>

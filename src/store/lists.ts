@@ -298,5 +298,3 @@ export const createListTable = (scope: TableScope) => {
       ).map(toEdit),
   }
 }
-
-export type ListTable = ReturnType<typeof createListTable>

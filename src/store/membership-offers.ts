@@ -188,5 +188,3 @@ export const createMembershipOfferTable = (scope: TableScope) => {
       ),
   }
 }
-
-export type MembershipOfferTable = ReturnType<typeof createMembershipOfferTable>

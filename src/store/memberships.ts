@@ -109,5 +109,3 @@ export const createMembershipTable = (scope: TableScope) => {
       ),
   }
 }
-
-export type MembershipTable = ReturnType<typeof createMembershipTable>

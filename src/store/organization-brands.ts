@@ -97,5 +97,3 @@ export const createOrganizationBrandTable = (scope: TableScope) => {
       }),
   }
 }
-
-export type OrganizationBrandTable = ReturnType<typeof createOrganizationBrandTable>

@@ -79,5 +79,3 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
       )
     ).map((row) => row.wrapped_by),
 })
-
-export type OrganizationKeyTable = ReturnType<typeof createOrganizationKeyTable>

@@ -85,5 +85,3 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
       return row?.require_second_factor === 1
     }),
 })
-
-export type OrganizationSettingsTable = ReturnType<typeof createOrganizationSettingsTable>

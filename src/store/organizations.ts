@@ -154,5 +154,3 @@ export const createOrganizationTable = (scope: TableScope) => ({
       )
     ).map(toOrganization),
 })
-
-export type OrganizationTable = ReturnType<typeof createOrganizationTable>

@@ -265,5 +265,3 @@ export const createPolicyTable = (scope: TableScope) => {
       ).map(toRevision),
   }
 }
-
-export type PolicyTable = ReturnType<typeof createPolicyTable>

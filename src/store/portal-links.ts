@@ -16,7 +16,7 @@ import type { TableScope } from './table-scope.ts'
 const WAITING_PER_SESSION_MAX = 20
 const SWEEP_BATCH = 500
 /** How long an unused browser can still open its session. */
-export const UNUSED_SECONDS = 30 * 86_400
+const UNUSED_SECONDS = 30 * 86_400
 /** Minimum time between two writes of a browser's last use. */
 const TOUCH_SECONDS = 86_400
 /** If a power cut loses the row, the waiting person can ask again. */

@@ -114,5 +114,3 @@ export const createPortalProgressTable = (scope: TableScope) => ({
       { survives: 'process-crash' },
     ),
 })
-
-export type PortalProgressTable = ReturnType<typeof createPortalProgressTable>

@@ -141,5 +141,3 @@ export const createProjectTable = (scope: TableScope) => ({
       return toProject(row)
     }),
 })
-
-export type ProjectTable = ReturnType<typeof createProjectTable>

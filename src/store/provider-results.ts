@@ -34,5 +34,3 @@ export const createProviderResultTable = (scope: TableScope) => ({
       ),
     ),
 })
-
-export type ProviderResultTable = ReturnType<typeof createProviderResultTable>

@@ -131,5 +131,3 @@ export const createRateLeaseTable = (scope: TableScope) => ({
       DURABILITY,
     ),
 })
-
-export type RateLeaseTable = ReturnType<typeof createRateLeaseTable>

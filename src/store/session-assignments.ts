@@ -82,5 +82,3 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
       return row === undefined ? null : toAssignment(row)
     }),
 })
-
-export type SessionAssignmentTable = ReturnType<typeof createSessionAssignmentTable>

@@ -32,7 +32,7 @@ export const decodeSessionSubject = (text: string): SessionSubject => {
   }
 }
 
-export const subjectOf = ({ session, wallets }: SessionState): SessionSubject => {
+const subjectOf = ({ session, wallets }: SessionState): SessionSubject => {
   const addresses = new Set(wallets.map(({ address }) => address))
   if (session.lockedAddress !== null) addresses.add(session.lockedAddress)
   return {

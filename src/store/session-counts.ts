@@ -2,8 +2,8 @@
 // same at a thousand sessions as at ten million.
 import type { TableScope } from './table-scope.ts'
 
-export const WAITING_MAX = 1_000
-export const VERIFIED_MAX = 10_000
+const WAITING_MAX = 1_000
+const VERIFIED_MAX = 10_000
 
 export interface WaitingSessions {
   readonly count: number

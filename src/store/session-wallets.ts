@@ -195,5 +195,3 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       return readState(transaction, organizationId, sessionId)
     }, DURABILITY),
 })
-
-export type SessionWalletTable = ReturnType<typeof createSessionWalletTable>

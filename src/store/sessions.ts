@@ -144,5 +144,3 @@ export const createSessionTable = (scope: TableScope) => ({
       { survives: 'process-crash' },
     ),
 })
-
-export type SessionTable = ReturnType<typeof createSessionTable>

@@ -162,5 +162,3 @@ export const createUserSessionTable = (scope: TableScope) => ({
       DURABILITY,
     ),
 })
-
-export type UserSessionTable = ReturnType<typeof createUserSessionTable>

@@ -254,5 +254,3 @@ export const createUserTable = (scope: TableScope) => {
       ),
   }
 }
-
-export type UserTable = ReturnType<typeof createUserTable>

@@ -134,5 +134,3 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 })
-
-export type VelocityTallyTable = ReturnType<typeof createVelocityTallyTable>

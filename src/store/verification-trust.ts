@@ -59,5 +59,3 @@ export const createVerificationTrustTable = (scope: TableScope) => {
       }),
   }
 }
-
-export type VerificationTrustTable = ReturnType<typeof createVerificationTrustTable>

@@ -145,5 +145,3 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
       return true
     }),
 })
-
-export type WebhookEndpointTable = ReturnType<typeof createWebhookEndpointTable>

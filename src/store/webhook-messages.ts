@@ -277,5 +277,3 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       DURABILITY,
     ),
 })
-
-export type WebhookMessageTable = ReturnType<typeof createWebhookMessageTable>

@@ -7,7 +7,7 @@ import type { Transaction } from './database.ts'
 import { readState } from './session-rows.ts'
 
 /** Name of the provider whose sessions an outside service decides. */
-export const WEBHOOK_PROVIDER = 'webhook'
+const WEBHOOK_PROVIDER = 'webhook'
 
 /** As messages name them. */
 export type WebhookMessageType =

@@ -5,7 +5,7 @@ import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 import { createLineWriter } from './standard-error.ts'
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export type LogFields = Readonly<Record<string, unknown>>

@@ -235,5 +235,3 @@ export const METRICS = {
     store: 'sqlite or postgres',
   }),
 } as const satisfies Readonly<Record<string, MetricDefinition>>
-
-export type MetricKey = keyof typeof METRICS

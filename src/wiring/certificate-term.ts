@@ -13,7 +13,7 @@ export interface CertificateCheck {
   readonly detail: string
 }
 
-export const SOON_DAYS = 14
+const SOON_DAYS = 14
 const DAY_SECONDS = 86_400
 
 const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10)

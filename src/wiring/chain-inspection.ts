@@ -125,7 +125,7 @@ const inspectRegistry = async (
 }
 
 /** Makes every check of one chain, in order. Never rejects because of what a chain does or answers. */
-export const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck[]> => {
+const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck[]> => {
   const { chain, settings } = input
   const checks: ChainCheck[] = []
   const report: Report = (check, subject, result, detail) =>

@@ -10,7 +10,7 @@ import { judge } from './judge.ts'
 import { attackedRoutes } from './routes.ts'
 import { exchange } from './wire.ts'
 
-export const ABUSES: readonly Abuse[] = [...ACCOUNT_ABUSES, ...ATTESTATION_ABUSES, ...IDENTITY_ABUSES]
+const ABUSES: readonly Abuse[] = [...ACCOUNT_ABUSES, ...ATTESTATION_ABUSES, ...IDENTITY_ABUSES]
 
 const CLIENTS = 8
 /** What routes use up is made anew, and a good request tried, after so many inputs. */

@@ -24,7 +24,7 @@ const findBinary = (): string | null => {
   }
 }
 
-export const ANVIL_BINARY = findBinary()
+const ANVIL_BINARY = findBinary()
 
 /** A suite that needs a node; where there is none, one skipped test that names it. */
 export const describeOnChain = (name: string, define: () => void): void => {

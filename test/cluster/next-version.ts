@@ -13,7 +13,7 @@ const NUMBER = MIGRATIONS.length + 1
 /** Tables that every request or change of the trials reads or writes: statements prepared before must go on working. */
 const MIGRATION = `import type { Migration } from '../migrations.ts'
 
-export const next: Migration = {
+const next: Migration = {
   number: ${NUMBER},
   name: 'next',
   worksWith: ${NUMBER - 1},

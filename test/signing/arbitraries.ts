@@ -7,10 +7,10 @@ const hex = (least: number, most: number): fc.Arbitrary<string> =>
   fc.uint8Array({ minLength: least, maxLength: most }).map((bytes) => `0x${bytes.toHex()}`)
 
 export const address = hex(20, 20)
-export const calldata = fc.oneof(fc.constant('0x'), hex(0, 100), hex(1_000, 5_000))
-export const uint256 = fc.oneof(fc.bigInt(0n, 2n ** 256n - 1n), fc.bigInt(0n, 2n ** 64n), fc.constant(2n ** 256n - 1n))
+const calldata = fc.oneof(fc.constant('0x'), hex(0, 100), hex(1_000, 5_000))
+const uint256 = fc.oneof(fc.bigInt(0n, 2n ** 256n - 1n), fc.bigInt(0n, 2n ** 64n), fc.constant(2n ** 256n - 1n))
 /** Well-formed text of any script, up to a few kilobytes of UTF-8. */
-export const policyText = fc.oneof(
+const policyText = fc.oneof(
   fc.string({ maxLength: 64 }),
   fc.string({ unit: 'grapheme', maxLength: 80 }),
   fc.string({ minLength: 500, maxLength: 1_500, size: 'max' }),

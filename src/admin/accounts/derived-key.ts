@@ -8,7 +8,7 @@ export type KeyPurpose = 'sign-in counters' | 'known devices' | 'passkey challen
 export type RotatingKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 
 /** @param accountKey 32 bytes */
-export const deriveKey = (accountKey: Uint8Array, purpose: KeyPurpose): Uint8Array =>
+const deriveKey = (accountKey: Uint8Array, purpose: KeyPurpose): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', accountKey, '', `countersign ${purpose}`, 32))
 
 /** The keys of one use, as they are now. Make with the first; accept what any of them made. */

@@ -5,7 +5,7 @@ import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 
 export const PASSWORD_LENGTH_MIN = 12
-export const PASSWORD_LENGTH_MAX = 256
+const PASSWORD_LENGTH_MAX = 256
 
 export interface PasswordCost {
   /** KiB. */

@@ -12,7 +12,7 @@ import { hashToken, newToken } from './token.ts'
 /** Without a request for this long, it is over. */
 const IDLE_SECONDS = 7_200
 /** After this, whatever was done with it. */
-export const SESSION_SECONDS = 43_200
+const SESSION_SECONDS = 43_200
 /** To come up with the second factor. */
 const SECOND_FACTOR_SECONDS = 300
 /** A use is written at most this often. */

@@ -2,8 +2,8 @@
 // seconds. A code is accepted once (section 5.2), in its step and the one after, since typing takes time; not before it.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-export const TOTP_STEP_SECONDS = 30
-export const TOTP_DIGITS = 6
+const TOTP_STEP_SECONDS = 30
+const TOTP_DIGITS = 6
 /** Steps that a code is accepted late. */
 const LATE_STEPS = 1
 /** RFC 4226, section 4: 160 bits. */

@@ -3,8 +3,8 @@
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessRow } from './process-row.ts'
 
-export const SECONDS_KEPT = 900
-export const MINUTES_KEPT = 1_440
+const SECONDS_KEPT = 900
+const MINUTES_KEPT = 1_440
 const SECONDS_PER_MINUTE = 60
 
 export type LiveWindow = '15m' | '24h'

@@ -58,7 +58,7 @@ const problemsOf = (route: Route): number[] => {
   return statuses
 }
 
-export const takesIdempotencyKey = ({ method, access, streams }: Route): boolean =>
+const takesIdempotencyKey = ({ method, access, streams }: Route): boolean =>
   isUnsafe(method) && access.kind !== 'public' && access.kind !== 'second-factor' && !streams
 
 /** Every member may be left out, so the body may too. */

@@ -7,7 +7,7 @@ import { buildStatus, isoTime } from '../status.ts'
 import type { ClaimedMessage } from './types.ts'
 
 /** The path on the API's own address to which a decider sends its answer. */
-export const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
+const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
   const { path } = what === 'result' ? IDENTITY_PATHS.providerResult : IDENTITY_PATHS.providerEvidence
   return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
 }

@@ -45,7 +45,7 @@ export interface ProviderEndpointDependencies {
 }
 
 /** The same message again: it had its effect already (409). */
-export class ProviderMessageRepeatedError extends CountersignError {
+class ProviderMessageRepeatedError extends CountersignError {
   override readonly name = 'ProviderMessageRepeatedError'
   constructor() {
     super('SESSION_CONFLICT', 'this message was taken before: send a new one, with an id of its own')

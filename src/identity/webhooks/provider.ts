@@ -42,5 +42,3 @@ export const createDeciders = (input: {
     },
   }
 }
-
-export type Deciders = ReturnType<typeof createDeciders>

@@ -39,7 +39,7 @@ export const stepsOf = (view: View): readonly Step[] =>
     return step === 'review' || partsOf(view, step).length > 0
   })
 
-export const hasAgreed = ({ agreement, agreementVersion }: Pick<View, 'agreement' | 'agreementVersion'>): boolean =>
+const hasAgreed = ({ agreement, agreementVersion }: Pick<View, 'agreement' | 'agreementVersion'>): boolean =>
   agreement?.version.split('.')[0] === agreementVersion
 
 /** Whether everything that the step asks for is there. */

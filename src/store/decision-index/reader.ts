@@ -282,5 +282,3 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     },
   }
 }
-
-export type IndexReader = ReturnType<typeof createIndexReader>

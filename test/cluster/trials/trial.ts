@@ -29,7 +29,7 @@ export const finding = (what: string, result: string, goal: string, reached: boo
   reached,
 })
 
-export const isReady = ({ api }: Node): Promise<boolean> =>
+const isReady = ({ api }: Node): Promise<boolean> =>
   fetch(`${api}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
     ({ ok }) => ok,
     () => false,

@@ -11,7 +11,7 @@ export const SOLANA = 'So11111111111111111111111111111111111111112'
 /** The n-th address: ascending with n. */
 export const evm = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 
-export const STAMP = { author: 'alice', addedAtSeconds: 100 }
+const STAMP = { author: 'alice', addedAtSeconds: 100 }
 
 export const chunksOf = (
   entries: readonly (string | readonly [string, string])[],

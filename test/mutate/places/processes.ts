@@ -20,8 +20,8 @@ export const processes: readonly Place[] = [
     ['an answer that took too long makes a leader', 'if (clock.monotonicMs() >= sentMs + TRUSTED_MS) return', ''],
     [
       'a lease that stood still for too short is taken',
-      'export const TAKEN_OVER_MS = 5_500',
-      'export const TAKEN_OVER_MS = 3_000',
+      'const TAKEN_OVER_MS = 5_500',
+      'const TAKEN_OVER_MS = 3_000',
     ],
     ['duties go on after the lease ended', '      if (!leads()) lose()\n    })', '    })'],
     ['a stopping process takes the lease', 'if (stopped) return\n    const sentMs', 'const sentMs'],

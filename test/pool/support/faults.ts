@@ -4,9 +4,9 @@ import type { DispatchedJob } from '../../../src/pool/wire.ts'
 import type { WorkerParts } from '../../../workers/signing/setup.ts'
 
 /** How many jobs have arrived at their fault. */
-export const GATE_ARRIVED = 0
+const GATE_ARRIVED = 0
 /** 0: closed. For `fault:native-once`, the work to do. */
-export const GATE_OPEN = 1
+const GATE_OPEN = 1
 
 export interface FaultMessage {
   readonly type: 'gate'

@@ -46,12 +46,12 @@ export interface ThreadPoolOptions extends Partial<Omit<PoolOptions, 'settings' 
   readonly wrap?: (thread: SigningThread, spawned: number) => SigningThread
 }
 
-export const FAULTY_WORKER = new URL('./faulty.worker.ts', import.meta.url)
+const FAULTY_WORKER = new URL('./faulty.worker.ts', import.meta.url)
 export const REAL_WORKER = new URL('../../../workers/signing/attest.worker.ts', import.meta.url)
 
 export const deadlineIn = (milliseconds: number): number => systemClock.monotonicMs() + milliseconds
 
-export const recoverFrom =
+const recoverFrom =
   (decisions: string): RecoverDecisions =>
   ({ slot, uuids }) => {
     const records = recoverDecisions(join(decisions, slotName(slot)), uuids)

@@ -8,7 +8,7 @@ import { openKeyring } from '../../../src/signing/keyring.ts'
 import { chooseSecp256k1Backend } from '../../../src/signing/secp256k1-backends.ts'
 import type { Keyring } from '../../../src/signing/types.ts'
 
-export const PASSPHRASE = 'countersign test passphrase'
+const PASSPHRASE = 'countersign test passphrase'
 const made: string[] = []
 
 export const temporaryDirectory = (): string => {

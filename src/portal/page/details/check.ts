@@ -21,7 +21,7 @@ const checkText = (text: string, maximum: number, missing: string, long: string,
 }
 
 /** @param now for the test of dates in the future */
-export const checkDate = ({ day, month, year }: Pick<Draft, 'day' | 'month' | 'year'>, now: Date, words: Words) => {
+const checkDate = ({ day, month, year }: Pick<Draft, 'day' | 'month' | 'year'>, now: Date, words: Words) => {
   if (day.trim() === '' || month.trim() === '' || year.trim() === '') return words.dateMissing
   const [d, m, y] = [Number(day), Number(month), Number(year)]
   if (!/^\d{1,2}$/.test(day.trim()) || !/^\d{4}$/.test(year.trim())) return words.dateInvalid

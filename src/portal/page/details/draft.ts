@@ -47,7 +47,7 @@ export const toDraft = (fields: EvidenceFields): Draft => {
   }
 }
 
-export const birthDateOf = ({ day, month, year }: Draft): string =>
+const birthDateOf = ({ day, month, year }: Draft): string =>
   `${year.trim().padStart(4, '0')}-${month.trim().padStart(2, '0')}-${day.trim().padStart(2, '0')}`
 
 const ownersOf = (owners: readonly OwnerDraft[]): readonly Owner[] =>

@@ -32,7 +32,7 @@ const readChainId = (value: unknown): number => {
   return Number.isSafeInteger(chainId) && chainId > 0 ? chainId : 1
 }
 
-export const evmWallet = (key: string, name: unknown, icon: unknown, provider: Provider): DetectedWallet => ({
+const evmWallet = (key: string, name: unknown, icon: unknown, provider: Provider): DetectedWallet => ({
   key,
   name: nameOf(name),
   icon: pictureOf(icon),
