@@ -4,16 +4,8 @@ import { recoverAccount } from '../admin/accounts/links.ts'
 import type { Clock } from '../domain/time.ts'
 import { COMMAND_LINE } from '../store/account-makers.ts'
 import type { Store } from '../store/store.ts'
-import {
-  CommandFailedError,
-  type CommandOutput,
-  chooseVerb,
-  type ParsedCommand,
-  parseCommand,
-  runToExitCode,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError, type Verbs } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign account recover EMAIL [--remove-second-factors]
 
@@ -71,19 +63,16 @@ const recover = async (input: AccountCommandInput, store: Store, command: Parsed
 
 const VERBS: Verbs<typeof recover> = { recover: { run: recover, words: 1 } }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'accounts',
+  verbs: VERBS,
+  texts: [],
+  flags: ['remove-second-factors'],
+}
+
 export const runAccount = (commandArguments: readonly string[], input: AccountCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const command = parseCommand(
-      commandArguments,
-      {
-        'remove-second-factors': { type: 'boolean' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'accounts')
-    if (run === null) return 0
+  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
     const store = await input.openStore()
     try {
       await run(input, store, command)

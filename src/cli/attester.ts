@@ -13,14 +13,12 @@ import type { Open, Opened } from './door.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  chooseVerb,
   formatTable,
   type ParsedCommand,
-  parseCommand,
-  runToExitCode,
   UsageError,
   type Verbs,
 } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign attester add --kind secp256k1|ed25519
        countersign attester import FILE [--kind secp256k1|ed25519] [--passphrase-file FILE]
@@ -173,21 +171,16 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   'rotate-passphrase': { run: rotate, words: 0 },
 }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'attesters',
+  verbs: VERBS,
+  texts: ['kind', 'passphrase-file'],
+  flags: ['final'],
+}
+
 export const runAttester = (commandArguments: readonly string[], input: AttesterCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const command = parseCommand(
-      commandArguments,
-      {
-        kind: { type: 'string' },
-        'passphrase-file': { type: 'string' },
-        final: { type: 'boolean' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'attesters')
-    if (run === null) return 0
+  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
     const opened = await input.open()
     try {
       await run({ ...input, ...opened, command })

@@ -5,16 +5,8 @@ import type { AuditEntry } from '../store/audit.ts'
 import type { Store } from '../store/store.ts'
 import { verifyShippedAudit } from '../wiring/audit-ship.ts'
 import { findOrganization } from './in-organization.ts'
-import {
-  type CommandOutput,
-  findVerb,
-  formatTable,
-  type ParsedCommand,
-  parseCommand,
-  runToExitCode,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { type CommandOutput, formatTable, type ParsedCommand, UsageError, type Verbs } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign audit list [--limit N] [--action ACTION] [--org NAME]
        countersign audit verify [--shipped] [--from PLACE]
@@ -138,21 +130,16 @@ const VERBS: Verbs<(context: Context) => Promise<number>> = {
   verify: { run: verify, words: 0 },
 }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'the audit log',
+  verbs: VERBS,
+  texts: ['limit', 'action', 'org', 'from'],
+  flags: ['shipped'],
+}
+
 export const runAudit = (commandArguments: readonly string[], input: AuditCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const text = { type: 'string' } as const
-    const flag = { type: 'boolean' } as const
-    const command = parseCommand(
-      commandArguments,
-      { limit: text, action: text, org: text, from: text, shipped: flag, json: flag, help: { ...flag, short: 'h' } },
-      VERBS,
-    )
-    if (command.flag('help')) {
-      input.output.stdout(USAGE)
-      return 0
-    }
-    const run = findVerb(VERBS, command)
-    if (run === undefined) throw new UsageError('say list or verify')
+  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
     const store = await input.openStore()
     try {
       return await run({ ...input, store, command })

@@ -12,14 +12,12 @@ import { nameOf, parseWhole, STEERING } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  chooseVerb,
   formatTable,
   type ParsedCommand,
-  parseCommand,
-  runToExitCode,
   UsageError,
   type Verbs,
 } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign evidence show SESSION [--by NAME] [--org NAME]
        countersign evidence save SESSION DOCUMENT --out FILE [--by NAME] [--org NAME]
@@ -245,26 +243,15 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   'rotate-key': { run: (context) => rotateKey(context, context.command), words: 0 },
 }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'evidence',
+  verbs: VERBS,
+  texts: ['org', 'by', 'out', 'completed', 'rejected', 'abandoned'],
+}
+
 export const runEvidence = (commandArguments: readonly string[], input: EvidenceCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const text = { type: 'string' } as const
-    const flag = { type: 'boolean' } as const
-    const command = parseCommand(
-      commandArguments,
-      {
-        org: text,
-        by: text,
-        out: text,
-        completed: text,
-        rejected: text,
-        abandoned: text,
-        json: flag,
-        help: { ...flag, short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'evidence')
-    if (run === null) return 0
+  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
     if (command.positionals[0] === 'rotate-key') {
       await rotateKey(input, command)
       return 0

@@ -9,14 +9,12 @@ import { findOrganization } from './in-organization.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  chooseVerb,
   formatTable,
   type ParsedCommand,
-  parseCommand,
-  runToExitCode,
   UsageError,
   type Verbs,
 } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const LEVEL_NAMES = Object.keys(LEVELS).join(', ')
 
@@ -240,22 +238,15 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   brand: { run: setBrand, words: 1 },
 }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'organizations',
+  verbs: VERBS,
+  texts: ['name', 'level', 'color', 'logo'],
+}
+
 export const runOrg = (commandArguments: readonly string[], input: OrgCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const command = parseCommand(
-      commandArguments,
-      {
-        name: { type: 'string' },
-        level: { type: 'string' },
-        color: { type: 'string' },
-        logo: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'organizations')
-    if (run === null) return 0
+  runVerbOf(COMMAND, commandArguments, input.output, async (run, command) => {
     const opened = await input.open()
     try {
       await run({ ...opened, output: input.output, command })

@@ -46,27 +46,6 @@ export const findVerb = <Run>(verbs: Verbs<Run>, { positionals }: Pick<ParsedCom
   return Object.hasOwn(verbs, name) ? verbs[name]?.run : undefined
 }
 
-/**
- * The verb that a command names; null when help was asked for, which is printed then.
- * @param subject what the command is about, in the plural
- * @throws UsageError when it names none
- */
-export const chooseVerb = <Run>(
-  verbs: Verbs<Run>,
-  command: Pick<ParsedCommand, 'positionals' | 'flag'>,
-  output: Pick<CommandOutput, 'stdout'>,
-  usage: string,
-  subject: string,
-): Run | null => {
-  if (command.flag('help')) {
-    output.stdout(usage)
-    return null
-  }
-  const run = findVerb(verbs, command)
-  if (run === undefined) throw new UsageError(`say what to do with ${subject}`)
-  return run
-}
-
 /** A word too many is often an option whose name was forgotten. It is not repeated: it may be a key. */
 const refuseSurplus = (positionals: readonly string[], verbs: Verbs<unknown>): void => {
   const name = positionals[0] ?? ''

@@ -8,14 +8,12 @@ import { parseWhole } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  chooseVerb,
   formatTable,
   type ParsedCommand,
-  parseCommand,
-  runToExitCode,
   UsageError,
   type Verbs,
 } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign project list [--org NAME]
        countersign project create --name NAME --policy ID [--lifetime SECONDS] [--hash HASH] [--org NAME]
@@ -192,27 +190,16 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   bindings: { run: bindings, words: 1 },
 }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'projects',
+  verbs: VERBS,
+  texts: ['org', 'name', 'policy', 'lifetime', 'hash', 'chain', 'address'],
+}
+
 export const runProject = (commandArguments: readonly string[], input: ProjectCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const text = { type: 'string' } as const
-    const command = parseCommand(
-      commandArguments,
-      {
-        org: text,
-        name: text,
-        policy: text,
-        lifetime: text,
-        hash: text,
-        chain: text,
-        address: text,
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'projects')
-    if (run === null) return 0
-    return runInOrganization(input.open, command, (opened, organizationId) =>
+  runVerbOf(COMMAND, commandArguments, input.output, (run, command) =>
+    runInOrganization(input.open, command, (opened, organizationId) =>
       run({ ...opened, output: input.output, chains: input.chains, command, organizationId }),
-    )
-  })
+    ),
+  )

@@ -18,14 +18,12 @@ import { nameOf, STEERING } from './key-options.ts'
 import {
   CommandFailedError,
   type CommandOutput,
-  chooseVerb,
   formatTable,
   type ParsedCommand,
-  parseCommand,
-  runToExitCode,
   UsageError,
   type Verbs,
 } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign session list [--status STATUS] [--type TYPE] [--test | --live] [--limit N] [--quiet] [--org NAME]
        countersign session show SESSION [--org NAME]
@@ -229,33 +227,17 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   decide: { run: decide, words: 2 },
 }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'sessions',
+  verbs: VERBS,
+  texts: ['org', 'status', 'type', 'limit', 'comment', 'note', 'by', 'fix'],
+  flags: ['test', 'live', 'quiet', 'revoke'],
+}
+
 export const runSession = (commandArguments: readonly string[], input: SessionCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const text = { type: 'string' } as const
-    const flag = { type: 'boolean' } as const
-    const command = parseCommand(
-      commandArguments,
-      {
-        org: text,
-        status: text,
-        type: text,
-        limit: text,
-        comment: text,
-        note: text,
-        by: text,
-        fix: text,
-        test: flag,
-        live: flag,
-        quiet: { ...flag, short: 'q' },
-        revoke: flag,
-        json: flag,
-        help: { ...flag, short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'sessions')
-    if (run === null) return 0
-    return runInOrganization(input.open, command, (opened, organizationId) =>
+  runVerbOf(COMMAND, commandArguments, input.output, (run, command) =>
+    runInOrganization(input.open, command, (opened, organizationId) =>
       run({ ...opened, output: input.output, user: input.user, command, organizationId }),
-    )
-  })
+    ),
+  )

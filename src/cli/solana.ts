@@ -4,14 +4,8 @@ import { type ChainSettings, parseRpcUrl } from '../config/chain-settings.ts'
 import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
 import type { Store } from '../store/store.ts'
-import {
-  type CommandOutput,
-  chooseVerb,
-  type ParsedCommand,
-  parseCommand,
-  runToExitCode,
-  UsageError,
-} from './output.ts'
+import { type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign solana deploy-plan [--program ADDRESS] [--url URL]
 
@@ -111,18 +105,12 @@ const deployPlan = async (
 
 const VERBS = { 'deploy-plan': { run: deployPlan, words: 0 } } as const
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'Solana',
+  verbs: VERBS,
+  texts: ['program', 'url'],
+}
+
 export const runSolana = (commandArguments: readonly string[], input: SolanaCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const command = parseCommand(
-      commandArguments,
-      {
-        program: { type: 'string' },
-        url: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'Solana')
-    return run === null ? 0 : run(command, input)
-  })
+  runVerbOf(COMMAND, commandArguments, input.output, (run, command) => run(command, input))

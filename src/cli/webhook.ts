@@ -5,16 +5,8 @@ import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../store/webhook-me
 import type { Open, Opened } from './door.ts'
 import { runInOrganization } from './in-organization.ts'
 import { parseDuration } from './key-options.ts'
-import {
-  type CommandOutput,
-  chooseVerb,
-  formatTable,
-  type ParsedCommand,
-  parseCommand,
-  runToExitCode,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { type CommandOutput, formatTable, type ParsedCommand, UsageError, type Verbs } from './output.ts'
+import { runVerbOf } from './run-verb.ts'
 
 const USAGE = `Usage: countersign webhook add --url URL [--test] [--decides] [--org NAME]
        countersign webhook list [--org NAME]
@@ -219,30 +211,17 @@ const VERBS: Verbs<(context: Context) => Promise<void>> = {
   resend: { run: resend, words: 1 },
 }
 
+const COMMAND = {
+  help: USAGE,
+  subject: 'webhooks',
+  verbs: VERBS,
+  texts: ['org', 'url', 'overlap', 'state', 'endpoint', 'limit'],
+  flags: ['test', 'decides', 'dead'],
+}
+
 export const runWebhook = (commandArguments: readonly string[], input: WebhookCommandInput): Promise<number> =>
-  runToExitCode(input.output, USAGE, commandArguments, async () => {
-    const text = { type: 'string' } as const
-    const flag = { type: 'boolean' } as const
-    const command = parseCommand(
-      commandArguments,
-      {
-        org: text,
-        url: text,
-        overlap: text,
-        state: text,
-        endpoint: text,
-        limit: text,
-        test: flag,
-        decides: flag,
-        dead: flag,
-        json: flag,
-        help: { ...flag, short: 'h' },
-      },
-      VERBS,
-    )
-    const run = chooseVerb(VERBS, command, input.output, USAGE, 'webhooks')
-    if (run === null) return 0
-    return runInOrganization(input.open, command, (opened, organizationId) =>
+  runVerbOf(COMMAND, commandArguments, input.output, (run, command) =>
+    runInOrganization(input.open, command, (opened, organizationId) =>
       run({ ...opened, output: input.output, command, organizationId }),
-    )
-  })
+    ),
+  )
