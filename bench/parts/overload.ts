@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LoadClient, startLoadClient } from '../load/load-client.ts'
-import type { LoadPlan, LoadReport, LoadShape } from '../load/plan.ts'
+import type { LoadReport, LoadShape } from '../load/plan.ts'
 import type { Unit } from '../result.ts'
 import { type RunningService, withStore } from '../scale/running-service.ts'
 import type { BenchContext } from './context.ts'
-import type { LoadTarget } from './measure-load.ts'
+import { type LoadTarget, loadPlan } from './measure-load.ts'
 import { ENDPOINT, startPolicyService, targetOf } from './policy-service.ts'
 import { type RefusalBuckets, readRefusals, servedWithinMs } from './served-refusals.ts'
 
@@ -19,7 +19,6 @@ const NEIGHBOUR_SHARE = 0.1
 const DEADLINE_MS = 500
 const NEIGHBOUR_CONNECTIONS = 64
 const CONNECTIONS_MAX = 10_000
-const DRAIN_MS = 5_000
 /** The flood stands before the neighbour is looked at, and outlasts it. */
 const FLOOD_LEAD_MS = 1_500
 const NEIGHBOUR_CONTRACT = `0xc0de${'1'.padStart(36, '0')}`
@@ -49,25 +48,6 @@ export const overloadNumbers = ({ statuses, failures, promptAnswers, windowMs, r
     strange: Object.entries({ ...statuses, ...lost }).filter(([name]) => !['200', '503', '408'].includes(name)),
   }
 }
-
-const planOf = (
-  target: LoadTarget,
-  name: string,
-  shape: LoadShape,
-  warmupMs: number,
-  durationMs: number,
-): LoadPlan => ({
-  name,
-  shape,
-  warmupMs,
-  durationMs,
-  drainMs: DRAIN_MS,
-  url: target.url,
-  headers: target.headers,
-  bodies: target.bodies,
-  answers: target.answers,
-  observePid: target.pid,
-})
 
 const noteStrange = ({ collector }: BenchContext, report: LoadReport): void => {
   for (const [name, count] of overloadNumbers(report).strange) collector.find(`${report.name}: ${count} of ${name}`)
@@ -104,7 +84,7 @@ const measureMultiple = async (
     queueLimit: 0,
   }
   const before = await scrapeRefusals(target)
-  const report = await client.run(planOf(target, `overload ×${multiple}`, shape, warmupMs + DEADLINE_MS, openMs))
+  const report = await client.run(loadPlan(target, `overload ×${multiple}`, shape, warmupMs + DEADLINE_MS, openMs))
   const servedMs = servedWithinMs(before, await scrapeRefusals(target), 0.99)
   const after = await peakAfter()
   noteStrange(context, report)
@@ -170,7 +150,7 @@ const measureNeighbour = async (
   const ratePerSecond = Math.max(1, Math.round(peak * NEIGHBOUR_SHARE))
   const ask = async (name: string): Promise<LoadReport> => {
     const shape: LoadShape = { mode: 'open', connections: NEIGHBOUR_CONNECTIONS, ratePerSecond, queueLimit: 100_000 }
-    const report = await client.run(planOf(neighbour, name, shape, FLOOD_LEAD_MS, openMs))
+    const report = await client.run(loadPlan(neighbour, name, shape, FLOOD_LEAD_MS, openMs))
     noteStrange(context, report)
     const { refusedPercent, latePercent } = overloadNumbers(report)
     if (refusedPercent + latePercent > 0) {
@@ -189,7 +169,7 @@ const measureNeighbour = async (
   }
   const [beside, flood] = await Promise.all([
     ask('the neighbour beside a flood'),
-    context.client.run(planOf(flooding, 'the flood', shape, FLOOD_LEAD_MS / 2, openMs + FLOOD_LEAD_MS)),
+    context.client.run(loadPlan(flooding, 'the flood', shape, FLOOD_LEAD_MS / 2, openMs + FLOOD_LEAD_MS)),
   ])
   noteStrange(context, flood)
   const who = `another organization at ${NEIGHBOUR_SHARE * 100}% of capacity`
@@ -215,7 +195,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
   const neighbours = { flooding, neighbour: await addNeighbour(service), client: await startLoadClient(processes) }
   const closed: LoadShape = { mode: 'closed', connections: options.connections }
   const peakOf = async (name: string, warmupMs: number, durationMs: number): Promise<number> => {
-    const report = await client.run(planOf(flooding, name, closed, warmupMs, durationMs))
+    const report = await client.run(loadPlan(flooding, name, closed, warmupMs, durationMs))
     noteStrange(context, report)
     const { refusedPercent, latePercent } = overloadNumbers(report)
     // Far fewer are under way than the queue holds: the forecast was wrong, or the machine busy with other things.

@@ -17,9 +17,19 @@ import {
 import { createJsonRpc } from '../../src/facts/json-rpc.ts'
 import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../../src/facts/solana-registry.ts'
 import { startFakeNode } from '../registry/support.ts'
+import {
+  authority,
+  createAdministeredWorld,
+  INVALID_AUTHORITY,
+  next,
+  stranger,
+  UNAUTHORIZED,
+  UNSIGNED,
+  upgrader,
+  WRONG_ADDRESS,
+} from './solana-administration.ts'
 import { deployProgram, setUpgradeAuthority } from './solana-deployment.ts'
 import {
-  createSolanaWorld,
   deploymentOf,
   errorOf,
   keypair,
@@ -32,22 +42,13 @@ import {
 } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
-const UNAUTHORIZED = 6002
-const INVALID_AUTHORITY = 6003
 const ALREADY_INITIALIZED = 6004
-const WRONG_ADDRESS = 2006
-const UNSIGNED = /MissingRequiredSignature/
 
 describeOnSvm('the administration of the registry program', () => {
   let world: SolanaWorld
-  const authority = keypair(112)
-  const upgrader = keypair(122)
-  const stranger = keypair(150)
-  const next = keypair(151)
   const attester = textOf(keypair(142))
   beforeEach(() => {
-    world = createSolanaWorld()
-    for (const { publicKey } of [stranger, next]) world.svm.give(publicKey, 10_000_000_000n)
+    world = createAdministeredWorld()
   })
 
   const run = (instruction: TransactionInstruction, ...signers: readonly Keypair[]) =>

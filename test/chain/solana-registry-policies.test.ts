@@ -8,9 +8,19 @@ import {
   setPolicyOwnerInstruction,
   updatePolicyInstruction,
 } from '../../src/client/solana-registry.ts'
+import {
+  authority,
+  createAdministeredWorld,
+  INVALID_AUTHORITY,
+  next,
+  stranger,
+  UNAUTHORIZED,
+  UNSIGNED,
+  upgrader,
+  WRONG_ADDRESS,
+} from './solana-administration.ts'
 import { deployProgram, setUpgradeAuthority } from './solana-deployment.ts'
 import {
-  createSolanaWorld,
   deploymentOf,
   errorOf,
   keypair,
@@ -22,20 +32,10 @@ import {
 } from './solana-world.ts'
 import { describeOnSvm } from './svm.ts'
 
-const UNAUTHORIZED = 6002
-const INVALID_AUTHORITY = 6003
-const WRONG_ADDRESS = 2006
-const UNSIGNED = /MissingRequiredSignature/
-
 describeOnSvm('policies in the registry program', () => {
   let world: SolanaWorld
-  const authority = keypair(112)
-  const upgrader = keypair(122)
-  const stranger = keypair(150)
-  const next = keypair(151)
   beforeEach(() => {
-    world = createSolanaWorld()
-    for (const { publicKey } of [stranger, next]) world.svm.give(publicKey, 10_000_000_000n)
+    world = createAdministeredWorld()
   })
 
   const run = (instruction: TransactionInstruction, ...signers: readonly Keypair[]) =>

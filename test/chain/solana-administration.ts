@@ -1,0 +1,21 @@
+// What the tests of the registry program's administration share: who there is beside a world's own, and the errors.
+import { createSolanaWorld, keypair, type SolanaWorld } from './solana-world.ts'
+
+export const UNAUTHORIZED = 6002
+export const INVALID_AUTHORITY = 6003
+export const WRONG_ADDRESS = 2006
+export const UNSIGNED = /MissingRequiredSignature/
+
+/** Of the world's registry. */
+export const authority = keypair(112)
+/** Of the world's guarded program. */
+export const upgrader = keypair(122)
+export const stranger = keypair(150)
+export const next = keypair(151)
+
+/** A world in which the stranger and the next authority can pay. */
+export const createAdministeredWorld = (): SolanaWorld => {
+  const world = createSolanaWorld()
+  for (const { publicKey } of [stranger, next]) world.svm.give(publicKey, 10_000_000_000n)
+  return world
+}
