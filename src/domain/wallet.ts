@@ -1,7 +1,12 @@
 // Wallets of people and businesses. Only the canonical address is ever compared (threats rows 6 and 11); the text beside
 // it is for people to read.
-import { type EvmAddress, parseEvmAddress, parseSolanaAddress, type WalletAddress } from './address.ts'
-import type { ChainFamily } from './chain.ts'
+import {
+  type EvmAddress,
+  parseEvmAddress,
+  parseSolanaAddress,
+  type SolanaAddress,
+  type WalletAddress,
+} from './address.ts'
 import { checksumAddress } from './checksum-address.ts'
 
 /** Spec, "Limits": up to 20 a session, across different chains. The same address on two chains counts twice. */
@@ -20,9 +25,28 @@ export interface SessionWallet {
   readonly connectedSequence: number
 }
 
-export interface ParsedWallet {
-  readonly family: ChainFamily
-  readonly address: WalletAddress
+type ParsedWallet =
+  | { readonly family: 'evm'; readonly address: EvmAddress }
+  | { readonly family: 'solana'; readonly address: SolanaAddress }
+
+/** A wallet where it is used: an EVM one on a chain, by its EIP-155 id; a Solana one on any cluster. */
+export type WalletOnChain =
+  | { readonly family: 'evm'; readonly address: EvmAddress; readonly chainId: number }
+  | { readonly family: 'solana'; readonly address: SolanaAddress }
+
+/** A message that a person was asked to sign, to prove that a wallet is theirs. */
+export interface ProofRequest {
+  /** At least 96 random bits, alphanumeric as EIP-4361 asks. */
+  readonly nonce: string
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly portalHost: string
+  readonly wallet: WalletOnChain
+  /** The chain's name, which the session's wallet will have. */
+  readonly chain: string
+  /** The complete text to sign. */
+  readonly message: string
+  readonly expiresAtSeconds: number
 }
 
 /**
@@ -37,6 +61,13 @@ export const parseWalletAddress = (text: string): ParsedWallet | null => {
 }
 
 export const isEvmAddress = (address: WalletAddress): address is EvmAddress => address.startsWith('0x')
+
+/** @param chainId of an EVM wallet; a Solana wallet has none, whatever is given */
+export const walletOn = (address: WalletAddress, chainId: number): WalletOnChain =>
+  isEvmAddress(address) ? { family: 'evm', address, chainId } : { family: 'solana', address }
+
+/** As a table keeps it: 0 where a family has no chain ids. */
+export const storedChainId = (wallet: WalletOnChain): number => (wallet.family === 'evm' ? wallet.chainId : 0)
 
 export const walletAddressText = (address: WalletAddress): string =>
   isEvmAddress(address) ? checksumAddress(address) : address

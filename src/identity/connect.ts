@@ -1,16 +1,15 @@
 // Connects a wallet on the verification page: the page requests a message, the person signs it, and the page submits
 // the signature. The message is stored with its nonce, so a proof is checked against the text and the host for which it
 // was requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
-import type { WalletAddress } from '../domain/address.ts'
 import { randomBase62 } from '../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../domain/session-errors.ts'
 import type { Clock } from '../domain/time.ts'
-import { isEvmAddress } from '../domain/wallet.ts'
+import type { ProofRequest, WalletOnChain } from '../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
 import type { VerifyProof } from './proof.ts'
 import { buildProofMessage } from './proof-message.ts'
-import type { ProofRequest, SessionNonceStore } from './types.ts'
+import type { SessionNonceStore } from './types.ts'
 
 export interface ConnectDependencies {
   readonly nonces: SessionNonceStore
@@ -20,12 +19,6 @@ export interface ConnectDependencies {
   readonly clock: Clock
   /** The page's public address, without a trailing slash. */
   readonly portalUrl: string
-}
-
-export interface WalletOnChain {
-  readonly address: WalletAddress
-  /** EIP-155; ignored for Solana wallets. */
-  readonly chainId: number
 }
 
 /** 131 random bits. */
@@ -40,19 +33,17 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
     requestProof: async (
       session: Session,
       organizationName: string,
-      { address, chainId }: WalletOnChain,
+      wallet: WalletOnChain,
     ): Promise<Pick<ProofRequest, 'nonce' | 'message' | 'expiresAtSeconds'>> => {
       if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
-      if (session.lockedAddress !== null && session.lockedAddress !== address) throw new WalletLockedError()
-      const evm = isEvmAddress(address)
+      if (session.lockedAddress !== null && session.lockedAddress !== wallet.address) throw new WalletLockedError()
       const nonce = randomBase62(NONCE_LENGTH)
       const issuedAtSeconds = clock.unixSeconds()
       const expiresAtSeconds = issuedAtSeconds + NONCE_LIFETIME_SECONDS
       const message = buildProofMessage({
         portalHost,
         portalUrl,
-        address,
-        chainId,
+        wallet,
         nonce,
         issuedAtSeconds,
         expiresAtSeconds,
@@ -62,13 +53,12 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       await nonces.add({
         nonce,
         portalHost,
-        address,
+        wallet,
         message,
         expiresAtSeconds,
         organizationId: session.organizationId,
         sessionId: session.id,
-        chain: evm ? await chainName(chainId) : 'solana',
-        chainId: evm ? chainId : 0,
+        chain: wallet.family === 'evm' ? await chainName(wallet.chainId) : 'solana',
       })
       return { nonce, message, expiresAtSeconds }
     },
@@ -84,15 +74,15 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
     ): Promise<SessionState> => {
       const asked = await nonces.find(session.organizationId, session.id, nonce)
       if (asked === null || asked.portalHost !== portalHost) throw new ProofInvalidError()
-      const { address, chain, chainId, message } = asked
-      const kind = await verifyProof({ address, chainId, message, signature })
+      const { wallet, chain, message } = asked
+      const kind = await verifyProof({ wallet, message, signature })
       if (kind === null) throw new ProofInvalidError()
       // The nonce is spent in the transaction that stores the wallet: if two requests bring it, only one succeeds.
       return changes.connectWallet({
         organizationId: session.organizationId,
         sessionId: session.id,
         chain,
-        address,
+        address: wallet.address,
         nonce,
         proof: { kind, message, signature },
         actor: 'person',

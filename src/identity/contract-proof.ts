@@ -19,7 +19,7 @@ export const createContractProofVerifier = ({ rpcUrls, transport }: ContractProo
       urls.map((url) => createPublicClient({ transport: transport(url) })),
     ]),
   )
-  return async ({ address, chainId, message, signature }) => {
+  return async ({ wallet: { address, chainId }, message, signature }) => {
     const ofChain = clients.get(chainId)
     if (ofChain === undefined) return false
     let cause: unknown

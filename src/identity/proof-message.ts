@@ -2,17 +2,14 @@
 // the name of the account and the form of the chain id. It names the page's host, the requesting organization and the
 // session (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which
 // has the same fields.
-import type { WalletAddress } from '../domain/address.ts'
-import { isEvmAddress, walletAddressText } from '../domain/wallet.ts'
+import { type WalletOnChain, walletAddressText } from '../domain/wallet.ts'
 
 export interface ProofMessageFields {
   /** Host of the page, with its port where it has one. */
   readonly portalHost: string
   /** The page's address, absolute. */
   readonly portalUrl: string
-  readonly address: WalletAddress
-  /** EIP-155; ignored on Solana. */
-  readonly chainId: number
+  readonly wallet: WalletOnChain
   /** 8 or more alphanumeric characters. */
   readonly nonce: string
   readonly issuedAtSeconds: number
@@ -49,18 +46,17 @@ export const printableName = (name: string): string => {
 const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 export const buildProofMessage = (fields: ProofMessageFields): string => {
-  const { portalHost, portalUrl, address, chainId, nonce, sessionId } = fields
-  const evm = isEvmAddress(address)
+  const { portalHost, portalUrl, wallet, nonce, sessionId } = fields
   const statement = STATEMENTS[fields.purpose ?? 'connect'](printableName(fields.organizationName))
   return [
-    `${portalHost} wants you to sign in with your ${evm ? 'Ethereum' : 'Solana'} account:`,
-    walletAddressText(address),
+    `${portalHost} wants you to sign in with your ${wallet.family === 'evm' ? 'Ethereum' : 'Solana'} account:`,
+    walletAddressText(wallet.address),
     '',
     `${statement}${statement.endsWith('.') ? '' : '.'} This costs nothing and moves no funds.`,
     '',
     `URI: ${portalUrl}`,
     'Version: 1',
-    `Chain ID: ${evm ? chainId : SOLANA_CHAIN_ID}`,
+    `Chain ID: ${wallet.family === 'evm' ? wallet.chainId : SOLANA_CHAIN_ID}`,
     `Nonce: ${nonce}`,
     `Issued At: ${isoTime(fields.issuedAtSeconds)}`,
     `Expiration Time: ${isoTime(fields.expiresAtSeconds)}`,

@@ -5,20 +5,12 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import bs58 from 'bs58'
-import {
-  type EvmAddress,
-  isHexBytes,
-  type SolanaAddress,
-  solanaAddressBytes,
-  type WalletAddress,
-} from '../domain/address.ts'
-import { isEvmAddress } from '../domain/wallet.ts'
+import { isHexBytes, type SolanaAddress, solanaAddressBytes } from '../domain/address.ts'
+import type { WalletOnChain } from '../domain/wallet.ts'
 import type { ProofKind } from './types.ts'
 
 export interface SignedProof {
-  readonly address: WalletAddress
-  /** EIP-155; 0 on Solana. */
-  readonly chainId: number
+  readonly wallet: WalletOnChain
   readonly message: string
   /** EVM: `0x` hex. Solana: base58 or `0x` hex of 64 bytes. */
   readonly signature: string
@@ -28,7 +20,9 @@ export interface SignedProof {
  * Asks a chain whether a contract wallet accepts the signature. False when it does not. Rejects when the chain can't be
  * asked.
  */
-export type ContractProofVerifier = (proof: SignedProof & { readonly address: EvmAddress }) => Promise<boolean>
+export type ContractProofVerifier = (
+  proof: SignedProof & { readonly wallet: Extract<WalletOnChain, { family: 'evm' }> },
+) => Promise<boolean>
 
 /** Returns the kind of proof, or null when the proof is invalid. Rejects when a contract wallet can't be asked. */
 export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
@@ -82,11 +76,10 @@ const isSolanaSignature = (address: SolanaAddress, message: string, text: string
 /** @param contractVerifier without it, contract wallets can't prove their ownership */
 export const createVerifyProof =
   (contractVerifier?: ContractProofVerifier): VerifyProof =>
-  async (proof) => {
-    const { address, message, signature } = proof
-    if (!isEvmAddress(address)) return isSolanaSignature(address, message, signature) ? 'siws' : null
+  async ({ wallet, message, signature }) => {
+    if (wallet.family === 'solana') return isSolanaSignature(wallet.address, message, signature) ? 'siws' : null
     const bytes = hexBytes(signature)
     if (bytes === null) return null
-    if (recoverSigner(message, bytes) === address) return 'eip191'
-    return contractVerifier !== undefined && (await contractVerifier({ ...proof, address })) ? 'erc1271' : null
+    if (recoverSigner(message, bytes) === wallet.address) return 'eip191'
+    return contractVerifier !== undefined && (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null
   }

@@ -2,6 +2,7 @@
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { CheckType, Session, SessionState, StatusChange } from '../domain/session.ts'
+import type { ProofRequest } from '../domain/wallet.ts'
 
 export interface SessionStore {
   /** Creates a session, or reuses the caller's own for the same wallet and check type, in one transaction. */
@@ -56,20 +57,6 @@ export interface SessionWalletStore {
     readonly walletId: string
     readonly actor: string
   }): Promise<SessionState | null>
-}
-
-/** A message that a person was asked to sign. */
-export interface ProofRequest {
-  readonly nonce: string
-  readonly organizationId: string
-  readonly sessionId: string
-  readonly portalHost: string
-  readonly address: WalletAddress
-  readonly chain: string
-  /** EIP-155; 0 on Solana. */
-  readonly chainId: number
-  readonly message: string
-  readonly expiresAtSeconds: number
 }
 
 export interface SessionNonceStore {

@@ -3,9 +3,9 @@
 import { randomBase62 } from '../domain/identifier.ts'
 import type { SessionState } from '../domain/session.ts'
 import { ProofInvalidError } from '../domain/session-errors.ts'
-import { walletAddressText } from '../domain/wallet.ts'
+import { type WalletOnChain, walletAddressText } from '../domain/wallet.ts'
 import { jsonResponse } from '../http/response.ts'
-import { NONCE_LIFETIME_SECONDS, type WalletOnChain } from '../identity/connect.ts'
+import { NONCE_LIFETIME_SECONDS } from '../identity/connect.ts'
 import { parseToken } from '../identity/portal-link.ts'
 import { buildProofMessage } from '../identity/proof-message.ts'
 import type { ProofKind } from '../identity/types.ts'
@@ -70,15 +70,13 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     const { linkHash, organizationId, sessionId } = await requireLink(token)
     takeChange(sessionId)
     const organization = await organizations.find(organizationId)
-    const { address, chainId } = wallet
     const nonce = randomBase62(NONCE_LENGTH)
     const issuedAtSeconds = clock.unixSeconds()
     const expiresAtSeconds = issuedAtSeconds + NONCE_LIFETIME_SECONDS
     const message = buildProofMessage({
       portalHost,
       portalUrl,
-      address,
-      chainId,
+      wallet,
       nonce,
       sessionId,
       issuedAtSeconds,
@@ -91,23 +89,23 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
       linkHash,
       organizationId,
       sessionId,
-      address,
-      chainId,
+      wallet,
       message,
       expiresAtSeconds,
     })
-    return { nonce, message, address: walletAddressText(address), expiresAtSeconds }
+    return { nonce, message, address: walletAddressText(wallet.address), expiresAtSeconds }
   }
 
   /**
    * A key is the same on every chain. A contract's address is not: on another chain someone else may have put theirs at
    * it, so only the chain on which it was connected counts.
    */
-  const belongs = (state: SessionState, { address, chainId }: WalletOnChain, kind: ProofKind): boolean => {
-    if (kind !== 'erc1271') {
+  const belongs = (state: SessionState, on: WalletOnChain, kind: ProofKind): boolean => {
+    const { address } = on
+    if (kind !== 'erc1271' || on.family !== 'evm') {
       return state.session.lockedAddress === address || state.wallets.some((wallet) => wallet.address === address)
     }
-    const chain = parts.chains.byId(chainId)?.name
+    const chain = parts.chains.byId(on.chainId)?.name
     return state.wallets.some((wallet) => wallet.address === address && wallet.chain === chain)
   }
 
@@ -120,7 +118,7 @@ export const createEntry = (parts: PortalParts, takeChange: TakeChange) => {
     if (asked === null || kind === null) throw new ProofInvalidError()
     const state = await sessions.find(organizationId, sessionId)
     // Said only to the wallet's owner: nobody learns by trying which wallets a session has.
-    if (state === null || !belongs(state, asked, kind)) throw new WalletForeignError()
+    if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()
     const { secret, hash } = cookies.make()
     if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()
     return { organizationId, sessionId, cookie: cookies.write(sessionId, secret) }

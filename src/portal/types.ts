@@ -1,9 +1,10 @@
 // What the verification page needs of the store and of identity, as interfaces: the composition root passes them in.
-import type { WalletAddress } from '../domain/address.ts'
+
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { SessionState, SessionStatus } from '../domain/session.ts'
 import type { Clock } from '../domain/time.ts'
+import type { WalletOnChain } from '../domain/wallet.ts'
 import type { SessionChanges } from '../identity/changes.ts'
 import type { Connect } from '../identity/connect.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
@@ -21,8 +22,7 @@ export interface LinkSession {
 export interface ContinuationChallenge extends LinkSession {
   readonly nonce: string
   readonly linkHash: Uint8Array
-  readonly address: WalletAddress
-  readonly chainId: number
+  readonly wallet: WalletOnChain
   readonly message: string
   readonly expiresAtSeconds: number
 }

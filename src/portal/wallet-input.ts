@@ -1,9 +1,8 @@
 // A wallet as a person or their wallet's software gives it.
 import { checksumAddress } from '../domain/checksum-address.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
-import { parseWalletAddress } from '../domain/wallet.ts'
+import { parseWalletAddress, type WalletOnChain } from '../domain/wallet.ts'
 import type { JsonObject } from '../http/strict-json.ts'
-import type { WalletOnChain } from '../identity/connect.ts'
 import { AddressChecksumError } from './errors.ts'
 import { chainIdOf, textOf } from './json.ts'
 
@@ -19,9 +18,7 @@ export const decodeWalletOnChain = (body: JsonObject): WalletOnChain => {
   const text = textOf(body, 'address', ADDRESS_MAX).trim()
   const wallet = parseWalletAddress(text)
   if (wallet === null) throw new FieldInvalidError('address', 'must be an EVM or a Solana address')
-  const { address, family } = wallet
-  // The tables keep 0 where a family has no chain ids; nothing reads it.
-  if (family === 'solana') return { address, chainId: 0 }
+  if (wallet.family === 'solana') return wallet
   if (hasBothCases(text.slice(2)) && text !== checksumAddress(text)) throw new AddressChecksumError()
-  return { address, chainId: chainIdOf(body) }
+  return { ...wallet, chainId: chainIdOf(body) }
 }

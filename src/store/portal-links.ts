@@ -6,6 +6,7 @@
 // and 4.
 import type { WalletAddress } from '../domain/address.ts'
 import type { SessionStatus } from '../domain/session.ts'
+import { storedChainId, type WalletOnChain, walletOn } from '../domain/wallet.ts'
 import type { Transaction } from './database.ts'
 import type { TableScope } from './table-scope.ts'
 
@@ -41,9 +42,7 @@ export interface FoundBrowser extends LinkSession {
 export interface ContinuationChallenge extends LinkSession {
   readonly nonce: string
   readonly linkHash: Uint8Array
-  readonly address: WalletAddress
-  /** EIP-155; 0 on Solana. */
-  readonly chainId: number
+  readonly wallet: WalletOnChain
   readonly message: string
   readonly expiresAtSeconds: number
 }
@@ -202,8 +201,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
           challenge.linkHash,
           organizationId,
           sessionId,
-          challenge.address,
-          challenge.chainId,
+          challenge.wallet.address,
+          storedChainId(challenge.wallet),
           challenge.message,
           challenge.expiresAtSeconds,
         ],
@@ -227,8 +226,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return {
       nonce,
       linkHash,
-      address: row.address,
-      chainId: row.chain_id,
+      wallet: walletOn(row.address, row.chain_id),
       message: row.message,
       organizationId: row.organization_id,
       sessionId: row.session_id,

@@ -2,22 +2,8 @@
 // message to sign is stored with it, so that a proof is checked against what was requested and never against what the
 // client sends.
 import type { WalletAddress } from '../domain/address.ts'
+import { type ProofRequest, storedChainId, walletOn } from '../domain/wallet.ts'
 import type { TableScope } from './table-scope.ts'
-
-export interface ProofRequest {
-  /** At least 96 random bits, alphanumeric as EIP-4361 asks. */
-  readonly nonce: string
-  readonly organizationId: string
-  readonly sessionId: string
-  readonly portalHost: string
-  readonly address: WalletAddress
-  readonly chain: string
-  /** EIP-155; 0 on Solana. */
-  readonly chainId: number
-  /** The complete text to sign. */
-  readonly message: string
-  readonly expiresAtSeconds: number
-}
 
 interface NonceRow {
   readonly nonce: string
@@ -48,9 +34,9 @@ export const createSessionNonceTable = (scope: TableScope) => ({
         organizationId,
         sessionId,
         request.portalHost,
-        request.address,
+        request.wallet.address,
         request.chain,
-        request.chainId,
+        storedChainId(request.wallet),
         request.message,
         request.expiresAtSeconds,
       ])
@@ -76,9 +62,8 @@ export const createSessionNonceTable = (scope: TableScope) => ({
           organizationId: row.organization_id,
           sessionId: row.session_id,
           portalHost: row.portal_host,
-          address: row.address,
+          wallet: walletOn(row.address, row.chain_id),
           chain: row.chain,
-          chainId: row.chain_id,
           message: row.message,
           expiresAtSeconds: row.expires_at_seconds,
         }

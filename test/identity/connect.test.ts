@@ -1,4 +1,5 @@
 // Connecting wallets as the page does: a message asked for, signed with a real key, brought back once.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -6,7 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
 import type { Session } from '../../src/domain/session.ts'
-import { WALLETS_PER_SESSION_MAX } from '../../src/domain/wallet.ts'
+import { WALLETS_PER_SESSION_MAX, walletOn } from '../../src/domain/wallet.ts'
 import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/connect.ts'
 import { createVerifyProof } from '../../src/identity/proof.ts'
 import { evmChainName } from '../../src/identity/wallet-chain.ts'
@@ -44,7 +45,7 @@ afterEach(() => identity.remove())
 const newSession = async (wallet: WalletAddress | null = null): Promise<Session> =>
   (await identity.register(ours, { wallet })).session
 const ask = (session: Session, address = WALLET, chainId = 1) =>
-  connect.requestProof(session, 'Acme', { address, chainId })
+  connect.requestProof(session, 'Acme', walletOn(address, chainId))
 const prove = async (session: Session, chainId = 1, signer = account) => {
   const { nonce, message } = await ask(session, parseEvmAddress(signer.address) as WalletAddress, chainId)
   return { nonce, signature: await signer.signMessage({ message }) }

@@ -17,7 +17,7 @@ const askedOf = (url: string, timeoutMs: number) =>
   createContractProofVerifier({
     rpcUrls: new Map([[8453, [url]]]),
     transport: (each) => createRpcTransport({ url: each, timeoutMs }),
-  })({ address: ADDRESS, chainId: 8453, message: 'hello', signature: '0x1234' })
+  })({ wallet: { family: 'evm', address: ADDRESS, chainId: 8453 }, message: 'hello', signature: '0x1234' })
 
 const refused = { code: 'DEPENDENCY_UNAVAILABLE' }
 

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe'
 import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { walletOn } from '../../src/domain/wallet.ts'
 import { createVerifyProof } from '../../src/identity/proof.ts'
 import { buildProofMessage, type ProofMessageFields, printableName } from '../../src/identity/proof-message.ts'
 import { evmWallet } from './support.ts'
@@ -25,8 +26,7 @@ const SOLANA = parseSolanaAddress(bs58.encode(solanaPublic)) as WalletAddress
 const fields: ProofMessageFields = {
   portalHost: 'verify.example.com',
   portalUrl: 'https://verify.example.com',
-  address: EVM,
-  chainId: 8453,
+  wallet: walletOn(EVM, 8453),
   nonce: 'abcdefgh12345678ABCDEF',
   issuedAtSeconds: 1_767_225_600,
   expiresAtSeconds: 1_767_226_200,
@@ -34,7 +34,11 @@ const fields: ProofMessageFields = {
   organizationName: 'Acme, Inc.',
 }
 const verifyProof = createVerifyProof()
-const evmProof = (message: string, signature: string, address = EVM) => ({ address, chainId: 1, message, signature })
+const evmProof = (message: string, signature: string, address = EVM) => ({
+  wallet: walletOn(address, 1),
+  message,
+  signature,
+})
 
 describe('the message', () => {
   test('for EVM is what viem writes and reads as EIP-4361', () => {
@@ -58,7 +62,7 @@ describe('the message', () => {
   })
 
   test('for Solana has the same fields and the account’s own name', () => {
-    expect(buildProofMessage({ ...fields, address: SOLANA }).split('\n')).toEqual([
+    expect(buildProofMessage({ ...fields, wallet: walletOn(SOLANA, 0) }).split('\n')).toEqual([
       'verify.example.com wants you to sign in with your Solana account:',
       SOLANA,
       '',
@@ -158,11 +162,10 @@ describe('an EVM proof', () => {
 })
 
 describe('a Solana proof', () => {
-  const message = buildProofMessage({ ...fields, address: SOLANA })
+  const message = buildProofMessage({ ...fields, wallet: walletOn(SOLANA, 0) })
   const signature = sign(null, Buffer.from(message), solanaKey)
   const proof = (text: string, address = SOLANA, signed = message) => ({
-    address,
-    chainId: 0,
+    wallet: walletOn(address, 0),
     message: signed,
     signature: text,
   })

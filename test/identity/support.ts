@@ -1,10 +1,12 @@
 // The identity parts over a real store in a temporary folder, with a clock that stands still until it is told otherwise.
+
 import { createHash } from 'node:crypto'
 import { parseEvmAddress, parseSolanaAddress, type WalletAddress } from '../../src/domain/address.ts'
 import type { ApiKeyEnvironment } from '../../src/domain/api-key.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import type { Level } from '../../src/domain/level.ts'
 import type { CheckType, SessionState } from '../../src/domain/session.ts'
+import { walletOn } from '../../src/domain/wallet.ts'
 import type { Principal } from '../../src/http/authenticate.ts'
 import { type ChangeListener, createChangeTogether, createSessionChanges } from '../../src/identity/changes.ts'
 import { createPortalLink } from '../../src/identity/portal-link.ts'
@@ -85,10 +87,9 @@ export const openIdentity = async () => {
       nonce,
       organizationId,
       sessionId,
-      address,
+      wallet: walletOn(address, 1),
       chain,
       portalHost: 'portal.example',
-      chainId: 1,
       message: 'message',
       expiresAtSeconds: temporary.clock.unixSeconds() + 600,
     })

@@ -1,6 +1,8 @@
 // Invariant 6 for identity: each function of the store, called by one organization with another's session.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { SessionState } from '../../src/domain/session.ts'
+import { walletOn } from '../../src/domain/wallet.ts'
 import { createPortalLink } from '../../src/identity/portal-link.ts'
 import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
 
@@ -39,9 +41,8 @@ describe('another organization’s session', () => {
     const nonce = {
       nonce: 'theirs',
       portalHost: 'x',
-      address: evmWallet(1),
+      wallet: walletOn(evmWallet(1), 1),
       chain: 'ethereum',
-      chainId: 1,
       message: 'x',
     }
     expect(await sessions.find(ours, id)).toBeNull()

@@ -1,7 +1,9 @@
 // The page in a real browser, with wallets that announce themselves as real ones do and sign with real keys: every kind of
 // session, every outcome, and what goes wrong on the way.
+
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import { walletOn } from '../../src/domain/wallet.ts'
 import type { SessionView } from '../../src/portal/contract.ts'
 import { evmWallet } from '../identity/support.ts'
 import { seriousFindings } from '../support/browser/axe.ts'
@@ -361,7 +363,7 @@ describeInBrowser(
           await host.store.sessionNonces.add({
             ...wallet,
             portalHost: 'test',
-            chainId: 1,
+            wallet: walletOn(wallet.address, 1),
             message: 'm',
             expiresAtSeconds: Math.floor(Date.now() / 1000) + 60,
           })

@@ -1,10 +1,12 @@
 // Several machines write at once: what one of them decides by a row that it read must still be so when it commits. Two
 // stores over one database stand for two machines; on SQLite they take turns by its lock, on PostgreSQL by row locks.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { addressKey } from '../../src/domain/address-key.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
 import { systemClock } from '../../src/domain/time.ts'
+import { walletOn } from '../../src/domain/wallet.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { describeStores } from './dialects.ts'
@@ -167,7 +169,7 @@ describeStores((openTemporaryStore) => {
             nonce,
             chain: 'ethereum',
             portalHost: 'portal.example',
-            chainId: 1,
+            wallet: walletOn(wallet, 1),
             message: 'm',
             expiresAtSeconds: systemClock.unixSeconds() + 600,
           })

@@ -323,15 +323,15 @@ export const identity: readonly Place[] = [
     [
       [
         'anybody’s signature is the wallet’s',
-        "if (recoverSigner(message, bytes) === address) return 'eip191'",
+        "if (recoverSigner(message, bytes) === wallet.address) return 'eip191'",
         "if (recoverSigner(message, bytes) !== null) return 'eip191'",
       ],
       ['keys of small order are taken', 'zip215: false', 'zip215: true'],
       ['a recovery byte as some hardware wallets have it is refused', 'v >= 27 ? v - 27 : v', 'v - 27'],
       [
         'without a verifier a contract wallet proves itself',
-        "contractVerifier !== undefined && (await contractVerifier({ ...proof, address })) ? 'erc1271' : null",
-        "contractVerifier === undefined || (await contractVerifier({ ...proof, address })) ? 'erc1271' : null",
+        "contractVerifier !== undefined && (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null",
+        "contractVerifier === undefined || (await contractVerifier({ wallet, message, signature })) ? 'erc1271' : null",
       ],
     ],
   ),

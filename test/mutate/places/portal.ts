@@ -13,7 +13,7 @@ export const portal: readonly Place[] = [
       ],
       [
         'any wallet’s owner goes on in another browser',
-        'if (state === null || !belongs(state, asked, kind)) throw new WalletForeignError()',
+        'if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()',
         'if (state === null) throw new WalletForeignError()',
       ],
       [
