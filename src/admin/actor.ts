@@ -8,7 +8,7 @@ import type { User } from '../store/users.ts'
 export interface KeyActor {
   readonly kind: 'key'
   readonly principal: Principal
-  /** It has the scope `deployment` as well. */
+  /** The key also has the scope `deployment`. */
   readonly deployment: boolean
 }
 

@@ -34,7 +34,7 @@ export interface AdminApiDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** What the listener knows of a request's connection. */
+/** The connection of a request, as the listener sees it. */
 export interface Connection {
   readonly address: string
   /** From here on it may be quiet for as long as it takes. */
@@ -44,7 +44,7 @@ export interface Connection {
 /** Takes a request below /admin/v1. */
 export type AdminApi = (request: Request, connection: Connection) => Promise<Response>
 
-/** Of what goes on for as long as it takes. */
+/** For streams and other answers without a time limit. */
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
 
 const ANSWER_LOST =

@@ -92,7 +92,7 @@ export const showApproval = async (users: Pick<Tables['users'], 'find'>, approva
   return only
 }
 
-/** What a route answers with instead, where a second person is needed. */
+/** A route's answer where the change waits for a second person. */
 export const AWAITS_APPROVAL = {
   status: 202,
   description:

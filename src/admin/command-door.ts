@@ -12,7 +12,7 @@ import { Reply, type Route, SecretReply } from './route.ts'
 import { createRouter } from './router.ts'
 import type { Services } from './services.ts'
 
-/** What an operation is given. */
+/** Input of an operation. */
 export interface CommandInput {
   readonly params?: Readonly<Record<string, string>>
   /** Members that are undefined are left out. */
@@ -30,11 +30,11 @@ export interface CommandDoor {
   call(operation: string, input?: CommandInput): Promise<unknown>
   /** Runs several operations as one transaction: all of them are done, or none. */
   together<Result>(work: (door: CommandDoor) => Promise<Result>): Promise<Result>
-  /** The same door for someone who notes another name beside what is done. */
+  /** The same door with another author's name in the audit entries. */
   as(author: string): CommandDoor
 }
 
-/** What only a running service has. */
+/** Services that only a running service has. */
 export const RUNNING_SERVICES = [
   'origins',
   'passwords',

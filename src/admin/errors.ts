@@ -40,7 +40,7 @@ export class ConfirmationRequiredError extends CountersignError {
   }
 }
 
-/** It would wait for a second person, and the caller wants to know that before it does. */
+/** The change would wait for a second person, and the caller asked not to wait. */
 export class ApprovalRequiredError extends CountersignError {
   override readonly name = 'ApprovalRequiredError'
   constructor() {
@@ -84,7 +84,7 @@ export class OriginRefusedError extends CountersignError {
   }
 }
 
-/** There is no such thing, or it is another organization's: the caller can't tell which. */
+/** The subject does not exist or belongs to another organization: the caller can't tell which. */
 export class SubjectUnknownError extends CountersignError {
   override readonly name = 'SubjectUnknownError'
   constructor(what: string) {
@@ -92,7 +92,7 @@ export class SubjectUnknownError extends CountersignError {
   }
 }
 
-/** It does not go together with what is there. */
+/** The change conflicts with the present state. */
 export class ConflictError extends CountersignError {
   override readonly name = 'ConflictError'
   constructor(detail: string) {

@@ -7,7 +7,7 @@ import { showIssues } from './policies/issue.ts'
 export interface FieldMembers {
   /** Its place: `name`, `rate_limit.burst`, `add[0].address`. */
   readonly field?: string
-  /** What is expected of it, as a predicate: `must not be empty`. */
+  /** Requirement on the field, as a predicate: `must not be empty`. */
   readonly rule?: string
   /** The mistakes of a policy document that can't be saved, in the shape of the answer of `/policies/check`. */
   readonly issues?: readonly PolicyIssue[]

@@ -66,7 +66,7 @@ async function* found(store: ListStore, listId: string, search: AddressSearch, r
   }
 }
 
-/** What is left of the ranges from a key on, the key itself included: it is the last one seen, and left out below. */
+/** The parts of the ranges from a key on. The key itself is included: it was the last one shown, and is left out below. */
 const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readonly KeyRange[] =>
   key === null
     ? ranges

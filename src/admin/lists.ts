@@ -122,7 +122,7 @@ export interface EditContext {
   readonly write: Write
   readonly owner: ListOwner
   readonly name: string
-  /** Who is noted beside an entry. */
+  /** Author that is stored with each entry. */
   readonly author: string
   readonly nowSeconds: number
 }

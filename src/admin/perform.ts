@@ -46,7 +46,7 @@ export interface Entry {
 /** How long a repeated Idempotency-Key is answered alike. */
 export const KEEP_SECONDS = 86_400
 
-/** What the schema refuses is the caller's to mend. */
+/** Maps what the schema refuses to an error that the caller can mend. */
 const asAnswer = (error: unknown): unknown =>
   error instanceof ConstraintViolatedError
     ? new ConflictError(
@@ -57,7 +57,7 @@ const asAnswer = (error: unknown): unknown =>
 /** Kept for a change whose answer was lost before it was known. No answer has this status. */
 export const CHANGE_MADE = 409
 
-/** What a repetition is told once the change is committed: the answer, where the change's result is it already. */
+/** Answer for a repetition of the request after the commit: the change's own result where that is the answer already. */
 const keptOf = (route: Route, result: unknown): { readonly status: number; readonly body: string } => {
   const isReply = result instanceof Reply || result instanceof SecretReply
   const { schema } = route.answers[0]

@@ -12,7 +12,7 @@ import { RoleInsufficientError, SignInRequiredError } from './errors.ts'
 import type { Route } from './route.ts'
 
 export interface Rights {
-  /** It may do what belongs to the deployment. */
+  /** The actor may change what belongs to the deployment. */
   readonly deployment: boolean
   /** Organization → role. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
@@ -75,11 +75,11 @@ const HOLDERS: Readonly<Record<string, Find>> = {
 /** The parts of a path that name one thing each, as `keys/{key}`. */
 export const namedThings = (path: string): readonly string[] => path.match(/[a-z-]+\/\{[a-z]+\}/g) ?? []
 
-/** Those of them that have rights of their own. */
+/** The names in a path whose things have rights of their own. */
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
-/** What an actor may do as of this transaction: a role or a key may have been taken away since the request was let in. */
+/** The actor with its rights as of this transaction: a role or a key may have been removed since the request was admitted. */
 const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
   if (actor.kind === 'key') {
@@ -107,7 +107,7 @@ export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, 
   }
 }
 
-/** The same for what a route's path names. Every admin request passes here, changes inside their transaction. */
+/** Requires the rights of the things that a route's path names. Every admin request passes here, changes inside their transaction. */
 export const requireRightsOverPath = async (
   tables: Tables,
   clock: Clock,

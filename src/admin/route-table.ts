@@ -75,5 +75,5 @@ const ROUTES: readonly Route[] = [
 
 export const ADMIN_ROUTES: readonly Route[] = [...ROUTES, ...approvalRoutes(ROUTES)]
 
-/** What the command line has beside them: it works with files of the machine, which no request may name. */
+/** All routes, and those of the command line alone, which use files of the machine: no request may name such files. */
 export const COMMAND_ROUTES: readonly Route[] = [...ADMIN_ROUTES, ...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS]

@@ -72,14 +72,14 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly actor: ActorOf<Allowed>
   /** The account whose change it is: who asked, where someone else approves. Null for a key, or for nobody. */
   readonly author: string | null
-  /** Of routes for the second factor; null elsewhere. */
+  /** The session that still owes a second factor; null on routes that are not for it. */
   readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
-  /** Of the path; null where it names none. */
+  /** The organization that the path names; null where it names none. */
   readonly organization: Allowed extends { kind: 'organization' } ? Organization : null
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** What was handed to `write` when this was asked for; null unless a second person approves it now. */
+  /** The value given to `write` when the change was requested; null unless a second person approves it now. */
   readonly kept: unknown
   /** The dashboard page that sent it: scheme, host and port; null for other clients. */
   readonly origin: string | null
@@ -271,5 +271,5 @@ export const declareRoutes =
     handle: (call) => declaration.handle(call as never),
   })
 
-/** What is counted as a change: these need a key's scope and a page's origin, and take an Idempotency-Key. */
+/** Whether a method changes something. Such requests need a key's scope and a page's origin, and take an Idempotency-Key. */
 export const isUnsafe = (method: Method): boolean => method !== 'GET'

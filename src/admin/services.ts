@@ -93,7 +93,7 @@ export interface Services {
   readonly createAttesterKey: (kind: 'secp256k1' | 'ed25519') => Promise<NewAttesterKey>
   /** Takes a keystore away again that no attester has. */
   readonly discardKeystore: (keystoreFile: string) => void
-  /** What simulations ask, beside lists; and the screeners that documents may name. */
+  /** Sources that simulations ask besides lists, and the screeners that documents may name. */
   readonly policyFacts: FactCollector & {
     readonly screeners: ReadonlySet<string>
     readonly chains: ReadonlySet<string>

@@ -25,7 +25,7 @@ export interface TaskRunnerDependencies {
 }
 
 export interface TaskRunner {
-  /** There may be a task to take: call it after each commit that made one, and once at the start. */
+  /** Looks for a task to run. Call it after each commit that adds a task, and once at the start. */
   wake(): void
   /** The task was cancelled in the store: its process ends. */
   cancelled(taskId: string): void

@@ -47,7 +47,7 @@ const ruleOf = ({ type, schema }: ValueError): string => {
   }
 }
 
-/** Of a value that may be null as well, what is wrong with what it is otherwise. */
+/** The error of the other type, where a value may be that type or null. */
 const innermost = (error: ValueError): ValueError => {
   if (error.type !== ValueErrorType.Union) return error
   const options = (error.schema['anyOf'] ?? []) as readonly TSchema[]

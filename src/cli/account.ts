@@ -25,7 +25,7 @@ export interface AccountCommandInput {
   readonly clock: Clock
   /** Where people open the dashboard, without a slash at the end. */
   readonly dashboardUrl: string
-  /** Who the system says this is. */
+  /** Name of the operating system's user. */
   readonly user: string
 }
 

@@ -19,14 +19,14 @@ export interface BackedUpFile {
 
 export interface BackupManifest {
   readonly format: typeof BACKUP_FORMAT
-  /** Of the program that made it. */
+  /** Version of the program that made the backup. */
   readonly version: string
   /** ISO 8601, UTC. */
   readonly createdAt: string
   readonly deploymentId: string
   /** The newest migration in its database. */
   readonly schema: number
-  /** What the database was when it was backed up; in the backup it is always a SQLite file. */
+  /** Kind of the database that was backed up; in the backup it is always a SQLite file. */
   readonly store: 'sqlite' | 'postgres'
   readonly withSecrets: boolean
   readonly withDecisions: boolean
@@ -38,7 +38,7 @@ export interface VerifyBackupProgress {
   readonly bytesTotal: number
 }
 
-/** Nothing outside the folders that a backup has, and no name that could lead elsewhere. */
+/** Whether a path is in one of a backup's folders, without a name that could lead elsewhere. */
 const isOwnPath = (path: string): boolean =>
   /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
     path,

@@ -12,7 +12,7 @@ const RETRY_MS = 900_000
 const LONGEST_SLEEP_MS = 3_600_000
 
 export interface BackupSeries {
-  /** Of one deployment. */
+  /** Holds backups of one deployment. */
   readonly place: BackupPlace
   /** Null: one backup, now. */
   readonly everyMs: number | null

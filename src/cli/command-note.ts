@@ -4,7 +4,7 @@
 import { isUnprintable } from '../domain/list.ts'
 import type { Store } from '../store/store.ts'
 
-/** Of the whole deployment; by verb and the word that follows it. */
+/** Commands that change the whole deployment, by verb and the word that follows it. */
 const NOTED: ReadonlySet<string> = new Set([
   'attester rotate-passphrase',
   'evidence rotate-key',
@@ -28,7 +28,7 @@ export const isNoted = (verb: string, commandArguments: readonly string[]): bool
   !commandArguments.includes('-h') &&
   wordOf(verb, commandArguments) !== undefined
 
-/** What follows the word, up to the next option: after that, a word may be an option's value. */
+/** The words after `word` up to the next option: a later word may be an option's value. */
 const subjectsOf = (word: string | undefined, commandArguments: readonly string[]): readonly string[] => {
   const after = commandArguments.slice(word === undefined ? 0 : commandArguments.indexOf(word) + 1)
   const end = after.findIndex((argument) => argument.startsWith('-'))

@@ -45,7 +45,7 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
   return openStore({ target, clock, onlyExisting: true })
 }
 
-/** Those of this command that name secrets, as another process takes them. */
+/** This command's settings that name secrets, as environment variables for another process. */
 const secretSettingsOf = ({ passphrase, evidenceKey, accountKey }: Config): Record<string, string> =>
   Object.fromEntries(
     Object.entries({ PASSPHRASE: passphrase, EVIDENCE_KEY: evidenceKey, ACCOUNT_KEY: accountKey }).flatMap(

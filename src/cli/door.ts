@@ -8,7 +8,7 @@ import { PolicyInvalidError } from '../policy/errors.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
-/** Those that the command line alone has. */
+/** Operations that only the command line has. */
 interface OwnOperations {
   'POST /attesters/import': {
     params: Record<never, never>
@@ -30,7 +30,7 @@ type AllOperations = Operations & OwnOperations
 
 /** Method and path below /admin/v1. */
 export type OperationKey = keyof AllOperations
-/** Nothing that a command asks for waits for someone: it is done or refused. */
+/** A command's change never waits for a second person: it is done or refused. */
 type AnswerOf<Key extends OperationKey> = Exclude<AllOperations[Key]['answer'], Approval>
 type Part<Name extends string, Value> = [keyof Value] extends [never] ? unknown : { readonly [name in Name]: Value }
 
@@ -38,7 +38,7 @@ export type InputOf<Key extends OperationKey> = Part<'params', AllOperations[Key
   readonly query?: AllOperations[Key]['query']
   readonly body?: AllOperations[Key]['body']
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
-  /** What the fields are called on the command line: `{ lifetime_seconds: '--lifetime' }`. */
+  /** The option of each field: `{ lifetime_seconds: '--lifetime' }`. */
   readonly flags?: Readonly<Record<string, string>>
 }
 

@@ -218,7 +218,7 @@ const retention = async ({ door, output, command, organizationId }: Context): Pr
   )
 }
 
-/** Of the whole deployment: no organization is asked for. */
+/** Rotates the key of the whole deployment, so no organization is needed. */
 const rotateKey = async (
   { output, rotateKey: rotate }: EvidenceCommandInput,
   command: ParsedCommand,

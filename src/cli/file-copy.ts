@@ -51,7 +51,7 @@ export const copyFileHashed = async (
   }
 }
 
-/** The same for content that is at hand. */
+/** Writes a text to a new file and hashes it. */
 export const writeFileHashed = async (to: string, text: string): Promise<Omit<BackedUpFile, 'path'>> => {
   const content = Buffer.from(text)
   const target = await open(to, 'wx', 0o600)

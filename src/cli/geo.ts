@@ -27,7 +27,7 @@ Exit codes: 0 done, 1 there is no file or it can't be read, 2 the call is wrong.
 
 export interface GeoCommandInput {
   readonly output: CommandOutput
-  /** Of the settings; empty: none. */
+  /** The setting's path; empty where it is not set. */
   readonly geoipFile: string
   readonly clock: Clock
 }

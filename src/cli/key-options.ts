@@ -53,7 +53,7 @@ export const parseRateLimit = (
 /** Controls, format characters (they can reverse what follows) and separators: what could steer a terminal. */
 export const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
-/** Who is noted beside what is done: the user that runs the command, or whom the option names. @throws UsageError */
+/** The author of the change: the option's name, or else the user that runs the command. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {
   const name = text(option) ?? user
   if (!isAuthor(name)) throw new UsageError(`--${option} ${AUTHOR_RULE}`)

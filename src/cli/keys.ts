@@ -44,7 +44,7 @@ Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
 `
 
 const DEFAULT_OVERLAP = '24h'
-/** Of a key that nobody named. */
+/** Name of a key that is issued without --name. */
 const DEFAULT_NAME = 'unnamed'
 const FLAGS = {
   kind: '--kind',

@@ -27,7 +27,7 @@ export const formatOf = (text: string | undefined, path: string): ListFormat => 
   return /\.xml$/i.test(path) ? 'sdn-advanced' : 'text'
 }
 
-/** What our own errors say; anything else is a fault of ours and goes up. */
+/** Throws our own errors' texts for people; any other error is a fault of ours and is thrown as it is. */
 const explain = (error: unknown): never => {
   if (error instanceof ListFileInvalidError || error instanceof ListTooLongError || error instanceof ListChangedError) {
     throw new CommandFailedError(error.detail)

@@ -24,7 +24,7 @@ import { CommandFailedError, formatTable } from './output.ts'
 
 const DEFAULT_INTERVAL = '24h'
 
-/** What `--json` prints of a list. */
+/** A list as `--json` prints it. */
 const describe = (list: AddressList, source: ListSource | null, nowSeconds: number) => ({
   name: list.name,
   shared: list.organizationId === null,

@@ -32,7 +32,7 @@ interface LockFile {
   readonly packages: Readonly<Record<string, LockEntry>>
 }
 
-/** What our own package.json says. `packageManager` is the runtime, as `bun@1.4.4`. */
+/** The fields of our own package.json. `packageManager` is the runtime, as `bun@1.4.4`. */
 export interface Manifest {
   readonly name: string
   readonly version: string

@@ -79,7 +79,7 @@ const print = ({ output, command }: Context, organizations: readonly Organizatio
 
 const list = async (context: Context): Promise<void> => print(context, await context.store.organizations.list())
 
-/** What the operation checks; the type is what it then is. */
+/** The text as it is: the operation checks it. */
 const levelOf = (text: string | undefined): LevelName => (text ?? '') as LevelName
 
 const create = async (context: Context): Promise<void> => {
@@ -137,7 +137,7 @@ const trust = async ({ store, door, output, command }: Context): Promise<void> =
   )
 }
 
-/** Of "[ORG] [on | off]": null stands for the deployment, and undefined for showing how it is. */
+/** Reads "[ORG] [on | off]". `organization` is null for the deployment; `wanted` is undefined where the rule is only shown. */
 const readRule = async ({ store, command }: Context) => {
   const words = command.positionals.slice(1)
   const last = words.at(-1)

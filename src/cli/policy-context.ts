@@ -32,7 +32,7 @@ export const readSource = (path: string | undefined): string => {
   }
 }
 
-/** What a document that is checked without a store may name. */
+/** The chains that a document may name when it is checked without a store. */
 export const knownChains = ({ chains }: PolicyContext): KnownSources => ({
   chains: new Set(chains.chains.map(({ name }) => name)),
 })

@@ -20,7 +20,7 @@ Exit code: 0 when the proof holds, 1 when it does not, 2 when the command can't 
 
 export interface ProofContext {
   readonly output: CommandOutput
-  /** Of this deployment; null where no start has made one. */
+  /** Reads this deployment's log key; null where no start has made one. */
   readonly readKey: () => Promise<LogKey | null>
 }
 

@@ -24,7 +24,7 @@ export interface TrialFinding {
 
 export interface TrialInput {
   readonly manifest: BackupManifest
-  /** Of the deployment that this command belongs to: its secrets open the backup where the backup has none. */
+  /** This command's own deployment: its secrets open the backup where the backup has none. */
   readonly folder: DataFolder
   /** Settings that name secrets, as the service reads them. */
   readonly secretSettings: Readonly<Record<string, string>>
@@ -57,7 +57,7 @@ const requireRoom = (place: string, { files }: BackupManifest): void => {
   }
 }
 
-/** What the backup has no copy of and no setting names. */
+/** Lends the trial each secret that the backup has no copy of and no setting names. */
 const lendSecrets = (from: DataFolder, to: DataFolder): void => {
   for (const name of ['passphrase', 'evidenceKey', 'accountKey'] as const) {
     if (existsSync(to[name]) || !existsSync(from[name])) continue

@@ -56,10 +56,10 @@ export interface RestoreContext {
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
 
-/** Of the data folder; the rest is for people to read. */
+/** Whether a file of the backup belongs in the data folder; the others are for people to read. */
 const isForDataFolder = (path: string): boolean => path !== 'settings.json' && path !== 'config-file'
 
-/** What the system itself puts into a volume. */
+/** A folder that the file system itself makes in a volume. */
 const OF_THE_SYSTEM = 'lost+found'
 
 const requireRoom = (root: string): void => {
@@ -68,7 +68,7 @@ const requireRoom = (root: string): void => {
   }
 }
 
-/** Everything of the backup that belongs into a data folder, checked once more on its way. */
+/** Copies the backup's files for the data folder, and checks each once more while it is copied. */
 const fill = async (into: string, from: string, manifest: BackupManifest): Promise<void> => {
   for (const file of manifest.files.filter(({ path }) => isForDataFolder(path))) {
     const { sha256 } = await copyFileHashed(join(from, file.path), join(into, file.path))

@@ -31,7 +31,7 @@ const DEFAULT_URL = 'https://api.devnet.solana.com'
 export interface SolanaCommandInput {
   readonly output: CommandOutput
   readonly openStore: () => Promise<Store>
-  /** Of the chain "solana". */
+  /** Settings of the chain "solana". */
   readonly settings: ChainSettings | undefined
 }
 

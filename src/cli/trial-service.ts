@@ -7,7 +7,7 @@ import { CommandFailedError } from './output.ts'
 const ROOT = join(import.meta.dir, '..', '..')
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000
-/** Of what it printed; the last lines say why it ended. */
+/** How much of the service's output is kept: its last lines say why it ended. */
 const KEPT_CHARACTERS = 4_000
 
 export interface TrialService {

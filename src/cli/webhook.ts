@@ -120,7 +120,7 @@ const list = async ({ store, output, command, organizationId }: Context): Promis
   )
 }
 
-/** Of the endpoint that the command names. */
+/** Path parameters of the endpoint that the command names. */
 const paramsOf = ({ command, organizationId }: Context) => {
   const endpoint = command.positionals[1]
   if (endpoint === undefined) throw new UsageError('ENDPOINT is missing')

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../domain/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
-/** What an answer may be used for. The account's id; null where it is not known before the answer. */
+/** The purpose and the account that an answer is for. The account's id is null where it is not known before the answer. */
 export interface ChallengeUse {
   readonly purpose: 'sign-in' | 'confirmation' | 'registration'
   readonly userId: string | null

@@ -3,7 +3,7 @@
 // prefix is not allowed. Source: RFC 6265bis, sections 4.1.3 and 5.6.
 
 export interface Cookie {
-  /** What a request carries; null for none, for more than one, or for what this cookie never holds. */
+  /** The cookie's value; null when the request has none or more than one, or a value that this cookie never has. */
   read(headers: Headers): string | null
   set(value: string, lifeSeconds: number): string
   clear(): string

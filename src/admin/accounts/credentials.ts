@@ -27,7 +27,7 @@ export const requireOrigin = (origin: string | null): string => {
   return origin
 }
 
-/** What an attacker would try first as an account's password. */
+/** Words about an account that an attacker would try first as its password. */
 export const wordsAbout = async ({ store }: Services, user: User): Promise<string[]> => {
   const ids = [...(await store.memberships.rolesOf(user.id)).keys()]
   const organizations = await Promise.all(ids.map((id) => store.organizations.find(id)))

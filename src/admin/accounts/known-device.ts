@@ -10,7 +10,7 @@ export const DEVICE_SECONDS = 15_552_000
 export interface KnownDevices {
   /** The device's id where it is known for this address; null otherwise. */
   find(token: string | null, email: string): string | null
-  /** What the cookie holds from now on. A device keeps its id, so that signing in again gives it no new guesses. */
+  /** The cookie's new value. A device keeps its id, so that signing in again gives it no new guesses. */
   issue(token: string | null, email: string): string
 }
 

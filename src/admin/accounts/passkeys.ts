@@ -59,7 +59,7 @@ const verified = async <Result>(verify: () => Promise<Result>): Promise<Result> 
 }
 
 export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => ({
-  /** What the browser needs to make a passkey. @throws FieldInvalidError where passkeys can't work */
+  /** The options with which the browser makes a passkey. @throws FieldInvalidError where passkeys can't work */
   proposeRegistration: async (
     user: User,
     origin: string,
@@ -108,7 +108,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { id, userId: user.id, publicKey, signatureCount: counter, transports }
   },
 
-  /** What the browser needs to sign in with any passkey of this site, or to confirm an account with one of its own. */
+  /** The options with which the browser signs in by any passkey of this site, or confirms an account by one of its own. */
   proposeAssertion: async (
     origin: string,
     userId: string | null,

@@ -5,7 +5,7 @@
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isBreachedPassword } from './breached-passwords.ts'
 
-/** What most of the long passwords that are common are made of. Nothing shorter: it would be found within other words. */
+/** Words that most common long passwords are made of. Shorter words would be found within other words. */
 const COMMON = `password passwort passwd passcode administrator admin root user login signin welcome willkommen letmein
   iloveyou lovely love dragon monkey football baseball basketball superman batman spiderman pokemon starwars sunshine
   princess master shadow secret changeme change trustno hello hallo test testing default temporary temp summer sommer
@@ -38,7 +38,7 @@ const RUNS = [
 ].flatMap((run) => [run, [...run].reverse().join('')])
 const RUN_MIN = 3
 
-/** What has to remain. */
+/** Characters that have to remain once common words are removed. */
 const REMAINING_MIN = 5
 const WORD_MIN = 3
 

@@ -30,7 +30,7 @@ export interface Passwords {
   verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 
-/** The same text however it was typed (RFC 8265: OpaqueString uses NFC; compatibility forms are kept apart). */
+/** Makes one text of all ways to type it (RFC 8265: OpaqueString uses NFC; compatibility forms are kept apart). */
 const prepare = (password: string): string => password.normalize('NFC')
 
 /** Runs a few at once, lets a few wait, and refuses the rest at once (invariant 8). */

@@ -60,7 +60,7 @@ export const setSecondFactorRule = async (
 
 const NOTHING: ClosedUntilFactor = { deployment: false, organizationIds: [] }
 
-/** The same while the person has no second factor; nothing once the person has one. */
+/** The organizations that stay closed until the person adds a second factor; none once the person has one. */
 export const closedUntilFactor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,

@@ -5,7 +5,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** What was sealed under another key, for someone else, or was altered since. */
+/** The sealed text was made with another key or for someone else, or was altered since. */
 export class SealBrokenError extends Error {
   override readonly name = 'SealBrokenError'
   constructor(cause: unknown) {

@@ -21,15 +21,15 @@ const TOUCH_SECONDS = 60
 const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 
-/** Who sends a request, before anything of it is believed. */
+/** The sender of a request, before any of its claims is checked. */
 export interface Caller {
   /** For people to recognise their own sessions by. */
   readonly userAgent: string
   /** Empty where a trusted proxy does not say. */
   readonly address: string
-  /** What the session's cookie holds; null for none. */
+  /** Value of the session's cookie; null without one. */
   readonly sessionToken: string | null
-  /** What the device's cookie holds; null for none. */
+  /** Value of the device's cookie; null without one. */
   readonly deviceToken: string | null
 }
 

@@ -171,7 +171,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         })
       }),
 
-    /** The same by a passkey. @throws CredentialWrongError */
+    /** Confirms by a passkey. @throws CredentialWrongError */
     confirmPasskey: (
       user: User,
       origin: string,

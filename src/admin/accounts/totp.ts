@@ -61,7 +61,7 @@ export const matchTotp = (
   return matched
 }
 
-/** What an authenticator app reads from a QR code (Key URI format of Google Authenticator). */
+/** The text of the QR code for an authenticator app (Key URI format of Google Authenticator). */
 export const totpUri = (issuer: string, account: string, secret: Uint8Array): string => {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   const parameters = `secret=${toBase32(secret)}&issuer=${encodeURIComponent(issuer)}`

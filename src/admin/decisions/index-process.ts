@@ -28,7 +28,7 @@ export interface AskedProcessDependencies {
   /** Calls back after so many milliseconds; answers how to prevent it. Must not keep the process alive. */
   readonly after: (delayMs: number, callback: () => void) => () => void
   readonly onEvent: (event: IndexEvent) => void
-  /** What it says without having been asked. */
+  /** Called with each status that the process sends on its own. */
   readonly onStatus?: (status: IndexResults['status']) => void
 }
 

@@ -76,7 +76,7 @@ export const namesOf = async (
   }
 }
 
-/** What only one decision is shown with. */
+/** Fields that are shown for a single decision, and not in lists. */
 export const BASIS = named(
   'DecisionBasis',
   closed({

@@ -95,7 +95,10 @@ const round = (value: number): number => (Number.isFinite(value) ? Number(value.
 const difference = (after: ArrayLike<number>, before: ArrayLike<number>): number[] =>
   Array.from(after, (count, index) => count - (before[index] ?? 0))
 
-/** Of a histogram with few buckets, evenly spread within each; what is above the last bound counts as the bound. */
+/**
+ * Percentile of a histogram with few buckets. Values are spread evenly within a bucket; above the last bound they count as
+ * the bound.
+ */
 const coarsePercentile = (bounds: readonly number[], counts: readonly number[], share: number): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
@@ -160,7 +163,7 @@ const isFailure = (code: string): boolean => {
 const sumOf = (rates: Readonly<Record<string, number>>, counts: (code: string) => boolean): number =>
   round(Object.entries(rates).reduce((sum, [code, rate]) => sum + (counts(code) ? rate : 0), 0))
 
-/** What happened between two looks. */
+/** The rates and latencies between two readings. */
 export const livePoint = (after: LiveReading, before: LiveReading): LivePoint => {
   const seconds = Math.max(0.001, (after.monotonicMs - before.monotonicMs) / 1000)
   const { count, rates, byChain } = decisionRates(after.totals, before.totals, seconds)

@@ -13,7 +13,7 @@ type HistogramName = 'wait' | 'run'
 
 const COUNTERS: readonly PoolCounter[] = ['answered', 'refused', 'expired', 'failed', 'withheld']
 
-/** What has grown, of all processes together since the first look. */
+/** Growth of the counters of all processes together since the first reading. */
 interface Grown {
   readonly decisions: Map<string, Decision>
   readonly errors: Map<string, number>
@@ -81,7 +81,7 @@ const histogramOf = ({ boundsMs, counts, sumMs }: Grown['histograms'][HistogramN
   return { boundsMs, counts: copied, count: sumOf(copied, (count) => count), sumMs }
 }
 
-/** What stands now, of those that answered; what was counted, of all there ever were. */
+/** Gauges of the processes that answered, and counters of all processes there ever were. */
 const poolOf = (
   grown: Grown,
   newest: readonly { readonly pool: PoolStats; readonly answered: number }[],

@@ -25,7 +25,7 @@ export const requireRevision = async (
   return revision
 }
 
-/** What a document of this organization may name. */
+/** The lists, chains and screeners that a document of this organization may name. */
 export const knownSources = async (
   store: Store,
   organizationId: string,

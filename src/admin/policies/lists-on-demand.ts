@@ -20,7 +20,7 @@ export interface ListOverrides {
   readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }
 }
 
-/** What lists said when a decision was made. */
+/** Answers of lists at the time of a decision. */
 export interface RecordedLists {
   readonly [list: string]: RecordedList
 }

@@ -50,7 +50,7 @@ const shadowText = async (
   }
 }
 
-/** Of the newest replay of this revision, among the organization's newest tasks. */
+/** Describes the newest replay of this revision, if it is among the organization's newest tasks. */
 const replayText = async (
   { store }: Services,
   organizationId: string,

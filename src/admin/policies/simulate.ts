@@ -13,9 +13,9 @@ import type { CompiledPolicy } from '../../policy/types/program.ts'
 export interface RuleOutcome {
   readonly id: string
   readonly kind: RuleKind
-  /** What its expression is; null when it fails. */
+  /** Value of the rule's expression; null when it fails. */
   readonly value: boolean | null
-  /** It would end the evaluation: `allow` and `deny` that are true, `require` that is false. */
+  /** The rule would end the evaluation: `allow` and `deny` that are true, `require` that is false. */
   readonly decisive: boolean
   /** An earlier one ended the evaluation, so this one is not asked for a verdict. */
   readonly reached: boolean

@@ -102,7 +102,7 @@ const discardUnknownKeystore = async (
   if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
 
-/** Of the command line alone, which has read the key from a file and made its keystore: key material is sent nowhere. */
+/** Operations of the command line alone. It has read the key from a file and made its keystore, so no key is sent. */
 export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,

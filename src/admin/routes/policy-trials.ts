@@ -116,7 +116,7 @@ type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
 
 interface Trial {
   readonly request: SimulatedRequest
-  /** What was known then. */
+  /** The facts of the recorded decision. */
   readonly facts: RecordedFacts
 }
 

@@ -72,7 +72,7 @@ const showRetention = ({ completedDays, rejectedDays, abandonedDays }: Retention
   abandoned_days: abandonedDays,
 })
 
-/** What is served as a picture is one. */
+/** Accepts only a picture, because the logo is served as one. */
 const decodeLogo = (text: string): Logo => {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
   const type = logoTypeOf(bytes)

@@ -84,7 +84,7 @@ export const requireSomeApprover = async (
   )
 }
 
-/** Those who can approve what at least one of the others asks for. */
+/** The people who can approve a request of at least one other person. */
 const approversAmong = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,

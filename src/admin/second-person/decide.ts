@@ -9,7 +9,7 @@ import type { Services } from '../services.ts'
 import { requireApprover, requireTwoApprovers } from './approvers.ts'
 import { type AnyCall, basisOf, isRuleOn, type KeptRequest } from './guard.ts'
 
-/** What deciding takes of the call that decides. */
+/** The parts of the deciding call that `decide` uses. */
 export type DecidingCall = Pick<
   AnyCall,
   'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'
@@ -119,7 +119,7 @@ export const decideApproval = async (
   return decided
 }
 
-/** What was made for a request that nobody wants any more goes with it: once the rejection is stored. */
+/** Deletes what was made for a rejected request. Call it once the rejection is stored. */
 export const discardKept = async (services: Services, routes: readonly Route[], approval: Approval): Promise<void> => {
   if (approval.state !== 'rejected' || approval.request === null) return
   const { operation, kept } = requestOf(approval)

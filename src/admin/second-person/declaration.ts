@@ -36,14 +36,14 @@ export interface SeenChange {
   readonly after: string | null
 }
 
-/** What the one who asks sees, and who approves sees again. */
+/** The change as both the person who requests it and the person who approves it see it. */
 export interface Seen {
   /** Id of what is changed. */
   readonly subject: string
   /** As people know it. */
   readonly name: string
   readonly changes: readonly SeenChange[]
-  /** Of a policy's rules, in the words of its documents. */
+  /** Differences between the rules of two revisions, in the words of policy documents. */
   readonly differences?: readonly Readonly<Record<string, unknown>>[]
   /** More that the request was based on. When it or a `before` is another by then, nobody can approve the request. */
   readonly basis?: unknown
@@ -61,7 +61,7 @@ export interface SecondPersonRule<Call> {
   readonly needs?: (tables: Tables, call: Call) => Needs | Promise<Needs>
   /** Before anything is changed, in the transaction that would. @throws what the change itself throws */
   readonly see: (tables: Tables, call: Call) => Promise<Seen>
-  /** What is known of the effects when it is asked for, in words. Outside of any transaction. */
+  /** Describes the change's known effects at the time of the request. Runs outside of any transaction. */
   readonly effects?: (call: Call) => Promise<readonly string[]>
   /** The change takes rights away: it is refused where it would leave fewer than two people who can approve. */
   readonly leavesApprovers?: true

@@ -13,11 +13,11 @@ const LIFE_SECONDS = 604_800
 const HEADER = 'x-approval'
 
 export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
-/** What a declaration looks at: it changes nothing by itself. */
+/** The call as a declaration sees it, without the means to change anything. */
 export type SeenCall = Omit<AnyCall, 'write'>
 type Write = AnyCall['write']
 
-/** Everything that the route needs to do the same again. */
+/** The stored request, complete enough for the route to run it again. */
 export interface KeptRequest {
   readonly operation: string
   readonly params: Readonly<Record<string, string>>
@@ -55,7 +55,7 @@ export const isRuleOn = async (
     ? organizationSettings.readDeploymentSecondPerson()
     : (await organizationSettings.read(organizationId)).secondPerson
 
-/** What must be as it was when the request is approved. */
+/** The state that must not have changed when the request is approved. */
 export const basisOf = ({ changes, basis }: Seen): unknown => [
   changes.map(({ what, before }) => [what, before]),
   basis ?? null,
