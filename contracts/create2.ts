@@ -31,6 +31,21 @@ export const create2Deployment = (
   return { address, codeHash: keccak256(code), data: concat([salt, code]) }
 }
 
+/** Of a Uniswap v4 hook's address: each bit is a call that it wants; 0x80 is beforeSwap. */
+const HOOK_MASK = 0x3fffn
+
+/**
+ * A salt by which the hook's address says which calls it wants; found after some 16,000 tries, in about a second.
+ * Source: Uniswap v4, Hooks.sol.
+ */
+export const hookSalt = (codeHash: Hex, flags: bigint): Hex => {
+  for (let number = 0n; ; number++) {
+    const salt: Hex = `0x${number.toString(16).padStart(64, '0')}`
+    const address = getContractAddress({ opcode: 'CREATE2', from: DEPLOYER, salt, bytecodeHash: codeHash })
+    if ((BigInt(address) & HOOK_MASK) === flags) return salt
+  }
+}
+
 if (import.meta.main) {
   const [name = '', ...parameters] = process.argv.slice(2)
   const { address, codeHash, data } = create2Deployment(await loadContracts(), name, parameters)

@@ -66,6 +66,8 @@ describe('docs/policy.schema.json', () => {
   test.each([
     ...templates.map((file) => ['docs', 'policies', file]),
     ['docs', 'examples', 'withdrawals.yaml'],
+    ['docs', 'examples', 'token-sale.yaml'],
+    ['docs', 'examples', 'swap-hook.yaml'],
     ['bench', 'policies', 'six-rules.yaml'],
     ['bench', 'policies', 'erc20-transfer.yaml'],
   ])('accepts %s/%s/%s', (...path) => {
