@@ -1,11 +1,12 @@
 // `bun docs/generate-tables.ts [--write]`: prints the tables of the documentation that are made from the code, or writes
-// them between their markers, and the API's document to docs/openapi/api.json. Tests compare them with what this makes.
+// them between their markers, and the API's document and its Postman collection to docs/openapi/. Tests compare them with what this makes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { apiDocument } from '../src/admin/openapi/api.ts'
 import { SETTINGS, type Setting, variableOf } from '../src/config/settings.ts'
 import { VERSION } from '../src/config/version.ts'
+import { postmanCollection } from './postman.ts'
 
 export interface GeneratedTable {
   /** Below docs/. */
@@ -84,12 +85,16 @@ export const withTable = (text: string, { page, name, make }: GeneratedTable): s
 export const DOCUMENT_SERVER = 'https://attest.example.com'
 export const DOCUMENT_PATH = join(import.meta.dir, 'openapi', 'api.json')
 
+export const POSTMAN_PATH = join(import.meta.dir, 'openapi', 'postman.json')
+
 /** The API's document with a line a member, so that what changes shows. */
 export const documentText = (text: string): string => `${JSON.stringify(JSON.parse(text), null, 2)}\n`
 
 if (import.meta.main) {
   if (process.argv.includes('--write')) {
-    writeFileSync(DOCUMENT_PATH, documentText(apiDocument(VERSION, DOCUMENT_SERVER)))
+    const document = documentText(apiDocument(VERSION, DOCUMENT_SERVER))
+    writeFileSync(DOCUMENT_PATH, document)
+    writeFileSync(POSTMAN_PATH, postmanCollection(document))
   }
   for (const table of TABLES) {
     const path = join(import.meta.dir, table.page)

@@ -1,0 +1,106 @@
+// docs/openapi/postman.json: it is what the API's document gives, and each of its requests, sent as Postman sends it with
+// the variables of a first start, in the order of the collection, is answered with success.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { DOCUMENT_PATH, POSTMAN_PATH } from '../../docs/generate-tables.ts'
+import { postmanCollection } from '../../docs/postman.ts'
+import { until } from '../support/until.ts'
+import { type RunningService, startService } from './start-service.ts'
+
+setDefaultTimeout(60_000)
+
+interface Item {
+  readonly name: string
+  readonly event?: readonly [{ readonly script: { readonly exec: readonly [string] } }]
+  readonly request: {
+    readonly method: string
+    readonly auth: {
+      readonly type: string
+      readonly bearer?: unknown
+      readonly apikey?: readonly { readonly key: string; readonly value: string }[]
+    }
+    readonly header: readonly { readonly key: string; readonly value: string }[]
+    readonly body?: { readonly raw: string }
+    readonly url: { readonly raw: string }
+  }
+}
+interface Collection {
+  readonly variable: readonly { readonly key: string; readonly value: string }[]
+  readonly item: readonly { readonly item: readonly Item[] }[]
+}
+
+const text = readFileSync(POSTMAN_PATH, 'utf8')
+const collection = JSON.parse(text) as Collection
+
+let service: RunningService
+const variables = new Map<string, string>()
+const fill = (template: string): string =>
+  template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = variables.get(name) ?? ''
+    if (value === '') throw new Error(`the variable ${name} is empty`)
+    return value
+  })
+
+beforeAll(async () => {
+  service = await startService()
+  for (const { key, value } of collection.variable) variables.set(key, value)
+  const {
+    ATTESTATION_API_KEY = '',
+    IDENTITY_API_KEY = '',
+    VERIFICATION_HASH = '',
+    DEMO_CONTRACT = '',
+  } = service.quickstart
+  variables.set('baseUrl', service.url)
+  variables.set('attestationKey', ATTESTATION_API_KEY)
+  variables.set('identityKey', IDENTITY_API_KEY)
+  variables.set('verificationHash', VERIFICATION_HASH)
+  variables.set('contract', DEMO_CONTRACT)
+})
+afterAll(() => service.stop())
+
+const headersOf = ({ auth, header }: Item['request']): Record<string, string> => {
+  const headers = Object.fromEntries(header.map(({ key, value }) => [key, value]))
+  const of = (name: string): string => auth.apikey?.find(({ key }) => key === name)?.value ?? ''
+  if (auth.type === 'apikey') headers[of('key')] = fill(of('value'))
+  if (auth.type === 'bearer') headers['authorization'] = `Bearer ${fill('{{identityKey}}')}`
+  return headers
+}
+
+test('it is what the document gives: bun docs/generate-tables.ts --write', () => {
+  expect(postmanCollection(readFileSync(DOCUMENT_PATH, 'utf8'))).toBe(text)
+})
+
+test('every operation of the document is in it once', () => {
+  const { paths } = JSON.parse(readFileSync(DOCUMENT_PATH, 'utf8')) as { paths: Record<string, object> }
+  const described = Object.values(paths).flatMap((methods) => Object.keys(methods))
+  expect(collection.item.flatMap(({ item }) => item)).toHaveLength(described.length)
+})
+
+test('every request succeeds, with what the ones before have kept', async () => {
+  for (const { name, request, event } of collection.item.flatMap(({ item }) => item)) {
+    const send = () =>
+      fetch(fill(request.url.raw), {
+        method: request.method,
+        headers: headersOf(request),
+        body: request.body === undefined ? null : fill(request.body.raw),
+      })
+    // A proof is there some seconds after the answer.
+    if (request.url.raw.endsWith('/proof')) await until(async () => (await send()).ok)
+    const response = await send()
+    expect([name, response.ok]).toEqual([name, true])
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      await response.body?.cancel()
+      continue
+    }
+    const body = await response.text()
+    for (const { script } of event ?? []) {
+      const [, variable = '', path = ''] =
+        /^pm\.collectionVariables\.set\("(\w+)", pm\.response\.json\(\)\.(\S+)\)$/.exec(script.exec[0]) ?? []
+      const kept = path
+        .split('.')
+        .reduce<unknown>((value, member) => (value as Record<string, unknown>)[member], JSON.parse(body))
+      expect(typeof kept).toBe('string')
+      variables.set(variable, String(kept))
+    }
+  }
+})
