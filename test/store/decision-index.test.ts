@@ -7,7 +7,12 @@ import { join } from 'node:path'
 import { openSegment } from '../../src/decisions/segment.ts'
 import { listSegments } from '../../src/decisions/segment-name.ts'
 import type { DecisionRecord, LogRecord } from '../../src/decisions/types.ts'
-import { TALLY_MS, type TallyQuestion, type TallyRow } from '../../src/store/decision-index/tallies.ts'
+import {
+  TALLY_STEPS_MS,
+  type TallyBy,
+  type TallyQuestion,
+  type TallyRow,
+} from '../../src/store/decision-index/tallies.ts'
 import type { DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 import { createDecisionIndex, type DecisionIndex } from '../../workers/index/decision-index.ts'
 import { decisionRecord, FIRST_MS, uuidOf, walletOf } from '../admin/support/decisions.ts'
@@ -93,11 +98,13 @@ const wanted = (record: DecisionRecord, filter: DecisionFilter): boolean =>
   (filter.sinceMs === undefined || record.at >= filter.sinceMs) &&
   (filter.untilMs === undefined || record.at < filter.untilMs)
 
-/** All that is counted, by any grouping. */
-const tallied = (): number =>
-  index
-    .tally({ organizationId: null, by: 'source', sinceMs: 0, untilMs: FIRST_MS + 1e9 })
-    .reduce((sum, { compliant, denied }) => sum + compliant + denied, 0)
+/** All that is counted, by each grouping. */
+const tallied = (): readonly number[] =>
+  (['time', 'rule', 'source'] as const).map((by) =>
+    index
+      .tally({ organizationId: null, by, sinceMs: 0, untilMs: FIRST_MS + 1e9 })
+      .reduce((sum, { compliant, denied }) => sum + compliant + denied, 0),
+  )
 
 /** All pages of a search. */
 /** More than any search here has. */
@@ -290,22 +297,22 @@ describe('what is counted', () => {
         .tally({ ...question, untilMs: FIRST_MS + 1e9 })
         .map((row): [string, [number, number]] => [groupOf(row), [row.compliant, row.denied]]),
     )
-  const quarter = (at: number): string => String(at - (at % TALLY_MS))
 
   test('by time, rule and key is what reading the whole log counts', () => {
     const records = varied(333).map((record, n) => ({ ...record, at: FIRST_MS + n * 60_000 }))
     write('w00', records.slice(0, 200), 9_000)
     write('w01', records.slice(200), 9_000)
     takeIn()
-    const sinceMs = FIRST_MS + 3_600_000
-    const from = sinceMs - (sinceMs % TALLY_MS)
+    const sinceMs = FIRST_MS + 5_000_000
+    const since = (by: TallyBy) => records.filter(({ at }) => at >= sinceMs - (sinceMs % TALLY_STEPS_MS[by]))
+    expect(since('rule').length).toBeGreaterThan(since('time').length)
     for (const organizationId of [ALPHA, BETA]) {
-      const own = records.filter(({ organization, at }) => organization === organizationId && at >= from)
+      const own = (by: TallyBy) => since(by).filter(({ organization }) => organization === organizationId)
       expect(ask({ organizationId, by: 'time', sinceMs }, ({ atMs }) => String(atMs))).toEqual(
-        counted(own, ({ at }) => quarter(at)),
+        counted(own('time'), ({ at }) => String(at - (at % TALLY_STEPS_MS.time))),
       )
       expect(ask({ organizationId, by: 'rule', sinceMs }, ({ policyId, rule }) => `${policyId} ${rule}`)).toEqual(
-        counted(own, ({ policy, rule }) => `${policy} ${rule}`),
+        counted(own('rule'), ({ policy, rule }) => `${policy} ${rule}`),
       )
     }
     const groups = index.tally({ organizationId: null, by: 'source', sinceMs, untilMs: FIRST_MS + 1e9 })
@@ -313,10 +320,7 @@ describe('what is counted', () => {
       groups.map((row) => row.compliant + row.denied).sort((left, right) => right - left),
     )
     expect(ask({ organizationId: null, by: 'source', sinceMs }, (row) => `${row.organizationId} ${row.keyId}`)).toEqual(
-      counted(
-        records.filter(({ at }) => at >= from),
-        ({ organization, key }) => `${organization} ${key}`,
-      ),
+      counted(since('source'), ({ organization, key }) => `${organization} ${key}`),
     )
     expect(index.tally({ organizationId: 'nobody', by: 'time', sinceMs: 0, untilMs: FIRST_MS + 1e9 })).toEqual([])
   })
@@ -345,7 +349,7 @@ describe('the log', () => {
     takeIn()
     expect(index.status().decisions).toBe(200)
     expect(pages({ organizationId: ALPHA }, 500).length + pages({ organizationId: BETA }, 500).length).toBe(200)
-    expect(tallied()).toBe(200)
+    expect(tallied()).toEqual([200, 200, 200])
   })
 
   test('is read to its end at one look, unless a batch is full before', () => {
@@ -383,7 +387,7 @@ describe('the log', () => {
     expect(pages({ organizationId: ALPHA }, 10).map(({ uuid }) => uuid)).toEqual([uuidOf(3), uuidOf(1)])
     expect(index.status().decisions).toBe(2)
     expect(index.find(ALPHA, uuidOf(2))).toBeNull()
-    expect(tallied()).toBe(2)
+    expect(tallied()).toEqual([2, 2, 2])
   })
 
   test('shows nothing for a file that was archived, and what is still there', () => {

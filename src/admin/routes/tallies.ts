@@ -1,7 +1,7 @@
 // How many decisions there were, by time, by rule and by who asked: read from what the decision index counts as it takes
 // decisions in, and said with names.
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { quarterOf, TALLY_MS, type TallyQuestion, type TallyRow } from '../../store/decision-index/tallies.ts'
+import { TALLY_STEPS_MS, type TallyQuestion, type TallyRow, tallyStart } from '../../store/decision-index/tallies.ts'
 import type { Tables } from '../../store/store.ts'
 import { DEPLOYMENT, declareRoutes, VIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, Type, time } from '../schema.ts'
@@ -15,17 +15,19 @@ const DAY_MS = 86_400_000
 /** The names of each are read from the store. */
 const GROUPS_SHOWN = 200
 
-const SINCE = { since: Type.String({ maxLength: 40, description: 'ISO 8601; counted from its quarter of an hour on' }) }
+const SINCE = {
+  since: Type.String({ maxLength: 40, description: 'ISO 8601; counted from the beginning of its interval on' }),
+}
 
 const TALLIES = named(
   'DecisionTallies',
   closed({
-    since: time('Beginning of the first quarter of an hour that was counted'),
-    step_seconds: Type.Integer(),
+    since: time('Beginning of the first interval that was counted'),
+    step_seconds: Type.Integer({ description: 'Of the intervals: an hour by `rule`, otherwise a quarter of an hour' }),
     up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
     data: Type.Array(
       closed({
-        at: nullable(time('By `time`: beginning of the quarter of an hour')),
+        at: nullable(time('By `time`: beginning of the interval')),
         organization_id: nullable(Type.String({ description: 'By `source`' })),
         organization_name: nullable(Type.String()),
         key_id: nullable(Type.String({ description: 'By `source`' })),
@@ -75,8 +77,8 @@ const read = async ({ store, decisions }: Services, question: TallyQuestion) => 
   const data = []
   for (const row of shown) data.push(await showTally(store, row, question.organizationId))
   return {
-    since: new Date(quarterOf(question.sinceMs)).toISOString(),
-    step_seconds: TALLY_MS / 1000,
+    since: new Date(tallyStart(question.by, question.sinceMs)).toISOString(),
+    step_seconds: TALLY_STEPS_MS[question.by] / 1000,
     up_to_date: upToDate,
     data,
   }

@@ -4,7 +4,7 @@ import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 
 /** Increment it whenever the stored data or their form changes. */
-const VERSION = '4'
+const VERSION = '5'
 
 /**
  * Decisions per generation. Small enough that a generation without indexes can be scanned in some milliseconds, so that
@@ -49,9 +49,9 @@ const SCHEMA = [
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
      highest_at INTEGER NOT NULL, complete INTEGER NOT NULL, indexes INTEGER NOT NULL) STRICT`,
-  `CREATE TABLE tallies (organization INTEGER NOT NULL, at INTEGER NOT NULL, policy INTEGER NOT NULL,
-     rule INTEGER NOT NULL, key_id INTEGER NOT NULL, compliant INTEGER NOT NULL, denied INTEGER NOT NULL,
-     PRIMARY KEY (organization, at, policy, rule, key_id)) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE tallies (grouped_by INTEGER NOT NULL, organization INTEGER NOT NULL, at INTEGER NOT NULL,
+     subject INTEGER NOT NULL, rule INTEGER NOT NULL, compliant INTEGER NOT NULL, denied INTEGER NOT NULL,
+     PRIMARY KEY (grouped_by, organization, at, subject, rule)) STRICT, WITHOUT ROWID`,
   'CREATE TABLE withheld (uuid INTEGER PRIMARY KEY) STRICT',
 ]
 

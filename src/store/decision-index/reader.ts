@@ -7,11 +7,11 @@ import { uuidKey, walletKey } from './keys.ts'
 import {
   DEFAULT_RULE,
   type FoundTally,
-  quarterOf,
   TALLIES_MAX,
   TALLY_GROUPS,
   type TallyQuestion,
   type TallyRow,
+  tallyStart,
   toTallyRow,
 } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition, FoundPlaces } from './types.ts'
@@ -247,23 +247,29 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     /** By time oldest first, otherwise the most frequent first. */
     tally: ({ organizationId, by, sinceMs, untilMs }: TallyQuestion): readonly TallyRow[] => {
       const columns = TALLY_GROUPS[by]
-      const named = columns.map((column) =>
-        column === 'at' ? 'at' : `(SELECT text FROM names WHERE id = sums.${column}) AS ${column}`,
-      )
+      const named = columns
+        .split(', ')
+        .map((column) => (column === 'at' ? 'at' : `(SELECT text FROM names WHERE id = sums.${column}) AS ${column}`))
       // Names are looked up for the groups alone.
       return (
         database
           .query(
             `SELECT ${named.join(', ')}, compliant, denied FROM (
-               SELECT ${columns.join(', ')}, SUM(compliant) AS compliant, SUM(denied) AS denied
+               SELECT ${columns}, SUM(compliant) AS compliant, SUM(denied) AS denied
                FROM names AS organizations CROSS JOIN tallies ON tallies.organization = organizations.id
+                 AND grouped_by = (SELECT id FROM names WHERE kind = 'grouping' AND text = ?)
                WHERE organizations.kind = 'organization' ${organizationId === null ? '' : 'AND organizations.text = ?'}
                  AND at >= ? AND at < ?
-               GROUP BY ${columns.join(', ')}
+               GROUP BY ${columns}
              ) AS sums ORDER BY ${by === 'time' ? 'at' : 'compliant + denied DESC'} LIMIT ${TALLIES_MAX}`,
           )
-          .all(...(organizationId === null ? [] : [organizationId]), quarterOf(sinceMs), untilMs) as FoundTally[]
-      ).map(toTallyRow)
+          .all(
+            by,
+            ...(organizationId === null ? [] : [organizationId]),
+            tallyStart(by, sinceMs),
+            untilMs,
+          ) as FoundTally[]
+      ).map((found) => toTallyRow(by, found))
     },
 
     count: (filter: DecisionFilter): DecisionCount => {

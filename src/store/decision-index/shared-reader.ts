@@ -4,11 +4,11 @@ import { uuidKey, walletKey } from './keys.ts'
 import {
   DEFAULT_RULE,
   type FoundTally,
-  quarterOf,
   TALLIES_MAX,
   TALLY_GROUPS,
   type TallyQuestion,
   type TallyRow,
+  tallyStart,
   toTallyRow,
 } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition } from './types.ts'
@@ -110,13 +110,13 @@ export const createSharedIndexReader = (database: Database): SharedIndexReader =
     return { count: Math.min(count, COUNT_MAX), exact: count <= COUNT_MAX }
   },
   tally: async ({ organizationId, by, sinceMs, untilMs }) => {
-    const columns = TALLY_GROUPS[by].join(', ')
+    const columns = TALLY_GROUPS[by]
     const rows = await database.query<FoundTally>(
       `SELECT ${columns}, SUM(compliant) AS compliant, SUM(denied) AS denied FROM decision_index_tallies
-       WHERE at >= ? AND at < ?${organizationId === null ? '' : ' AND organization = ?'} GROUP BY ${columns}
+       WHERE grouped_by = ? AND at >= ? AND at < ?${organizationId === null ? '' : ' AND organization = ?'} GROUP BY ${columns}
        ORDER BY ${by === 'time' ? 'at' : 'SUM(compliant + denied) DESC'} LIMIT ${TALLIES_MAX}`,
-      [quarterOf(sinceMs), untilMs, ...(organizationId === null ? [] : [organizationId])],
+      [by, tallyStart(by, sinceMs), untilMs, ...(organizationId === null ? [] : [organizationId])],
     )
-    return rows.map(toTallyRow)
+    return rows.map((found) => toTallyRow(by, found))
   },
 })

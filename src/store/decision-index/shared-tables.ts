@@ -6,7 +6,7 @@ import type { Database } from '../database.ts'
 export const SHARED_INDEX_PREFIX = 'decision_index_'
 
 /** Changes whenever what is stored, or how, changes. */
-const VERSION = '2'
+const VERSION = '3'
 
 const TABLES = ['rows', 'tallies', 'positions', 'withheld', 'nodes', 'meta'].map((name) => SHARED_INDEX_PREFIX + name)
 
@@ -31,11 +31,11 @@ const create = ({ schemaWords }: Database): readonly string[] => {
        byte_length ${integer} NOT NULL, PRIMARY KEY (organization_id, at, number)
      )${tableEnd}`,
     `CREATE TABLE decision_index_tallies (
-       organization TEXT NOT NULL, at ${integer} NOT NULL, node TEXT NOT NULL, policy TEXT NOT NULL,
-       rule TEXT NOT NULL, key_id TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
-       PRIMARY KEY (organization, at, node, policy, rule, key_id)
+       grouped_by TEXT NOT NULL, organization TEXT NOT NULL, at ${integer} NOT NULL, node TEXT NOT NULL,
+       subject TEXT NOT NULL, rule TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
+       PRIMARY KEY (grouped_by, organization, at, node, subject, rule)
      )${tableEnd}`,
-    'CREATE INDEX decision_index_tallies_by_time ON decision_index_tallies (at)',
+    'CREATE INDEX decision_index_tallies_by_time ON decision_index_tallies (grouped_by, at)',
     'CREATE INDEX decision_index_by_uuid ON decision_index_rows (uuid)',
     'CREATE INDEX decision_index_by_wallet ON decision_index_rows (organization_id, wallet, at, number)',
     'CREATE INDEX decision_index_by_project ON decision_index_rows (organization_id, project_id, at, number)',

@@ -77,16 +77,13 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     decision.place.length,
   ]
 
-  const addTally = (
-    { organizationId, atMs, policyId, rule, keyId, compliant, denied }: Tally,
-    transaction: Transaction,
-  ) =>
+  const addTally = (transaction: Transaction, { by, organizationId, atMs, subject, rule, ...counts }: Tally) =>
     transaction.execute(
-      `INSERT INTO decision_index_tallies (organization, at, node, policy, rule, key_id, compliant, denied)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (organization, at, node, policy, rule, key_id) DO UPDATE SET
+      `INSERT INTO decision_index_tallies (grouped_by, organization, at, node, subject, rule, compliant, denied)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (grouped_by, organization, at, node, subject, rule) DO UPDATE SET
          compliant = decision_index_tallies.compliant + excluded.compliant,
          denied = decision_index_tallies.denied + excluded.denied`,
-      [organizationId, atMs, node, policyId, rule, keyId, compliant, denied],
+      [by, organizationId, atMs, node, subject, rule, counts.compliant, counts.denied],
     )
 
   /** @param sign -1 for rows that went */
@@ -100,7 +97,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
       compliant: Number(row.compliant) === 1,
     }))
     for (const { compliant, denied, ...group } of talliesOf(counted))
-      await addTally({ ...group, compliant: sign * compliant, denied: sign * denied }, transaction)
+      await addTally(transaction, { ...group, compliant: sign * compliant, denied: sign * denied })
     return sign * rows.length
   }
 

@@ -1,29 +1,33 @@
-// Decisions counted while they are taken in, by quarter of an hour, policy, rule and key: what a page says of a day is read
-// from some hundred rows, however many decisions there were.
+// Decisions counted while they are taken in: by time, by policy and rule, and by key, each for itself. What a page says of a
+// day is then read from some hundred rows, however many decisions there were.
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
-/** Quarters, because days begin at each of the four somewhere. */
-export const TALLY_MS = 900_000
-/** More groups than this are no table for people. */
-export const TALLIES_MAX = 1_000
+export type TallyBy = 'time' | 'rule' | 'source'
+
+/**
+ * How long the intervals are. Quarters of an hour, because days begin at each of the four somewhere; hours where there are
+ * as many groups as rules.
+ */
+export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
+
+/** More groups than this are no table for people; all quarters of 31 days are fewer. */
+export const TALLIES_MAX = 3_000
 
 /** The name of a rule where the policy's default decided. Rule ids have no such characters. */
 export const DEFAULT_RULE = '(default)'
-
-export type TallyBy = 'time' | 'rule' | 'source'
 
 export interface TallyQuestion {
   /** Null: of all organizations, for the deployment's own administration (invariant 6). */
   readonly organizationId: string | null
   readonly by: TallyBy
-  /** Unix milliseconds: whole quarters, of which the first contains `sinceMs` and the last ends at or after `untilMs`. */
+  /** Unix milliseconds: whole intervals, of which the first contains `sinceMs` and the last begins before `untilMs`. */
   readonly sinceMs: number
   readonly untilMs: number
 }
 
 /** One group; members that were not grouped by are null. */
 export interface TallyRow {
-  /** Beginning of the quarter. */
+  /** Beginning of the interval. */
   readonly atMs: number | null
   readonly organizationId: string | null
   readonly keyId: string | null
@@ -35,61 +39,68 @@ export interface TallyRow {
 }
 
 /** The columns of each grouping. */
-export const TALLY_GROUPS = {
-  time: ['at'],
-  rule: ['policy', 'rule'],
-  source: ['organization', 'key_id'],
-} as const satisfies Readonly<Record<TallyBy, readonly string[]>>
+export const TALLY_GROUPS: Readonly<Record<TallyBy, string>> = {
+  time: 'at',
+  rule: 'subject, rule',
+  source: 'organization, subject',
+}
 
 export interface FoundTally {
   readonly at?: number
   readonly organization?: string
-  readonly key_id?: string
-  readonly policy?: string
+  /** A policy or a key. */
+  readonly subject?: string
   readonly rule?: string
   readonly compliant: number
   readonly denied: number
 }
 
-export const toTallyRow = (found: FoundTally): TallyRow => ({
+export const toTallyRow = (by: TallyBy, found: FoundTally): TallyRow => ({
   atMs: found.at ?? null,
   organizationId: found.organization ?? null,
-  keyId: found.key_id ?? null,
-  policyId: found.policy ?? null,
+  keyId: by === 'source' ? (found.subject ?? null) : null,
+  policyId: by === 'rule' ? (found.subject ?? null) : null,
   rule: found.rule === undefined || found.rule === DEFAULT_RULE ? null : found.rule,
   compliant: Number(found.compliant),
   denied: Number(found.denied),
 })
 
-export const quarterOf = (atMs: number): number => Math.floor(atMs / TALLY_MS) * TALLY_MS
+/** Beginning of the interval. */
+export const tallyStart = (by: TallyBy, atMs: number): number => atMs - (atMs % TALLY_STEPS_MS[by])
 
 export interface Tally {
+  readonly by: TallyBy
   readonly organizationId: string
   readonly atMs: number
-  readonly policyId: string
+  /** By rule a policy, by source a key; empty by time. */
+  readonly subject: string
+  /** Empty but by rule. */
   readonly rule: string
-  readonly keyId: string
   compliant: number
   denied: number
 }
 
-type Counted = Pick<IndexedDecision, 'organizationId' | 'atMs' | 'policyId' | 'rule' | 'keyId' | 'compliant'>
+export type Counted = Pick<IndexedDecision, 'organizationId' | 'atMs' | 'policyId' | 'rule' | 'keyId' | 'compliant'>
 
 export const isDecision = (line: IndexedLine): line is IndexedDecision => line.kind === 'decision'
 
 /** A batch as few rows. */
 export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
   const tallies = new Map<string, Tally>()
-  for (const { organizationId, policyId, keyId, compliant, ...decision } of decisions) {
-    const atMs = quarterOf(decision.atMs)
-    const rule = decision.rule ?? DEFAULT_RULE
-    const key = [organizationId, atMs, policyId, rule, keyId].join('\n')
+  const add = (by: TallyBy, { organizationId, atMs, compliant }: Counted, subject: string, rule: string): void => {
+    const start = tallyStart(by, atMs)
+    const key = [by, organizationId, start, subject, rule].join('\n')
     let tally = tallies.get(key)
     if (tally === undefined) {
-      tally = { organizationId, atMs, policyId, rule, keyId, compliant: 0, denied: 0 }
+      tally = { by, organizationId, atMs: start, subject, rule, compliant: 0, denied: 0 }
       tallies.set(key, tally)
     }
     tally[compliant ? 'compliant' : 'denied'] += 1
+  }
+  for (const decision of decisions) {
+    add('time', decision, '', '')
+    add('rule', decision, decision.policyId, decision.rule ?? DEFAULT_RULE)
+    add('source', decision, decision.keyId, '')
   }
   return [...tallies.values()]
 }

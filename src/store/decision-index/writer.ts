@@ -2,7 +2,7 @@
 // taken in twice or passed over, whenever the process ends.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
-import { DEFAULT_RULE, isDecision, TALLY_MS, type Tally, talliesOf } from './tallies.ts'
+import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
 export interface SlotPosition {
@@ -42,9 +42,6 @@ export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision[
 
 const insertOf = (generation: number): string =>
   `INSERT INTO ${tableOf(generation)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-const ADD_TO_TALLY = `ON CONFLICT (organization, at, policy, rule, key_id)
-  DO UPDATE SET compliant = compliant + excluded.compliant, denied = denied + excluded.denied`
 
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
@@ -144,13 +141,16 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     }
   }
 
-  const addTally = ({ organizationId, atMs, policyId, rule, keyId, compliant, denied }: Tally): void => {
-    statement(`INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?, ?) ${ADD_TO_TALLY}`).run(
+  const addTally = ({ by, organizationId, atMs, subject, rule }: Tally, compliant: number, denied: number): void => {
+    statement(
+      `INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (grouped_by, organization, at, subject, rule)
+       DO UPDATE SET compliant = compliant + excluded.compliant, denied = denied + excluded.denied`,
+    ).run(
+      nameId('grouping', by),
       nameId('organization', organizationId),
       atMs,
-      nameId('policy', policyId),
+      nameId(by === 'source' ? 'key' : 'policy', subject),
       nameId('rule', rule),
-      nameId('key', keyId),
       compliant,
       denied,
     )
@@ -160,13 +160,15 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     const segmentId = nameId('segment', `${slot}/${segment}`)
     const generations = database.query('SELECT id FROM generations').all() as { id: number }[]
     for (const { id } of generations) {
-      database
+      const rows = database
         .query(
-          `INSERT INTO tallies SELECT organization, at / ${TALLY_MS} * ${TALLY_MS} AS quarter, policy, rule, key_id,
-             -SUM(compliant), -SUM(1 - compliant) FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?
-           GROUP BY organization, quarter, policy, rule, key_id ${ADD_TO_TALLY}`,
+          `SELECT (SELECT text FROM names WHERE id = organization) AS organizationId, at AS atMs,
+             (SELECT text FROM names WHERE id = policy) AS policyId, (SELECT text FROM names WHERE id = rule) AS rule,
+             (SELECT text FROM names WHERE id = key_id) AS keyId, compliant
+           FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?`,
         )
-        .run(segmentId, length)
+        .all(segmentId, length) as Counted[]
+      for (const tally of talliesOf(rows)) addTally(tally, -tally.compliant, -tally.denied)
       const { changes } = database
         .query(`DELETE FROM ${tableOf(id)} WHERE segment = ? AND offset >= ?`)
         .run(segmentId, length)
@@ -182,7 +184,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
         if (line.kind === 'decision') addDecision(line)
         else statement('INSERT OR IGNORE INTO withheld (uuid) VALUES (?)').run(uuidKey(line.uuid))
       }
-      for (const tally of talliesOf(lines.filter(isDecision))) addTally(tally)
+      for (const tally of talliesOf(lines.filter(isDecision))) addTally(tally, tally.compliant, tally.denied)
       if (generation !== null) saveGeneration(generation, false)
       for (const cut of cuts) cutOff(cut)
       for (const { slot, segment, offset } of positions) {

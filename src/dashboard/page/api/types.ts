@@ -299,8 +299,9 @@ export interface DecisionProof {
 }
 
 export interface DecisionTallies {
-  /** Beginning of the first quarter of an hour that was counted */
+  /** Beginning of the first interval that was counted */
   readonly since: string
+  /** Of the intervals: an hour by `rule`, otherwise a quarter of an hour */
   readonly step_seconds: number
   /** False: decisions of the last moments may not be counted yet */
   readonly up_to_date: boolean
