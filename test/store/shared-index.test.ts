@@ -1,5 +1,8 @@
 // The decision index that all nodes share: a search on one node finds what any node decided, and shows it with its proof.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { readFileSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { listSegments, listSlots } from '../../src/decisions/segment-name.ts'
 import { createShipper } from '../../src/decisions/ship.ts'
 import { createFolderTarget } from '../../src/decisions/ship-folder.ts'
 import type { ShipTarget } from '../../src/decisions/ship-target.ts'
@@ -221,6 +224,22 @@ describeDatabases((dialect) => {
     const [source] = await reader.tally({ ...question, organizationId: null, by: 'source' })
     expect(source).toMatchObject({ organizationId: ORGANIZATION, keyId: attestation(1).key, compliant: 4, denied: 0 })
     expect(await finderOf(node).count(ALL)).toEqual({ count: 4, exact: true })
+  })
+
+  test('counts no line that a crash cut off', async () => {
+    const node = createNode('here')
+    node.write([attestation(1), attestation(2)])
+    await node.ingest()
+    const [slot = ''] = listSlots(node.directory)
+    const [segment] = listSegments(join(node.directory, slot))
+    const path = join(node.directory, slot, segment?.name ?? '')
+    const whole = readFileSync(path)
+    truncateSync(path, whole.lastIndexOf(10, whole.length - 2) + 1)
+    openTestSegment(node.directory, { maxBytes: 1_000_000 }).append([attestation(3)])
+    await node.ingest()
+    const question = { organizationId: ORGANIZATION, by: 'source', sinceMs: 0, untilMs: START_MS + 1e9 } as const
+    expect(await createSharedIndexReader(database).tally(question)).toMatchObject([{ compliant: 2, denied: 0 }])
+    expect((await node.builder.status()).decisions).toBe(2)
   })
 
   test('is made by several nodes at once, made anew in another version, and no part of what is copied', async () => {

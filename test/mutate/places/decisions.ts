@@ -205,4 +205,20 @@ export const decisions: readonly Place[] = [
       ],
     ],
   ),
+  ...placesOf(
+    'src/store/decision-index/writer.ts',
+    ['test/store/decision-index.test.ts'],
+    [
+      [
+        'decisions that a crash cut off stay counted',
+        'addTally(tally, -tally.compliant, -tally.denied)',
+        'addTally(tally, 0, 0)',
+      ],
+    ],
+  ),
+  ...placesOf(
+    'src/store/decision-index/shared-writer.ts',
+    ['test/store/shared-index.test.ts'],
+    [['rows that go stay counted', 'compliant: sign * compliant, denied: sign * denied', 'compliant, denied']],
+  ),
 ]

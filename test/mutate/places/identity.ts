@@ -367,4 +367,9 @@ export const identity: readonly Place[] = [
       ],
     ],
   ),
+  ...placesOf(
+    'src/admin/sessions.ts',
+    ['test/admin/sessions.test.ts'],
+    [['a final rejection needs no reason', "if (status !== 'rejected' || given", "if (status === 'rejected' || given"]],
+  ),
 ]
