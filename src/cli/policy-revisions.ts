@@ -129,9 +129,9 @@ const lines = (prefix: string, text: string): string =>
 const describe = (difference: PolicyDifference): string => {
   switch (difference.kind) {
     case 'rule-added':
-      return `+ rule ${difference.rule}, at place ${difference.place}\n`
+      return `+ rule ${difference.rule}, at place ${difference.place}\n${lines('+', difference.to ?? '')}`
     case 'rule-removed':
-      return `- rule ${difference.rule}, at place ${difference.place}\n`
+      return `- rule ${difference.rule}, at place ${difference.place}\n${lines('-', difference.from ?? '')}`
     case 'test-added':
       return `+ test ${difference.test}\n`
     case 'test-removed':

@@ -3,8 +3,14 @@ import type { PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest
 import type { CompiledPolicy } from './types/program.ts'
 
 export type PolicyDifference =
-  /** A rule that only the second policy has, or only the first. Places count from 1. */
-  | { readonly kind: 'rule-added' | 'rule-removed'; readonly rule: string; readonly place: number }
+  /** A rule that only the second policy has, or only the first, and what it says. Places count from 1. */
+  | {
+      readonly kind: 'rule-added' | 'rule-removed'
+      readonly rule: string
+      readonly place: number
+      readonly from: string | null
+      readonly to: string | null
+    }
   | { readonly kind: 'test-added' | 'test-removed' | 'test-changed'; readonly test: string }
   /** The rules that both policies have are in another order. */
   | { readonly kind: 'rules-reordered'; readonly from: readonly string[]; readonly to: readonly string[] }
@@ -40,14 +46,25 @@ const compareRule = (from: PolicyRule, to: PolicyRule): PolicyDifference[] => {
   ]
 }
 
+const ruleInWords = ({ kind, expression, code, message }: PolicyRule): string =>
+  [
+    `${kind}: ${expression}`,
+    ...(code === null ? [] : [`code: ${code}`]),
+    ...(message === null ? [] : [`message: ${message}`]),
+  ].join('\n')
+
 const compareRules = (from: readonly PolicyRule[], to: readonly PolicyRule[]): PolicyDifference[] => {
   const before = new Map(from.map((rule) => [rule.id, rule]))
   const after = new Map(to.map((rule) => [rule.id, rule]))
-  const removed = from.flatMap(({ id }, index): PolicyDifference[] =>
-    after.has(id) ? [] : [{ kind: 'rule-removed', rule: id, place: index + 1 }],
+  const removed = from.flatMap((rule, index): PolicyDifference[] =>
+    after.has(rule.id)
+      ? []
+      : [{ kind: 'rule-removed', rule: rule.id, place: index + 1, from: ruleInWords(rule), to: null }],
   )
-  const added = to.flatMap(({ id }, index): PolicyDifference[] =>
-    before.has(id) ? [] : [{ kind: 'rule-added', rule: id, place: index + 1 }],
+  const added = to.flatMap((rule, index): PolicyDifference[] =>
+    before.has(rule.id)
+      ? []
+      : [{ kind: 'rule-added', rule: rule.id, place: index + 1, from: null, to: ruleInWords(rule) }],
   )
   const kept = from.filter(({ id }) => after.has(id)).map(({ id }) => id)
   const keptNow = to.filter(({ id }) => before.has(id)).map(({ id }) => id)
@@ -96,6 +113,12 @@ const compareDocuments = (from: PolicyDocument, to: PolicyDocument): PolicyDiffe
   ...compare('idl', from.idl, to.idl),
   ...compareRules(from.rules, to.rules),
   ...compareTests(from.tests, to.tests),
+]
+
+/** What a policy says that had no revision before: its default and every rule. */
+export const describeRules = ({ document }: CompiledPolicy): readonly PolicyDifference[] => [
+  ...compare('default', null, document.default),
+  ...compareRules([], document.rules),
 ]
 
 /**

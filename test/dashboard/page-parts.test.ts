@@ -11,6 +11,7 @@ import { describeDetail } from '../../src/dashboard/page/audit/detail.ts'
 import { createRowCounter } from '../../src/dashboard/page/decisions/row-counter.ts'
 import { slugOf } from '../../src/dashboard/page/organizations/slug.ts'
 import { PAGES } from '../../src/dashboard/page/pages.ts'
+import { sentence, words } from '../../src/dashboard/page/policies/difference-words.ts'
 import { nextOf } from '../../src/dashboard/page/reviews/next-session.ts'
 import { languageOf, REJECT_REASONS, RETRY_REASONS, reasonsFor } from '../../src/dashboard/page/reviews/reasons.ts'
 import { actorWord } from '../../src/dashboard/page/reviews/words.ts'
@@ -52,6 +53,25 @@ test('who did something is said by name, a key by its own', () => {
     word('operator:key:k1'),
     word('person'),
   ]).toEqual(['Ada Byron', 'API key Backend', 'API key Backend', 'API key k1', 'API key k1', 'the person'])
+})
+
+test('differences of a policy are said in words', () => {
+  const said = (what: string): string => sentence({ kind: 'changed', what })
+  expect(['rules/a/deny', 'rules/a/message', 'constants/limit', 'requires', 'abi'].map(said)).toEqual([
+    'Rule a',
+    'Rule a, message',
+    'Constant limit',
+    'Fields that a request must have',
+    'abi',
+  ])
+  expect([['a', 'b'], '["msg_value","user_ip"]', '[]', 'ether [1, 0x2]', '[1, 0x2]', 'deny'].map(words)).toEqual([
+    'a, b',
+    'msg_value, user_ip',
+    'nothing',
+    'ether [1, 0x2]',
+    '[1, 0x2]',
+    'deny',
+  ])
 })
 
 test('canned reasons fit whom they are said to, and are there in every language of the verification page', () => {

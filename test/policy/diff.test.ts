@@ -1,7 +1,7 @@
 // What is different between two policies: by meaning, not by spelling.
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'
-import { diffPolicies } from '../../src/policy/diff.ts'
+import { describeRules, diffPolicies } from '../../src/policy/diff.ts'
 
 const BASE = `name: P
 default: deny
@@ -18,6 +18,15 @@ const diff = (to: string) => diffPolicies(compilePolicy(BASE), compilePolicy(to)
 test('spelling is no difference', () => {
   const respelt = `# a comment\n${BASE.replace('{ id: b, allow: "true" }', '{"allow": "true", "id": "b"}')}`
   expect(diff(respelt)).toEqual([])
+})
+
+test('a policy without a revision before is its default and its rules', () => {
+  expect(describeRules(compilePolicy(BASE))).toEqual([
+    { kind: 'changed', what: 'default', from: null, to: 'deny' },
+    { kind: 'rule-added', rule: 'a', place: 1, from: null, to: 'deny: tx.value > constants.limit\ncode: TOO_MUCH' },
+    { kind: 'rule-added', rule: 'b', place: 2, from: null, to: 'allow: true' },
+    { kind: 'rule-added', rule: 'c', place: 3, from: null, to: 'deny: true' },
+  ])
 })
 
 test('each difference is named once', () => {
@@ -41,8 +50,8 @@ tests:
       from: null,
       to: 'address 0x00000000000000000000000000000000000000b2',
     },
-    { kind: 'rule-removed', rule: 'b', place: 2 },
-    { kind: 'rule-added', rule: 'd', place: 3 },
+    { kind: 'rule-removed', rule: 'b', place: 2, from: 'allow: true', to: null },
+    { kind: 'rule-added', rule: 'd', place: 3, from: null, to: 'allow: false' },
     { kind: 'rules-reordered', from: ['a', 'c'], to: ['c', 'a'] },
     {
       kind: 'changed',

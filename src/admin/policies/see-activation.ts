@@ -1,7 +1,7 @@
 // What someone sees who asks for a revision to become live, and who approves it: the policy by its name, what changes in
 // its rules, whom it decides for, and what is known of its effects.
 import { DependencyUnavailableError } from '../../domain/errors.ts'
-import { diffPolicies } from '../../policy/diff.ts'
+import { describeRules, diffPolicies } from '../../policy/diff.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { ShadowOutcome } from '../../store/decision-index/types.ts'
 import type { Policy, StoredRevision } from '../../store/policies.ts'
@@ -95,9 +95,9 @@ export const seeActivation = async (
       ...(then.document.name === policy.name ? [] : [{ what: 'name', before: policy.name, after: then.document.name }]),
       ...(projects === null ? [] : [{ what: 'for the projects', before: projects, after: projects }]),
     ],
-    ...(active === null
-      ? {}
-      : { differences: diffPolicies(compileRevision(active), then).map((difference) => ({ ...difference })) }),
+    differences: (active === null ? describeRules(then) : diffPolicies(compileRevision(active), then)).map(
+      (difference) => ({ ...difference }),
+    ),
     basis: [policy.activeRevisionId, revision.contentHash],
   }
 }

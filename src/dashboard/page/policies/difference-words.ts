@@ -1,0 +1,61 @@
+// What is different between two policies, in words: of rules, constants and the fields that a policy needs.
+
+/** A list comes as JSON where it is a member of a document. */
+const listOf = (value: unknown): readonly unknown[] | null => {
+  if (Array.isArray(value)) return value
+  if (typeof value !== 'string' || !value.startsWith('[')) return null
+  try {
+    const parsed: unknown = JSON.parse(value)
+    return Array.isArray(parsed) ? parsed : null
+  } catch {
+    // A constant's values in words: `[1, 0x…]`.
+    return null
+  }
+}
+
+const itemWords = (item: unknown): string => (typeof item === 'string' ? item : JSON.stringify(item))
+
+export const words = (value: unknown): string => {
+  const list = listOf(value)
+  if (list === null) return String(value)
+  return list.length === 0 ? 'nothing' : list.map(itemWords).join(', ')
+}
+
+const MEMBERS: Readonly<Record<string, string>> = {
+  name: 'The name',
+  description: 'The description',
+  default: 'Where no rule decides',
+  quorum: 'Signatures of a task',
+  requires: 'Fields that a request must have',
+  needs: 'What is asked of others',
+}
+
+/** `rules/limit/message` → `Rule limit, message`; `constants/limit` → `Constant limit`. */
+const memberWords = (what: string): string => {
+  const [section = '', name = '', part] = what.split('/')
+  if (section === 'rules')
+    return part === undefined || ['allow', 'deny', 'require'].includes(part) ? `Rule ${name}` : `Rule ${name}, ${part}`
+  if (section === 'constants') return `Constant ${name}`
+  if (section === 'reads') return `Read ${name}`
+  return MEMBERS[what] ?? what
+}
+
+export const sentence = (difference: Readonly<Record<string, unknown>>): string => {
+  const { kind, rule, test, place } = difference
+  switch (kind) {
+    case 'rule-added':
+      return `Rule ${words(rule)} is new, in place ${words(place)}`
+    case 'rule-removed':
+      return `Rule ${words(rule)} is gone`
+    case 'test-added':
+      return `Test “${words(test)}” is new`
+    case 'test-removed':
+      return `Test “${words(test)}” is gone`
+    case 'test-changed':
+      return `Test “${words(test)}” is another`
+    case 'rules-reordered':
+      return 'The rules come in another order'
+    default:
+      return memberWords(words(difference['what']))
+  }
+}
