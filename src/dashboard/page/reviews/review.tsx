@@ -17,6 +17,7 @@ import { Badge, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { say } from '../ui/toast.tsx'
 import { type Decided, EMPTY_DRAFT, type Verdict } from './decision.tsx'
+import { DocumentChecks } from './document-checks.tsx'
 import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
 import { useOwnId } from './members.ts'
@@ -209,6 +210,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       )}
       <div class="review">
         <div class="review-main">
+          <DocumentChecks session={session} />
           <Evidence session={session} list={list} />
           <Wallets session={session} />
           <History session={session} />
