@@ -21,6 +21,7 @@ const RUN = [
   'docs/identity.md',
   'docs/operations.md',
   'docs/administration.md',
+  'docs/documents.md',
   'docs/many-machines.md',
   'SECURITY.md',
 ]
